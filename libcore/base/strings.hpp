@@ -1,0 +1,26 @@
+// Small helpers on text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+// "a, b, c"
+std::string join(const std::vector<std::string>& parts, std::string_view separator = ", ");
+
+// Parts between separators; one empty part for empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+
+// The candidate with the least edit distance to the word, or "" when none is near (more than a third of its letters
+// differ). For "did you mean" in error messages.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// Counts with thin grouping: 124,439,808.
+std::string grouped(long long number);
+
+// True where the text is well-formed UTF-8 (no surrogates, no overlong forms).
+bool is_utf8(std::string_view text);
+
+}  // namespace heddle

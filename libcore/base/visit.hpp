@@ -1,0 +1,156 @@
+// The visit protocol: a struct describes its fields once, and everything else walks the description: command-line
+// options, --help, man pages, configuration files, HDF5 archives, text and JSON printing.
+//
+//   struct Options {
+//     Index layers = 4;
+//     Activation activation = Activation::gelu;
+//     template <class Self, class Visitor>
+//     static void visit(Self& self, Visitor& visitor) {
+//       visitor(Field("layers", "number of blocks").range(1, 1000), self.layers);
+//       visitor(Field("activation", "non-linearity of the feed-forward layers"), self.activation);
+//     }
+//   };
+//
+// A field is a bool, Index, double, std::string, an enumeration with Names, a std::vector of Index, double or
+// std::string, or another such struct (a section: a group of options, a group in a file).
+// Names are snake_case, as files and JSON have them; options write them with dashes.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/real.hpp"
+#include "heddle/base/strings.hpp"
+
+namespace heddle {
+
+struct Field {
+  std::string name;
+  std::string help;
+  std::string placeholder;  // what --help writes for the value: N, FILE, RATE
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  bool above_minimum = false;  // the minimum itself is not allowed
+
+  Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
+  Field&& range(double low, double high = std::numeric_limits<double>::infinity()) && {
+    minimum = low;
+    maximum = high;
+    return std::move(*this);
+  }
+  Field&& above(double low, double high = std::numeric_limits<double>::infinity()) && {
+    above_minimum = true;
+    return std::move(*this).range(low, high);
+  }
+  Field&& takes(std::string text) && {
+    placeholder = std::move(text);
+    return std::move(*this);
+  }
+
+  // The name as an option has it: learning-rate.
+  std::string option() const {
+    std::string dashed = name;
+    for (char& letter : dashed) {
+      if (letter == '_') letter = '-';
+    }
+    return dashed;
+  }
+
+  bool allows(double value) const {
+    return !std::isnan(value) && (above_minimum ? value > minimum : value >= minimum) && value <= maximum;
+  }
+
+  // "at least 1", "more than 0", "from 0 to 1", "more than 0 and at most 1"; empty when everything is allowed.
+  std::string range_text() const;
+};
+
+inline std::string Field::range_text() const {
+  const bool low = std::isfinite(minimum), high = std::isfinite(maximum);
+  if (low && high && !above_minimum) return concatenate("from ", minimum, " to ", maximum);
+  if (low && high) return concatenate("more than ", minimum, " and at most ", maximum);
+  if (low) return concatenate(above_minimum ? "more than " : "at least ", minimum);
+  return high ? concatenate("at most ", maximum) : "";
+}
+
+// The texts of an enumeration, specialised beside it:
+//   template <> struct Names<Activation> {
+//     static constexpr std::pair<Activation, std::string_view> list[] = {{Activation::relu, "relu"}, …};
+//   };
+template <class Enumeration>
+struct Names;
+
+template <class T>
+concept NamedEnumeration = std::is_enum_v<T> && requires { Names<T>::list; };
+
+struct AnyVisitor {
+  template <class T>
+  void operator()(const Field&, T&) {}
+};
+
+template <class T>
+concept Visitable = requires(T& object, AnyVisitor& visitor) { T::visit(object, visitor); };
+
+// Walks the fields of an object, constant or not.
+template <class T, class Visitor>
+void visit_fields(T& object, Visitor& visitor) {
+  std::remove_const_t<T>::visit(object, visitor);
+}
+
+template <NamedEnumeration E>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const auto& entry : Names<E>::list) names.emplace_back(entry.second);
+  return names;
+}
+
+template <NamedEnumeration E>
+std::string to_text(E value) {
+  for (const auto& entry : Names<E>::list) {
+    if (entry.first == value) return std::string(entry.second);
+  }
+  throw Error("enumeration value without a name");
+}
+
+// Throws UsageError that lists the names.
+template <NamedEnumeration E>
+E from_text(std::string_view text) {
+  for (const auto& entry : Names<E>::list) {
+    if (entry.second == text) return entry.first;
+  }
+  const std::string near = nearest(text, names_of<E>());
+  throw UsageError(concatenate("'", text, "' is not one of ", join(names_of<E>()),
+                               near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+namespace detail {
+
+struct RangeChecker {
+  std::string context;
+  template <class T>
+  void operator()(const Field& field, const T& value) {
+    if constexpr (Visitable<T>) {
+      visit_fields(value, *this);
+    } else if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
+      check<UsageError>(field.allows(static_cast<double>(value)), context, field.name, " = ", value, " must be ",
+                        field.range_text());
+    }
+  }
+};
+
+}  // namespace detail
+
+// Throws UsageError for the first field outside its range. Context ("model.h5: ") goes before the message.
+template <Visitable T>
+void check_ranges(const T& object, std::string context = "") {
+  detail::RangeChecker checker{std::move(context)};
+  visit_fields(object, checker);
+}
+
+}  // namespace heddle

@@ -1,0 +1,15 @@
+// HEDDLE_KERNEL before a function compiles it for several instruction sets; the best one is chosen when the program
+// starts. Write plain loops over Real inside, and HEDDLE_INLINE helpers that take part in the same treatment.
+// Sums over a loop need HEDDLE_SIMD_SUM, which allows the compiler to reorder that one sum.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(HEDDLE_SANITIZED)
+#define HEDDLE_KERNEL __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define HEDDLE_KERNEL
+#endif
+
+#define HEDDLE_INLINE inline __attribute__((always_inline))
+#define HEDDLE_PRAGMA(text) _Pragma(#text)
+#define HEDDLE_SIMD_SUM(...) HEDDLE_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define HEDDLE_SIMD_MAX(...) HEDDLE_PRAGMA(omp simd reduction(max : __VA_ARGS__))

@@ -1,0 +1,91 @@
+#include "heddle/tensor/pool.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "heddle/base/error.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t small_page = 4096;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+// Sizes that share a free list. Rounding is fine-grained: shapes repeat exactly from step to step.
+std::size_t rounded(std::size_t bytes) {
+  const std::size_t unit = bytes >= 8 * huge_page ? huge_page : bytes >= 64 * 1024 ? small_page : cache_line;
+  return std::max(unit, (bytes + unit - 1) / unit * unit);
+}
+
+}  // namespace
+
+Pool::~Pool() { trim(); }
+
+std::shared_ptr<std::byte> Pool::acquire(std::size_t bytes) {
+  const std::size_t size = rounded(bytes);
+  std::byte* block = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& list = kept_[size];
+    if (!list.empty()) {
+      block = list.back();
+      list.pop_back();
+    } else {
+      block = from_system(size);
+    }
+    statistics_.bytes_in_use += size;
+    statistics_.peak_bytes_in_use = std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
+  }
+  return {block, [this, size](std::byte* freed) { release(freed, size); }};
+}
+
+void Pool::release(std::byte* block, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  statistics_.bytes_in_use -= bytes;
+  kept_[bytes].push_back(block);
+}
+
+std::byte* Pool::from_system(std::size_t bytes) {
+  void* block = nullptr;
+  if (simulated_) {
+    block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) block = nullptr;
+  } else {
+    const bool large = bytes >= 8 * huge_page;
+    block = std::aligned_alloc(large ? huge_page : cache_line, bytes);
+    if (large && block != nullptr) madvise(block, bytes, MADV_HUGEPAGE);
+  }
+  check<DataError>(block != nullptr, "out of memory: ", statistics_.bytes_in_use >> 20, " MiB are in use and ",
+                   bytes >> 10, " KiB more are needed; use a smaller model, batch or context");
+  statistics_.bytes_from_system += bytes;
+  ++statistics_.system_allocations;
+  return static_cast<std::byte*>(block);
+}
+
+void Pool::to_system(std::byte* block, std::size_t bytes) {
+  statistics_.bytes_from_system -= bytes;
+  if (simulated_) {
+    munmap(block, bytes);
+  } else {
+    std::free(block);
+  }
+}
+
+void Pool::trim() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [bytes, list] : kept_) {
+    for (std::byte* block : list) to_system(block, bytes);
+    list.clear();
+  }
+}
+
+PoolStatistics Pool::statistics() const {
+  const std::lock_guard lock(mutex_);
+  return statistics_;
+}
+
+}  // namespace heddle

@@ -1,0 +1,50 @@
+// Memory for tensors: blocks are kept when freed and handed out again by size, so that a training loop allocates from
+// the system in its first step only.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace heddle {
+
+struct PoolStatistics {
+  std::size_t bytes_in_use = 0;
+  std::size_t peak_bytes_in_use = 0;
+  std::size_t bytes_from_system = 0;   // in use and kept: what the process occupies
+  std::size_t system_allocations = 0;  // how often the system was asked
+};
+
+class Pool {
+ public:
+  // A simulated pool reserves addresses and never touches them (see Simulation in threads.hpp).
+  explicit Pool(bool simulated = false) : simulated_(simulated) {}
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // A block of at least `bytes`, aligned to 64; not initialised. It returns to the pool with its last owner.
+  // Throws DataError when the system has no memory left.
+  std::shared_ptr<std::byte> acquire(std::size_t bytes);
+
+  // Gives the kept blocks back to the system.
+  void trim();
+  PoolStatistics statistics() const;
+
+ private:
+  void release(std::byte* block, std::size_t bytes);
+  std::byte* from_system(std::size_t bytes);
+  void to_system(std::byte* block, std::size_t bytes);
+
+  const bool simulated_;
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::vector<std::byte*>> kept_;
+  PoolStatistics statistics_;
+};
+
+// The pool in force: the process's own, or a simulation's.
+Pool& pool();
+
+}  // namespace heddle

@@ -1,0 +1,101 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/random.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/base/visit.hpp"
+
+using namespace heddle;
+
+TEST_CASE("philox: the published test vectors") {
+  // Known answers of Random123's Philox4x32-10.
+  CHECK(philox({0, 0, 0, 0}, {0, 0}) == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+        std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+        std::array<std::uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("random streams: uniform and normal moments, and independence of seed, site and step") {
+  const RandomStream stream(7, random_site("here"), 3);
+  double sum = 0, square = 0, normal_sum = 0, normal_square = 0;
+  constexpr int n = 20000;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const double u = stream.uniform(i), z = stream.normal(i);
+    REQUIRE((u >= 0 && u < 1));
+    sum += u;
+    square += u * u;
+    normal_sum += z;
+    normal_square += z * z;
+  }
+  CHECK(sum / n == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(square / n == doctest::Approx(1.0 / 3).epsilon(0.02));
+  CHECK(std::abs(normal_sum / n) < 0.03);
+  CHECK(normal_square / n == doctest::Approx(1.0).epsilon(0.03));
+  CHECK(stream.uniform(0) == RandomStream(7, random_site("here"), 3).uniform(0));
+  CHECK(stream.uniform(0) != RandomStream(8, random_site("here"), 3).uniform(0));
+  CHECK(stream.uniform(0) != RandomStream(7, random_site("there"), 3).uniform(0));
+  CHECK(stream.uniform(0) != RandomStream(7, random_site("here"), 4).uniform(0));
+}
+
+TEST_CASE("random streams: below stays below and reaches everything") {
+  const RandomStream stream(1, 2);
+  std::array<int, 7> counts{};
+  for (std::uint64_t i = 0; i < 7000; ++i) ++counts.at(stream.below(i, 7));
+  for (const int count : counts) CHECK(count == doctest::Approx(1000).epsilon(0.15));
+}
+
+TEST_CASE("strings: nearest, grouping and UTF-8") {
+  CHECK(nearest("learing-rate", {"warmup", "learning-rate", "seed"}) == "learning-rate");
+  CHECK(nearest("xyz", {"warmup", "seed"}).empty());
+  CHECK(grouped(124439808) == "124,439,808");
+  CHECK(grouped(-1234) == "-1,234");
+  CHECK(grouped(999) == "999");
+  CHECK(is_utf8("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"));
+  CHECK_FALSE(is_utf8("\xc3"));
+  CHECK_FALSE(is_utf8("\xc0\x80"));      // overlong
+  CHECK_FALSE(is_utf8("\xed\xa0\x80"));  // a surrogate
+  CHECK_FALSE(is_utf8("\xf4\x90\x80\x80"));
+  CHECK(split("a,,b", ',') == std::vector<std::string>{"a", "", "b"});
+  CHECK(join({"a", "b"}, " ") == "a b");
+}
+
+namespace {
+enum class Colour { red, dark_blue };
+struct Inner {
+  double rate = 0.5;
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("rate", "a rate").above(0, 1), self.rate);
+  }
+};
+struct Outer {
+  Index count = 3;
+  Inner inner;
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("count", "how many").range(1, 10), self.count);
+    visitor(Field("inner", "Inner things"), self.inner);
+  }
+};
+}  // namespace
+template <>
+struct heddle::Names<Colour> {
+  static constexpr std::pair<Colour, std::string_view> list[] = {{Colour::red, "red"}, {Colour::dark_blue, "dark-blue"}};
+};
+
+TEST_CASE("visit: ranges are checked through sections, and enumerations have names") {
+  static_assert(Visitable<Outer> && Visitable<const Outer> && !Visitable<int>);
+  Outer outer;
+  CHECK_NOTHROW(check_ranges(outer));
+  outer.inner.rate = 0;
+  CHECK_THROWS_WITH_AS(check_ranges(outer), "rate = 0 must be more than 0 and at most 1", UsageError);
+  outer = {.count = 11, .inner = {}};
+  CHECK_THROWS_WITH_AS(check_ranges(outer, "x: "), "x: count = 11 must be from 1 to 10", UsageError);
+  CHECK(to_text(Colour::dark_blue) == "dark-blue");
+  CHECK(from_text<Colour>("red") == Colour::red);
+  CHECK_THROWS_WITH_AS(from_text<Colour>("darkblue"), "'darkblue' is not one of red, dark-blue; did you mean 'dark-blue'?",
+                       UsageError);
+}
