@@ -10,6 +10,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/math.hpp"
 #include "heddle/tensor/tensor.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -38,8 +39,47 @@ void use_one_blas_thread() {
 
 std::atomic<std::uint64_t> flop_pairs{0};  // m n k, summed
 
+// Products of one row or two read the other matrix once, at the speed of memory; BLAS would pack it first.
+constexpr Index few_rows = 2;
+
+// c[j] = alpha x . b[j] + beta c[j] for the rows b[j] of a matrix.
+HEDDLE_KERNEL void row_times_rows(const Real* x, const Real* b, Index stride, Index count, Index inner, Real alpha,
+                                  Real beta, Real* c) {
+  for (Index j = 0; j < count; ++j) {
+    const Real* row = b + j * stride;
+    Real sum = 0;
+    HEDDLE_SIMD_SUM(sum)
+    for (Index l = 0; l < inner; ++l) sum += x[l] * row[l];
+    c[j] = beta == 0 ? alpha * sum : alpha * sum + beta * c[j];
+  }
+}
+
+// c = alpha sum_l x[l] b[l] + beta c for the rows b[l] of a matrix.
+HEDDLE_KERNEL void row_times_matrix(const Real* x, Index step, const Real* b, Index stride, Index columns, Index inner,
+                                    Real alpha, Real beta, Real* c) {
+  for (Index j = 0; j < columns; ++j) c[j] = beta == 0 ? Real(0) : beta * c[j];
+  for (Index l = 0; l < inner; ++l) {
+    const Real factor = alpha * x[l * step];
+    const Real* row = b + l * stride;
+    for (Index j = 0; j < columns; ++j) c[j] += factor * row[j];
+  }
+}
+
+void few_row_product(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Real alpha, Real beta) {
+  for (Index i = 0; i < c.rows; ++i) {
+    const Real* x = a.data + i * (a.transposed ? 1 : a.stride);
+    if (b.transposed) {
+      row_times_rows(x, b.data, b.stride, c.columns, a.columns, alpha, beta, c.data + i * c.stride);
+    } else {
+      row_times_matrix(x, a.transposed ? a.stride : 1, b.data, b.stride, c.columns, a.columns, alpha, beta,
+                       c.data + i * c.stride);
+    }
+  }
+}
+
 void product(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Real alpha, Real beta) {
   if (c.rows == 0 || c.columns == 0) return;
+  if (c.rows <= few_rows && !(a.transposed && b.transposed)) return few_row_product(a, b, c, alpha, beta);
   const auto order = [](const MatrixView& x) { return x.transposed ? CblasTrans : CblasNoTrans; };
   gemm(order(a), order(b), static_cast<int>(c.rows), static_cast<int>(c.columns), static_cast<int>(a.columns), alpha,
        a.data, static_cast<int>(a.stride), b.data, static_cast<int>(b.stride), beta, c.data,

@@ -1,0 +1,87 @@
+// Named parameters: decoder/3/attention/query/weight. Whatever is done with weights (optimizing, saving, freezing,
+// counting, exchanging gradients) goes by these names, in the order in which the model declared them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/autograd/tape.hpp"
+
+namespace heddle {
+
+// What a parameter holds before training.
+struct Initializer {
+  enum class Kind { constant, normal, uniform } kind = Kind::constant;
+  double scale = 0;  // the constant, the standard deviation, or the half-width
+
+  static Initializer zeros() { return {Kind::constant, 0}; }
+  static Initializer ones() { return {Kind::constant, 1}; }
+  static Initializer normal(double deviation) { return {Kind::normal, deviation}; }
+  static Initializer uniform(double half_width) { return {Kind::uniform, half_width}; }
+};
+
+// Whether weight decay applies: to matrices that multiply, not to norms and biases.
+enum class Decay { no, yes };
+
+struct Parameter {
+  std::string name;
+  Variable variable;
+  Decay decay = Decay::yes;
+
+  const Tensor& value() const { return variable.value(); }
+  Index size() const { return value().size(); }
+  // This step's gradient; zeros when nothing flowed here.
+  Tensor gradient() const;
+};
+
+// The parameters of a model. Their values are drawn from (seed, name) alone, so adding one changes no other.
+class Parameters {
+ public:
+  explicit Parameters(std::uint64_t seed = 0) : seed_(seed) {}
+
+  const std::vector<Parameter>& all() const { return parameters_; }
+  // Null when there is none of that name.
+  const Parameter* find(std::string_view name) const;
+  Index count() const;      // numbers in all parameters
+  void clear_gradients();   // before a step
+
+ private:
+  friend class Scope;
+  Variable declare(const std::string& path, const std::vector<std::string>& names, const Shape& shape,
+                   const Initializer& initializer, Decay decay);
+
+  std::uint64_t seed_;
+  std::vector<Parameter> parameters_;
+};
+
+// The place in a model where a module declares its parameters: a path, and the list they go to.
+class Scope {
+ public:
+  Scope(Parameters& parameters, std::string path) : parameters_(&parameters), path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  Scope operator/(std::string_view name) const { return {*parameters_, inside(name)}; }
+  Scope operator/(Index number) const { return *this / std::to_string(number); }
+
+  Variable parameter(const std::string& name, const Shape& shape, const Initializer& initializer, Decay decay) const {
+    return parameters_->declare(path_, {name}, shape, initializer, decay);
+  }
+
+  // Parameters of one shape [rows, ...] that are stored and multiplied as one, [names * rows, ...], each under its own
+  // name: the query, key and value matrices of attention are one product.
+  Variable stacked(const std::vector<std::string>& names, const Shape& shape, const Initializer& initializer,
+                   Decay decay) const {
+    return parameters_->declare(path_, names, shape, initializer, decay);
+  }
+
+ private:
+  std::string inside(std::string_view name) const {
+    return path_.empty() ? std::string(name) : path_ + "/" + std::string(name);
+  }
+
+  Parameters* parameters_;
+  std::string path_;
+};
+
+}  // namespace heddle

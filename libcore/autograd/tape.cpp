@@ -1,0 +1,90 @@
+#include "heddle/autograd/tape.hpp"
+
+#include "heddle/base/error.hpp"
+
+namespace heddle {
+
+namespace {
+thread_local Recording* current_recording = nullptr;
+}
+
+GradientTarget Gradient::target() {
+  if (base_) return {adding_target(), true};
+  if (sum_.empty()) {
+    sum_ = kept_.empty() ? Tensor(shape_) : kept_;
+    if (lifetime_ == Lifetime::persistent) kept_ = sum_;
+    return {sum_, false};
+  }
+  // Elements taken over by contribute() may be another gradient's too, which must not see this addition.
+  if (std::exchange(taken_over_, false) && sum_.is_shared()) sum_ = sum_.copy();
+  return {sum_, true};
+}
+
+Tensor Gradient::adding_target() {
+  if (base_) return view_(base_->adding_target());
+  const GradientTarget here = target();
+  if (!here.add) here.tensor.fill(0);
+  return here.tensor;
+}
+
+void Gradient::contribute(const Tensor& tensor) {
+  check<ShapeError>(tensor.shape() == shape_, "gradient of shape ", tensor.shape(), " for a value of shape ", shape_);
+  if (!base_ && sum_.empty() && lifetime_ == Lifetime::step && tensor.is_contiguous()) {
+    sum_ = tensor;
+    taken_over_ = true;
+    return;
+  }
+  const GradientTarget here = target();
+  if (here.add) {
+    here.tensor.add(tensor);
+  } else {
+    here.tensor.assign(tensor);
+  }
+}
+
+bool Gradient::is_empty() const { return base_ ? base_->is_empty() : sum_.empty(); }
+
+Tensor Gradient::tensor() const {
+  if (!base_) return sum_;
+  return base_->is_empty() ? Tensor() : view_(base_->tensor());
+}
+
+void Gradient::clear() {
+  if (base_) {
+    base_->clear();
+  } else {
+    sum_ = Tensor();
+    taken_over_ = false;
+  }
+}
+
+Variable leaf(const Tensor& value) { return {value, std::make_shared<Gradient>(value.shape())}; }
+
+Recording::Recording() {
+  check<Error>(current_recording == nullptr, "recordings do not nest");
+  current_recording = this;
+}
+
+Recording::~Recording() { current_recording = nullptr; }
+
+Recording* Recording::current() { return current_recording; }
+
+void Recording::append(std::shared_ptr<Gradient> output, Backward backward) {
+  entries_.push_back({std::move(output), std::move(backward)});
+}
+
+void Recording::backward(const Variable& root, Real seed) {
+  check<ShapeError>(root.value().size() == 1, "backward() starts from one number, not from shape ", root.shape());
+  check<Error>(root.gradient() != nullptr, "backward() from a value that does not depend on any parameter");
+  root.gradient()->contribute(Tensor(root.shape(), seed));
+  while (!entries_.empty()) {
+    const Entry entry = std::move(entries_.back());
+    entries_.pop_back();
+    if (entry.output->is_empty()) continue;
+    const Tensor gradient = entry.output->tensor();
+    entry.output->clear();
+    entry.backward(gradient);
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,130 @@
+// Reverse-mode differentiation. While a Recording exists, operations append to its tape; backward() walks the tape from
+// its end, without recursion, so graphs may be as deep as memory allows. Without a Recording operations only compute,
+// and their intermediate results are freed at once.
+//
+// Gradients accumulate: an operation adds its contribution to each of its inputs' gradients. Whatever an entry of the
+// tape keeps is freed as soon as its backward step has run.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "heddle/tensor/tensor.hpp"
+
+namespace heddle {
+
+// Where an operation puts its contribution to a gradient. When `add` is false the tensor holds nothing yet and the
+// operation must set every element; else it adds to what is there.
+struct GradientTarget {
+  Tensor tensor;
+  bool add;
+  Real beta() const { return add ? Real(1) : Real(0); }
+};
+
+// The gradient of one variable: of the shape of its value once anything has been contributed.
+class Gradient {
+ public:
+  using View = std::function<Tensor(const Tensor&)>;
+
+  // A persistent gradient, that of a parameter, keeps its memory from step to step.
+  enum class Lifetime { step, persistent };
+  explicit Gradient(const Shape& shape, Lifetime lifetime = Lifetime::step) : shape_(shape), lifetime_(lifetime) {}
+  // The gradient of a view is the same view of the base's gradient.
+  Gradient(const Shape& shape, std::shared_ptr<Gradient> base, View view)
+      : shape_(shape), lifetime_(Lifetime::step), base_(std::move(base)), view_(std::move(view)) {}
+
+  // The tensor to contribute to.
+  GradientTarget target();
+  // The tensor to contribute to, holding zeros or earlier contributions: for operations that can only add.
+  Tensor adding_target();
+  // Contributes a whole tensor that nobody else will write to or read after; it may be taken over instead of copied.
+  void contribute(const Tensor& tensor);
+
+  bool is_empty() const;    // nothing contributed yet
+  Tensor tensor() const;    // the sum so far; empty when is_empty()
+  void clear();             // forgets the sum; a persistent gradient keeps its memory
+
+ private:
+  const Shape shape_;
+  const Lifetime lifetime_;
+  Tensor sum_;
+  Tensor kept_;
+  bool taken_over_ = false;  // sum_ came whole from contribute()
+  std::shared_ptr<Gradient> base_;
+  View view_;
+};
+
+// A value in a computation. Copies are handles to the same value and gradient.
+class Variable {
+ public:
+  Variable() = default;
+  // A constant: nothing flows back into it.
+  explicit Variable(Tensor value) : value_(std::move(value)) {}
+  Variable(Tensor value, std::shared_ptr<Gradient> gradient)
+      : value_(std::move(value)), gradient_(std::move(gradient)) {}
+
+  const Tensor& value() const { return value_; }
+  const Shape& shape() const { return value_.shape(); }
+  bool empty() const { return value_.empty(); }
+  // Null for constants and for results outside a Recording.
+  const std::shared_ptr<Gradient>& gradient() const { return gradient_; }
+
+ private:
+  Tensor value_;
+  std::shared_ptr<Gradient> gradient_;
+};
+
+// A leaf whose gradient is wanted, for tests and for parameters.
+Variable leaf(const Tensor& value);
+
+// Records operations on this thread until it is destroyed. Recordings do not nest.
+class Recording {
+ public:
+  Recording();
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  // The recording on this thread, or null.
+  static Recording* current();
+
+  using Backward = std::function<void(const Tensor& gradient)>;
+  void append(std::shared_ptr<Gradient> output, Backward backward);
+
+  // Propagates d(seed * root) to every leaf and empties the tape. Root must have one element.
+  void backward(const Variable& root, Real seed = 1);
+
+ private:
+  struct Entry {
+    std::shared_ptr<Gradient> output;
+    Backward backward;
+  };
+  std::vector<Entry> entries_;
+};
+
+// Wraps a result. When recording and any input wants a gradient, `backward` is called later with the result's gradient
+// and contributes to the gradients of the inputs that it captured; else it is dropped.
+template <class Function>
+Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&& backward) {
+  Recording* recording = Recording::current();
+  bool wanted = false;
+  for (const Variable& input : inputs) wanted = wanted || input.gradient() != nullptr;
+  if (recording == nullptr || !wanted) return Variable(std::move(value));
+  auto gradient = std::make_shared<Gradient>(value.shape());
+  recording->append(gradient, std::forward<Function>(backward));
+  return {std::move(value), std::move(gradient)};
+}
+
+// Applies a view of tensors (Tensor::narrowed and its like) to a variable, without an entry on the tape.
+template <class View>
+Variable view(const Variable& x, View&& function) {
+  Tensor value = function(x.value());
+  if (Recording::current() == nullptr || x.gradient() == nullptr) return Variable(std::move(value));
+  auto gradient = std::make_shared<Gradient>(value.shape(), x.gradient(), std::forward<View>(function));
+  return {std::move(value), std::move(gradient)};
+}
+
+}  // namespace heddle

@@ -1,0 +1,74 @@
+#include "heddle/data/token_batches.hpp"
+
+#include "heddle/base/random.hpp"
+
+namespace heddle::data {
+
+Permutation::Permutation(Index count, std::uint64_t seed, std::uint64_t epoch)
+    : count_(count), half_bits_(1), seed_(seed), epoch_(epoch) {
+  while ((Index{1} << (2 * half_bits_)) < count) ++half_bits_;
+}
+
+Index Permutation::operator()(Index index) const {
+  static const std::uint64_t site = random_site("data/permutation");
+  const RandomStream stream(seed_, site, epoch_);
+  const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
+  auto value = static_cast<std::uint64_t>(index);
+  do {
+    std::uint64_t left = value >> half_bits_, right = value & mask;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      const std::uint64_t mixed = stream.block(round << 32 | right)[0] & mask;
+      left = std::exchange(right, left ^ mixed);
+    }
+    value = left << half_bits_ | right;
+  } while (value >= static_cast<std::uint64_t>(count_));
+  return static_cast<Index>(value);
+}
+
+TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed)
+    : source_(source), time_(time), seed_(seed) {
+  const Index predictable = source.size() - 1, whole = predictable / time;
+  check<DataError>(whole >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", time + 1,
+                   " that a context of ", time, " needs; use a smaller --context or more text");
+  // One window is given up so that windows may begin anywhere.
+  windows_ = whole > 1 ? whole - 1 : 1;
+  slack_ = predictable - windows_ * time;
+}
+
+Index TrainingWindows::offset_of(Index sample) const {
+  static const std::uint64_t site = random_site("data/shift");
+  const auto epoch = static_cast<std::uint64_t>(sample / windows_);
+  const auto shift = static_cast<Index>(
+      RandomStream(seed_, site, epoch).below(0, static_cast<std::uint64_t>(std::min(slack_, time_) + 1)));
+  return shift + Permutation(windows_, seed_, epoch)(sample % windows_) * time_;
+}
+
+TokenBatch TrainingWindows::batch(Index first, Index batch) const {
+  TokenBatch result{batch, time_, {}, {}};
+  std::vector<TokenId> window(static_cast<std::size_t>(time_ + 1));
+  for (Index i = 0; i < batch; ++i) {
+    source_.read(offset_of(first + i), window);
+    result.ids.insert(result.ids.end(), window.begin(), window.end() - 1);
+    result.targets.insert(result.targets.end(), window.begin() + 1, window.end());
+  }
+  return result;
+}
+
+void for_each_evaluation_batch(const TokenSource& source, Index time, Index batch, Index limit,
+                               const std::function<void(const TokenBatch&)>& body) {
+  const Index size = limit > 0 ? std::min(limit, source.size()) : source.size();
+  std::vector<TokenId> window;
+  for (Index start = 0; start + 1 < size;) {
+    const Index whole = (size - 1 - start) / time;
+    TokenBatch part{std::min(batch, whole), time, {}, {}};
+    if (whole == 0) part = {1, size - 1 - start, {}, {}};
+    window.resize(static_cast<std::size_t>(part.batch * part.time + 1));
+    source.read(start, window);
+    part.ids.assign(window.begin(), window.end() - 1);
+    part.targets.assign(window.begin() + 1, window.end());
+    start += part.batch * part.time;
+    body(part);
+  }
+}
+
+}  // namespace heddle::data

@@ -1,0 +1,54 @@
+// Batches of a token stream for predicting each next token.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "heddle/data/token_source.hpp"
+
+namespace heddle::data {
+
+// The images of [0, count) under a permutation that (seed, epoch) choose, one at a time and without a table: a Feistel
+// network over the next power of four, walked until it falls into the range.
+class Permutation {
+ public:
+  Permutation(Index count, std::uint64_t seed, std::uint64_t epoch);
+  Index operator()(Index index) const;
+
+ private:
+  Index count_;
+  int half_bits_;
+  std::uint64_t seed_, epoch_;
+};
+
+// Token ids [batch, time] in row-major order, and for each the id that follows it; -1 for no target.
+struct TokenBatch {
+  Index batch = 0, time = 0;
+  std::vector<TokenId> ids, targets;
+};
+
+// Training windows. An epoch shifts the stream by a random offset, cuts it into windows of `time` tokens and takes them
+// in a random order; which window is sample g is a function of (seed, g), so any place in training is reached at once.
+class TrainingWindows {
+ public:
+  // Throws DataError when the source has no window of time + 1 tokens.
+  TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed);
+
+  Index windows_per_epoch() const { return windows_; }
+  // Samples [first, first + batch).
+  TokenBatch batch(Index first, Index batch) const;
+
+ private:
+  Index offset_of(Index sample) const;
+
+  const TokenSource& source_;
+  Index time_, windows_, slack_;
+  std::uint64_t seed_;
+};
+
+// Calls body(batch) for batches that predict each of the first `limit` tokens but the first exactly once (0: all), each
+// window starting where the last one ended. The last window of all may be shorter and comes alone.
+void for_each_evaluation_batch(const TokenSource& source, Index time, Index batch, Index limit,
+                               const std::function<void(const TokenBatch&)>& body);
+
+}  // namespace heddle::data

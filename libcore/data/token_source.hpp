@@ -1,0 +1,47 @@
+// Where token streams come from: a token file, or memory.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/real.hpp"
+
+namespace heddle::data {
+
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  virtual Index size() const = 0;        // tokens
+  virtual Index vocab_size() const = 0;  // every id is below it
+  // Reads out.size() tokens from the offset on. Throws DataError outside the source and for ids outside the vocabulary.
+  virtual void read(Index offset, std::span<TokenId> out) const = 0;
+  // For messages: the file's name.
+  virtual std::string name() const = 0;
+};
+
+class TokensInMemory : public TokenSource {
+ public:
+  TokensInMemory(std::vector<TokenId> tokens, Index vocab_size, std::string name = "tokens in memory")
+      : tokens_(std::move(tokens)), vocab_size_(vocab_size), name_(std::move(name)) {}
+
+  Index size() const override { return static_cast<Index>(tokens_.size()); }
+  Index vocab_size() const override { return vocab_size_; }
+  std::string name() const override { return name_; }
+  void read(Index offset, std::span<TokenId> out) const override {
+    const auto length = static_cast<Index>(out.size());
+    check<DataError>(offset >= 0 && offset + length <= size(), name_, ": tokens ", offset, " to ", offset + length,
+                     " of ", size());
+    std::copy_n(tokens_.begin() + offset, length, out.begin());
+  }
+
+ private:
+  std::vector<TokenId> tokens_;
+  Index vocab_size_;
+  std::string name_;
+};
+
+}  // namespace heddle::data

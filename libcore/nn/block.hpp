@@ -1,0 +1,51 @@
+// One layer of a transformer: attention and a feed-forward network, each with norm and residual.
+#pragma once
+
+#include "heddle/nn/feed_forward.hpp"
+#include "heddle/nn/multi_head_attention.hpp"
+#include "heddle/nn/norm.hpp"
+
+namespace heddle {
+
+enum class NormPosition {
+  pre,   // x + f(norm(x)); the stack ends with one more norm (GPT-2)
+  post,  // norm(x + f(x)) (Vaswani et al. 2017)
+};
+template <>
+struct Names<NormPosition> {
+  static constexpr std::pair<NormPosition, std::string_view> list[] = {{NormPosition::pre, "pre"},
+                                                                        {NormPosition::post, "post"}};
+};
+
+namespace nn {
+
+struct BlockOptions {
+  NormPosition norm_position = NormPosition::pre;
+  NormOptions norm{};
+  AttentionOptions attention;
+  FeedForwardOptions feed_forward;
+};
+
+// Shapes: x [batch, time, width] -> the same.
+class Block {
+ public:
+  Block(const Scope& scope, const BlockOptions& options);
+  Variable operator()(const Variable& x, const Mask& mask, const Pass& pass) const;
+
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity) const { return attention_.start(batch, capacity); }
+  Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const;
+
+ private:
+  template <class Sublayer>
+  Variable residual(const Variable& x, const Norm& norm, const Sublayer& sublayer) const;
+
+  NormPosition norm_position_;
+  Norm attention_norm_;
+  MultiHeadAttention attention_;
+  Norm feed_forward_norm_;
+  FeedForward feed_forward_;
+  std::uint64_t attention_site_, feed_forward_site_;  // of dropout
+};
+
+}  // namespace nn
+}  // namespace heddle

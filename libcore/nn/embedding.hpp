@@ -1,0 +1,20 @@
+// A vector for each token.
+#pragma once
+
+#include "heddle/autograd/parameters.hpp"
+
+namespace heddle::nn {
+
+// Parameters: weight [vocab, width].
+class Embedding {
+ public:
+  Embedding(const Scope& scope, Index vocab, Index width, double deviation);
+  // ids [batch, time] -> [batch, time, width]
+  Variable operator()(const TokenIds& ids) const;
+  const Variable& weight() const { return weight_; }
+
+ private:
+  Variable weight_;
+};
+
+}  // namespace heddle::nn

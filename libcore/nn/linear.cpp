@@ -1,0 +1,14 @@
+#include "heddle/nn/linear.hpp"
+
+#include "heddle/ops/linear.hpp"
+
+namespace heddle::nn {
+
+Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double deviation)
+    : weight_(scope.parameter("weight", {out, in}, Initializer::normal(deviation), Decay::yes)) {
+  if (bias == Bias::yes) bias_ = scope.parameter("bias", {out}, Initializer::zeros(), Decay::no);
+}
+
+Variable Linear::operator()(const Variable& x) const { return ops::linear(x, weight_, bias_); }
+
+}  // namespace heddle::nn

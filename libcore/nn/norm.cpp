@@ -1,0 +1,20 @@
+#include "heddle/nn/norm.hpp"
+
+#include "heddle/ops/norm.hpp"
+
+namespace heddle::nn {
+
+Norm::Norm(const Scope& scope, Index width, const NormOptions& options)
+    : options_(options), gain_(scope.parameter("gain", {width}, Initializer::ones(), Decay::no)) {
+  if (options.kind == NormKind::layer && options.bias == Bias::yes) {
+    bias_ = scope.parameter("bias", {width}, Initializer::zeros(), Decay::no);
+  }
+}
+
+Variable Norm::operator()(const Variable& x) const {
+  const auto epsilon = static_cast<Real>(options_.epsilon);
+  return options_.kind == NormKind::layer ? ops::layer_norm(x, gain_, bias_, epsilon)
+                                          : ops::rms_norm(x, gain_, epsilon);
+}
+
+}  // namespace heddle::nn

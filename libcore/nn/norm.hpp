@@ -1,0 +1,36 @@
+// Normalisation with learned gain and bias.
+#pragma once
+
+#include "heddle/autograd/parameters.hpp"
+#include "heddle/base/visit.hpp"
+#include "heddle/nn/linear.hpp"
+
+namespace heddle {
+
+enum class NormKind { layer, rms };
+template <>
+struct Names<NormKind> {
+  static constexpr std::pair<NormKind, std::string_view> list[] = {{NormKind::layer, "layer"}, {NormKind::rms, "rms"}};
+};
+
+namespace nn {
+
+struct NormOptions {
+  NormKind kind = NormKind::layer;
+  double epsilon = 1e-5;
+  Bias bias = Bias::yes;  // layer norm only
+};
+
+// Parameters: gain [width], bias [width].
+class Norm {
+ public:
+  Norm(const Scope& scope, Index width, const NormOptions& options);
+  Variable operator()(const Variable& x) const;
+
+ private:
+  NormOptions options_;
+  Variable gain_, bias_;
+};
+
+}  // namespace nn
+}  // namespace heddle

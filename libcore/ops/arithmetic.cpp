@@ -1,0 +1,75 @@
+#include "heddle/ops/arithmetic.hpp"
+
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::ops {
+
+namespace {
+
+constexpr Index grain = 16384;
+
+HEDDLE_KERNEL void add_range(const Real* a, const Real* b, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] = a[i] + b[i];
+}
+
+HEDDLE_KERNEL void scale_range(const Real* x, Real factor, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
+}
+
+// Sums over the batches into r's gradient, one column range a task, batches in order.
+void sum_batches(const Tensor& dy, const GradientTarget& dr) {
+  const Index width = dr.tensor.size(), batches = dy.size() / width;
+  parallel_ranges(width, 1024, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      double sum = dr.add ? dr.tensor[i] : 0.0;
+      for (Index b = 0; b < batches; ++b) sum += dy[b * width + i];
+      dr.tensor[i] = static_cast<Real>(sum);
+    }
+  });
+}
+
+}  // namespace
+
+Variable add(const Variable& a, const Variable& b) {
+  check<ShapeError>(a.shape() == b.shape(), "cannot add shapes ", a.shape(), " and ", b.shape());
+  check<ShapeError>(a.value().is_contiguous() && b.value().is_contiguous(), "add needs contiguous tensors");
+  const Tensor y(a.shape());
+  parallel_ranges(y.size(), grain, [&](Index begin, Index end) {
+    add_range(a.value().data() + begin, b.value().data() + begin, y.data() + begin, end - begin);
+  });
+  return record(y, {a, b}, [da = a.gradient(), db = b.gradient()](const Tensor& dy) {
+    if (da) da->contribute(dy);
+    if (db) db->contribute(dy);
+  });
+}
+
+Variable add_to_each(const Variable& x, const Variable& r) {
+  const Index width = r.value().size();
+  check<ShapeError>(width > 0 && x.shape().rank() == r.shape().rank() + 1 && x.value().size() == x.shape()[0] * width &&
+                        x.value().is_contiguous() && r.value().is_contiguous(),
+                    "cannot add shape ", r.shape(), " to each of shape ", x.shape());
+  const Tensor y(x.shape());
+  parallel_for(x.shape()[0], [&](Index b) {
+    add_range(x.value().data() + b * width, r.value().data(), y.data() + b * width, width);
+  });
+  return record(y, {x, r}, [dx = x.gradient(), dr = r.gradient()](const Tensor& dy) {
+    if (dr) sum_batches(dy, dr->target());
+    if (dx) dx->contribute(dy);
+  });
+}
+
+Variable scale(const Variable& x, Real factor) {
+  check<ShapeError>(x.value().is_contiguous(), "scale needs a contiguous tensor");
+  const auto scaled = [factor](const Tensor& source) {
+    const Tensor result(source.shape());
+    parallel_ranges(source.size(), grain, [&](Index begin, Index end) {
+      scale_range(source.data() + begin, factor, result.data() + begin, end - begin);
+    });
+    return result;
+  };
+  return record(scaled(x.value()), {x},
+                [dx = x.gradient(), scaled](const Tensor& dy) { dx->contribute(scaled(dy)); });
+}
+
+}  // namespace heddle::ops

@@ -1,0 +1,27 @@
+// The loss of predicting classes, tokens as a rule.
+#pragma once
+
+#include <vector>
+
+#include "heddle/autograd/tape.hpp"
+
+namespace heddle::ops {
+
+struct CrossEntropy {
+  // Each target's distribution is (1 - smoothing) on the target plus smoothing / classes on every class (SPEC 4.1).
+  double smoothing = 0;
+  // The sum of losses is divided by this; 0 means by the number of targets that count. With gradient accumulation it is
+  // the number of targets in the whole step, so that cutting a batch differently changes nothing.
+  double divisor = 0;
+};
+
+// loss = sum over rows of -sum_c q_c log softmax(logits)_c / divisor, in nats; rows whose target is negative are ignored.
+// Shapes: logits [..., classes], one target a row -> [1].
+// Backward: d logits = (p - q) / divisor, written over the logits themselves, so that only one [rows, classes] array
+// ever exists: the logits' values are gone after the backward pass.  Throws DataError for a target outside the classes.
+Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options = {});
+
+// -log softmax(logits)[target] for each row, nats; 0 where the target is negative.  Shapes: as above -> [rows].
+std::vector<double> negative_log_likelihoods(const Tensor& logits, const std::vector<TokenId>& targets);
+
+}  // namespace heddle::ops

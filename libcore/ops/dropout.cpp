@@ -1,0 +1,53 @@
+#include "heddle/ops/dropout.hpp"
+
+#include <algorithm>
+
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::ops {
+
+namespace {
+
+constexpr Index grain = 4096;
+
+struct DropMask {
+  RandomStream stream;
+  std::uint32_t threshold;  // drop below it
+  Real scale;
+  Index first;
+};
+
+// y[i] = beta y[i] + x[i] * (0 or scale) for i in [begin, end).
+HEDDLE_KERNEL void apply(const DropMask& mask, const Real* x, Real beta, Real* y, Index begin, Index end) {
+  for (Index i = begin; i < end;) {
+    const auto at = static_cast<std::uint64_t>(mask.first + i);
+    const auto words = mask.stream.block(at / 4);
+    for (std::size_t w = at % 4; w < 4 && i < end; ++w, ++i) {
+      const Real kept = words[w] < mask.threshold ? Real(0) : x[i] * mask.scale;
+      y[i] = beta == 0 ? kept : y[i] + kept;
+    }
+  }
+}
+
+void apply_all(const DropMask& mask, const Tensor& x, const Tensor& y, Real beta) {
+  parallel_ranges(x.size(), grain,
+                  [&](Index begin, Index end) { apply(mask, x.data(), beta, y.data(), begin, end); });
+}
+
+}  // namespace
+
+Variable dropout(const Variable& x, double rate, const RandomStream& stream, Index first) {
+  check<UsageError>(rate >= 0 && rate < 1, "dropout = ", rate, " must be at least 0 and less than 1");
+  if (rate == 0) return x;
+  check<ShapeError>(x.value().is_contiguous(), "dropout needs a contiguous tensor");
+  const DropMask mask{stream, static_cast<std::uint32_t>(rate * 0x1p32), static_cast<Real>(1 / (1 - rate)), first};
+  const Tensor y(x.shape());
+  apply_all(mask, x.value(), y, 0);
+  return record(y, {x}, [mask, gradient = x.gradient()](const Tensor& dy) {
+    const GradientTarget dx = gradient->target();
+    apply_all(mask, dy, dx.tensor, dx.beta());
+  });
+}
+
+}  // namespace heddle::ops

@@ -1,0 +1,50 @@
+#include "heddle/ops/embedding.hpp"
+
+#include <algorithm>
+
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::ops {
+
+namespace {
+
+constexpr Index columns_a_task = 64;
+
+void check_ids(const TokenIds& ids, Index vocab) {
+  for (std::size_t i = 0; i < ids.ids.size(); ++i) {
+    check<DataError>(ids.ids[i] >= 0 && ids.ids[i] < vocab, "token id ", ids.ids[i], " at position ", i,
+                     " is outside the vocabulary of ", vocab);
+  }
+}
+
+// Tasks own columns, so that rows which several ids share are summed in the order of the ids.
+void scatter_add(const std::vector<TokenId>& ids, const Tensor& dy, const Tensor& table) {
+  const Index width = table.shape()[1], count = static_cast<Index>(ids.size());
+  parallel_ranges(width, columns_a_task, [&](Index begin, Index end) {
+    for (Index i = 0; i < count; ++i) {
+      const Real* from = dy.data() + i * width;
+      Real* to = table.data() + ids[static_cast<std::size_t>(i)] * width;
+      for (Index j = begin; j < end; ++j) to[j] += from[j];
+    }
+  });
+}
+
+}  // namespace
+
+Variable embed(const TokenIds& ids, const Variable& table) {
+  check<ShapeError>(table.shape().rank() == 2 && table.value().is_contiguous(), "embed: table of shape ",
+                    table.shape());
+  const Index width = table.shape()[1], count = static_cast<Index>(ids.ids.size());
+  check_ids(ids, table.shape()[0]);
+  const Tensor y(ids.shape.with_last(width));
+  parallel_ranges(count, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      std::copy_n(table.value().data() + ids.ids[static_cast<std::size_t>(i)] * width, width, y.data() + i * width);
+    }
+  });
+  return record(y, {table}, [ids = ids.ids, gradient = table.gradient()](const Tensor& dy) {
+    scatter_add(ids, dy, gradient->adding_target());
+  });
+}
+
+}  // namespace heddle::ops

@@ -1,0 +1,14 @@
+// Rows of a table, by token id.
+#pragma once
+
+#include <vector>
+
+#include "heddle/autograd/tape.hpp"
+
+namespace heddle::ops {
+
+// y[i] = table[ids[i]].  Shapes: ids [...], table [vocab, width] -> [..., width].
+// Backward: scatter-add.  Throws DataError for an id outside the table.
+Variable embed(const TokenIds& ids, const Variable& table);
+
+}  // namespace heddle::ops

@@ -1,0 +1,29 @@
+// The causal objective: predict each next token.
+#pragma once
+
+#include "heddle/data/token_batches.hpp"
+#include "heddle/models/decoder.hpp"
+
+namespace heddle::training {
+
+struct CausalLoss {
+  double label_smoothing = 0;
+  double divisor = 0;  // targets in the whole step; 0 means in this batch
+};
+
+// -mean log p(x_t | x_<t) in nats, recorded when recording: [1].
+Variable causal_loss(const models::Decoder& model, const data::TokenBatch& batch, const Pass& pass,
+                     const CausalLoss& options);
+
+struct Evaluation {
+  Index tokens = 0;      // predicted
+  double nats = 0;       // in all
+  double nats_per_token() const { return tokens > 0 ? nats / static_cast<double>(tokens) : 0; }
+};
+
+// The negative log-likelihood of the first `limit` tokens (0: all) in windows of the context, without overlap. `stop` is
+// asked before each batch; when it says yes, what has been summed so far is returned.
+Evaluation evaluate(const models::Decoder& model, const data::TokenSource& tokens, Index limit, Index batch_size,
+                    const std::function<bool()>& stop = [] { return false; });
+
+}  // namespace heddle::training

@@ -1,0 +1,103 @@
+// How to train: what files and command lines say about it.
+#pragma once
+
+#include "heddle/base/visit.hpp"
+
+namespace heddle::training {
+
+enum class OptimizerKind { adamw, adam, adagrad, sgd };
+enum class ScheduleKind { constant, linear, cosine, inverse_sqrt };
+
+struct OptimizerOptions {
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;
+  double momentum = 0.9;
+  double clip = 1.0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor);
+};
+
+struct ScheduleOptions {
+  double learning_rate = 1e-3;
+  double final_learning_rate = -1;  // -1: a tenth of the peak
+  ScheduleKind schedule = ScheduleKind::cosine;
+  Index warmup = -1;  // -1: a hundredth of the steps
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor);
+};
+
+struct TrainingOptions {
+  Index steps = 2000;
+  double epochs = 0;  // 0: --steps counts
+  Index batch_size = 12;
+  Index accumulate = 1;
+  double label_smoothing = 0;
+  Index eval_every = 250;
+  Index eval_tokens = 131072;
+  Index checkpoint_every = 500;
+  Index log_every = 10;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor);
+};
+
+}  // namespace heddle::training
+
+template <>
+struct heddle::Names<heddle::training::OptimizerKind> {
+  using Kind = heddle::training::OptimizerKind;
+  static constexpr std::pair<Kind, std::string_view> list[] = {
+      {Kind::adamw, "adamw"}, {Kind::adam, "adam"}, {Kind::adagrad, "adagrad"}, {Kind::sgd, "sgd"}};
+};
+
+template <>
+struct heddle::Names<heddle::training::ScheduleKind> {
+  using Kind = heddle::training::ScheduleKind;
+  static constexpr std::pair<Kind, std::string_view> list[] = {{Kind::constant, "constant"},
+                                                                {Kind::linear, "linear"},
+                                                                {Kind::cosine, "cosine"},
+                                                                {Kind::inverse_sqrt, "inverse-sqrt"}};
+};
+
+template <class Self, class Visitor>
+void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
+  visitor(Field("optimizer", "update rule").takes("NAME"), self.optimizer);
+  visitor(Field("beta1", "Adam's decay of the mean gradient").range(0, 0.999999).takes("X"), self.beta1);
+  visitor(Field("beta2", "Adam's decay of the squared gradient").range(0, 0.999999).takes("X"), self.beta2);
+  visitor(Field("epsilon", "added to the root of the squared gradient").above(0, 1).takes("X"), self.epsilon);
+  visitor(Field("weight_decay", "shrinks matrices, never norms and biases").range(0, 100).takes("X"),
+          self.weight_decay);
+  visitor(Field("momentum", "of sgd").range(0, 0.999999).takes("X"), self.momentum);
+  visitor(Field("clip", "largest norm of the whole gradient; 0 means any").range(0).takes("NORM"), self.clip);
+}
+
+template <class Self, class Visitor>
+void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
+  visitor(Field("learning_rate", "peak learning rate").above(0, 1000).takes("RATE"), self.learning_rate);
+  visitor(Field("final_learning_rate", "learning rate at the last step; -1 means a tenth of the peak")
+              .range(-1, 1000).takes("RATE"), self.final_learning_rate);
+  visitor(Field("schedule", "course of the learning rate after the warm-up").takes("NAME"), self.schedule);
+  visitor(Field("warmup", "steps to reach the peak; -1 means a hundredth of all").range(-1).takes("N"), self.warmup);
+}
+
+template <class Self, class Visitor>
+void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
+  visitor(Field("steps", "optimizer steps").range(1, 1e12).takes("N"), self.steps);
+  visitor(Field("epochs", "passes over the training tokens, instead of --steps; 0 means by steps")
+              .range(0, 1e9).takes("X"), self.epochs);
+  visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1 << 20).takes("N"), self.batch_size);
+  visitor(Field("accumulate", "micro-batches in a step").range(1, 1 << 20).takes("N"), self.accumulate);
+  visitor(Field("label_smoothing", "share of each target spread over the vocabulary").range(0, 0.99).takes("P"),
+          self.label_smoothing);
+  visitor(Field("eval_every", "steps between evaluations on --valid").range(1, 1e12).takes("N"), self.eval_every);
+  visitor(Field("eval_tokens", "at most this many tokens an evaluation; 0 means all").range(0).takes("N"),
+          self.eval_tokens);
+  visitor(Field("checkpoint_every", "steps between checkpoints; 0 means at the end only").range(0).takes("N"),
+          self.checkpoint_every);
+  visitor(Field("log_every", "steps between log lines").range(1, 1e12).takes("N"), self.log_every);
+}
