@@ -38,6 +38,7 @@ struct Field {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   bool above_minimum = false;  // the minimum itself is not allowed
+  char short_option = 0;       // the letter of -o, or none
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
   Field&& range(double low, double high = std::numeric_limits<double>::infinity()) && {
@@ -51,6 +52,10 @@ struct Field {
   }
   Field&& takes(std::string text) && {
     placeholder = std::move(text);
+    return std::move(*this);
+  }
+  Field&& letter(char character) && {
+    short_option = character;
     return std::move(*this);
   }
 

@@ -1,0 +1,303 @@
+// Options from a visited struct: kinds, sources and their order, errors, files, help.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/cli/config.hpp"
+#include "tools/command.hpp"
+#include "tools/toy_options.hpp"
+
+using namespace heddle;
+using namespace heddle::cli;
+using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
+
+namespace {
+
+toy::Options read(const std::vector<std::string>& words) {
+  return Arguments(toy::about(), words).read<toy::Options>();
+}
+
+// The message of the UsageError that reading the words ends in.
+std::string complaint(const std::vector<std::string>& words) {
+  try {
+    read(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// An environment variable for the length of a test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+// What std::cerr gets while it lives.
+class Overheard {
+ public:
+  Overheard() : previous_(std::cerr.rdbuf(text_.rdbuf())) {}
+  ~Overheard() { std::cerr.rdbuf(previous_); }
+  Overheard(const Overheard&) = delete;
+  Overheard& operator=(const Overheard&) = delete;
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::streambuf* previous_;
+};
+
+struct Seeded {
+  Index seed = 1337;
+  static void visit(auto& self, auto& visitor) { visitor(Field("seed", "the seed"), self.seed); }
+};
+
+struct Twice {
+  Index a = 0, b = 0;
+  static void visit(auto& self, auto& visitor) {
+    visitor(Field("same_name", ""), self.a);
+    visitor(Field("same-name", ""), self.b);
+  }
+};
+
+OptionTable table_of(toy::Options& options) {
+  OptionTable table;
+  table.add(options, "Options");
+  return table;
+}
+
+void apply(const OptionTable& table, const std::string& config) {
+  std::map<std::string, std::vector<std::string>> values;
+  for (const Setting& setting : parse_config(config, "x.ini")) values[setting.name].push_back(setting.value);
+  for (const auto& [name, texts] : values) table.find(name)->set(texts);
+}
+
+}  // namespace
+
+TEST_CASE("options: without any, the struct's own defaults") {
+  const toy::Options options = read({});
+  CHECK(options.shape.layers == 4);
+  CHECK(options.shape.bias);
+  CHECK(options.sizes == std::vector<Index>{1, 2});
+}
+
+TEST_CASE("options: every kind of field, with a space, an equals sign or a letter") {
+  const toy::Options options =
+      read({"--layers", "7", "--dropout=0.25", "--no-bias", "--fast", "--activation", "relu", "-ox.txt", "--sizes",
+            "3,4", "--sizes=5", "--rates", "-1e-3,inf", "--stop", "a\\,b,c", "--stop=-q", "--learning-rate", "2e-4"});
+  CHECK(options.shape.layers == 7);
+  CHECK(options.shape.dropout == 0.25);
+  CHECK_FALSE(options.shape.bias);
+  CHECK(options.fast);
+  CHECK(options.shape.activation == toy::Activation::relu);
+  CHECK(options.output == "x.txt");
+  CHECK(options.sizes == std::vector<Index>{3, 4, 5});
+  CHECK(options.rates == std::vector<double>{-1e-3, std::numeric_limits<double>::infinity()});
+  CHECK(options.stop == std::vector<std::string>{"a,b", "c", "-q"});
+  CHECK(options.learning_rate == 2e-4);
+}
+
+TEST_CASE("options: the later flag wins, and every flag can be turned back") {
+  const toy::Options options = read({"--layers", "7", "--layers", "8", "--no-bias", "--bias", "--fast", "--no-fast"});
+  CHECK(options.shape.layers == 8);
+  CHECK(options.shape.bias);
+  CHECK_FALSE(options.fast);
+  CHECK(read({"--stop=--fast", "--stop", ""}).stop == std::vector<std::string>{"--fast"});
+}
+
+TEST_CASE("options: errors name the option, the value and what would do") {
+  CHECK(complaint({"--layers", "abc"}) == "--layers: 'abc' is not a whole number");
+  CHECK(complaint({"--layers", "2.5"}) == "--layers: '2.5' is not a whole number");
+  CHECK(complaint({"--layers", ""}) == "--layers: '' is not a whole number");
+  CHECK(complaint({"--layers", "99999999999999999999"}) == "--layers: '99999999999999999999' is too large");
+  CHECK(complaint({"--layers", "0"}) == "--layers: 0 is out of range; it must be from 1 to 1000");
+  CHECK(complaint({"--learning-rate", "0"}) == "--learning-rate: 0 is out of range; it must be more than 0");
+  CHECK(complaint({"--dropout", "nan"}) == "--dropout: 'nan' is not a number");
+  CHECK(complaint({"--sizes", "1,10"}) == "--sizes: 10 is out of range; it must be from 1 to 9");
+  CHECK(complaint({"--activation", "relo"}) == "--activation: 'relo' is not one of relu, gelu; did you mean 'relu'?");
+  CHECK(complaint({"--layers", "--fast"}) == "--layers needs a value, and --fast is an option");
+  CHECK(complaint({"--layers"}) == "--layers needs a value");
+  CHECK(complaint({"--layers="}) == "--layers needs a value; an empty one is written --layers ''");
+  CHECK(complaint({"--fast=3"}) == "--fast takes no value");
+}
+
+TEST_CASE("options: an unknown one is named, with the nearest known") {
+  CHECK(complaint({"--layer", "3"}) == "unknown option --layer; did you mean --layers? (toy --help lists them)");
+  CHECK(complaint({"--leyers=3"}) == "unknown option --leyers; did you mean --layers? (toy --help lists them)");
+  CHECK(complaint({"-layers", "3"}).starts_with("unknown option -l"));
+  CHECK(complaint({"--qwertyuiop"}) == "unknown option --qwertyuiop (toy --help lists them)");
+  CHECK(complaint({"-z"}) == "unknown option -z (toy --help lists them)");
+}
+
+TEST_CASE("options: defaults < file < environment < flags, and given() knows") {
+  const TemporaryFolder folder;
+  write_file(folder / "run.ini", "layers = 10\ndropout = 0.5\nbias = false\nseed = 3\n");
+  const Variable dropout("HEDDLE_DROPOUT", "0.75"), layers("HEDDLE_LAYERS", "20");
+  Arguments arguments(toy::about(), {"--config", folder / "run.ini", "--layers", "30"});
+  const auto options = arguments.read<toy::Options>();
+  CHECK(options.shape.layers == 30);
+  CHECK(options.shape.dropout == 0.75);
+  CHECK_FALSE(options.shape.bias);
+  CHECK(options.shape.activation == toy::Activation::gelu);
+  CHECK(arguments.common().seed == 3);
+  for (const char* name : {"layers", "dropout", "bias", "seed"}) CHECK(arguments.given(name));
+  for (const char* name : {"activation", "learning_rate", "learning-rate"}) CHECK_FALSE(arguments.given(name));
+}
+
+TEST_CASE("options: what is wrong in a file or the environment is found there") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "run.ini";
+  write_file(file, "# comment\nlayers = 0\n");
+  CHECK(complaint({"--config", file}) == file + ":2: layers: 0 is out of range; it must be from 1 to 1000");
+  write_file(file, "[Shape]\nlayer = 3\n");
+  CHECK(complaint({"--config", file}) == file + ":2: unknown option layer; did you mean --layers?");
+  write_file(file, "help = true\n");
+  CHECK(complaint({"--config", file}).starts_with(file + ":1: unknown option help"));
+  CHECK_THROWS_AS(read({"--config", folder / "absent.ini"}), DataError);
+  const Variable bias("HEDDLE_BIAS", "maybe");
+  CHECK(complaint({}) == "HEDDLE_BIAS: 'maybe' is neither true nor false");
+}
+
+TEST_CASE("options: a preset fills in what was not given, before the options are printed") {
+  Arguments arguments(toy::about(), {"--layers", "7"});
+  const auto options = arguments.read<toy::Options>([&](toy::Options& o) {
+    if (!arguments.given("layers")) o.shape.layers = 100;
+    if (!arguments.given("dropout")) o.shape.dropout = 0;
+  });
+  CHECK(options.shape.layers == 7);
+  CHECK(options.shape.dropout == 0);
+}
+
+TEST_CASE("config: quotes, comments and headings") {
+  const auto settings =
+      parse_config("[Head ing] # why\n a = 1 # one\nb=x#y\n; no\nc = \"# \\\"\\x41\\n\" # c\nd =\r\n", "x");
+  REQUIRE(settings.size() == 4);
+  CHECK(settings[0].value == "1");
+  CHECK(settings[1].value == "x#y");
+  CHECK(settings[2].value == "# \"A\n");
+  CHECK(settings[2].line == 5);
+  CHECK(settings[3].value.empty());
+  for (const char* bad : {"a", "= 3", "[a", "a = \"b", "a = \"b\\q\"", "a = \"b\" c", "a = \"\\x4\""}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_config(bad, "x.ini"), DataError);
+  }
+}
+
+TEST_CASE("config: what is printed reads back as the same values") {
+  toy::Options original;
+  original.output = " a # \"b\"\n\t\\ \x01 ";
+  original.learning_rate = 0.1 + 0.2;
+  original.shape.bias = false;
+  original.sizes = {};
+  original.rates = {1.0 / 3, -1e300};
+  original.stop = {"a,b", "\\,", "#", "c\\", "\n"};
+  const std::string printed = render_config(table_of(original));
+  toy::Options copy;
+  const OptionTable table = table_of(copy);
+  apply(table, printed);
+  CHECK(copy.output == original.output);
+  CHECK(copy.learning_rate == original.learning_rate);
+  CHECK(copy.shape.bias == original.shape.bias);
+  CHECK(copy.sizes == original.sizes);
+  CHECK(copy.rates == original.rates);
+  CHECK(copy.stop == original.stop);
+  CHECK(render_config(table) == printed);
+}
+
+TEST_CASE("common options: threads come from OMP_NUM_THREADS, SLURM or the machine") {
+  const auto threads = [](std::vector<std::string> words) {
+    Arguments arguments(toy::about(), std::move(words));
+    arguments.read<toy::Options>();
+    return arguments.common().threads;
+  };
+  unsetenv("OMP_NUM_THREADS");
+  unsetenv("SLURM_CPUS_PER_TASK");
+  CHECK(threads({}) >= 1);
+  const Variable slurm("SLURM_CPUS_PER_TASK", "5");
+  CHECK(threads({}) == 5);
+  {
+    const Variable omp("OMP_NUM_THREADS", "3,2");
+    CHECK(threads({}) == 3);
+    CHECK(threads({"--threads", "2"}) == 2);
+  }
+  const Variable omp("OMP_NUM_THREADS", "abc");
+  const Overheard overheard;
+  CHECK(threads({"--threads", "1"}) == 1);
+  CHECK(overheard.text().empty());
+  CHECK(threads({}) == 5);
+  CHECK(overheard.text() == "toy: warning: OMP_NUM_THREADS='abc' is not a number of threads; ignored\n");
+}
+
+TEST_CASE("common options: a tool's own field stands for the common one") {
+  Arguments with_default(toy::about(), {}), with_flag(toy::about(), {"--seed", "5"});
+  CHECK(with_default.read<Seeded>().seed == 1337);
+  CHECK(with_default.common().seed == 1337);
+  CHECK(with_flag.read<Seeded>().seed == 5);
+  CHECK(with_flag.common().seed == 5);
+}
+
+TEST_CASE("options: two of one name are a mistake of the program") {
+  CHECK_THROWS_AS(Arguments(toy::about(), {}).read<Twice>(), std::logic_error);
+}
+
+TEST_CASE("operands: words go from left to right, and each operand gets what it needs") {
+  About about = toy::about();
+  about.operands = {{"MODEL", "", 1, 1}, {"FILE", "", 0, any_number}, {"LAST", "", 1, 1}};
+  Arguments arguments(about, {"m.h5", "a", "--fast", "-", "--", "--z"});
+  arguments.read<toy::Options>();
+  CHECK(arguments.operand("MODEL") == "m.h5");
+  CHECK(arguments.operands("FILE") == std::vector<std::string>{"a", "-"});
+  CHECK(arguments.operand("LAST") == "--z");
+  CHECK_THROWS_WITH_AS(Arguments(about, {"m.h5"}).read<toy::Options>(), "LAST is missing (toy --help shows the usage)",
+                       UsageError);
+  about.operands.clear();
+  CHECK_THROWS_WITH_AS(Arguments(about, {"x"}).read<toy::Options>(),
+                       "unexpected argument 'x' (toy --help shows the usage)", UsageError);
+}
+
+TEST_CASE("arguments: the command line is quoted as a shell takes it") {
+  const Arguments arguments(toy::about(), {"-o", "a b", "it's", "", "x=1"});
+  CHECK(arguments.command_line() == R"(toy -o 'a b' 'it'\''s' '' x=1)");
+}
+
+TEST_CASE("help: grouped, within 80 columns, with defaults and choices") {
+  toy::Options options;
+  const std::string help = render_help(toy::about(), table_of(options));
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 80);
+  }
+  const std::size_t group = help.find("\nShape of the model:\n");
+  REQUIRE(group != std::string::npos);
+  CHECK(help.find("--layers N") > group);
+  CHECK(help.find("--fast") < group);
+  CHECK(help.find("Usage: toy [--action NAME] [-o FILE] [FILE...]\n") == 0);
+  for (const char* part : {"  -o, --output FILE", "--no-bias ", "(default 4)",
+                           "(one of\n                            relu, gelu; default gelu)", "--learning-rate X",
+                           "--sizes N,...", "(default 1,2)", "  FILE... "}) {
+    CAPTURE(part);
+    CHECK(help.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("man table: headings, terms with their ranges, roff's own signs escaped") {
+  toy::Options options;
+  const std::string table = render_man_options(table_of(options));
+  CHECK(table.find(".SS Shape of the model\n.TP\n\\fB\\-\\-layers\\fR \\fIN\\fR\n"
+                   "number of blocks (from 1 to 1000; default 4)\n") != std::string::npos);
+  CHECK(table.find("\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\n") != std::string::npos);
+  CHECK(table.find("non\\-linearity") != std::string::npos);
+}

@@ -1,0 +1,198 @@
+// How a tool ends: run() around toy_tool, from outside; and what it says on the way.
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "heddle/cli/progress.hpp"
+#include "tools/command.hpp"
+
+using heddle::testing::Outcome;
+using heddle::testing::read_file;
+using heddle::testing::run_command;
+using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
+
+namespace {
+
+const std::string toy = TOY_TOOL;
+
+Outcome run_toy(const std::string& words) {
+  return run_command(toy + " " + words);
+}
+
+}  // namespace
+
+TEST_CASE("run: errors are one line and an exit status") {
+  const Outcome usage = run_toy("--layer 3");
+  CHECK(usage.status == 2);
+  CHECK(usage.err == "toy: unknown option --layer; did you mean --layers? (toy --help lists them)\n");
+  CHECK(usage.out.empty());
+
+  const Outcome data = run_toy("--action data-error");
+  CHECK(data.status == 1);
+  CHECK(data.err == "toy: text.txt: bad\n");
+
+  const Outcome numeric = run_toy("--action numeric-error");
+  CHECK(numeric.status == 3);
+  CHECK(numeric.err == "toy: step 3: loss is not finite\n");
+
+  CHECK(run_toy("--action foreign-error").status == 1);
+  const Outcome memory = run_toy("--action out-of-memory");
+  CHECK(memory.status == 1);
+  CHECK(memory.err == "toy: out of memory; a smaller batch, context or model needs less\n");
+}
+
+TEST_CASE("run: help and version go to standard output, even beside mistakes") {
+  for (const char* words : {"--help", "-h", "--nonsense --help"}) {
+    const Outcome help = run_toy(words);
+    CHECK(help.status == 0);
+    CHECK(help.err.empty());
+    CHECK(help.out.starts_with("Usage: toy "));
+    CHECK(help.out.find("--help-man") == std::string::npos);
+    CHECK(help.out.find("\nCommon options:\n") != std::string::npos);
+  }
+  const Outcome version = run_toy("--version");
+  CHECK(version.status == 0);
+  for (const char* part : {"toy (heddle) 0.", "\nBLAS: ", "\nHDF5: 1.", "\nBoost: 1.", "\ninstruction set: "}) {
+    CHECK(version.out.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("run: --print-config reads back identically, and needs no operands") {
+  const TemporaryFolder folder;
+  const std::string config = folder / "run.ini";
+  const Outcome first = run_toy("--print-config --layers 9 --stop '#,x' --seed 7 --threads 1 > " + config);
+  CHECK(first.status == 0);
+  const Outcome second = run_command("HEDDLE_CONFIG=" + config + " " + toy + " --print-config");
+  CHECK(second.out == read_file(config));
+  CHECK(second.out.find("layers = 9\n") != std::string::npos);
+  CHECK(second.out.find("stop = \"#,x\"\n") != std::string::npos);
+}
+
+TEST_CASE("run: bytes pass through unchanged, to standard output or a file") {
+  const TemporaryFolder folder;
+  const std::string bytes = std::string("a\r\nb\0c\n\n\xff\xfe\r d", 14);
+  write_file(folder / "in", bytes);
+  CHECK(run_toy("< " + (folder / "in")).out == bytes);
+  CHECK(run_toy("- < " + (folder / "in")).out == bytes);
+  CHECK(run_toy((folder / "in") + " " + (folder / "in") + " -o " + (folder / "out")).status == 0);
+  CHECK(read_file(folder / "out") == bytes + bytes);
+}
+
+TEST_CASE("run: a failed output is an error, and an old file stands") {
+  const TemporaryFolder folder;
+  write_file(folder / "in", "text\n");
+  const Outcome full = run_toy((folder / "in") + " > /dev/full");
+  CHECK(full.status == 1);
+  CHECK(full.err == "toy: cannot write standard output: No space left on device\n");
+  CHECK(run_toy("--action flood > /dev/full").status == 1);
+  CHECK(run_toy((folder / "in") + " -o /dev/full").status == 1);
+  CHECK(run_toy((folder / "in") + " >&-").status == 1);
+
+  write_file(folder / "out", "old\n");
+  const Outcome missing = run_toy((folder / "in") + " " + (folder / "absent") + " -o " + (folder / "out"));
+  CHECK(missing.status == 1);
+  CHECK(missing.err == "toy: " + (folder / "absent") + ": cannot open: No such file or directory\n");
+  CHECK(read_file(folder / "out") == "old\n");
+  CHECK(run_command("ls -A " + (folder / ".") + " | wc -l").out == "2\n");
+}
+
+TEST_CASE("run: a closed pipe is quiet") {
+  const Outcome outcome = run_command(toy + " --action flood | head -n 1; echo ${PIPESTATUS[0]}");
+  CHECK(outcome.out.ends_with("\n141\n"));
+  CHECK(outcome.err.empty());
+  CHECK(run_command("trap '' PIPE; " + toy + " --action flood | head -n 1").err.empty());
+}
+
+TEST_CASE("run: a lost standard error stops nothing") {
+  CHECK(run_command("{ " + toy + " -v <<< text 3>&1 >&3; } 2>/dev/full").out == "text\n");
+}
+
+TEST_CASE("signals: the first asks to stop, and the status says which it was") {
+  const auto stopped_by = [](const std::string& signal) {
+    return run_command("coproc " + toy + " --action wait; read -ru ${COPROC[0]} ready; kill -" + signal +
+                       " $COPROC_PID; wait $COPROC_PID")
+        .status;
+  };
+  CHECK(stopped_by("TERM") == 143);
+  CHECK(stopped_by("KILL") == 137);
+}
+
+TEST_CASE("signals: the second ends a program that does not listen") {
+  const Outcome outcome = run_command("coproc " + toy +
+                                      " --action stay; read -ru ${COPROC[0]} ready; kill $COPROC_PID; sleep 0.1; "
+                                      "kill $COPROC_PID || echo gone; wait $COPROC_PID");
+  CHECK(outcome.status == 143);
+  CHECK(outcome.out.empty());
+}
+
+TEST_CASE("signals: one that comes while input is awaited leaves no file behind") {
+  const TemporaryFolder folder;
+  const std::string list = "ls -A " + (folder / ".");
+  const Outcome outcome = run_command("coproc " + toy + " -o " + (folder / "out") + "; until " + list +
+                                      " | grep -q tmp; do sleep 0.01; done; kill $COPROC_PID; wait $COPROC_PID");
+  CHECK(outcome.status == 143);
+  CHECK(outcome.err == "toy: stopped on request (SIGTERM)\n");
+  CHECK(run_command(list).out.empty());
+}
+
+TEST_CASE("run: what is asked for in silence stays silent") {
+  const Outcome outcome = run_command(toy + " -v <<< text");
+  CHECK(outcome.out == "text\n");
+  CHECK(outcome.err.find("kernel ") != std::string::npos);
+  CHECK(run_command(toy + " <<< text").err.empty());
+}
+
+TEST_CASE("progress: lines at growing intervals, with rate and time left") {
+  double now = 100;
+  std::ostringstream out;
+  heddle::cli::Progress progress(
+      {.label = "toy: ", .unit = "steps", .style = heddle::cli::ProgressStyle::lines, .out = &out, .clock = [&now] {
+         return now;
+       }});
+  for (int step = 0; step <= 100; ++step, now += 0.5) progress.update(step, 200, "loss 1.5");
+  CHECK(out.str() ==
+        "toy: 2% 4/200 steps, 2 steps/s, 1:38 left, loss 1.5\n"
+        "toy: 6% 12/200 steps, 2 steps/s, 1:34 left, loss 1.5\n"
+        "toy: 14% 28/200 steps, 2 steps/s, 1:26 left, loss 1.5\n"
+        "toy: 30% 60/200 steps, 2 steps/s, 1:10 left, loss 1.5\n");
+  out.str("");
+  progress.finish(200, 200);
+  CHECK(out.str().starts_with("toy: 100% 200/200 steps, "));
+}
+
+TEST_CASE("progress: a bar redraws one line, and -q is silent") {
+  double now = 0;
+  std::ostringstream out;
+  const auto settings = [&](heddle::cli::ProgressStyle style) {
+    return heddle::cli::ProgressSettings{
+        .label = "", .unit = "MB", .style = style, .out = &out, .clock = [&now] { return now; }};
+  };
+  {
+    heddle::cli::Progress bar(settings(heddle::cli::ProgressStyle::bar));
+    bar.update(0, 10);
+    now += 1;
+    bar.update(5, 10, "text");
+    now += 0.01;
+    bar.update(6, 10);
+    bar.note("note");
+  }
+  CHECK(out.str().starts_with("\r[==========>         ] 50% 5/10 MB, 5 MB/s, 0:01 left, text\r "));
+  CHECK(out.str().ends_with("\rnote\n"));
+  CHECK(out.str().find("6/10") == std::string::npos);
+  out.str("");
+  heddle::cli::Progress silent(settings(heddle::cli::ProgressStyle::silent));
+  silent.update(1, 2);
+  now += 100;
+  silent.update(2, 2);
+  silent.note("note");
+  silent.finish(2, 2);
+  CHECK(out.str().empty());
+}
+
+TEST_CASE("progress: durations") {
+  CHECK(heddle::cli::duration_text(0.2) == "0:00");
+  CHECK(heddle::cli::duration_text(725) == "12:05");
+  CHECK(heddle::cli::duration_text(11220) == "3:07:00");
+  CHECK(heddle::cli::duration_text(2 * 86400 + 11220) == "2d 03:07");
+}

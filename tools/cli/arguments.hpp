@@ -1,0 +1,123 @@
+// A tool's command line. read<Options>() fills the tool's option struct and the options that all tools share:
+// defaults < --config file < environment (HEDDLE_LAYERS for --layers) < flags.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/cli/help.hpp"
+#include "heddle/cli/options.hpp"
+
+namespace heddle::cli {
+
+// The options that every tool has. A tool's own field of the same name takes the place of one, which then has its
+// value.
+struct CommonOptions {
+  Index seed = 1;
+  Index threads = 0;  // after read(): the number in use
+  bool quiet = false;
+  bool verbose = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("seed", "seed of all random numbers").range(0), self.seed);
+    visitor(Field("threads",
+                  "threads that share the work; 0 takes OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else "
+                  "all processors this process may use")
+                .range(0, 1024),
+            self.threads);
+    visitor(Field("quiet", "no progress and no notes on standard error").letter('q'), self.quiet);
+    visitor(Field("verbose", "more notes on standard error").letter('v'), self.verbose);
+  }
+};
+
+// What asks for an answer instead of work, and where options come from. Neither files nor the environment can ask.
+struct Requests {
+  std::string config;
+  bool print_config = false;
+  bool help = false;
+  bool version = false;
+  bool help_man = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("config", "options from an INI file; the environment and flags override it").takes("FILE"),
+            self.config);
+    visitor(Field("print_config", "print the options in force as such a file and end"), self.print_config);
+    visitor(Field("help", "print this and end").letter('h'), self.help);
+    visitor(Field("version", "print the versions of heddle and its libraries and end"), self.version);
+    visitor(Field("help_man", "print the options as the man page has them and end"), self.help_man);
+  }
+};
+
+// Thrown by read() after --help, --version or --print-config were answered on standard output; run() ends with 0.
+struct Finished {};
+
+class Arguments {
+ public:
+  // `words` is the command line without the program's name.
+  Arguments(const About& about, std::vector<std::string> words);
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  // Call it once, first. `complete(options)` may fill in what depends on other options, a preset's values say, before
+  // --print-config prints; it should leave alone what was given(). Sets the number of threads. Throws UsageError for
+  // wrong usage, DataError for an unreadable or malformed --config file.
+  template <Visitable Options, class Complete>
+  Options read(const Complete& complete) {
+    Options options;
+    OptionTable table;
+    table.add(options, "Options");
+    parse(table);
+    complete(options);
+    settle(table);
+    return options;
+  }
+  template <Visitable Options>
+  Options read() {
+    return read<Options>([](Options&) {});
+  }
+
+  // Whether the user set the option, in whichever way. The name may have underscores or dashes.
+  bool given(std::string_view option) const;
+
+  // The words for an operand that About declares.
+  const std::vector<std::string>& operands(std::string_view name) const;
+  // The one word for it, or "".
+  std::string operand(std::string_view name) const;
+  // The words for it, or "-" (standard input) when there are none. Throws UsageError rather than wait for someone to
+  // type: when there are none and standard input is a terminal.
+  std::vector<std::string> input_or_usage(std::string_view name) const;
+
+  const CommonOptions& common() const { return common_; }
+  const std::string& tool() const { return about_.name; }
+  // The command as a shell would take it, for the provenance of files.
+  std::string command_line() const;
+
+  // Lines on standard error, "tool: text": say() unless -q, detail() only with -v, warn() always.
+  void say(std::string_view text) const;
+  void detail(std::string_view text) const;
+  void warn(std::string_view text) const;
+
+ private:
+  void add_shared(OptionTable& table);
+  void parse(OptionTable& table);
+  void settle(const OptionTable& table);
+  void answer_requests(const OptionTable& table) const;
+  void read_config(const OptionTable& table);
+  void read_environment(const OptionTable& table);
+  void set(const Option& option, const std::vector<std::string>& texts, const std::string& where);
+  void assign_operands(const std::vector<std::string>& words);
+  Index default_threads() const;
+
+  About about_;
+  std::vector<std::string> words_;
+  CommonOptions common_;
+  Requests requests_;
+  std::set<std::string, std::less<>> given_;
+  std::vector<std::vector<std::string>> operands_;
+};
+
+}  // namespace heddle::cli

@@ -1,0 +1,83 @@
+#include "heddle/cli/command_line.hpp"
+
+#include <boost/program_options.hpp>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description describe(const OptionTable& table) {
+  po::options_description description;
+  auto add = description.add_options();
+  for (const Option& option : table.options()) {
+    const std::string name = option.field.option();
+    const std::string names = option.field.short_option == 0 ? name : name + "," + option.field.short_option;
+    if (option.kind == OptionKind::flag) {
+      add(names.c_str(), "");
+      if (option.in_files) add(("no-" + name).c_str(), "");
+    } else {
+      add(names.c_str(), po::value<std::string>(), "");
+    }
+  }
+  return description;
+}
+
+[[noreturn]] void rethrow(const po::invalid_command_line_syntax& error) {
+  const std::string name = error.get_option_name();
+  switch (error.kind()) {
+    case po::invalid_syntax::missing_parameter:
+      throw UsageError(name + " needs a value");
+    case po::invalid_syntax::empty_adjacent_parameter:
+      throw UsageError(name + " needs a value; an empty one is written " + name + " ''");
+    case po::invalid_syntax::extra_parameter:
+      throw UsageError(name + " takes no value");
+    default:
+      throw UsageError(error.what());
+  }
+}
+
+po::parsed_options parse_words(const std::vector<std::string>& words, const po::options_description& description) {
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  try {
+    return po::command_line_parser(words).options(description).style(style).allow_unregistered().run();
+  } catch (const po::invalid_command_line_syntax& error) {
+    rethrow(error);
+  } catch (const po::error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+// A long option in the place of a value is a forgotten value. (Letters Program_options finds itself.)
+void check_value(const po::option& item, const OptionTable& table) {
+  const std::string& value = item.value.front();
+  const bool forgotten = item.original_tokens.size() > 1 && value.starts_with("--") &&
+                         table.find(value.substr(2, value.find('=') - 2)) != nullptr;
+  check<UsageError>(!forgotten, item.original_tokens.front(), " needs a value, and ", value, " is an option");
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& words, const OptionTable& table) {
+  const po::options_description description = describe(table);
+  CommandLine line;
+  for (const po::option& item : parse_words(words, description).options) {
+    if (item.unregistered) {
+      const std::string& word = item.original_tokens.front();
+      if (line.unknown.empty()) line.unknown = word.substr(0, word.find('='));
+    } else if (item.string_key.empty()) {
+      line.operands.insert(line.operands.end(), item.value.begin(), item.value.end());
+    } else if (const Option* option = table.find(item.string_key); option == nullptr) {
+      line.values[item.string_key.substr(3)].push_back("false");  // --no-x
+    } else if (option->kind == OptionKind::flag) {
+      line.values[item.string_key].push_back("true");
+    } else {
+      check_value(item, table);
+      line.values[item.string_key].push_back(item.value.front());
+    }
+  }
+  return line;
+}
+
+}  // namespace heddle::cli

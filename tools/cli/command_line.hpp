@@ -1,0 +1,22 @@
+// Flags and operands as they stand on the command line, before they mean anything.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heddle/cli/options.hpp"
+
+namespace heddle::cli {
+
+struct CommandLine {
+  std::map<std::string, std::vector<std::string>> values;  // by option name, dashed; flags are "true" or "false"
+  std::vector<std::string> operands;
+  std::string unknown;  // the first word that looks like an option and is none
+};
+
+// --name VALUE, --name=VALUE, -n VALUE, -nVALUE, bundled letters (-qv), --flag and --no-flag, `--` before operands.
+// Names are never abbreviated, so that a new option cannot break a script. Throws UsageError.
+CommandLine parse_command_line(const std::vector<std::string>& words, const OptionTable& table);
+
+}  // namespace heddle::cli

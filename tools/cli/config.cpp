@@ -1,0 +1,135 @@
+#include "heddle/cli/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+constexpr std::array<std::pair<char, char>, 5> escapes{
+    {{'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}, {'r', '\r'}}};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
+std::string_view without_comment(std::string_view value) {
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '#' && (i == 0 || blanks.find(value[i - 1]) != std::string_view::npos)) {
+      return trimmed(value.substr(0, i));
+    }
+  }
+  return value;
+}
+
+// The character that the escape at text[at] (after its backslash) stands for; at moves to its last character.
+std::optional<char> unescape(std::string_view text, std::size_t& at) {
+  if (at >= text.size()) return std::nullopt;
+  for (const auto& [letter, meaning] : escapes) {
+    if (text[at] == letter) return meaning;
+  }
+  if (text[at] != 'x' || at + 2 >= text.size()) return std::nullopt;
+  unsigned code = 0;
+  const char* digits = text.data() + at + 1;
+  if (std::from_chars(digits, digits + 2, code, 16).ptr != digits + 2) return std::nullopt;
+  at += 2;
+  return static_cast<char>(code);
+}
+
+std::string unquoted(std::string_view value, const std::string& where) {
+  std::string text;
+  for (std::size_t i = 1; i < value.size(); ++i) {
+    if (value[i] == '"') {
+      check<DataError>(without_comment(trimmed(value.substr(i + 1))).empty(), where, ": text after the closing quote");
+      return text;
+    }
+    if (value[i] == '\\') {
+      const std::optional<char> meant = unescape(value, ++i);
+      check<DataError>(meant.has_value(), where, ": unknown escape in quotes; known are \\\" \\\\ \\n \\t \\r \\xHH");
+      text += *meant;
+    } else {
+      text += value[i];
+    }
+  }
+  throw DataError(where + ": the quote is not closed");
+}
+
+std::string quoted(std::string_view value) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text = "\"";
+  for (const char letter : value) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (letter == '"' || letter == '\\') {
+      text += {'\\', letter};
+    } else if (letter == '\n') {
+      text += "\\n";
+    } else if (code < 0x20 || code == 0x7F) {
+      text += {'\\', 'x', digits[code >> 4], digits[code & 15]};
+    } else {
+      text += letter;
+    }
+  }
+  return text + '"';
+}
+
+bool needs_quotes(std::string_view value) {
+  const bool control =
+      std::any_of(value.begin(), value.end(), [](char c) { return c >= 0 && (c < 0x20 || c == 0x7F); });
+  return control || value.find('#') != std::string_view::npos || trimmed(value) != value || value.starts_with('"');
+}
+
+// A line's worth each: the list on one line, unless a final backslash would hide the comma after it.
+std::vector<std::string> values_of(const Option& option) {
+  const std::vector<std::string> elements = option.get();
+  const auto hides = [](const std::string& element) { return element.ends_with('\\'); };
+  if (option.kind == OptionKind::list && std::any_of(elements.begin(), elements.end(), hides)) return elements;
+  return {join(elements, ",")};
+}
+
+}  // namespace
+
+std::vector<Setting> parse_config(std::string_view text, const std::string& file) {
+  std::vector<Setting> settings;
+  Index number = 0;
+  for (const std::string& raw : split(text, '\n')) {
+    ++number;
+    const std::string_view line = trimmed(raw);
+    if (line.empty() || line[0] == '#' || line[0] == ';') continue;
+    const std::string where = concatenate(file, ":", number);
+    if (line[0] == '[') {
+      check<DataError>(without_comment(line).back() == ']', where, ": heading without its ]");
+      continue;
+    }
+    const std::size_t equals = line.find('=');
+    check<DataError>(equals != std::string_view::npos && equals > 0, where,
+                     ": expected 'option = value', a [heading] or a # comment");
+    const std::string_view value = trimmed(line.substr(equals + 1));
+    settings.push_back({std::string(trimmed(line.substr(0, equals))),
+                        value.starts_with('"') ? unquoted(value, where) : std::string(without_comment(value)), number});
+  }
+  return settings;
+}
+
+std::string render_config(const OptionTable& table) {
+  std::string text;
+  for (const std::string& group : table.groups()) {
+    std::string lines;
+    for (const Option& option : table.options()) {
+      if (option.group != group || !option.in_files) continue;
+      for (const std::string& value : values_of(option)) {
+        lines += option.field.option() + " =" + (value.empty() ? "" : " ");
+        lines += (needs_quotes(value) ? quoted(value) : value) + "\n";
+      }
+    }
+    if (!lines.empty()) text += (text.empty() ? "[" : "\n[") + group + "]\n" + lines;
+  }
+  return text;
+}
+
+}  // namespace heddle::cli

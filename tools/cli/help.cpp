@@ -1,0 +1,121 @@
+#include "heddle/cli/help.hpp"
+
+#include <sstream>
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t line_width = 80;
+constexpr std::size_t help_column = 28;
+
+// Words of the text from `column` on (which the caller has reached), continued on lines indented to `indent`.
+std::string wrapped(const std::string& text, std::size_t column, std::size_t indent) {
+  std::string lines, word;
+  std::istringstream words(text);
+  bool first = true;
+  while (words >> word) {
+    if (!first && column + 1 + word.size() > line_width) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+      first = true;
+    }
+    lines += (first ? "" : " ") + word;
+    column += word.size() + (first ? 0 : 1);
+    first = false;
+  }
+  return lines + "\n";
+}
+
+// A term and its explanation in two columns.
+std::string entry(const std::string& term, const std::string& text) {
+  std::string lines = "  " + term;
+  if (lines.size() + 2 > help_column) {
+    lines += "\n" + std::string(help_column, ' ');
+  } else {
+    lines.append(help_column - lines.size(), ' ');
+  }
+  return lines + wrapped(text, help_column, help_column);
+}
+
+std::string term_of(const Option& option) {
+  const std::string letter =
+      option.field.short_option == 0 ? "    " : std::string{'-', option.field.short_option, ',', ' '};
+  return letter + option.shown() + (option.placeholder.empty() ? "" : " " + option.placeholder);
+}
+
+// "(default 4)", "(one of relu, gelu; default gelu)", or "".
+std::string facts(const Option& option, bool with_range) {
+  std::vector<std::string> facts;
+  if (!option.choices.empty()) facts.push_back("one of " + join(option.choices));
+  if (with_range && !option.field.range_text().empty()) facts.push_back(option.field.range_text());
+  if (option.kind != OptionKind::flag && !option.initial.empty()) facts.push_back("default " + option.initial);
+  return facts.empty() ? "" : " (" + join(facts, "; ") + ")";
+}
+
+std::string roff(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    if (letter == '\\') {
+      escaped += "\\e";
+    } else if (letter == '-') {
+      escaped += "\\-";
+    } else {
+      escaped += letter;
+    }
+  }
+  return escaped.starts_with('.') || escaped.starts_with('\'') ? "\\&" + escaped : escaped;
+}
+
+std::string man_term(const Option& option) {
+  std::string term;
+  if (option.field.short_option != 0) term = std::string("\\fB\\-") + option.field.short_option + "\\fR, ";
+  term += "\\fB" + roff(option.shown()) + "\\fR";
+  if (!option.placeholder.empty()) term += " \\fI" + roff(option.placeholder) + "\\fR";
+  return term;
+}
+
+// Calls body(heading, options) for every group with an option to show.
+template <class Body>
+void for_each_group(const OptionTable& table, const Body& body) {
+  for (const std::string& group : table.groups()) {
+    std::vector<const Option*> members;
+    for (const Option& option : table.options()) {
+      if (option.group == group && !option.hidden) members.push_back(&option);
+    }
+    if (!members.empty()) body(group, members);
+  }
+}
+
+}  // namespace
+
+std::string render_help(const About& about, const OptionTable& table) {
+  std::string text;
+  for (const std::string& way : about.synopsis) {
+    const std::string start = (text.empty() ? "Usage: " : "       ") + about.name + " ";
+    text += start + wrapped(way, start.size(), start.size());
+  }
+  text += "\n" + wrapped(about.summary, 0, 0);
+  if (!about.operands.empty()) text += "\n";
+  for (const Operand& operand : about.operands) {
+    text += entry(operand.name + (operand.maximum > 1 ? "..." : ""), operand.help);
+  }
+  for_each_group(table, [&](const std::string& group, const std::vector<const Option*>& members) {
+    text += "\n" + group + ":\n";
+    for (const Option* option : members) text += entry(term_of(*option), option->field.help + facts(*option, false));
+  });
+  return text;
+}
+
+std::string render_man_options(const OptionTable& table) {
+  std::string text;
+  for_each_group(table, [&](const std::string& group, const std::vector<const Option*>& members) {
+    text += ".SS " + roff(group) + "\n";
+    for (const Option* option : members) {
+      text += ".TP\n" + man_term(*option) + "\n" + roff(option->field.help + facts(*option, true)) + "\n";
+    }
+  });
+  return text;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,34 @@
+// --help and the option table of the man page, both from the same OptionTable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/cli/options.hpp"
+
+namespace heddle::cli {
+
+// What a tool takes besides options. Words fill operands from the left, each as far as its maximum.
+struct Operand {
+  std::string name;  // FILE
+  std::string help;
+  std::size_t minimum = 0;
+  std::size_t maximum = 1;
+};
+inline constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+
+// What a tool is.
+struct About {
+  std::string name;                   // tokenize
+  std::string summary;                // one sentence: what it does
+  std::vector<std::string> synopsis;  // each way to call it, without the name: "-t TOKENIZER [FILE...]"
+  std::vector<Operand> operands;
+};
+
+// Usage, summary, operands, then options in their groups; no line is longer than 80 characters unless a word is.
+std::string render_help(const About& about, const OptionTable& table);
+
+// The options in man(7) markup: a .SS heading a group, a .TP paragraph an option, with ranges and defaults.
+std::string render_man_options(const OptionTable& table);
+
+}  // namespace heddle::cli

@@ -1,0 +1,188 @@
+// The fields of a visited struct as command-line options: one Option a field, with its texts and how to set it.
+// Everything about options (parsing, INI files, --help, man pages) walks an OptionTable and knows nothing of the
+// struct.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heddle/base/visit.hpp"
+#include "heddle/cli/values.hpp"
+
+namespace heddle::cli {
+
+// A field's name as options have it: learning_rate becomes learning-rate.
+std::string dashed(std::string_view name);
+
+enum class OptionKind { flag, value, list };
+
+struct Option {
+  Field field;
+  OptionKind kind;
+  std::string group;
+  std::string placeholder;           // N, FILE, RATE; empty for flags
+  std::vector<std::string> choices;  // of an enumeration
+  std::string initial;               // the default as text
+
+  // Replaces the value; of several texts a list takes all and anything else the last. Throws UsageError, without the
+  // option's name, for texts of the wrong type or out of range.
+  std::function<void(const std::vector<std::string>&)> set;
+  // The value in force: one text, or one for each element of a list, as set() takes them.
+  std::function<std::vector<std::string>()> get;
+
+  bool in_files = true;  // may stand in INI files and the environment; --help may not
+  bool hidden = false;
+
+  // The long form that --help shows: --layers, --bias, or --no-bias for a flag that is on by default.
+  std::string shown() const;
+};
+
+class OptionTable {
+ public:
+  // Every field of the object, which must outlive the table, with sections as groups. Throws std::logic_error when two
+  // fields have one name.
+  template <Visitable T>
+  void add(T& object, const std::string& group);
+
+  void add(Option option);
+
+  // By name, with underscores or dashes; null when there is none.
+  const Option* find(std::string_view name) const;
+  Option* find(std::string_view name);
+
+  const std::vector<Option>& options() const { return options_; }
+
+  // Groups in the order of their first options.
+  std::vector<std::string> groups() const;
+
+  // "; did you mean --layers?" for an unknown --layer or layer, or "" when nothing is near.
+  std::string suggestion(std::string_view word) const;
+
+ private:
+  std::vector<Option> options_;
+};
+
+namespace detail {
+
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+
+void check_range(const Field& field, double value, std::string_view text);
+
+template <class T>
+T parse(const Field& field, const std::string& text) {
+  if constexpr (std::same_as<T, bool>) {
+    return parse_bool(text);
+  } else if constexpr (std::same_as<T, Index>) {
+    const Index value = parse_index(text);
+    check_range(field, static_cast<double>(value), text);
+    return value;
+  } else if constexpr (std::same_as<T, double>) {
+    const double value = parse_number(text);
+    check_range(field, value, text);
+    return value;
+  } else if constexpr (NamedEnumeration<T>) {
+    return from_text<T>(text);
+  } else {
+    static_assert(std::same_as<T, std::string>, "base/visit.hpp lists the types that a field can have");
+    return text;
+  }
+}
+
+template <class T>
+std::string as_text(const T& value) {
+  if constexpr (NamedEnumeration<T>) {
+    return to_text(value);
+  } else if constexpr (std::same_as<T, std::string>) {
+    return value;
+  } else {
+    return format(value);
+  }
+}
+
+template <class T>
+std::string placeholder_of() {
+  if constexpr (std::same_as<T, Index>) return "N";
+  if constexpr (std::same_as<T, double>) return "X";
+  if constexpr (NamedEnumeration<T>) return "NAME";
+  return "TEXT";
+}
+
+template <class T>
+std::vector<std::string> choices_of() {
+  if constexpr (NamedEnumeration<T>) return names_of<T>();
+  return {};
+}
+
+template <class T>
+Option list_option(const Field& field, std::vector<T>& value) {
+  Option option{field, OptionKind::list, "", placeholder_of<T>() + ",...", choices_of<T>(), "", {}, {}};
+  option.set = [field, &value](const std::vector<std::string>& texts) {
+    std::vector<T> elements;
+    for (const std::string& text : texts) {
+      for (const std::string& element : split_list(text)) elements.push_back(parse<T>(field, element));
+    }
+    value = std::move(elements);
+  };
+  option.get = [&value] {
+    std::vector<std::string> texts;
+    for (const T& element : value) texts.push_back(escape_element(as_text(element)));
+    return texts;
+  };
+  return option;
+}
+
+template <class T>
+Option scalar_option(const Field& field, T& value) {
+  constexpr bool flag = std::same_as<T, bool>;
+  Option option{
+      field, flag ? OptionKind::flag : OptionKind::value, "", flag ? "" : placeholder_of<T>(), choices_of<T>(), "", {},
+      {}};
+  option.set = [field, &value](const std::vector<std::string>& texts) { value = parse<T>(field, texts.back()); };
+  option.get = [&value] { return std::vector{as_text(value)}; };
+  return option;
+}
+
+struct OptionCollector {
+  OptionTable& table;
+  std::string group;
+
+  template <class T>
+  void operator()(const Field& field, T& value) {
+    if constexpr (Visitable<T>) {
+      const std::string outer = std::exchange(group, field.help);
+      visit_fields(value, *this);
+      group = outer;
+    } else {
+      Option option = make(field, value);
+      if (!field.placeholder.empty()) option.placeholder = field.placeholder;
+      option.initial = join(option.get(), ",");
+      option.group = group;
+      table.add(std::move(option));
+    }
+  }
+
+  template <class T>
+  static Option make(const Field& field, T& value) {
+    if constexpr (IsVector<T>::value) {
+      return list_option(field, value);
+    } else {
+      return scalar_option(field, value);
+    }
+  }
+};
+
+}  // namespace detail
+
+template <Visitable T>
+void OptionTable::add(T& object, const std::string& group) {
+  detail::OptionCollector collector{*this, group};
+  visit_fields(object, collector);
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,82 @@
+#include "heddle/cli/run.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <optional>
+#include <system_error>
+
+#include "heddle/cli/streams.hpp"
+#include "heddle/tensor/blas.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+void restart_with_better_kernel(char** argv) {
+  const std::optional<std::string> kernel = better_blas_kernel();
+  if (!kernel) return;
+  setenv("OPENBLAS_CORETYPE", kernel->c_str(), 1);
+  // By its real path: "exe" would be the process's name in ps. Where this fails, the slower kernel does the work.
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) execv(program.c_str(), argv);
+}
+
+// A missing standard stream would give its number to the next file that is opened, and notes would land in a model.
+// Its stand-in refuses to be used.
+void reserve_standard_streams() {
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+    if (fcntl(number, F_GETFD) == -1) (void)!open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+int fail(const About& about, std::string_view message, int status) {
+  std::cerr << concatenate(about.name, ": ", message, "\n");
+  return status;
+}
+
+int run_body(const std::vector<std::string>& words, const About& about, const std::function<int(Arguments&)>& body) {
+  StandardOutput output;
+  int status = 0;
+  try {
+    Arguments arguments(about, words);
+    status = body(arguments);
+  } catch (const Finished&) {
+  }
+  output.flush();
+  return status;
+}
+
+[[noreturn]] void die_of_closed_pipe(int status) {
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+  _exit(status);  // only if the signal is blocked
+}
+
+}  // namespace
+
+int detail::run(int argc, char** argv, const About& about, const std::function<int(Arguments&)>& body) {
+  restart_with_better_kernel(argv);
+  reserve_standard_streams();
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    return run_body({argv + std::min(argc, 1), argv + argc}, about, body);
+  } catch (const ClosedPipe& error) {
+    die_of_closed_pipe(error.exit_status());
+  } catch (const Error& error) {
+    return fail(about, error.what(), error.exit_status());
+  } catch (const std::bad_alloc&) {
+    return fail(about, "out of memory; a smaller batch, context or model needs less", 1);
+  } catch (const std::exception& error) {
+    return fail(about, error.what(), 1);
+  }
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,36 @@
+// What surrounds every tool's main: errors become one line and an exit status, output is known to have arrived.
+//
+//   int main(int argc, char** argv) {
+//     return heddle::cli::run(argc, argv, about, [](heddle::cli::Arguments& arguments) { … });
+//   }
+#pragma once
+
+#include <functional>
+#include <type_traits>
+
+#include "heddle/cli/arguments.hpp"
+
+namespace heddle::cli {
+
+namespace detail {
+int run(int argc, char** argv, const About& about, const std::function<int(Arguments&)>& body);
+}  // namespace detail
+
+// Calls body(arguments), which may return an exit status (75, exit_status_of(signal)), and returns the process's.
+// Whatever the body throws is printed as "tool: message" on standard error and ends with Error::exit_status(), or 1.
+// Beforehand it may start the process anew, once, with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS reads the
+// variable only when it is loaded. SIGPIPE is ignored, so that losing standard error stops no training; a lost standard
+// output ends the process by SIGPIPE after everything has been cleaned up.
+template <class Body>
+int run(int argc, char** argv, const About& about, const Body& body) {
+  return detail::run(argc, argv, about, [&body](Arguments& arguments) -> int {
+    if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&>>) {
+      body(arguments);
+      return 0;
+    } else {
+      return body(arguments);
+    }
+  });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,177 @@
+#include "heddle/cli/streams.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "heddle/cli/signals.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr std::size_t block_size = std::size_t{1} << 18;
+
+// What Output writes directly: devices and pipes. Directories and other mistakes are left to AtomicFile's messages.
+bool is_device(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+Input::Input(const std::string& path) : name_(path == "-" ? "standard input" : path), number_(STDIN_FILENO) {
+  if (path == "-") return;
+  number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (number_ < 0) throw_system_error(path, "open");
+  file_ = formats::Descriptor(number_, path);
+  ::posix_fadvise(number_, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+std::size_t Input::read(std::span<char> block) {
+  for (;;) {
+    throw_if_stopped();
+    const ssize_t count = ::read(number_, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_system_error(name_, "read");
+    position_ += count;
+    return static_cast<std::size_t>(count);
+  }
+}
+
+std::optional<Index> Input::size() const {
+  struct stat status {};
+  if (::fstat(number_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<Index>(status.st_size);
+}
+
+std::string read_all(Input& input, std::size_t limit) {
+  std::string text;
+  std::vector<char> block(block_size);
+  while (const std::size_t count = input.read(block)) {
+    check<DataError>(count <= limit - text.size(), input.name(), ": larger than ", limit, " bytes");
+    text.append(block.data(), count);
+  }
+  return text;
+}
+
+std::optional<Line> LineReader::next() {
+  begin_ += taken_;
+  offset_ += static_cast<Index>(taken_);
+  std::size_t searched = 0;
+  for (;;) {
+    const char* start = buffer_.data() + begin_;
+    const std::size_t available = end_ - begin_;
+    const void* newline = available == searched ? nullptr : std::memchr(start + searched, '\n', available - searched);
+    if (newline != nullptr || (!fill() && available > 0)) {
+      start = buffer_.data() + begin_;
+      taken_ = newline == nullptr ? available : static_cast<std::size_t>(static_cast<const char*>(newline) - start) + 1;
+      break;
+    }
+    if (end_ - begin_ == available) {
+      taken_ = 0;
+      return std::nullopt;
+    }
+    searched = available;
+  }
+  ++number_;
+  const std::string_view bytes(buffer_.data() + begin_, taken_);
+  const std::size_t ending = bytes.ends_with("\r\n") ? 2 : bytes.ends_with('\n') ? 1 : 0;
+  return Line{bytes.substr(0, taken_ - ending), bytes.substr(taken_ - ending)};
+}
+
+// Reads more behind what is left, which moves to the front; false at the end.
+bool LineReader::fill() {
+  if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  check<DataError>(end_ <= limit_, input_.name(), ":", number_ + 1, ": line longer than ", limit_, " bytes");
+  if (buffer_.size() < end_ + block_size / 2) buffer_.resize(std::max(block_size, 2 * buffer_.size()));
+  const std::size_t count = input_.read(std::span(buffer_).subspan(end_));
+  end_ += count;
+  return count > 0;
+}
+
+DescriptorBuffer::DescriptorBuffer(int number, std::string name)
+    : number_(number), name_(std::move(name)), by_line_(isatty(number) != 0), buffer_(block_size) {
+  setp(buffer_.data(), buffer_.data() + buffer_.size());
+}
+
+DescriptorBuffer::int_type DescriptorBuffer::overflow(int_type character) {
+  sync();
+  if (traits_type::eq_int_type(character, traits_type::eof())) return traits_type::not_eof(character);
+  const char byte = traits_type::to_char_type(character);
+  xsputn(&byte, 1);
+  return character;
+}
+
+std::streamsize DescriptorBuffer::xsputn(const char* bytes, std::streamsize count) {
+  const auto size = static_cast<std::size_t>(count);
+  if (size > static_cast<std::size_t>(epptr() - pptr())) sync();
+  if (size > buffer_.size()) {
+    write(bytes, size);
+    return count;
+  }
+  std::memcpy(pptr(), bytes, size);
+  pbump(static_cast<int>(size));
+  if (by_line_ && std::memchr(bytes, '\n', size) != nullptr) sync();
+  return count;
+}
+
+int DescriptorBuffer::sync() {
+  const auto pending = static_cast<std::size_t>(pptr() - pbase());
+  // Emptied first: after a failure nobody should write the same bytes again.
+  setp(buffer_.data(), buffer_.data() + buffer_.size());
+  write(buffer_.data(), pending);
+  return 0;
+}
+
+void DescriptorBuffer::write(const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t written = ::write(number_, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) throw ClosedPipe(name_);
+    if (written < 0) throw DataError("cannot write " + name_ + ": " + std::strerror(errno));
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+StandardOutput::StandardOutput() : buffer_(STDOUT_FILENO, "standard output"), previous_(std::cout.rdbuf(&buffer_)) {
+  std::cout.exceptions(std::ios::badbit);
+}
+
+StandardOutput::~StandardOutput() {
+  std::cout.exceptions(std::ios::goodbit);
+  std::cout.rdbuf(previous_);
+}
+
+void StandardOutput::flush() {
+  check<DataError>(!std::cout.bad(), "cannot write standard output");
+  std::cout.flush();
+}
+
+Output::Output(const std::string& path) : path_(path) {
+  if (path.empty() || path == "-") return;
+  if (is_device(path)) {
+    device_ = formats::Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC), path);
+    if (device_.number() < 0) throw_system_error(path, "open");
+  } else {
+    file_.emplace(path);
+  }
+  buffer_.emplace(file_ ? file_->descriptor() : device_.number(), path);
+  stream_.rdbuf(&*buffer_);
+  stream_.exceptions(std::ios::badbit);
+}
+
+void Output::close() {
+  stream().flush();
+  if (file_) file_->commit();
+  device_.close();
+}
+
+}  // namespace heddle::cli

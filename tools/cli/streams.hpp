@@ -1,0 +1,138 @@
+// Text in and out, byte for byte: files or standard input by name, lines with their endings, and output whose failures
+// are errors. "-" is standard input or standard output.
+#pragma once
+
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <span>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/real.hpp"
+#include "heddle/formats/atomic_file.hpp"
+#include "heddle/formats/descriptor.hpp"
+
+namespace heddle::cli {
+
+// The reader of a pipe that we write to has gone. run() ends quietly, by SIGPIPE, as any filter does.
+struct ClosedPipe : Error {
+  explicit ClosedPipe(const std::string& name) : Error(name + ": nobody reads it any more", 141) {}
+};
+
+// Bytes of a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read, and Stopped
+// (signals.hpp) when a signal that stops the program comes while it waits for input.
+class Input {
+ public:
+  explicit Input(const std::string& path);
+
+  // Puts the next bytes into the block, as many as are there; returns how many, 0 only at the end.
+  std::size_t read(std::span<char> block);
+
+  // The path, or "standard input".
+  const std::string& name() const { return name_; }
+  // Bytes altogether, where that is known beforehand: for regular files.
+  std::optional<Index> size() const;
+  // Bytes read so far.
+  Index position() const { return position_; }
+
+ private:
+  std::string name_;
+  formats::Descriptor file_;  // not open for standard input
+  int number_;
+  Index position_ = 0;
+};
+
+// Everything that is left. Throws DataError beyond `limit` bytes.
+std::string read_all(Input& input, std::size_t limit = std::size_t{1} << 32);
+
+// text + ending are the bytes of the line as they were: the ending is "\n", "\r\n", or "" at the end of a file that
+// does not end in a newline. The text may hold any other bytes, NUL and lone CR too.
+struct Line {
+  std::string_view text;
+  std::string_view ending;
+};
+
+class LineReader {
+ public:
+  // Throws DataError for a line longer than the limit.
+  explicit LineReader(Input& input, std::size_t limit = std::size_t{1} << 30) : input_(input), limit_(limit) {}
+
+  // The next line, valid until the next call; nothing at the end.
+  std::optional<Line> next();
+
+  // Where that line is: its number from 1, and the offset of its first byte in the input.
+  Index number() const { return number_; }
+  Index offset() const { return offset_; }
+  // "FILE:LINE", for messages.
+  std::string where() const { return concatenate(input_.name(), ":", number_); }
+
+ private:
+  bool fill();
+
+  Input& input_;
+  std::size_t limit_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of the bytes in the buffer that no line has had
+  std::size_t taken_ = 0;            // length of the line handed out last
+  Index number_ = 0, offset_ = 0;
+};
+
+// Writes to a descriptor. Failures throw DataError with the name and the reason, or ClosedPipe; a stream over it passes
+// them on when its exceptions() include badbit. To a terminal, every line goes out at once.
+class DescriptorBuffer : public std::streambuf {
+ public:
+  DescriptorBuffer(int number, std::string name);
+
+ protected:
+  int_type overflow(int_type character) override;
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override;
+  int sync() override;
+
+ private:
+  void write(const char* bytes, std::size_t count);
+
+  int number_;
+  std::string name_;
+  bool by_line_;
+  std::vector<char> buffer_;
+};
+
+// While it lives, std::cout writes through a DescriptorBuffer. run() has one.
+class StandardOutput {
+ public:
+  StandardOutput();
+  ~StandardOutput();
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+  // Throws DataError ("cannot write standard output: No space left on device") if anything written was lost.
+  void flush();
+
+ private:
+  DescriptorBuffer buffer_;
+  std::streambuf* previous_;
+};
+
+// Where the result goes: standard output for "-" (and ""), or a file that appears whole at close() or not at all.
+// Devices and named pipes are written directly.
+class Output {
+ public:
+  explicit Output(const std::string& path);
+
+  std::ostream& stream() { return buffer_ ? stream_ : std::cout; }
+  // Flushes; gives the file its name. Throws DataError.
+  void close();
+
+ private:
+  std::string path_;
+  std::optional<formats::AtomicFile> file_;
+  formats::Descriptor device_;
+  std::optional<DescriptorBuffer> buffer_;
+  std::ostream stream_{nullptr};
+};
+
+}  // namespace heddle::cli

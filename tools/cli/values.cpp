@@ -1,0 +1,88 @@
+#include "heddle/cli/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "heddle/base/error.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+template <class T>
+T parse_whole(std::string_view text, std::string_view kind) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  check<UsageError>(error != std::errc::result_out_of_range, "'", text, "' is too large");
+  check<UsageError>(error == std::errc() && stop == end, "'", text, "' is not ", kind);
+  return value;
+}
+
+template <class T>
+std::string shortest(T value) {
+  std::array<char, 32> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  return std::string(digits.data(), end);
+}
+
+}  // namespace
+
+bool parse_bool(std::string_view text) {
+  static constexpr std::array<std::string_view, 4> yes{"true", "yes", "on", "1"}, no{"false", "no", "off", "0"};
+  if (std::find(yes.begin(), yes.end(), text) != yes.end()) return true;
+  check<UsageError>(std::find(no.begin(), no.end(), text) != no.end(), "'", text, "' is neither true nor false");
+  return false;
+}
+
+Index parse_index(std::string_view text) {
+  return parse_whole<Index>(text, "a whole number");
+}
+
+double parse_number(std::string_view text) {
+  const double value = parse_whole<double>(text, "a number");
+  check<UsageError>(!std::isnan(value), "'", text, "' is not a number");
+  return value;
+}
+
+std::string format(bool value) {
+  return value ? "true" : "false";
+}
+std::string format(Index value) {
+  return shortest(value);
+}
+std::string format(double value) {
+  return shortest(value);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  if (text.empty()) return {};
+  std::vector<std::string> elements(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',') {
+      elements.back() += text[++i];
+    } else if (text[i] == ',') {
+      elements.emplace_back();
+    } else {
+      elements.back() += text[i];
+    }
+  }
+  for (const std::string& element : elements) {
+    check<UsageError>(!element.empty(), "'", text, "' has an empty element; write a comma that is meant as \\,");
+  }
+  return elements;
+}
+
+std::string escape_element(std::string_view element) {
+  std::string escaped;
+  for (const char letter : element) {
+    if (letter == ',') escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,29 @@
+// Values as text, the way flags, the environment and INI files write them. Reading what format() wrote gives the same
+// value, to the last bit.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::cli {
+
+// All of them throw UsageError ("'abc' is not a whole number") unless the whole text is such a value.
+bool parse_bool(std::string_view text);  // true, yes, on, 1; false, no, off, 0
+Index parse_index(std::string_view text);
+double parse_number(std::string_view text);
+
+std::string format(bool value);
+std::string format(Index value);
+std::string format(double value);
+
+// The elements of a list: "a,b" is two, "" none. A comma inside an element is written "\,"; a backslash elsewhere is
+// itself. Throws UsageError for an empty element.
+std::vector<std::string> split_list(std::string_view text);
+
+// One element as split_list() reads it.
+std::string escape_element(std::string_view element);
+
+}  // namespace heddle::cli
