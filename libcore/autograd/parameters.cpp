@@ -77,7 +77,7 @@ Variable Parameters::declare(const std::string& path, const std::vector<std::str
       parameter.variable = Variable(rows_of_this(whole.value()),
                                     std::make_shared<Gradient>(shape, whole.gradient(), rows_of_this));
     }
-    initialize(parameter.value(), initializer, RandomStream(seed_, random_site(parameter.name)));
+    if (seed_) initialize(parameter.value(), initializer, RandomStream(*seed_, random_site(parameter.name)));
     parameters_.push_back(std::move(parameter));
   }
   return whole;

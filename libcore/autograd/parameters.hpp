@@ -2,6 +2,7 @@
 // counting, exchanging gradients) goes by these names, in the order in which the model declared them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,11 @@ struct Parameter {
   Tensor gradient() const;
 };
 
-// The parameters of a model. Their values are drawn from (seed, name) alone, so adding one changes no other.
+// The parameters of a model. Their values are drawn from (seed, name) alone, so adding one changes no other; without a
+// seed they are left unset, to be read from a file.
 class Parameters {
  public:
-  explicit Parameters(std::uint64_t seed = 0) : seed_(seed) {}
+  explicit Parameters(std::optional<std::uint64_t> seed) : seed_(seed) {}
 
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
@@ -51,7 +53,7 @@ class Parameters {
   Variable declare(const std::string& path, const std::vector<std::string>& names, const Shape& shape,
                    const Initializer& initializer, Decay decay);
 
-  std::uint64_t seed_;
+  std::optional<std::uint64_t> seed_;
   std::vector<Parameter> parameters_;
 };
 

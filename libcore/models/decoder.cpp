@@ -55,7 +55,7 @@ void DecoderState::reorder(const std::vector<Index>& rows) {
   for (const auto& layer : layers_) layer->reorder(rows);
 }
 
-Decoder::Decoder(const ModelConfig& config, std::uint64_t seed)
+Decoder::Decoder(const ModelConfig& config, std::optional<std::uint64_t> seed)
     : config_(checked(config)), parameters_(std::make_unique<Parameters>(seed)),
       tokens_(Scope(*parameters_, "decoder/embedding/token"), config.vocab_size, config.width, deviation),
       positions_(Scope(*parameters_, "decoder/embedding/position"), config.positions, config.context, config.width,

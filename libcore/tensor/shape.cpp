@@ -24,7 +24,7 @@ Index Shape::size() const {
 
 int Shape::resolve(int dimension) const {
   const int resolved = dimension < 0 ? dimension + rank_ : dimension;
-  check<ShapeError>(resolved >= 0 && resolved < rank_, "no dimension ", dimension, " in shape ", text());
+  check<ShapeError>(resolved >= 0 && resolved < rank_, "no dimension ", dimension, " in shape ", *this);
   return resolved;
 }
 

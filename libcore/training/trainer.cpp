@@ -62,14 +62,13 @@ double Trainer::accumulate_gradients(const std::function<bool()>& stop) {
   return loss;
 }
 
-// Clips and updates. Returns the gradient's norm before clipping.
-double Trainer::update(double loss) {
+void Trainer::update(double loss) {
   const double norm = gradient_norm(model_.parameters());
   const double rate = schedule_.rate(state_.step);
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
     const std::string where = first_not_finite(model_.parameters());
-    throw NumericError(concatenate("step ", state_.step + 1, ": the loss is ", loss, ", the gradient's norm ", norm,
-                                   " at learning rate ", rate, where.empty() ? "" : "; first not finite: " + where,
+    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", loss, ", gradient norm ", norm,
+                                   ", learning rate ", rate, where.empty() ? "" : "; first not finite: " + where,
                                    "; lower --learning-rate or raise --warmup"));
   }
   const double clip = plan_.optimizer.clip;
@@ -77,7 +76,8 @@ double Trainer::update(double loss) {
   const TrainingOptions& options = plan_.training;
   state_.step += 1;
   state_.tokens += options.batch_size * options.accumulate * model_.config().context;
-  return norm;
+  state_.loss = loss;
+  state_.gradient_norm = norm;
 }
 
 double Trainer::step() {
@@ -87,67 +87,55 @@ double Trainer::step() {
 }
 
 bool Trainer::evaluation_is_due() const {
-  if (valid_ == nullptr || state_.step == 0) return false;
-  return state_.step == total_steps_ || state_.step % plan_.training.eval_every == 0;
+  return valid_ != nullptr && (is_last() || state_.step % plan_.training.eval_every == 0);
 }
 
-void Trainer::evaluate_now(const Hooks& hooks) {
-  const Evaluation result =
-      evaluate(model_, *valid_, plan_.training.eval_tokens, plan_.training.batch_size, [&] {
-        stopped_ = stopped_ || hooks.stop();
-        return stopped_;
-      });
-  if (stopped_) return;
-  const double loss = result.nats_per_token();
-  history_.valid_step.push_back(static_cast<double>(state_.step));
-  history_.valid_loss.push_back(loss);
-  const bool best = state_.best_valid_loss < 0 || loss < state_.best_valid_loss;
+bool Trainer::report_is_due() const {
+  return state_.reported_step < state_.step &&
+         (is_last() || state_.step % plan_.training.log_every == 0 || evaluation_is_due());
+}
+
+// Evaluates if it is time, and tells of the step. A stop during the evaluation leaves both to the resumed run.
+void Trainer::report(const Hooks& hooks, const Interval& interval) {
+  std::optional<double> valid_loss;
+  if (evaluation_is_due()) {
+    const Evaluation result = evaluate(model_, *valid_, plan_.training.eval_tokens, plan_.training.batch_size,
+                                       [&] { return stopped_ = stopped_ || hooks.stop(); });
+    if (stopped_) return;
+    valid_loss = result.nats_per_token();
+  }
+  const bool best = valid_loss && (state_.best_valid_loss < 0 || *valid_loss < state_.best_valid_loss);
   if (best) {
-    state_.best_valid_loss = loss;
+    state_.best_valid_loss = *valid_loss;
     state_.best_step = state_.step;
   }
-  hooks.on_evaluation(state_.step, loss);
+  const double tokens = static_cast<double>(interval.steps * (state_.tokens / state_.step));
+  const double rate = interval.seconds > 0 ? tokens / interval.seconds : 0;
+  const double flops = models::training_flops_per_token(model_.config(), model_.parameters().count(),
+                                                        model_.config().context);
+  state_.reported_step = state_.step;
+  hooks.on_step({state_.step, state_.tokens, state_.loss, schedule_.rate(state_.step - 1), state_.gradient_norm,
+                 valid_loss, rate, rate * flops});
   if (best) hooks.save_best();
 }
 
-void Trainer::log(const Hooks& hooks, double loss, double norm, double seconds, Index steps) {
-  const Index tokens_a_step = state_.tokens / state_.step;
-  const double rate = static_cast<double>(steps * tokens_a_step) / seconds;
-  const StepRecord record{state_.step, state_.tokens, loss, schedule_.rate(state_.step - 1), norm, rate,
-                          rate * models::training_flops_per_token(model_.config(), model_.parameters().count(),
-                                                                  model_.config().context)};
-  history_.step.push_back(static_cast<double>(record.step));
-  history_.tokens.push_back(static_cast<double>(record.tokens));
-  history_.loss.push_back(record.loss);
-  history_.learning_rate.push_back(record.learning_rate);
-  history_.gradient_norm.push_back(record.gradient_norm);
-  hooks.on_step(record);
-}
-
 void Trainer::run(const Hooks& hooks) {
-  const TrainingOptions& options = plan_.training;
-  double seconds = 0;
-  Index steps = 0;
-  // A run that was stopped during an evaluation makes up for it first.
-  if (evaluation_is_due() && (history_.valid_step.empty() || history_.valid_step.back() < static_cast<double>(state_.step))) {
-    evaluate_now(hooks);
-  }
-  while (!stopped_ && state_.step < total_steps_) {
+  Interval interval;
+  if (state_.step > 0 && report_is_due()) report(hooks, interval);
+  while (!stopped_ && !is_last()) {
     const auto start = Clock::now();
     const double loss = accumulate_gradients(hooks.stop);
     if (stopped_) break;
-    const double norm = update(loss);
-    seconds += seconds_since(start);
-    ++steps;
-    const bool last = state_.step == total_steps_;
-    if (last || state_.step % options.log_every == 0) {
-      log(hooks, loss, norm, seconds, steps);
-      seconds = 0;
-      steps = 0;
+    update(loss);
+    interval.seconds += seconds_since(start);
+    interval.steps += 1;
+    hooks.on_progress(state_);
+    if (report_is_due()) {
+      report(hooks, interval);
+      interval = {};
     }
-    if (evaluation_is_due()) evaluate_now(hooks);
-    if (stopped_) break;
-    if (!last && options.checkpoint_every > 0 && state_.step % options.checkpoint_every == 0) hooks.save_last();
+    const Index every = plan_.training.checkpoint_every;
+    if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) hooks.save_last();
   }
   hooks.save_last();
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <limits>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "heddle/training/causal.hpp"
@@ -16,6 +15,9 @@ namespace heddle::training {
 struct TrainingState {
   Index step = 0;    // steps done
   Index tokens = 0;  // seen in training
+  double loss = 0;   // of the last step, nats a token
+  double gradient_norm = 0;
+  Index reported_step = 0;      // the last step that Hooks::on_step was told of
   double best_valid_loss = -1;  // -1: none yet
   Index best_step = 0;
 
@@ -23,26 +25,28 @@ struct TrainingState {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("step", "steps done").range(0), self.step);
     visitor(Field("tokens", "tokens seen").range(0), self.tokens);
-    visitor(Field("best_valid_loss", "lowest validation loss so far, nats; -1 for none"), self.best_valid_loss);
+    visitor(Field("loss", "loss of the last step, nats a token"), self.loss);
+    visitor(Field("gradient_norm", "norm of the last gradient, before clipping"), self.gradient_norm);
+    visitor(Field("reported_step", "last step in the history").range(0), self.reported_step);
+    visitor(Field("best_valid_loss", "lowest validation loss so far, nats a token; -1 for none"),
+            self.best_valid_loss);
     visitor(Field("best_step", "step of the lowest validation loss").range(0), self.best_step);
   }
 };
 
-// Columns of equal length: the course of training so far.
-struct History {
-  std::vector<double> step, tokens, loss, learning_rate, gradient_norm;
-  std::vector<double> valid_step, valid_loss;
-};
-
-// One logged step. Rates are over the steps since the last one, evaluations and checkpoints left out.
+// One reported step. The rates are over the steps since the last one, evaluations and checkpoints left out; 0 when
+// there are none.
 struct StepRecord {
   Index step, tokens;
-  double loss, learning_rate, gradient_norm, tokens_per_second, flops_per_second;
+  double loss, learning_rate, gradient_norm;
+  std::optional<double> valid_loss;
+  double tokens_per_second, flops_per_second;
 };
 
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
-  std::function<void(Index step, double valid_loss)> on_evaluation = [](Index, double) {};
+  // After every step, for progress.
+  std::function<void(const TrainingState&)> on_progress = [](const TrainingState&) {};
   std::function<void()> save_last = [] {};
   std::function<void()> save_best = [] {};
   // Asked between micro-batches and during evaluations; true ends training with the last finished step saved.
@@ -65,7 +69,6 @@ class Trainer {
   Index total_steps() const { return total_steps_; }
   // For restoring, before run().
   TrainingState& state() { return state_; }
-  History& history() { return history_; }
   const std::vector<OptimizerMoment>& moments() const { return optimizer_.moments(); }
 
   // Throws NumericError when the loss or a gradient is not finite; the weights are then those of the last good step.
@@ -75,11 +78,16 @@ class Trainer {
   double step();
 
  private:
+  struct Interval {
+    double seconds = 0;
+    Index steps = 0;
+  };
   double accumulate_gradients(const std::function<bool()>& stop);
-  double update(double loss);
+  void update(double loss);
+  bool is_last() const { return state_.step == total_steps_; }
   bool evaluation_is_due() const;
-  void evaluate_now(const Hooks& hooks);
-  void log(const Hooks& hooks, double loss, double norm, double seconds, Index steps);
+  bool report_is_due() const;
+  void report(const Hooks& hooks, const Interval& interval);
 
   models::Decoder& model_;
   data::TrainingWindows windows_;
@@ -89,7 +97,6 @@ class Trainer {
   Schedule schedule_;
   Optimizer optimizer_;
   TrainingState state_;
-  History history_;
   bool stopped_ = false;
 };
 

@@ -1,0 +1,85 @@
+#include "heddle/formats/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "heddle/base/error.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr int permissions_bits = 07777;
+constexpr int attempts = 100;
+
+// The file that a symbolic link stands for, so that the link survives; other paths as they are.
+std::string follow_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target.string();
+}
+
+std::string directory_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// Makes the renaming itself survive a crash. Some file systems cannot, and say EINVAL.
+void sync_directory(const std::string& directory) {
+  const Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
+  if (handle.number() < 0) return;  // a directory may be writable and not readable
+  if (::fsync(handle.number()) != 0 && errno != EINVAL) throw_system_error(directory, "flush the directory");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
+  const std::filesystem::path target(target_);
+  check<DataError>(target.has_filename(), path, ": is not the name of a file");
+  struct stat old {};
+  const bool exists = ::stat(target_.c_str(), &old) == 0;
+  check<DataError>(!exists || !S_ISDIR(old.st_mode), path, ": is a directory; name a file in it");
+  check<DataError>(!exists || S_ISREG(old.st_mode), path,
+                   ": is not a regular file, and what is written here can only replace one");
+  const std::string base =
+      (target.parent_path() / ("." + target.filename().string())).string() + ".tmp." + std::to_string(::getpid());
+  // Another machine that shares the directory may run a process of the same number.
+  for (int attempt = 0; attempt < attempts && file_.number() < 0; ++attempt) {
+    temporary_ = attempt == 0 ? base : base + "." + std::to_string(attempt);
+    file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), path);
+    if (file_.number() < 0 && errno != EEXIST) break;
+  }
+  if (file_.number() < 0) throw_system_error(path, "create a file in " + directory_of(target_));
+  // Keeping the old file's permissions is a courtesy: not every file system can.
+  if (exists) static_cast<void>(::fchmod(file_.number(), old.st_mode & permissions_bits));
+}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_system_error(path_, "write");
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(file_.number()) != 0) throw_system_error(path_, "write to the disk");
+  file_.close();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_system_error(path_, "replace");
+  temporary_.clear();
+  sync_directory(directory_of(target_));
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,36 @@
+// Files that appear whole or not at all: written under a temporary name in the target's directory, then renamed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "heddle/formats/descriptor.hpp"
+
+namespace heddle::formats {
+
+// Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
+// A process killed meanwhile leaves ".NAME.tmp.PID" behind, which is safe to delete.
+// Throws DataError when the directory cannot be written, or the target is something else than a regular file.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return file_.number(); }
+
+  // Appends all of the bytes. Throws DataError, on a full disk for example.
+  void write(std::string_view bytes);
+  // Brings everything to the disk and gives the file its name. Throws DataError, and the old file stands.
+  void commit();
+
+ private:
+  std::string path_;       // as the caller named it
+  std::string target_;     // the same with symbolic links followed
+  std::string temporary_;  // empty once committed
+  Descriptor file_;
+};
+
+}  // namespace heddle::formats

@@ -1,0 +1,36 @@
+// An open file of the operating system.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::formats {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  // Takes over an open descriptor; the path is for messages.
+  Descriptor(int number, std::string path) : number_(number), path_(std::move(path)) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+
+  // Throws DataError for anything but a readable regular file.
+  static Descriptor open_for_reading(const std::string& path);
+
+  int number() const { return number_; }
+  const std::string& path() const { return path_; }
+  Index size() const;
+  // Up to `count` bytes from the offset; fewer only at the end of the file. Throws DataError when reading fails.
+  std::size_t read_at(Index offset, void* bytes, std::size_t count) const;
+  // Closes and reports what closing reports (a full quota on network file systems).
+  void close();
+
+ private:
+  int number_ = -1;
+  std::string path_;
+};
+
+}  // namespace heddle::formats

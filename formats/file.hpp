@@ -1,0 +1,101 @@
+// What all of heddle's HDF5 files share: the attributes of the root group, the provenance, how they are opened, and how
+// they are written whole or not at all.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "heddle/base/visit.hpp"
+#include "heddle/formats/atomic_file.hpp"
+#include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/foreign.hpp"
+#include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/provenance.hpp"
+
+namespace heddle::formats {
+
+enum class FileKind { tokenizer, tokens, model, tensors };
+
+}  // namespace heddle::formats
+
+template <>
+struct heddle::Names<heddle::formats::FileKind> {
+  static constexpr std::pair<formats::FileKind, std::string_view> list[] = {{formats::FileKind::tokenizer, "tokenizer"},
+                                                                            {formats::FileKind::tokens, "tokens"},
+                                                                            {formats::FileKind::model, "model"},
+                                                                            {formats::FileKind::tensors, "tensors"}};
+};
+
+namespace heddle::formats {
+
+// The version of the formats that this heddle writes; it reads all up to this one.
+inline constexpr Index format_version = 1;
+
+// The attributes of the root group.
+struct FileHeader {
+  std::string format = "heddle";
+  FileKind kind = FileKind::tensors;
+  Index format_version = formats::format_version;
+  std::string created_by, created_at, command_line;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("format", "heddle, in all of its files"), self.format);
+    visitor(Field("kind", "what the file holds"), self.kind);
+    visitor(Field("format_version", "version of the file format").range(1), self.format_version);
+    visitor(Field("created_by", "the program and its version"), self.created_by);
+    visitor(Field("created_at", "when, in UTC"), self.created_at);
+    visitor(Field("command_line", "the command that made the file"), self.command_line);
+  }
+};
+
+// A heddle file open for reading. Takes no locks. Throws DataError with a guess at what the file is instead.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);
+
+  const std::string& path() const { return descriptor_.path(); }
+  const Descriptor& descriptor() const { return descriptor_; }
+  const FileHeader& header() const { return header_; }
+  FileKind kind() const { return header_.kind; }
+  // Throws DataError unless the file is of this kind.
+  const InputFile& expect(FileKind kind) const;
+  const hdf5::Group& root() const { return *root_; }
+  Provenance provenance() const;
+
+ private:
+  void read_header();
+
+  Descriptor descriptor_;
+  std::unique_ptr<hdf5::DriverFile> driver_;
+  std::optional<hdf5::File> file_;
+  std::optional<hdf5::Group> root_;
+  FileHeader header_;
+};
+
+// What kind of heddle file this is; reads its first few kilobytes only.
+FileKind kind_of(const std::string& path);
+
+// A heddle file being written; it gets its name with commit(), and vanishes without.
+class OutputFile {
+ public:
+  OutputFile(const std::string& path, FileKind kind);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  hdf5::Group root() const { return file_->root(); }
+  // Throws DataError when something could not be written (a full disk), which commit() would find too.
+  void check_written() const;
+  // Adds header and provenance. All groups and data sets of the file must be gone.
+  void commit(const Provenance& provenance);
+
+ private:
+  AtomicFile target_;
+  FileKind kind_;
+  hdf5::DriverFile driver_;
+  std::optional<hdf5::File> file_;
+};
+
+}  // namespace heddle::formats

@@ -1,0 +1,78 @@
+#include "heddle/formats/foreign.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "heddle/base/strings.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n"sv;
+
+struct Signature {
+  std::string_view bytes;
+  const char* guess;
+};
+constexpr std::array signatures{
+    Signature{"\x1f\x8b"sv, "is compressed with gzip; decompress it first"},
+    Signature{"BZh"sv, "is compressed with bzip2; decompress it first"},
+    Signature{"\xfd"
+              "7zXZ\0"sv,
+              "is compressed with xz; decompress it first"},
+    Signature{"\x28\xb5\x2f\xfd"sv, "is compressed with zstd; decompress it first"},
+    Signature{"PK\3\4"sv, "is a zip archive (PyTorch's checkpoints are), not a heddle file"},
+    Signature{"GGUF"sv, "is a GGUF file, not a heddle file"},
+    Signature{"\x7f"
+              "ELF"sv,
+              "is a program, not a heddle file"},
+};
+
+std::string first_bytes(const Descriptor& file) {
+  std::string bytes(4096, '\0');
+  bytes.resize(file.read_at(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+bool is_control(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  return byte < 0x20 && letter != '\t' && letter != '\n' && letter != '\r' && letter != '\f';
+}
+
+}  // namespace
+
+bool looks_like_hdf5(const Descriptor& file) {
+  return std::string_view(first_bytes(file)).substr(0, hdf5_signature.size()) == hdf5_signature;
+}
+
+bool looks_like_hdf5(const std::string& path) {
+  return looks_like_hdf5(Descriptor::open_for_reading(path));
+}
+
+std::string guess_content(const Descriptor& file) {
+  std::string bytes = first_bytes(file);
+  if (bytes.empty()) return "is empty";
+  for (const Signature& signature : signatures) {
+    if (std::string_view(bytes).substr(0, signature.bytes.size()) == signature.bytes) return signature.guess;
+  }
+  // Safetensors: the length of a JSON header in eight bytes, then the header.
+  if (bytes.size() > 8 && bytes[7] == '\0' && bytes[8] == '{') return "is a safetensors file, not a heddle file";
+  if (std::all_of(bytes.begin(), bytes.end(), [](char letter) { return letter == '\0'; })) {
+    return "contains only zeros; writing it was perhaps cut short";
+  }
+  if (std::none_of(bytes.begin(), bytes.end(), is_control)) {
+    // The last character may continue beyond what was read.
+    for (int cut = 0; cut < 4 && !bytes.empty() && !is_utf8(bytes); ++cut) bytes.pop_back();
+    if (is_utf8(bytes)) {
+      return bytes.front() == '{' || bytes.front() == '[' ? "is JSON, not a heddle file"
+                                                          : "is plain text, not a heddle file";
+    }
+  }
+  return "is not a heddle file";
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,18 @@
+// GPT-2's vocabulary as a directory: vocab.json (or encoder.json), a JSON object from pieces to ids, and merges.txt (or
+// vocab.bpe), a line "LEFT RIGHT" for each merge after a line "#version: …". Pieces are spelled as spelling.hpp says.
+#pragma once
+
+#include <string>
+
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::formats {
+
+// True where the directory has both files of either naming.
+bool is_gpt2_vocabulary(const std::string& directory);
+
+// The tokenizer; <|endoftext|>, if it is a piece, is its special token and end of text.
+// Throws DataError with file and line for anything that is not as above.
+text::TokenizerModel read_gpt2_vocabulary(const std::string& directory);
+
+}  // namespace heddle::formats

@@ -1,0 +1,131 @@
+#include "heddle/formats/hdf5_library.hpp"
+
+#include <bit>
+
+namespace heddle::formats::hdf5 {
+
+static_assert(std::endian::native == std::endian::little, "files are little-endian and are read without conversion");
+
+namespace {
+
+std::recursive_mutex& library_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+// Called for the innermost error first.
+herr_t keep_first(unsigned depth, const H5E_error2_t* error, void* reason) {
+  if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(reason) = error->desc;
+  return 0;
+}
+
+}  // namespace
+
+Lock::Lock() : guard_(library_mutex()) {
+  static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
+  static_cast<void>(filters_stay_out);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, where HDF5 knows threads
+}
+
+std::string last_reason() {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
+  H5Eclear2(H5E_DEFAULT);
+  return reason.empty() ? "no reason given" : reason;
+}
+
+void fail_reading(const std::string& where, const std::string& attempt) {
+  throw DataError(where + ": cannot " + attempt + ": " + last_reason() + ". The file is damaged or not heddle's");
+}
+
+void fail_writing(const std::string& where, const std::string& attempt) {
+  throw DataError(where + ": cannot " + attempt + ": " + last_reason());
+}
+
+Handle::Handle(const Handle& other) : id_(other.id_) {
+  const Lock lock;
+  if (id_ >= 0) H5Iinc_ref(id_);
+}
+
+Handle::~Handle() {
+  if (id_ < 0) return;
+  const Lock lock;
+  if (H5Iis_valid(id_) > 0) H5Idec_ref(id_);  // closing a file closes what is in it
+}
+
+std::string name_of(Element element) {
+  switch (element) {
+    case Element::int64:
+      return "int64";
+    case Element::uint16:
+      return "uint16";
+    case Element::uint32:
+      return "uint32";
+    case Element::uint64:
+      return "uint64";
+    case Element::float32:
+      return "float32";
+    case Element::float64:
+      return "float64";
+    case Element::text:
+      return "text";
+  }
+  throw Error("element without a name");
+}
+
+Index size_of(Element element) {
+  switch (element) {
+    case Element::uint16:
+      return 2;
+    case Element::uint32:
+    case Element::float32:
+      return 4;
+    case Element::int64:
+    case Element::uint64:
+    case Element::float64:
+      return 8;
+    case Element::text:
+      break;
+  }
+  throw Error("text elements have no fixed size");
+}
+
+Handle text_type(Index width) {
+  Handle type(H5Tcopy(H5T_C_S1));
+  if (H5Tset_size(type.id(), static_cast<std::size_t>(width)) < 0 || H5Tset_strpad(type.id(), H5T_STR_NULLTERM) < 0 ||
+      H5Tset_cset(type.id(), H5T_CSET_UTF8) < 0) {
+    fail_writing("HDF5", "make a text type");
+  }
+  return type;
+}
+
+hid_t number_type(Element element) {
+  switch (element) {
+    case Element::int64:
+      return H5T_STD_I64LE;
+    case Element::uint16:
+      return H5T_STD_U16LE;
+    case Element::uint32:
+      return H5T_STD_U32LE;
+    case Element::uint64:
+      return H5T_STD_U64LE;
+    case Element::float32:
+      return H5T_IEEE_F32LE;
+    case Element::float64:
+      return H5T_IEEE_F64LE;
+    case Element::text:
+      break;
+  }
+  throw Error("text is not a number");
+}
+
+Handle element_type(Element element, Index text_width) {
+  return element == Element::text ? text_type(text_width) : Handle(H5Tcopy(number_type(element)));
+}
+
+bool can_compress() {
+  const Lock lock;
+  return H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0;
+}
+
+}  // namespace heddle::formats::hdf5

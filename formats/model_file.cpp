@@ -1,0 +1,42 @@
+#include "heddle/formats/model_file.hpp"
+
+#include "heddle/formats/problems.hpp"
+
+namespace heddle::formats {
+
+void ModelWriter::weights(std::span<const NamedTensor> weights) {
+  write_tensors(file_.root().create_group("weights"), weights);
+  file_.check_written();
+}
+
+void ModelWriter::history(const History& history) {
+  write_history(file_.root().create_group("history"), history);
+}
+
+void ModelWriter::training_tensors(std::span<const NamedTensor> tensors) {
+  write_tensors(file_.root().group("training").create_group("tensors"), tensors);
+  file_.check_written();
+}
+
+ModelFile::ModelFile(const std::string& path)
+    : file_(path), weights_(file_.expect(FileKind::model).root().group("weights")) {}
+
+std::vector<NamedTensor> ModelFile::map_weights() const {
+  return weights_.map(std::make_shared<const MappedFile>(file_.descriptor()));
+}
+
+History ModelFile::history() const {
+  return has_history() ? read_history(file_.root().group("history")) : History();
+}
+
+std::vector<std::string> ModelFile::verify() const {
+  Problems problems;
+  problems.add(weights_.verify());
+  problems.watch([&] { tokenizer(); });
+  problems.watch([&] { history(); });
+  problems.watch([&] { file_.provenance(); });
+  if (has_training()) problems.watch([&] { problems.add(training_tensors().verify()); });
+  return problems.list();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,29 @@
+// What is wrong with a file, gathered instead of stopping at the first error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+
+namespace heddle::formats {
+
+class Problems {
+ public:
+  // Runs the check and keeps the message of the Error it throws.
+  template <class Check>
+  void watch(const Check& run) {
+    try {
+      run();
+    } catch (const Error& error) {
+      list_.emplace_back(error.what());
+    }
+  }
+  void add(const std::vector<std::string>& problems) { list_.insert(list_.end(), problems.begin(), problems.end()); }
+  const std::vector<std::string>& list() const { return list_; }
+
+ private:
+  std::vector<std::string> list_;
+};
+
+}  // namespace heddle::formats

@@ -1,0 +1,96 @@
+// Where a file comes from: the command that made it and its inputs, and the same for every input that heddle made, all
+// the way back to the text.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/base/visit.hpp"
+
+namespace heddle::formats {
+
+struct ProvenanceInput {
+  std::string role;    // "text", "tokenizer", "train", "valid", …
+  std::string name;    // as the command had it; "-" for standard input
+  Index size = 0;      // bytes
+  std::string xxh128;  // of the whole file
+  Index made_by = -1;  // the step that made it, an index into Provenance::earlier; -1 where heddle did not
+  bool operator==(const ProvenanceInput&) const = default;
+};
+
+struct ProvenanceStep {
+  std::string command_line;
+  std::string created_by;  // "heddle 0.1.0"
+  std::string created_at;  // "2025-11-21T01:31:00Z"
+  std::vector<ProvenanceInput> inputs;
+  bool operator==(const ProvenanceStep&) const = default;
+};
+
+struct Provenance {
+  std::vector<ProvenanceStep> earlier;  // each after the steps that made its inputs, none twice
+  ProvenanceStep own;                   // what made the file itself
+  bool operator==(const Provenance&) const = default;
+};
+
+// "heddle 0.1.0"
+std::string created_by();
+
+// The time now as ISO 8601, in UTC; the time that SOURCE_DATE_EPOCH says where it is set.
+// Throws UsageError when it is set to something else than a number of seconds.
+std::string created_at();
+
+// The words as a shell would read them back. What is not UTF-8 becomes $'\xHH', so that the text always is.
+std::string quote_command_line(std::span<const char* const> words);
+
+// A provenance without inputs yet, made now by this command.
+Provenance start_provenance(std::string command_line);
+
+// Adds a file as input: reads it once for its checksum, and takes over its own provenance when heddle made it.
+// Throws DataError when it cannot be read.
+void add_input(Provenance& provenance, const std::string& role, const std::string& path);
+
+// Adds an input that was hashed as it was read; `made` is its own provenance where it has one.
+void add_input(Provenance& provenance, ProvenanceInput input, const Provenance* made = nullptr);
+
+// The commands with their inputs, earliest first, for reading.
+std::string describe(const Provenance& provenance);
+
+// Provenance as columns, which is how files hold it: a row a step, a row an input. The file's own step comes last.
+struct ProvenanceInputTable {
+  std::vector<Index> step;
+  std::vector<std::string> role, name;
+  std::vector<Index> size;
+  std::vector<std::string> xxh128;
+  std::vector<Index> made_by;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("step", "the step that read the input"), self.step);
+    visitor(Field("role", "what the input was for"), self.role);
+    visitor(Field("name", "the name of the input"), self.name);
+    visitor(Field("size", "bytes"), self.size);
+    visitor(Field("xxh128", "XXH3-128 of the whole input"), self.xxh128);
+    visitor(Field("made_by", "the step that made the input, or -1"), self.made_by);
+  }
+};
+
+struct ProvenanceTable {
+  std::vector<std::string> command_line, created_by, created_at;
+  ProvenanceInputTable inputs;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("command_line", "the command of each step"), self.command_line);
+    visitor(Field("created_by", "the program and its version"), self.created_by);
+    visitor(Field("created_at", "when, in UTC"), self.created_at);
+    visitor(Field("inputs", "what the steps read"), self.inputs);
+  }
+};
+
+ProvenanceTable to_table(const Provenance& provenance);
+// Throws DataError where the columns do not fit together; `where` says for the message what was read.
+Provenance from_table(const ProvenanceTable& table, const std::string& where);
+
+}  // namespace heddle::formats

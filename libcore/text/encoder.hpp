@@ -1,0 +1,40 @@
+// How one kind of tokenizer cuts ordinary text, in which special tokens mean nothing.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/real.hpp"
+#include "heddle/text/vocabulary.hpp"
+
+namespace heddle::text {
+
+// No token stands for the text at an offset.
+struct NoToken : DataError {
+  NoToken(std::size_t at, const std::string& reason) : DataError(reason), offset(at) {}
+  std::size_t offset;
+};
+
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+
+  // Appends the ids. Safe from several threads. Throws NoToken.
+  virtual void encode(std::string_view text, std::vector<TokenId>& ids) const = 0;
+
+  // True where every text that has these bytes around the position may be cut and its parts encoded apart. Looks at
+  // four bytes to either side.
+  virtual bool is_boundary(std::string_view text, std::size_t position) const = 0;
+};
+
+// The encoders of the four kinds. The vocabulary must outlive them. Throw DataError.
+std::unique_ptr<Encoder> make_bpe_encoder(const Vocabulary& vocabulary);
+std::unique_ptr<Encoder> make_byte_encoder(const Vocabulary& vocabulary);
+std::unique_ptr<Encoder> make_character_encoder(const Vocabulary& vocabulary);
+std::unique_ptr<Encoder> make_word_encoder(const Vocabulary& vocabulary);
+
+}  // namespace heddle::text

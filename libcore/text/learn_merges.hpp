@@ -1,0 +1,29 @@
+// Learns the merges of a byte-level byte-pair encoding from counted words.
+//
+// Again and again, the adjacent pair of pieces that occurs most often is merged everywhere, from left to right. Of
+// pairs that occur equally often, the one whose left piece has the smaller bytes comes first, then the one whose right
+// piece has. The result depends on the words and their counts alone, not on their order. Source: Sennrich et al. 2016,
+// "Neural machine translation of rare words with subword units", algorithm 1. Cost: O(n log n) in the bytes of the
+// different words, with memory of about 30 times those bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/text/string_table.hpp"
+
+namespace heddle::text {
+
+struct LearntMerges {
+  std::vector<std::string> pieces;  // the 256 bytes by value, then the result of each merge
+  std::vector<Index> pairs;         // the left and the right piece of each merge
+};
+
+// At most `limit` merges, of pairs that occur at least minimum_count times each (1 or more). Fewer when no pair is
+// left.
+LearntMerges learn_merges(const StringTable& words, const std::vector<Index>& counts, std::size_t limit,
+                          Index minimum_count);
+
+}  // namespace heddle::text

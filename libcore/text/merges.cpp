@@ -1,0 +1,128 @@
+#include "heddle/text/merges.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <queue>
+#include <string>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+constexpr std::size_t short_word = 64;
+
+}  // namespace
+
+Merges::Merges(const Vocabulary& vocabulary) {
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    byte_tokens_[byte] = vocabulary.byte_token(static_cast<unsigned char>(byte));
+  }
+  const std::vector<Index>& pairs = vocabulary.model().merges;
+  check<DataError>(pairs.size() / 2 < no_rank, "more merges than ranks can tell apart");
+  slots_.resize(std::bit_ceil(pairs.size() + 2));
+  std::string bytes;
+  for (std::uint32_t rank = 0; rank < pairs.size() / 2; ++rank) {
+    const auto left = static_cast<TokenId>(pairs[2 * rank]), right = static_cast<TokenId>(pairs[2 * rank + 1]);
+    bytes.assign(vocabulary.bytes(left)).append(vocabulary.bytes(right));
+    const TokenId merged = vocabulary.find(bytes);
+    check<DataError>(merged != no_token, "merge ", rank, " of the tokenizer gives ", quoted(bytes),
+                     ", which is none of its pieces");
+    Merge& slot = slots_[slot_of(left, right)];
+    check<DataError>(slot.rank == no_rank, "merges ", slot.rank, " and ", rank, " of the tokenizer are the same");
+    slot = {left, right, rank, merged};
+  }
+  byte_pair_ranks_.resize(256 * 256);
+  for (std::size_t pair = 0; pair < byte_pair_ranks_.size(); ++pair) {
+    byte_pair_ranks_[pair] = find(byte_tokens_[pair >> 8], byte_tokens_[pair & 255]).rank;
+  }
+}
+
+// The slot of the pair, or the empty one where it belongs.
+std::size_t Merges::slot_of(TokenId left, TokenId right) const {
+  const std::size_t mask = slots_.size() - 1;
+  const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+  std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 32 & mask;
+  while (slots_[at].rank != no_rank && (slots_[at].left != left || slots_[at].right != right)) at = (at + 1) & mask;
+  return at;
+}
+
+void Merges::encode(std::string_view word, std::vector<TokenId>& ids) const {
+  if (word.size() <= short_word) {
+    encode_short(word, ids);
+  } else {
+    encode_long(word, ids);
+  }
+}
+
+// Scans all ranks for the lowest: quadratic, but fastest for words of ordinary length.
+void Merges::encode_short(std::string_view word, std::vector<TokenId>& ids) const {
+  std::array<TokenId, short_word> tokens;
+  std::array<std::uint32_t, short_word> ranks;  // of the pair that begins at each token; the last one begins none
+  std::size_t count = word.size();
+  for (std::size_t i = 0; i < count; ++i) tokens[i] = byte_tokens_[static_cast<unsigned char>(word[i])];
+  const auto rank_at = [&](std::size_t i) { return i + 1 < count ? find(tokens[i], tokens[i + 1]).rank : no_rank; };
+  for (std::size_t i = 0; i + 1 < count; ++i) ranks[i] = byte_pair_rank(word[i], word[i + 1]);
+  if (count > 0) ranks[count - 1] = no_rank;
+  while (count > 1) {
+    const auto best = static_cast<std::size_t>(std::min_element(ranks.begin(), ranks.begin() + count) - ranks.begin());
+    if (ranks[best] == no_rank) break;
+    tokens[best] = find(tokens[best], tokens[best + 1]).merged;
+    std::copy(tokens.begin() + best + 2, tokens.begin() + count, tokens.begin() + best + 1);
+    std::copy(ranks.begin() + best + 2, ranks.begin() + count, ranks.begin() + best + 1);
+    --count;
+    ranks[best] = rank_at(best);
+    if (best > 0) ranks[best - 1] = rank_at(best - 1);
+  }
+  ids.insert(ids.end(), tokens.begin(), tokens.begin() + count);
+}
+
+// Keeps candidate pairs in a heap by rank and position. A pair that has changed since is recognised by its rank.
+void Merges::encode_long(std::string_view word, std::vector<TokenId>& ids) const {
+  using Position = std::uint32_t;
+  struct Symbol {
+    TokenId token;  // no_token once merged into its left neighbour
+    std::uint32_t rank;
+    Position previous, next;
+  };
+  using Candidate = std::pair<std::uint32_t, Position>;
+  check<DataError>(word.size() < std::numeric_limits<Position>::max(), "a word of ", word.size(),
+                   " bytes; put spaces or line ends into the text");
+  const auto size = static_cast<Position>(word.size());
+  std::vector<Symbol> symbols(size);
+  std::vector<Candidate> candidates;
+  const auto update = [&](Position i) {
+    const Position next = symbols[i].next;
+    symbols[i].rank = next < size ? find(symbols[i].token, symbols[next].token).rank : no_rank;
+    return symbols[i].rank != no_rank;
+  };
+  for (Position i = 0; i < size; ++i) {
+    symbols[i] = {byte_tokens_[static_cast<unsigned char>(word[i])], no_rank, i - 1, i + 1};
+  }
+  for (Position i = 0; i < size; ++i) {
+    if (update(i)) candidates.emplace_back(symbols[i].rank, i);
+  }
+  std::priority_queue queue(std::greater<Candidate>{}, std::move(candidates));
+  while (!queue.empty()) {
+    const auto [rank, at] = queue.top();
+    queue.pop();
+    Symbol& left = symbols[at];
+    if (left.token == no_token || left.rank != rank) continue;
+    Symbol& right = symbols[left.next];
+    left.token = find(left.token, right.token).merged;
+    left.next = right.next;
+    right.token = no_token;
+    if (left.next < size) symbols[left.next].previous = at;
+    if (update(at)) queue.emplace(left.rank, at);
+    if (at > 0 && update(left.previous)) queue.emplace(symbols[left.previous].rank, left.previous);
+  }
+  for (const Symbol& symbol : symbols) {
+    if (symbol.token != no_token) ids.push_back(symbol.token);
+  }
+}
+
+}  // namespace heddle::text

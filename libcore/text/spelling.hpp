@@ -1,0 +1,31 @@
+// Pieces are byte strings; files and screens show them as printable UTF-8 text without blanks, from which the bytes can
+// be read back. Byte-level kinds (bpe, byte) spell each byte as one character of GPT-2's alphabet: printable Latin-1 as
+// it is, the other 68 bytes as U+0100, U+0101, … ("Ġthe" is " the"). The others (char, word) spell characters as they
+// are, a space \s, and \n, \r, \t, \\ and \xHH for line ends, backslashes and every other byte of white space, control
+// characters and invalid UTF-8.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::text {
+
+std::string spell(TokenizerKind kind, std::string_view bytes);
+
+// The bytes, or nothing where spell() gives no such text.
+std::optional<std::string> unspell(TokenizerKind kind, std::string_view spelling);
+
+// Writes any bytes into a message: in quotation marks, escaped as in words, and cut where they are long.
+struct Quoted {
+  std::string_view bytes;
+};
+inline Quoted quoted(std::string_view bytes) {
+  return {bytes};
+}
+std::ostream& operator<<(std::ostream& out, const Quoted& text);
+
+}  // namespace heddle::text

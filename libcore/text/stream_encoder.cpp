@@ -1,0 +1,73 @@
+#include "heddle/text/stream_encoder.hpp"
+
+#include <utility>
+
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::text {
+
+StreamEncoder::StreamEncoder(Tokenizer tokenizer, Sink sink, StreamOptions options)
+    : tokenizer_(std::move(tokenizer)),
+      sink_(std::move(sink)),
+      options_(options),
+      cutter_([shared = tokenizer_, special = options.special](
+                  std::string_view text, std::size_t at) { return shared.is_boundary(text, at, special); },
+              tokenizer_.boundary_context(), options.block_bytes) {}
+
+void StreamEncoder::add(std::string_view text) {
+  cutter_.add(text, [this](std::string_view block) { push(block, false); });
+}
+
+void StreamEncoder::end_document() {
+  std::size_t blocks = 0;
+  cutter_.finish([&](std::string_view block) {
+    push(block, true);
+    ++blocks;
+  });
+  if (blocks == 0) push("", true);
+}
+
+void StreamEncoder::push(std::string_view text, bool ends_document) {
+  if (used_ == blocks_.size()) blocks_.emplace_back();
+  Block& block = blocks_[used_++];
+  block.text = text;
+  block.ends_document = ends_document;
+  waiting_bytes_ += text.size() + sizeof(Block);
+  if (waiting_bytes_ >= options_.block_bytes * 4 * static_cast<std::size_t>(thread_count())) flush();
+}
+
+void StreamEncoder::flush() {
+  parallel_for(static_cast<Index>(used_), [this](Index task) { encode(blocks_[static_cast<std::size_t>(task)]); });
+  const std::size_t ready = std::exchange(used_, 0);
+  waiting_bytes_ = 0;
+  for (std::size_t i = 0; i < ready; ++i) deliver(blocks_[i]);
+}
+
+void StreamEncoder::encode(Block& block) const {
+  block.ids.clear();
+  block.error = nullptr;
+  try {
+    tokenizer_.encode(block.text, block.ids, options_.special);
+  } catch (const TextError&) {
+    block.error = std::current_exception();
+  }
+}
+
+void StreamEncoder::deliver(const Block& block) {
+  if (block.error) {
+    try {
+      std::rethrow_exception(block.error);
+    } catch (const TextError& error) {
+      position_.advance(error.position());
+      throw TextError(position_, error.reason());
+    }
+  }
+  sink_({block.ids, block.ends_document});
+  if (block.ends_document) {
+    position_ = {};
+  } else {
+    position_.advance(block.text);
+  }
+}
+
+}  // namespace heddle::text

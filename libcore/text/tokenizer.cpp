@@ -1,0 +1,110 @@
+#include "heddle/text/tokenizer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+SpecialTokens special_tokens_of(const Vocabulary& vocabulary) {
+  std::vector<SpecialTokens::Token> tokens;
+  for (const Index id : vocabulary.model().special_tokens) {
+    tokens.push_back({std::string(vocabulary.bytes(id)), static_cast<TokenId>(id)});
+  }
+  return SpecialTokens(std::move(tokens));
+}
+
+std::unique_ptr<Encoder> make_encoder(const Vocabulary& vocabulary) {
+  switch (vocabulary.model().kind) {
+    case TokenizerKind::bpe:
+      return make_bpe_encoder(vocabulary);
+    case TokenizerKind::byte:
+      return make_byte_encoder(vocabulary);
+    case TokenizerKind::character:
+      return make_character_encoder(vocabulary);
+    case TokenizerKind::word:
+      return make_word_encoder(vocabulary);
+  }
+  throw DataError("unknown kind of tokenizer");
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(TokenizerModel model)
+    : vocabulary_(std::make_shared<const Vocabulary>(std::move(model))),
+      special_tokens_(std::make_shared<const SpecialTokens>(special_tokens_of(*vocabulary_))),
+      encoder_(make_encoder(*vocabulary_)) {}
+
+std::vector<TokenId> Tokenizer::encode(std::string_view text, SpecialText special) const {
+  std::vector<TokenId> ids;
+  encode(text, ids, special);
+  return ids;
+}
+
+void Tokenizer::encode(std::string_view text, std::vector<TokenId>& ids, SpecialText special) const {
+  std::size_t begin = 0;
+  while (special == SpecialText::token) {
+    const std::optional<SpecialTokens::Match> match = special_tokens_->find(text, begin);
+    if (!match) break;
+    encode_plain(text, begin, match->begin, ids);
+    ids.push_back(match->id);
+    begin = match->end;
+  }
+  encode_plain(text, begin, text.size(), ids);
+}
+
+void Tokenizer::encode_plain(std::string_view text, std::size_t begin, std::size_t end,
+                             std::vector<TokenId>& ids) const {
+  if (begin == end) return;
+  try {
+    encoder_->encode(text.substr(begin, end - begin), ids);
+  } catch (const NoToken& error) {
+    TextPosition position;
+    position.advance(text.substr(0, begin + error.offset));
+    throw TextError(position, error.what());
+  }
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids) const {
+  std::string text;
+  decode(ids, text);
+  return text;
+}
+
+void Tokenizer::decode(std::span<const TokenId> ids, std::string& text) const {
+  for (const TokenId id : ids) text += bytes(id);
+}
+
+void Tokenizer::check_id(TokenId id) const {
+  check<DataError>(vocabulary_->contains(id), "token id ", id, " is outside the tokenizer's vocabulary of ",
+                   vocab_size());
+}
+
+std::string_view Tokenizer::bytes(TokenId id) const {
+  check_id(id);
+  return vocabulary_->bytes(id);
+}
+
+const std::string& Tokenizer::piece(TokenId id) const {
+  check_id(id);
+  return model().pieces[static_cast<std::size_t>(id)];
+}
+
+bool Tokenizer::is_special(TokenId id) const {
+  check_id(id);
+  return vocabulary_->is_special(id);
+}
+
+bool Tokenizer::is_boundary(std::string_view text, std::size_t position, SpecialText special) const {
+  return encoder_->is_boundary(text, position) &&
+         (special == SpecialText::plain || !special_tokens_->spans(text, position));
+}
+
+std::size_t Tokenizer::boundary_context() const {
+  return std::max<std::size_t>(4, special_tokens_->longest());
+}
+
+}  // namespace heddle::text

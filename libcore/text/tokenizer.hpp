@@ -1,0 +1,77 @@
+// Text to token ids and back.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/text/encoder.hpp"
+#include "heddle/text/special_tokens.hpp"
+#include "heddle/text/text_error.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+#include "heddle/text/vocabulary.hpp"
+
+namespace heddle::text {
+
+// What text that looks like a special token is.
+enum class SpecialText {
+  token,  // that token
+  plain   // text like any other
+};
+
+// Copies share everything; all functions may be called from several threads.
+class Tokenizer {
+ public:
+  // Throws DataError where the model makes no sense.
+  explicit Tokenizer(TokenizerModel model);
+
+  const TokenizerModel& model() const { return vocabulary_->model(); }
+  TokenizerKind kind() const { return model().kind; }
+  Index vocab_size() const { return vocabulary_->size(); }
+  std::string fingerprint() const { return text::fingerprint(model()); }
+
+  // decode(encode(text)) is the text, byte for byte, unless the unknown token stands for something.
+  // The second form appends. Throws TextError where there is no token; bpe and byte have one for every text.
+  std::vector<TokenId> encode(std::string_view text, SpecialText special = SpecialText::token) const;
+  void encode(std::string_view text, std::vector<TokenId>& ids, SpecialText special = SpecialText::token) const;
+
+  // The bytes of the ids one after the other, so that ids may be decoded in parts. The second form appends.
+  // Throws DataError for an id outside the vocabulary.
+  std::string decode(std::span<const TokenId> ids) const;
+  void decode(std::span<const TokenId> ids, std::string& text) const;
+
+  // The bytes that one id decodes to, and their number; a special token's are its text. Throw like decode.
+  std::string_view bytes(TokenId id) const;
+  Index token_bytes(TokenId id) const { return static_cast<Index>(bytes(id).size()); }
+
+  // The printable spelling (spelling.hpp), and the id of a spelling.
+  const std::string& piece(TokenId id) const;
+  std::optional<TokenId> id_of(std::string_view piece) const { return vocabulary_->id_of(piece); }
+
+  bool is_special(TokenId id) const;
+  std::optional<TokenId> end_of_text() const { return optional_id(model().end_of_text); }
+  std::optional<TokenId> unknown() const { return optional_id(model().unknown); }
+
+  // True where a text with these bytes around the position, 0 < position < text.size(), can be cut and its parts be
+  // encoded apart with the same result. Looks at boundary_context() bytes to either side.
+  bool is_boundary(std::string_view text, std::size_t position, SpecialText special = SpecialText::token) const;
+  std::size_t boundary_context() const;
+
+ private:
+  void check_id(TokenId id) const;
+  static std::optional<TokenId> optional_id(Index id) {
+    return id == no_token ? std::nullopt : std::optional(static_cast<TokenId>(id));
+  }
+  void encode_plain(std::string_view text, std::size_t begin, std::size_t end, std::vector<TokenId>& ids) const;
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<const SpecialTokens> special_tokens_;
+  std::shared_ptr<const Encoder> encoder_;
+};
+
+}  // namespace heddle::text

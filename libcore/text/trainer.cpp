@@ -1,0 +1,177 @@
+#include "heddle/text/trainer.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/text/learn_merges.hpp"
+#include "heddle/text/pretokenizer.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{1} << 17;
+constexpr std::size_t boundary_context = 4;
+
+// The named special tokens, further ones, the end of text; each once.
+std::vector<std::string> special_texts(const TrainerOptions& options) {
+  std::vector<std::string> texts;
+  const auto add = [&](const std::string& text) {
+    check<UsageError>(text.size() > 1 && is_utf8(text) && text.find('\0') == std::string::npos, "special token ",
+                      quoted(text), " must be UTF-8 text of at least two bytes");
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+  };
+  if (!options.unknown.empty()) add(options.unknown);
+  std::ranges::for_each(options.special_tokens, add);
+  if (!options.end_of_text.empty()) add(options.end_of_text);
+  return texts;
+}
+
+SpecialTokens matcher(const std::vector<std::string>& texts) {
+  std::vector<SpecialTokens::Token> tokens;
+  for (const std::string& text : texts) tokens.push_back({text, 0});
+  return SpecialTokens(std::move(tokens));
+}
+
+bool counts_words(TokenizerKind kind) {
+  return kind == TokenizerKind::bpe || kind == TokenizerKind::word;
+}
+
+// Where the first byte that is not valid UTF-8 is, if any.
+std::optional<std::size_t> find_invalid(std::string_view text) {
+  if (is_utf8(text)) return std::nullopt;
+  std::size_t at = 0;
+  while (decode(text, at).code != invalid_character) at += decode(text, at).length;
+  return at;
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainerOptions options)
+    : options_(std::move(options)),
+      special_texts_(special_texts(options_)),
+      special_tokens_(matcher(special_texts_)),
+      cutter_(
+          [this](std::string_view text, std::size_t at) {
+            const bool boundary =
+                counts_words(options_.kind) ? is_pretoken_boundary(text, at) : is_character_boundary(text, at);
+            return boundary && !special_tokens_.spans(text, at);
+          },
+          std::max(boundary_context, special_tokens_.longest()), block_bytes) {
+  check_ranges(options_);
+  const std::size_t least = special_texts_.size() + (has_bytes() ? 256 : 1);
+  check<UsageError>(options_.kind == TokenizerKind::byte || options_.vocab_size >= static_cast<Index>(least),
+                    "vocab_size = ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
+                    " special tokens and ", has_bytes() ? "256 bytes" : "one piece");
+}
+
+bool Trainer::has_bytes() const {
+  return options_.byte_fallback || options_.kind == TokenizerKind::bpe || options_.kind == TokenizerKind::byte;
+}
+
+void Trainer::add(std::string_view text) {
+  if (options_.kind == TokenizerKind::byte) return;
+  cutter_.add(text, [this](std::string_view block) { count_block(block); });
+}
+
+void Trainer::end_document() {
+  cutter_.finish([this](std::string_view block) { count_block(block); });
+  position_ = {};
+}
+
+void Trainer::count_block(std::string_view block) {
+  if (const auto invalid = has_bytes() ? std::nullopt : find_invalid(block)) {
+    position_.advance(block.substr(0, *invalid));
+    throw TextError(position_, concatenate("invalid UTF-8; a ", to_text(options_.kind), " model needs byte fallback"));
+  }
+  std::size_t begin = 0;
+  while (const auto match = special_tokens_.find(block, begin)) {
+    count_plain(block.substr(begin, match->begin - begin));
+    begin = match->end;
+  }
+  count_plain(block.substr(begin));
+  position_.advance(block);
+}
+
+void Trainer::count_plain(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end =
+        counts_words(options_.kind) ? pretoken_end(text, begin) : begin + decode(text, begin).length;
+    count(text.substr(begin, end - begin));
+    begin = end;
+  }
+}
+
+void Trainer::count(std::string_view item) {
+  const auto [index, is_new] = items_.add(item);
+  if (is_new) counts_.push_back(0);
+  ++counts_[index];
+}
+
+TokenizerModel Trainer::finish() {
+  end_document();
+  check<DataError>(options_.kind == TokenizerKind::byte || items_.size() > 0, "no text to train a tokenizer on");
+  TokenizerModel model;
+  model.kind = options_.kind;
+  if (has_bytes()) {
+    for (int byte = 0; byte < 256; ++byte) {
+      const char text = static_cast<char>(byte);
+      model.pieces.push_back(spell(model.kind, {&text, 1}));
+    }
+  }
+  const std::size_t taken = model.pieces.size() + special_texts_.size();
+  const std::size_t room = std::max(static_cast<std::size_t>(options_.vocab_size), taken) - taken;
+  if (model.kind == TokenizerKind::bpe) {
+    add_merges(model, room);
+  } else {
+    add_items(model, room);
+  }
+  add_special_tokens(model);
+  return model;
+}
+
+void Trainer::add_merges(TokenizerModel& model, std::size_t room) const {
+  LearntMerges learnt = learn_merges(items_, counts_, room, options_.min_frequency);
+  for (std::size_t id = model.pieces.size(); id < learnt.pieces.size(); ++id) {
+    model.pieces.push_back(spell(model.kind, learnt.pieces[id]));
+  }
+  model.merges = std::move(learnt.pairs);
+}
+
+void Trainer::add_items(TokenizerModel& model, std::size_t room) const {
+  std::vector<std::size_t> chosen = most_frequent(room);
+  if (model.kind == TokenizerKind::character) {
+    std::ranges::sort(chosen, {}, [this](std::size_t item) { return items_[item]; });
+  }
+  for (const std::size_t item : chosen) model.pieces.push_back(spell(model.kind, items_[item]));
+}
+
+// Items that have no piece yet, the most frequent first.
+std::vector<std::size_t> Trainer::most_frequent(std::size_t limit) const {
+  std::vector<std::size_t> chosen;
+  for (std::size_t item = 0; item < items_.size(); ++item) {
+    const bool is_piece = has_bytes() && items_[item].size() == 1;
+    if (counts_[item] >= options_.min_frequency && !is_piece) chosen.push_back(item);
+  }
+  std::ranges::sort(chosen, {}, [this](std::size_t item) { return std::tuple(-counts_[item], items_[item]); });
+  chosen.resize(std::min(limit, chosen.size()));
+  return chosen;
+}
+
+void Trainer::add_special_tokens(TokenizerModel& model) const {
+  for (const std::string& text : special_texts_) {
+    const auto id = static_cast<Index>(model.pieces.size());
+    model.pieces.push_back(text);
+    model.special_tokens.push_back(id);
+    if (text == options_.unknown) model.unknown = id;
+    if (text == options_.end_of_text) model.end_of_text = id;
+  }
+}
+
+}  // namespace heddle::text

@@ -1,0 +1,84 @@
+// Makes a tokenizer from text. Memory grows with the number of different words, not with the text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/base/visit.hpp"
+#include "heddle/text/block_cutter.hpp"
+#include "heddle/text/special_tokens.hpp"
+#include "heddle/text/string_table.hpp"
+#include "heddle/text/text_error.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::text {
+
+struct TrainerOptions {
+  TokenizerKind kind = TokenizerKind::bpe;
+  Index vocab_size = 8000;
+  Index min_frequency = 1;
+  bool byte_fallback = true;
+  std::string end_of_text = "<|endoftext|>";
+  std::string unknown = {};
+  std::vector<std::string> special_tokens = {};
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("model", "how text is cut into tokens"), self.kind);
+    visitor(Field("vocab_size", "the most pieces, special tokens and bytes included").range(1, 1 << 30).takes("N"),
+            self.vocab_size);
+    visitor(
+        Field("min_frequency", "how often a merge, character or word must occur to get a piece").range(1).takes("N"),
+        self.min_frequency);
+    visitor(Field("byte_fallback", "give char and word models a piece for each byte, so that they can encode anything"),
+            self.byte_fallback);
+    visitor(Field("end_of_text", "the special token between documents; empty for none").takes("TEXT"),
+            self.end_of_text);
+    visitor(Field("unknown", "the special token for what has no piece, without byte_fallback; empty: it is an error")
+                .takes("TEXT"),
+            self.unknown);
+    visitor(Field("special_tokens", "further special tokens").takes("TEXT"), self.special_tokens);
+  }
+};
+
+// Ids: the 256 bytes by value (unless byte_fallback is off), then merges in order, characters in order of code points
+// or words from the most frequent; special tokens last. Ties go to the smaller bytes.
+class Trainer {
+ public:
+  // Throws UsageError for options that make no sense.
+  explicit Trainer(TrainerOptions options);
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  // The text of a document may come in arbitrary parts. Special tokens in it are left out of account.
+  // Throws TextError, with the position in the document, for invalid UTF-8 in a char or word model without byte
+  // fallback.
+  void add(std::string_view text);
+  void end_document();
+
+  // Ends the last document. The vocabulary is smaller than vocab_size when the text has no more to give.
+  // Throws DataError if there was no text, but for byte models.
+  TokenizerModel finish();
+
+ private:
+  bool has_bytes() const;
+  void count_block(std::string_view block);
+  void count_plain(std::string_view text);
+  void count(std::string_view item);
+  std::vector<std::size_t> most_frequent(std::size_t limit) const;
+  void add_merges(TokenizerModel& model, std::size_t room) const;
+  void add_items(TokenizerModel& model, std::size_t room) const;
+  void add_special_tokens(TokenizerModel& model) const;
+
+  TrainerOptions options_;
+  std::vector<std::string> special_texts_;
+  SpecialTokens special_tokens_;
+  BlockCutter cutter_;
+  TextPosition position_;
+  StringTable items_;  // the different words or characters
+  std::vector<Index> counts_;
+};
+
+}  // namespace heddle::text

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Writes unicode_table.cpp: unicode_table.py UnicodeData.txt PropList.txt VERSION > unicode_table.cpp
+
+The inputs are files of the Unicode character database (Debian package unicode-data, /usr/share/unicode).
+"""
+import sys
+
+OTHER, LETTER, NUMBER, SPACE = range(4)
+BLOCK = 256  # code points a block; a 64-bit word holds the classes of 32
+
+
+def read_classes(unicode_data, prop_list):
+    classes = [OTHER] * 0x110000
+    by_category = {"L": LETTER, "N": NUMBER}
+    first = None
+    for line in open(unicode_data, encoding="ascii"):
+        code, name, category = line.split(";")[:3]
+        code = int(code, 16)
+        if name.endswith("First>"):
+            first = code
+            continue
+        start = first if name.endswith("Last>") else code
+        for point in range(start, code + 1):
+            classes[point] = by_category.get(category[0], OTHER)
+    for line in open(prop_list, encoding="utf-8"):
+        fields = line.split("#")[0].split(";")
+        if len(fields) == 2 and fields[1].strip() == "White_Space":
+            ends = [int(end, 16) for end in fields[0].strip().split("..")]
+            for point in range(ends[0], ends[-1] + 1):
+                classes[point] = SPACE
+    return classes
+
+
+def two_stages(classes):
+    while classes[-BLOCK:] == [OTHER] * BLOCK:
+        del classes[-BLOCK:]
+    blocks, stage = {}, []
+    for start in range(0, len(classes), BLOCK):
+        stage.append(blocks.setdefault(tuple(classes[start : start + BLOCK]), len(blocks)))
+    words = []
+    for block in blocks:
+        for start in range(0, BLOCK, 32):
+            words.append(sum(kind << 2 * i for i, kind in enumerate(block[start : start + 32])))
+    return stage, words
+
+
+def lines(items, width):
+    items = list(items)
+    return "\n".join("    " + ", ".join(items[i : i + width]) + "," for i in range(0, len(items), width))
+
+
+def main():
+    unicode_data, prop_list, version = sys.argv[1:]
+    stage, words = two_stages(read_classes(unicode_data, prop_list))
+    print(f"""// Made by unicode_table.py from UnicodeData.txt and PropList.txt of Unicode {version}; do not edit.
+#include "heddle/text/unicode.hpp"
+
+namespace heddle::text::detail {{
+
+// clang-format off
+const char32_t unicode_table_end = {len(stage) * BLOCK:#x};
+
+const std::uint8_t unicode_blocks[] = {{
+{lines(map(str, stage), 24)}
+}};
+
+const std::uint64_t unicode_classes[] = {{
+{lines((f"{word:#x}" for word in words), 5)}
+}};
+// clang-format on
+
+}}  // namespace heddle::text::detail""")
+
+
+if __name__ == "__main__":
+    main()

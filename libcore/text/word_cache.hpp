@@ -1,0 +1,64 @@
+// The tokens of the words met most recently, for short words of few tokens: nearly all words of ordinary text.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::text {
+
+class WordCache {
+ public:
+  static constexpr std::size_t longest_word = 15;
+  static constexpr std::size_t most_tokens = 7;
+
+  // A word's bytes padded with zeros, its length in the last byte: different words differ, and none is all zero.
+  struct Key {
+    std::uint64_t low = 0, high = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    std::uint32_t count = 0;
+    std::array<TokenId, most_tokens> tokens{};
+  };
+
+  // The key of text[begin, end). Precondition: it has from 1 to longest_word bytes.
+  static Key key_of(std::string_view text, std::size_t begin, std::size_t end) {
+    const std::size_t length = end - begin;
+    std::array<char, 16> bytes{};
+    if (text.size() - begin >= bytes.size()) {
+      std::memcpy(bytes.data(), text.data() + begin, bytes.size());
+    } else {
+      std::memcpy(bytes.data(), text.data() + begin, length);
+    }
+    Key key = std::bit_cast<Key>(bytes);
+    if (length < 8) {
+      key = {key.low & ((std::uint64_t{1} << 8 * length) - 1), 0};
+    } else {
+      key.high &= (std::uint64_t{1} << 8 * (length - 8)) - 1;
+    }
+    key.high |= std::uint64_t{length} << 56;
+    return key;
+  }
+
+  // The one entry where the word of this key may be; if it is there, the entry has the key.
+  Entry& slot(const Key& key) {
+    const std::uint64_t hash = (key.low ^ std::rotl(key.high, 23)) * 0x9E3779B97F4A7C15u;
+    return entries_[(hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u >> (64 - log2_size)];
+  }
+
+ private:
+  static constexpr int log2_size = 15;
+  static_assert(std::endian::native == std::endian::little, "keys take the first bytes of a word as the lowest ones");
+
+  std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << log2_size);
+};
+
+}  // namespace heddle::text

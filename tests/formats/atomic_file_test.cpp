@@ -1,0 +1,160 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "formats/files.hpp"
+#include "formats/samples.hpp"
+#include "heddle/formats/atomic_file.hpp"
+#include "heddle/formats/model_file.hpp"
+#include "heddle/formats/token_file.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+// Runs the call in a process of its own whose files cannot grow beyond the limit, as on a full disk, and returns the
+// message of its DataError.
+template <class Call>
+std::string message_with_file_limit(rlim_t limit, const Call& call) {
+  int channel[2];
+  REQUIRE(::pipe(channel) == 0);
+  std::cout.flush();  // or the child would print it again
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limits{limit, limit};
+    ::setrlimit(RLIMIT_FSIZE, &limits);
+    const std::string message = message_of(call);
+    const ssize_t written = ::write(channel[1], message.data(), message.size());
+    // exit() and not _exit(): HDF5 tidies up then, and must not stumble over what it could not write.
+    std::exit(written == static_cast<ssize_t>(message.size()) ? 0 : 1);
+  }
+  ::close(channel[1]);
+  std::string message;
+  char letter;
+  while (::read(channel[0], &letter, 1) == 1) message += letter;
+  ::close(channel[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("atomic file: the new content appears with commit, under the old permissions") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x");
+  write_bytes(path, "old");
+  ::chmod(path.c_str(), 0640);
+  {
+    AtomicFile file(path);
+    file.write("new and ");
+    CHECK(read_bytes(path) == "old");
+    file.write("longer");
+    file.commit();
+  }
+  CHECK(read_bytes(path) == "new and longer");
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("atomic file: an exception leaves the old file and nothing else") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x");
+  write_bytes(path, "old");
+  try {
+    AtomicFile file(path);
+    file.write("half of the");
+    CHECK(folder.names().size() == 2);
+    throw std::runtime_error("interrupted");
+  } catch (const std::runtime_error&) {
+  }
+  CHECK(read_bytes(path) == "old");
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("atomic file: temporary files are recognisable, and strangers' are left alone") {
+  const TemporaryFolder folder;
+  const std::string expected = ".x.tmp." + std::to_string(::getpid());
+  write_bytes(folder.file(expected), "of another machine");
+  AtomicFile file(folder.file("x"));
+  file.write("content");
+  CHECK(std::filesystem::exists(folder.file(expected + ".1")));
+  file.commit();
+  CHECK(read_bytes(folder.file("x")) == "content");
+  CHECK(read_bytes(folder.file(expected)) == "of another machine");
+}
+
+TEST_CASE("atomic file: symbolic links stay links") {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("target"), "old");
+  std::filesystem::create_symlink("target", folder.file("link"));
+  AtomicFile file(folder.file("link"));
+  file.write("new");
+  file.commit();
+  CHECK(std::filesystem::is_symlink(folder.file("link")));
+  CHECK(read_bytes(folder.file("target")) == "new");
+}
+
+TEST_CASE("atomic file: impossible targets are refused at once") {
+  const TemporaryFolder folder;
+  const auto message = [](const std::string& path) { return message_of([&] { AtomicFile file(path); }); };
+  CHECK(message(folder.path().string()) == folder.path().string() + ": is a directory; name a file in it");
+  CHECK(contains(message(folder.file("absent/x")), "cannot create a file in " + folder.file("absent")));
+  CHECK(contains(message("/dev/null"), "is not a regular file"));
+  CHECK(contains(message(folder.file("")), "is "));
+  if (::geteuid() != 0) {
+    std::filesystem::permissions(folder.path(),
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    CHECK(contains(message(folder.file("x")), "Permission denied"));
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  } else {
+    CHECK(contains(message("/proc/x"), "/proc/x: cannot create a file in /proc"));  // unwritable even for root
+  }
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("full disk: a plain file, a model and a token file say so, and the old file stands") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  write_bytes(path, "old");
+  const auto plain = [&] {
+    AtomicFile file(path);
+    file.write(std::string(100'000, 'x'));
+    file.commit();
+  };
+  const auto model = [&] {
+    ModelWriter file(path);
+    const std::vector<NamedTensor> weights{{"a/weight", Tensor({100, 100}, Real(1))},
+                                           {"b/weight", Tensor({100, 100}, Real(2))}};
+    file.weights(weights);
+    file.commit(start_provenance("test"));
+  };
+  const auto tokens = [&] {
+    TokenFileWriter file(path, text::Tokenizer(byte_tokenizer_model()));
+    const std::vector<TokenId> ids(100'000, 65);
+    for (int i = 0; i < 10; ++i) file.append(ids);
+    file.commit(start_provenance("test"));
+  };
+  for (const rlim_t limit : {rlim_t{0}, rlim_t{100}, rlim_t{20'000}}) {
+    CAPTURE(limit);
+    CHECK(message_with_file_limit(limit, plain) == path + ": cannot write: File too large");
+    CHECK(message_with_file_limit(limit, model) == path + ": cannot write: File too large");
+    CHECK(message_with_file_limit(limit, tokens) == path + ": cannot write: File too large");
+    CHECK(read_bytes(path) == "old");
+    CHECK(folder.names() == std::vector<std::string>{"x.h5"});
+  }
+  CHECK(message_with_file_limit(10'000'000, model).empty());
+  CHECK(kind_of(path) == FileKind::model);
+}

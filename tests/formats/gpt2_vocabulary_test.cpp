@@ -1,0 +1,174 @@
+#include "heddle/formats/gpt2_vocabulary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "formats/files.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/stream_encoder.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+// The shared data's folder for GPT-2, its golden ids and texts; "" where there is none.
+std::string shared_data() {
+  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
+  if (folder != nullptr && is_gpt2_vocabulary(std::string(folder) + "/tokenizers/gpt2")) return folder;
+  MESSAGE("skipped: no shared data");
+  return "";
+}
+
+text::Tokenizer gpt2(const std::string& data) {
+  return text::Tokenizer(read_gpt2_vocabulary(data + "/tokenizers/gpt2"));
+}
+
+std::string unpacked(const std::string& path) {
+  int status = 0;
+  const std::string text = output_of("gzip -dc '" + path + "'", status);
+  REQUIRE(status == 0);
+  return text;
+}
+
+std::vector<TokenId> numbers(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<TokenId>(stream), {}};
+}
+
+// A vocabulary of the 256 bytes, "th", "the" and <|endoftext|>.
+nlohmann::json small_pieces() {
+  nlohmann::json pieces;
+  for (int byte = 0; byte < 256; ++byte) {
+    pieces[text::spell(text::TokenizerKind::bpe, std::string(1, static_cast<char>(byte)))] = byte;
+  }
+  pieces["th"] = 256;
+  pieces["the"] = 257;
+  pieces["<|endoftext|>"] = 258;
+  return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("gpt2 vocabulary: 50,257 pieces") {
+  const std::string data = shared_data();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer = gpt2(data);
+  CHECK(tokenizer.vocab_size() == 50257);
+  CHECK(tokenizer.model().merges.size() == 2 * 50000);
+  CHECK(tokenizer.end_of_text() == 50256);
+  CHECK(tokenizer.piece(262) == "\xc4\xa0the");
+  CHECK(tokenizer.id_of("\xc4\xa0the") == 262);
+}
+
+TEST_CASE("gpt2 vocabulary: the golden ids") {
+  const std::string data = shared_data();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer = gpt2(data);
+  std::ifstream file(data + "/tokenizers/golden/gpt2.jsonl");
+  int cases = 0;
+  for (std::string line; std::getline(file, line); ++cases) {
+    const nlohmann::json golden = nlohmann::json::parse(line);
+    const std::string text = golden.at("text");
+    CAPTURE(text);
+    CHECK(tokenizer.encode(text) == golden.at("ids").get<std::vector<TokenId>>());
+    CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
+  }
+  CHECK(cases == 92);
+}
+
+TEST_CASE("gpt2 vocabulary: tinyshakespeare as one text, whole and in blocks") {
+  const std::string data = shared_data();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer = gpt2(data);
+  const std::vector<TokenId> golden =
+      numbers(unpacked(data + "/tokenizers/golden/verified/tinyshakespeare.gpt2.ids.txt.gz"));
+  REQUIRE(golden.size() == 338025);
+  const std::string text = read_bytes(data + "/tinyshakespeare/input.txt");
+  CHECK(tokenizer.encode(text) == golden);
+  CHECK(tokenizer.decode(golden) == text);
+  std::vector<TokenId> streamed;
+  text::StreamEncoder encoder(
+      tokenizer,
+      [&](const text::StreamEncoder::Part& part) { streamed.insert(streamed.end(), part.ids.begin(), part.ids.end()); },
+      {.block_bytes = 1000});
+  encoder.add(text);
+  encoder.end_document();
+  encoder.flush();
+  CHECK(streamed == golden);
+}
+
+TEST_CASE("gpt2 vocabulary: German lines") {
+  const std::string data = shared_data();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer = gpt2(data);
+  std::istringstream text(unpacked(data + "/multi30k/val.de.gz"));
+  std::ifstream ids(data + "/tokenizers/golden/verified/multi30k-val.de.gpt2.ids.txt");
+  int lines = 0;
+  for (std::string line, golden; std::getline(text, line) && std::getline(ids, golden); ++lines) {
+    CAPTURE(line);
+    CHECK(tokenizer.encode(line) == numbers(golden));
+  }
+  CHECK(lines == 1014);
+}
+
+TEST_CASE("gpt2 vocabulary: either naming of the files") {
+  for (const auto& [pieces, merges] : {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path().string();
+    CHECK_FALSE(is_gpt2_vocabulary(path));
+    CHECK(contains(message_of([&] { read_gpt2_vocabulary(path); }), "no GPT-2 vocabulary"));
+    write_bytes(folder.file(pieces), small_pieces().dump());
+    CHECK_FALSE(is_gpt2_vocabulary(path));
+    write_bytes(folder.file(merges), "#version: 0.2\nt h\r\nth e\n\n");
+    CHECK(is_gpt2_vocabulary(path));
+    const text::Tokenizer tokenizer(read_gpt2_vocabulary(path));
+    CHECK(tokenizer.encode("the th<|endoftext|>") == std::vector<TokenId>{257, ' ', 256, 258});
+  }
+  CHECK_FALSE(is_gpt2_vocabulary("/nowhere"));
+}
+
+TEST_CASE("gpt2 vocabulary: what is wrong is said with file and line") {
+  const auto problem = [](const std::string& pieces, const std::string& merges) {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("vocab.json"), pieces);
+    write_bytes(folder.file("merges.txt"), merges);
+    const std::string message = message_of([&] { text::Tokenizer{read_gpt2_vocabulary(folder.path().string())}; });
+    return message.substr(std::min(message.size(), message.starts_with("/") ? folder.path().string().size() + 1 : 0));
+  };
+  const std::string good_merges = "#version: 0.2\nt h\n", good_pieces = small_pieces().dump();
+  const auto with = [](const std::function<void(nlohmann::json&)>& change) {
+    nlohmann::json pieces = small_pieces();
+    change(pieces);
+    return pieces.dump();
+  };
+  CHECK(problem(good_pieces, good_merges).empty());
+  CHECK(problem("", good_merges).starts_with("vocab.json:1: not valid JSON"));
+  CHECK(problem("{\n\"a\": 0,\n\"b\" 1}", good_merges).starts_with("vocab.json:3: not valid JSON"));
+  CHECK(problem("{\"a\": 0, \"\xff\": 1}", good_merges).starts_with("vocab.json:1: not valid JSON"));
+  CHECK(problem("[1, 2]", good_merges).starts_with("vocab.json: is not a JSON object"));
+  CHECK(problem("{}", good_merges).starts_with("vocab.json: is not a JSON object"));
+  CHECK(problem("{\"a\": {\"b\": 0}}", good_merges).starts_with("vocab.json: is not a JSON object"));
+  CHECK(problem("{\"a\": 0, \"b\": \"1\"}", good_merges) ==
+        "vocab.json: is not a JSON object from pieces to ids, after the key 'b'");
+  CHECK(problem("{\"a\": -1}", good_merges).starts_with("vocab.json: is not a JSON object"));
+  CHECK(problem("{\"a\": 99999999999}", good_merges).starts_with("vocab.json: is not a JSON object"));
+  CHECK(problem("{\"a\": 0, \"a\": 1}", good_merges) == "vocab.json: has the piece 'a' twice");
+  CHECK(problem(with([](auto& p) { p["th"] = 259; }), good_merges) ==
+        "vocab.json: the id 259 of 'th' is outside its 259 pieces");
+  CHECK(contains(problem(with([](auto& p) { p["th"] = 7; }), good_merges), "have the id 7"));
+  CHECK(problem(with([](auto& p) { p.erase("the"), p["a b"] = 257; }), good_merges) ==
+        "piece 257 of the tokenizer, 'a\\sb', is not spelled as pieces of a bpe tokenizer are");
+  CHECK(problem(good_pieces, "#version\nt h\nth xyz\n").starts_with("merges.txt:3: 'xyz' is no piece"));
+  CHECK(problem(good_pieces, "t h\nth\n").starts_with("merges.txt:2: 'th' is no merge"));
+  CHECK(problem(good_pieces, "t h e\n").starts_with("merges.txt:1: 'h\\se' is no piece"));
+  CHECK(problem(good_pieces, "t\x01h\n").starts_with("merges.txt:1: 't\\x01h' is no merge"));
+  CHECK(contains(problem(good_pieces, "t q\n"), "which is none of its pieces"));
+  CHECK(contains(problem(good_pieces, "t h\nt h\n"), "are the same"));
+}

@@ -1,0 +1,88 @@
+// Files are for other programs too: HDF5's own tools and h5py, where they are installed.
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+
+#include <regex>
+
+#include "formats/files.hpp"
+#include "formats/samples.hpp"
+#include "heddle/formats/token_file.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+bool runs(const std::string& command) {
+  int status = 0;
+  output_of(command, status);
+  if (status != 0) MESSAGE("skipped: ", command, " does not run here");
+  return status == 0;
+}
+
+}  // namespace
+
+TEST_CASE("h5ls and h5dump show a model file as it is meant") {
+  if (!runs("h5ls --version") || !runs("h5dump --version")) return;
+  const FixedTime fixed;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  write_sample_model(path, start_provenance("pretrain --train 'my tokens.h5'"));
+  int status = 0;
+  const std::string list = output_of("h5ls -r " + path, status);
+  CHECK(status == 0);
+  CHECK(contains(list, "/weights/decoder/0/attention/query/weight Dataset {8, 8}"));
+  CHECK(contains(list, "/tokenizer/pieces"));
+  const std::string header = output_of("h5dump -A -g /config " + path, status);
+  CHECK(status == 0);
+  CHECK(contains(header, "ATTRIBUTE \"layers\""));
+  CHECK(contains(header, "H5T_STD_I64LE"));
+  const std::string root = output_of("h5dump -a /command_line " + path, status);
+  CHECK(contains(root, "pretrain --train 'my tokens.h5'"));
+  const std::string pieces = output_of("h5dump -d /tokenizer/pieces -s 65 -c 2 " + path, status);
+  CHECK(contains(pieces, "\"A\", \"B\""));
+  const std::string losses = output_of("h5dump -d /history/loss " + path, status);
+  CHECK(std::regex_search(losses, std::regex("5\\.5, 5\\.25, nan")));
+}
+
+TEST_CASE("h5py reads weights, tokens, documents and checksums") {
+  const std::string python = runs("/usr/bin/python3 -c 'import h5py'") ? "/usr/bin/python3" : "python3";
+  if (!runs(python + " -c 'import h5py'")) return;
+  const TemporaryFolder folder;
+  write_sample_model(folder.file("model.h5"), start_provenance("pretrain"));
+  {
+    TokenFileWriter file(folder.file("tokens.h5"), text::Tokenizer(byte_tokenizer_model()), {.compress = true});
+    file.append(std::vector<TokenId>{72, 105});
+    file.end_document();
+    file.append(std::vector<TokenId>{33});
+    file.commit(start_provenance("tokenize"));
+  }
+  write_bytes(folder.file("read.py"), R"(
+import h5py
+f = h5py.File("model.h5")
+assert f.attrs["kind"] == b"model", f.attrs["kind"]
+assert f["config"].attrs["layers"] == 3
+assert f["weights/embedding/weight"].shape == (257, 8)
+assert f["weights/embedding/weight"].dtype == "float32"
+assert f["weights/embedding/weight"].is_virtual is False
+assert list(f["weights"]) == ["embedding", "decoder", "temperature"], list(f["weights"])
+assert f["tokenizer/pieces"].asstr()[65] == "A"
+assert f["provenance/command_line"].asstr()[-1] == "pretrain"
+t = h5py.File("tokens.h5")
+d = t["documents"]
+assert [bytes(t["tokens"][d[i]:d[i+1]].astype("uint8")) for i in range(2)] == [b"Hi", b"!"]
+try:
+    import xxhash
+except ImportError:
+    xxhash = None
+if xxhash:
+    w = f["weights/embedding/weight"]
+    assert xxhash.xxh3_128(w[:].tobytes()).hexdigest() == w.attrs["xxh128"].decode()
+)");
+  int status = 0;
+  const std::string output = output_of("cd " + folder.path().string() + " && " + python + " read.py", status);
+  CHECK(output.empty());
+  CHECK(status == 0);
+}

@@ -1,0 +1,110 @@
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "formats/files.hpp"
+#include "heddle/formats/checksum.hpp"
+#include "heddle/formats/file.hpp"
+#include "heddle/formats/provenance.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+void write_file(const std::string& path, const Provenance& provenance) {
+  OutputFile file(path, FileKind::tensors);
+  file.commit(provenance);
+}
+
+}  // namespace
+
+TEST_CASE("checksum: XXH3-128 of known texts, in pieces or at once") {
+  // From xxh128sum of the xxHash project.
+  CHECK(checksum_of("", 0) == "99aa06d3014798d86001c324468d497f");
+  const std::string text = "the quick brown fox jumps over the lazy dog";
+  Checksum pieces;
+  for (const char letter : text) pieces.add(&letter, 1);
+  CHECK(pieces.text() == checksum_of(text.data(), text.size()));
+  CHECK(pieces.text() != checksum_of(text.data(), text.size() - 1));
+}
+
+TEST_CASE("checksum of a file: its size and the same as of its bytes") {
+  const TemporaryFolder folder;
+  const std::string content(3'000'000, 'x');
+  write_bytes(folder.file("x"), content);
+  const FileChecksum checksum = checksum_file(folder.file("x"));
+  CHECK(checksum.size == 3'000'000);
+  CHECK(checksum.xxh128 == checksum_of(content.data(), content.size()));
+  CHECK(contains(message_of([&] { checksum_file(folder.file("absent")); }), "cannot open: No such file"));
+  CHECK(contains(message_of([&] { checksum_file(folder.path().string()); }), "is a directory"));
+}
+
+TEST_CASE("command lines are quoted so that a shell reads them back") {
+  const std::array<const char*, 7> words{"printf", "%s|", "plain-word=1", "two words", "it's", "", "a\n\xff'\\b"};
+  const std::string line = quote_command_line(words);
+  CHECK(line == "printf '%s|' plain-word=1 'two words' 'it'\\''s' '' $'a\\x0a\\xff\\x27\\x5cb'");
+  int status = 0;
+  CHECK(output_of("bash -c \"$(cat <<'END'\n" + line + "\nEND\n)\"", status) ==
+        "plain-word=1|two words|it's||a\n\xff'\\b|");
+}
+
+TEST_CASE("created_at: ISO 8601, and SOURCE_DATE_EPOCH where it is set") {
+  const std::string now = created_at();
+  CHECK(now.size() == 20);
+  CHECK(now.substr(0, 2) == "20");
+  CHECK(now.back() == 'Z');
+  const FixedTime fixed;
+  CHECK(created_at() == "2023-11-14T22:13:20Z");
+  ::setenv("SOURCE_DATE_EPOCH", "yesterday", 1);
+  CHECK_THROWS_AS(created_at(), UsageError);
+}
+
+TEST_CASE("provenance: every command back to the text, none twice") {
+  const TemporaryFolder folder;
+  const std::string text = folder.file("text"), tokenizer = folder.file("tokenizer.h5");
+  write_bytes(text, "some text");
+  Provenance made_tokenizer = start_provenance("tokenize --train");
+  add_input(made_tokenizer, "text", text);
+  write_file(tokenizer, made_tokenizer);
+  for (const char* name : {"train.h5", "valid.h5"}) {
+    Provenance made_tokens = start_provenance(std::string("tokenize -o ") + name);
+    add_input(made_tokens, "tokenizer", tokenizer);
+    add_input(made_tokens, "text", text);
+    write_file(folder.file(name), made_tokens);
+  }
+  Provenance made_model = start_provenance("pretrain");
+  add_input(made_model, "train", folder.file("train.h5"));
+  add_input(made_model, "valid", folder.file("valid.h5"));
+  write_file(folder.file("model.h5"), made_model);
+
+  const InputFile model(folder.file("model.h5"));
+  CHECK(model.header().command_line == "pretrain");
+  CHECK(model.header().created_by == created_by());
+  const Provenance provenance = model.provenance();
+  CHECK(provenance == made_model);
+  REQUIRE(provenance.earlier.size() == 3);
+  CHECK(provenance.earlier[0].command_line == "tokenize --train");
+  CHECK(provenance.earlier[1].command_line == "tokenize -o train.h5");
+  CHECK(provenance.earlier[2].inputs.at(0).made_by == 0);
+  CHECK(provenance.own.inputs.at(1).made_by == 2);
+  CHECK(provenance.earlier[0].inputs.at(0) == ProvenanceInput{"text", text, 9, checksum_of("some text", 9), -1});
+  const std::string description = describe(provenance);
+  CHECK(description.find("tokenize --train") < description.find("pretrain"));
+  CHECK(contains(description, "text: " + text + ", 9 bytes, xxh128 "));
+}
+
+TEST_CASE("provenance: inconsistent columns are refused") {
+  ProvenanceTable table = to_table(start_provenance("x"));
+  CHECK(from_table(table, "here").own.command_line == "x");
+  table.inputs.step = {0};
+  CHECK(contains(message_of([&] { from_table(table, "here"); }), "here: columns of different lengths"));
+  table.inputs.role = table.inputs.name = table.inputs.xxh128 = {""};
+  table.inputs.size = {1};
+  for (const Index made_by : {Index{-2}, Index{0}, Index{5}}) {
+    table.inputs.made_by = {made_by};
+    CHECK(contains(message_of([&] { from_table(table, "here"); }), "belongs to no step"));
+  }
+  CHECK(contains(message_of([] { from_table(ProvenanceTable{}, "here"); }), "here: "));
+}

@@ -1,0 +1,71 @@
+#include <doctest/doctest.h>
+
+#include "heddle/autograd/tape.hpp"
+#include "support/tensors.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+TEST_CASE("gradient: the first contribution sets, later ones add") {
+  Gradient gradient({2});
+  CHECK(gradient.is_empty());
+  CHECK(gradient.tensor().empty());
+  const GradientTarget first = gradient.target();
+  CHECK_FALSE(first.add);
+  CHECK(first.beta() == 0);
+  first.tensor.assign(Tensor({2}, {1, 2}));
+  const GradientTarget second = gradient.target();
+  CHECK(second.add);
+  CHECK(second.beta() == 1);
+  CHECK(second.tensor.data() == first.tensor.data());
+  gradient.contribute(Tensor({2}, {10, 20}));
+  CHECK(gradient.tensor().elements() == std::vector<Real>{11, 22});
+  CHECK_THROWS_AS(gradient.contribute(Tensor({3}, 1)), ShapeError);
+}
+
+TEST_CASE("gradient: an adding target starts at zero and keeps what was contributed") {
+  Gradient gradient({2});
+  CHECK(gradient.adding_target().elements() == std::vector<Real>{0, 0});
+  gradient.contribute(Tensor({2}, {1, 2}));
+  CHECK(gradient.adding_target().elements() == std::vector<Real>{1, 2});
+}
+
+TEST_CASE("gradient: a contributed tensor that others still hold is not written to") {
+  const Tensor shared({2}, {1, 2});
+  Gradient gradient({2});
+  gradient.contribute(shared);
+  gradient.contribute(Tensor({2}, {10, 20}));
+  CHECK(shared.elements() == std::vector<Real>{1, 2});
+  CHECK(gradient.tensor().elements() == std::vector<Real>{11, 22});
+}
+
+TEST_CASE("gradient: strided contributions and strided views of a base") {
+  Gradient gradient({2, 3});
+  const Tensor turned = Tensor({3, 2}, {1, 2, 3, 4, 5, 6}).swapped(0, 1);
+  gradient.contribute(turned);
+  CHECK(gradient.tensor().is_contiguous());
+  CHECK(gradient.tensor().elements() == std::vector<Real>{1, 3, 5, 2, 4, 6});
+
+  const auto base = std::make_shared<Gradient>(Shape{2, 3});
+  Gradient column({2, 1}, base, [](const Tensor& t) { return t.narrowed(1, 1, 1); });
+  CHECK(column.is_empty());
+  column.contribute(Tensor({2, 1}, {7, 8}));
+  CHECK(base->tensor().elements() == std::vector<Real>{0, 7, 0, 0, 8, 0});
+  CHECK(column.target().add);
+  CHECK(column.tensor().elements() == std::vector<Real>{7, 8});
+}
+
+TEST_CASE("gradient: a persistent one keeps its memory from step to step and takes nothing over") {
+  Gradient gradient({4}, Gradient::Lifetime::persistent);
+  const Tensor first({4}, 1);
+  gradient.contribute(first);
+  const Real* memory = gradient.tensor().data();
+  CHECK(memory != first.data());
+  for (int step = 0; step < 3; ++step) {
+    gradient.clear();
+    CHECK(gradient.is_empty());
+    gradient.contribute(Tensor({4}, 2));
+    CHECK(gradient.tensor().data() == memory);
+    CHECK(gradient.tensor().elements() == std::vector<Real>(4, 2));
+  }
+}

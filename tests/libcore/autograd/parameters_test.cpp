@@ -1,0 +1,145 @@
+#include "heddle/autograd/parameters.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/tensor/threads.hpp"
+#include "support/weighted_sum.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+std::vector<std::string> names(const Parameters& parameters) {
+  std::vector<std::string> result;
+  for (const Parameter& parameter : parameters.all()) result.push_back(parameter.name);
+  return result;
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, largest = 0;
+};
+Moments moments(const Tensor& tensor) {
+  Moments m;
+  const auto count = static_cast<double>(tensor.size());
+  for (const double x : doubles(tensor)) {
+    m.mean += x / count;
+    m.deviation += x * x / count;
+    m.largest = std::max(m.largest, std::abs(x));
+  }
+  m.deviation = std::sqrt(m.deviation - m.mean * m.mean);
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("parameters: names are paths, in the order of declaration") {
+  Parameters parameters(1);
+  const Scope root(parameters, ""), layer = root / "decoder" / 3;
+  root.parameter("scale", {1}, Initializer::ones(), Decay::no);
+  layer.stacked({"query/weight", "key/weight"}, {2, 3}, Initializer::normal(1), Decay::yes);
+  layer.parameter("norm/gain", {3}, Initializer::ones(), Decay::no);
+  CHECK(layer.path() == "decoder/3");
+  CHECK(names(parameters) == std::vector<std::string>{"scale", "decoder/3/query/weight", "decoder/3/key/weight",
+                                                      "decoder/3/norm/gain"});
+  CHECK(parameters.count() == 1 + 6 + 6 + 3);
+  REQUIRE(parameters.find("decoder/3/key/weight") != nullptr);
+  CHECK(parameters.find("decoder/3/key/weight")->value().shape() == Shape{2, 3});
+  CHECK(parameters.find("decoder/3/key/weight")->decay == Decay::yes);
+  CHECK(parameters.find("scale")->decay == Decay::no);
+  CHECK(parameters.find("decoder/3/value/weight") == nullptr);
+}
+
+TEST_CASE("parameters: a name can be declared once") {
+  Parameters parameters(1);
+  const Scope scope(parameters, "layer");
+  scope.parameter("weight", {1}, Initializer::zeros(), Decay::no);
+  CHECK_THROWS_WITH_AS(scope.parameter("weight", {1}, Initializer::zeros(), Decay::no),
+                       "parameter layer/weight is declared twice", Error);
+  CHECK_THROWS_AS(scope.stacked({"other", "weight"}, {1}, Initializer::zeros(), Decay::no), Error);
+}
+
+TEST_CASE("parameters: initial values depend on seed and name alone") {
+  const auto draw = [](std::uint64_t seed, bool with_another, int threads) {
+    set_thread_count(threads);
+    Parameters parameters(seed);
+    const Scope scope(parameters, "");
+    if (with_another) scope.parameter("another", {5}, Initializer::normal(1), Decay::no);
+    scope.parameter("weight", {100, 301}, Initializer::normal(1), Decay::no);
+    return parameters.find("weight")->value().elements();
+  };
+  const std::vector<Real> expected = draw(1, false, 1);
+  CHECK(draw(1, true, 1) == expected);
+  CHECK(draw(1, false, 3) == expected);
+  CHECK(draw(2, false, 1) != expected);
+  set_thread_count(2);
+
+  Parameters alone(1), together(1);
+  Scope(alone, "a").parameter("key", {3, 5}, Initializer::uniform(1), Decay::no);
+  Scope(together, "a").stacked({"query", "key"}, {3, 5}, Initializer::uniform(1), Decay::no);
+  CHECK(together.find("a/key")->value().elements() == alone.find("a/key")->value().elements());
+  CHECK(together.find("a/query")->value().elements() != alone.find("a/key")->value().elements());
+}
+
+TEST_CASE("parameters: initializers give the distributions they promise") {
+  Parameters parameters(1);
+  const Scope scope(parameters, "");
+  const auto declared = [&](const char* name, const Initializer& initializer) {
+    return moments(scope.parameter(name, {200, 201}, initializer, Decay::no).value());
+  };
+  const Moments normal = declared("normal", Initializer::normal(0.02));
+  CHECK(std::abs(normal.mean) < 5 * 0.02 / 200);
+  CHECK(normal.deviation == doctest::Approx(0.02).epsilon(0.02));
+  CHECK(normal.largest > 3.5 * 0.02);
+  CHECK(normal.largest < 6 * 0.02);
+  const Moments uniform = declared("uniform", Initializer::uniform(0.5));
+  CHECK(std::abs(uniform.mean) < 5 * 0.5 / 200);
+  CHECK(uniform.deviation == doctest::Approx(0.5 / std::sqrt(3.0)).epsilon(0.02));
+  CHECK(uniform.largest <= 0.5);
+  CHECK(declared("ones", Initializer::ones()).mean == doctest::Approx(1));
+  CHECK(declared("zeros", Initializer::zeros()).largest == 0);
+}
+
+TEST_CASE("parameters: stacked parameters share storage and gradient with the whole") {
+  Parameters parameters(1);
+  const Variable whole = Scope(parameters, "").stacked({"a", "b", "c"}, {2, 2}, Initializer::normal(1), Decay::yes);
+  CHECK(whole.shape() == Shape{6, 2});
+  const Parameter& b = *parameters.find("b");
+  CHECK(b.value().data() == whole.value().data() + 4);
+  b.value().fill(7);
+  CHECK(whole.value()[4] == 7);
+  {
+    Recording recording;
+    const Tensor weights({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    recording.backward(weighted_sum(whole, weights));
+  }
+  CHECK(b.gradient().elements() == std::vector<Real>{5, 6, 7, 8});
+  {
+    Recording recording;
+    recording.backward(weighted_sum(b.variable, Tensor({2, 2}, 100)));
+  }
+  CHECK(b.gradient().elements() == std::vector<Real>{105, 106, 107, 108});
+  CHECK(parameters.find("c")->gradient().elements() == std::vector<Real>{9, 10, 11, 12});
+  b.gradient().fill(0);
+  CHECK(whole.gradient()->tensor()[4] == 0);
+}
+
+TEST_CASE("parameters: gradients are zero where nothing flowed, and are cleared together") {
+  Parameters parameters(1);
+  const Scope scope(parameters, "");
+  const Variable used = scope.parameter("used", {2}, Initializer::ones(), Decay::no);
+  scope.parameter("unused", {3}, Initializer::ones(), Decay::no);
+  scope.stacked({"left", "right"}, {1}, Initializer::ones(), Decay::no);
+  for (int step = 0; step < 3; ++step) {
+    parameters.clear_gradients();
+    Recording recording;
+    recording.backward(weighted_sum(used, Tensor({2}, {1, 2})));
+    CHECK(parameters.find("used")->gradient().elements() == std::vector<Real>{1, 2});
+    CHECK(parameters.find("unused")->gradient().elements() == std::vector<Real>{0, 0, 0});
+    CHECK(parameters.find("right")->gradient().elements() == std::vector<Real>{0});
+  }
+  parameters.clear_gradients();
+  CHECK(parameters.find("used")->gradient().elements() == std::vector<Real>{0, 0});
+}

@@ -1,0 +1,159 @@
+#include "heddle/autograd/tape.hpp"
+
+#include <doctest/doctest.h>
+
+#include "heddle/tensor/pool.hpp"
+#include "support/weighted_sum.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+Tensor times(const Tensor& x, Real factor) {
+  const Tensor y = x.copy();
+  y.scale(factor);
+  return y;
+}
+
+// y = factor x; keeps x for its backward pass, as most operations do.
+Variable scaled(const Variable& x, Real factor) {
+  return record(times(x.value(), factor), {x},
+                [kept = x.value(), gradient = x.gradient(), factor](const Tensor& dy) {
+                  gradient->contribute(times(dy, factor));
+                });
+}
+
+// y = a + b
+Variable sum(const Variable& a, const Variable& b) {
+  const Tensor y = a.value().copy();
+  y.add(b.value());
+  return record(y, {a, b}, [da = a.gradient(), db = b.gradient()](const Tensor& dy) {
+    if (da) da->contribute(dy);
+    if (db) db->contribute(dy);
+  });
+}
+
+std::size_t bytes_in_use() { return pool().statistics().bytes_in_use; }
+
+}  // namespace
+
+TEST_CASE("tape: the chain rule along a chain and over a fork") {
+  const Variable x = leaf(Tensor({2}, {3, 5}));
+  Recording recording;
+  const Variable y = sum(scaled(x, 2), scaled(scaled(x, 4), -3));  // -10 x
+  recording.backward(weighted_sum(y, Tensor({2}, {1, 7})), Real(0.5));
+  CHECK(y.value().elements() == std::vector<Real>{-30, -50});
+  CHECK(x.gradient()->tensor().elements() == std::vector<Real>{-5, -35});
+}
+
+TEST_CASE("tape: x + x counts twice, and gradients of two backward passes add up") {
+  const Variable x = leaf(Tensor({1}, {3}));
+  for (const Real expected : {Real(2), Real(4)}) {
+    Recording recording;
+    recording.backward(sum(x, x));
+    CHECK(x.gradient()->tensor()[0] == expected);
+  }
+  x.gradient()->clear();
+  CHECK(x.gradient()->is_empty());
+}
+
+TEST_CASE("tape: inputs that are handed one and the same gradient do not see each other's additions") {
+  for (const bool a_first : {true, false}) {
+    CAPTURE(a_first);
+    const Variable a = leaf(Tensor({2}, 1)), b = leaf(Tensor({2}, 1));
+    Recording recording;
+    const Variable more = scaled(a_first ? a : b, 10);
+    recording.backward(weighted_sum(sum(more, sum(a, b)), Tensor({2}, {1, 2})));
+    CHECK(a.gradient()->tensor().elements() == (a_first ? std::vector<Real>{11, 22} : std::vector<Real>{1, 2}));
+    CHECK(b.gradient()->tensor().elements() == (a_first ? std::vector<Real>{1, 2} : std::vector<Real>{11, 22}));
+  }
+}
+
+TEST_CASE("tape: views of one variable give their parts of its gradient, the rest is zero") {
+  const Variable x = leaf(normal_tensor({3, 4}, 1));
+  Recording recording;
+  const Variable columns = view(x, [](const Tensor& t) { return t.narrowed(1, 1, 2).swapped(0, 1); });
+  const Variable corner = view(columns, [](const Tensor& t) { return t.narrowed(0, 0, 1).narrowed(1, 2, 1); });
+  CHECK(corner.value().elements() == std::vector<Real>{x.value()[9]});
+  CHECK(columns.gradient()->is_empty());
+  const Variable row_sum = weighted_sum(columns, Tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
+  recording.backward(sum(row_sum, weighted_sum(corner, Tensor({1, 1}, {100}))));
+  CHECK(x.gradient()->tensor().elements() == std::vector<Real>{0, 1, 4, 0, 0, 2, 5, 0, 0, 103, 6, 0});
+  CHECK(corner.gradient()->tensor().elements() == std::vector<Real>{103});
+}
+
+TEST_CASE("tape: branches that do not lead to the root are left out, and constants get no gradient") {
+  const Variable x = leaf(Tensor({1}, {1})), constant{Tensor({1}, {2})};
+  Recording recording;
+  const Variable unused = scaled(x, 1000);
+  const Variable doubled = scaled(constant, 2);
+  CHECK(doubled.gradient() == nullptr);
+  const Variable y = sum(sum(x, doubled), constant);
+  CHECK(y.value()[0] == 7);
+  recording.backward(y);
+  CHECK(x.gradient()->tensor()[0] == 1);
+  CHECK(constant.gradient() == nullptr);
+  CHECK(unused.gradient()->is_empty());
+}
+
+TEST_CASE("tape: backward refuses what it cannot start from, and nesting is refused") {
+  const Variable x = leaf(Tensor({2}, 1)), constant{Tensor({1}, 1)};
+  Recording recording;
+  CHECK_THROWS_AS(recording.backward(x), ShapeError);
+  CHECK_THROWS_AS(recording.backward(constant), Error);
+  CHECK_THROWS_AS(Recording(), Error);
+  CHECK(Recording::current() == &recording);
+}
+
+TEST_CASE("tape: without a recording nothing is recorded and intermediate results are freed") {
+  const Variable x = leaf(Tensor({1000}, 1));
+  const std::size_t before = bytes_in_use();
+  Variable y = x;
+  for (int i = 0; i < 10; ++i) y = scaled(y, 2);
+  CHECK(Recording::current() == nullptr);
+  CHECK(y.gradient() == nullptr);
+  CHECK(view(x, [](const Tensor& t) { return t.narrowed(0, 0, 3); }).gradient() == nullptr);
+  CHECK(bytes_in_use() - before <= 1000 * sizeof(Real) + 64);
+}
+
+TEST_CASE("tape: a chain of 200,000 operations runs backward") {
+  const Variable x = leaf(Tensor({1}, {1}));
+  Recording recording;
+  Variable y = x;
+  for (int i = 0; i < 200000; ++i) y = scaled(y, i % 2 == 0 ? Real(2) : Real(0.5));
+  recording.backward(y);
+  CHECK(x.gradient()->tensor()[0] == 1);
+}
+
+TEST_CASE("tape: a recording of 200,000 operations that is dropped without backward") {
+  const Variable x = leaf(Tensor({1}, {1}));
+  const std::size_t before = bytes_in_use();
+  {
+    Recording recording;
+    Variable y = x;
+    for (int i = 0; i < 200000; ++i) y = scaled(y, 1);
+  }
+  CHECK(bytes_in_use() == before);
+}
+
+TEST_CASE("tape: backward frees what each operation kept as it goes") {
+  constexpr std::size_t layers = 10, elements = 1 << 16, block = elements * sizeof(Real);
+  const std::size_t at_start = bytes_in_use();
+  std::size_t at_last_step = 0;
+  const Variable x = leaf(Tensor({Index{elements}}, 1));
+  {
+    Recording recording;
+    Variable y = record(x.value().copy(), {x}, [&at_last_step, gradient = x.gradient()](const Tensor& dy) {
+      at_last_step = bytes_in_use();
+      gradient->contribute(dy);
+    });
+    for (std::size_t i = 0; i < layers; ++i) y = scaled(y, 2);
+    const Variable root = weighted_sum(y, Tensor({Index{elements}}, 1));
+    y = {};
+    CHECK(bytes_in_use() - at_start > layers * block);
+    recording.backward(root);
+  }
+  CHECK(at_last_step - at_start < 4 * block);
+  CHECK(bytes_in_use() - at_start < 2 * block + 1024);  // x and its gradient
+}

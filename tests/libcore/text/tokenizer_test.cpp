@@ -1,0 +1,152 @@
+#include "heddle/text/tokenizer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "libcore/text/samples.hpp"
+
+using namespace heddle;
+using namespace heddle::text;
+
+namespace {
+
+const std::string english = "The quick brown fox jumps over the lazy dog. The dog doesn't mind; it's the fox's day.\n";
+
+Tokenizer make(TokenizerKind kind, TrainerOptions options = {}) {
+  options.kind = kind;
+  options.vocab_size = 400;
+  return Tokenizer(train(english + "Z\xc3\xbcrich \xe4\xb8\xad\xe6\x96\x87 \xe4\xb8\xad\n", options));
+}
+
+std::string error_of(const Tokenizer& tokenizer, const std::string& text) {
+  try {
+    tokenizer.encode(text);
+  } catch (const TextError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer: any bytes come back, in every kind") {
+  for (const TokenizerKind kind : all_kinds) {
+    CAPTURE(to_text(kind));
+    const Tokenizer tokenizer = make(kind, {.special_tokens = {"<|pad|>"}});
+    for (const SpecialText special : {SpecialText::token, SpecialText::plain}) {
+      CHECK(tokenizer.encode("", special).empty());
+      for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const std::string text = english + (seed % 2 == 0 ? random_bytes(500, seed) : tricky_text(300, seed));
+        const std::vector<TokenId> ids = tokenizer.encode(text, special);
+        REQUIRE(tokenizer.decode(ids) == text);
+        Index bytes = 0;
+        for (const TokenId id : ids) bytes += tokenizer.token_bytes(id);
+        REQUIRE(bytes == static_cast<Index>(text.size()));
+      }
+    }
+  }
+}
+
+TEST_CASE("tokenizer: ten million random bytes come back") {
+  const std::string bytes = random_bytes(10'000'000, 1);
+  for (const TokenizerKind kind : {TokenizerKind::bpe, TokenizerKind::byte}) {
+    const Tokenizer tokenizer = make(kind);
+    CHECK(tokenizer.decode(tokenizer.encode(bytes)) == bytes);
+  }
+}
+
+TEST_CASE("tokenizer: pieces and ids") {
+  for (const TokenizerKind kind : all_kinds) {
+    const Tokenizer tokenizer = make(kind);
+    CHECK(tokenizer.kind() == kind);
+    for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) CHECK(tokenizer.id_of(tokenizer.piece(id)) == id);
+    CHECK_FALSE(tokenizer.id_of("no such piece").has_value());
+    CHECK(tokenizer.end_of_text() == tokenizer.vocab_size() - 1);
+    CHECK(tokenizer.bytes(*tokenizer.end_of_text()) == "<|endoftext|>");
+    CHECK_FALSE(tokenizer.unknown().has_value());
+    CHECK(tokenizer.is_special(*tokenizer.end_of_text()));
+    CHECK_FALSE(tokenizer.is_special(0));
+    const TokenId beyond = static_cast<TokenId>(tokenizer.vocab_size());
+    CHECK_THROWS_AS(tokenizer.piece(beyond), DataError);
+    CHECK_THROWS_AS(tokenizer.token_bytes(-1), DataError);
+    CHECK_THROWS_AS(tokenizer.decode(std::vector<TokenId>{0, beyond}), DataError);
+  }
+}
+
+TEST_CASE("tokenizer: special tokens are one id each, the longest first, or plain text on request") {
+  const Tokenizer tokenizer = make(TokenizerKind::byte, {.special_tokens = {"<|a|>", "<|a|>b", "\n\n"}});
+  const TokenId a = *tokenizer.id_of("<|a|>"), ab = *tokenizer.id_of("<|a|>b"), blank = *tokenizer.id_of("\n\n"),
+                end = *tokenizer.end_of_text();
+  CHECK(tokenizer.encode("x<|a|>b<|a|><|a|>c\n\n\n<|endoftext|><|endoftext|") ==
+        std::vector<TokenId>{'x', ab,  a,   a,   'c', blank, '\n', end, '<', '|',
+                             'e', 'n', 'd', 'o', 'f', 't',   'e',  'x', 't', '|'});
+  CHECK(tokenizer.encode("<|a|>", SpecialText::plain) == std::vector<TokenId>{'<', '|', 'a', '|', '>'});
+}
+
+TEST_CASE("tokenizer: blanks before a special token are a text's end") {
+  const Tokenizer tokenizer = make(TokenizerKind::word);
+  const std::vector<TokenId> ids = tokenizer.encode("fox  <|endoftext|>");
+  CHECK(ids == std::vector<TokenId>{'f', 'o', 'x', ' ', ' ', *tokenizer.end_of_text()});
+}
+
+TEST_CASE("tokenizer: words are one token where they are pieces, else characters and bytes") {
+  const Tokenizer tokenizer = make(TokenizerKind::word);
+  CHECK(tokenizer.encode(" fox jumps").size() == 2);
+  CHECK(tokenizer.encode("\xe4\xb8\xad") ==
+        std::vector<TokenId>{0xe4, 0xb8, 0xad});  // only " 中" and "中文" with blank
+  CHECK(tokenizer.encode(" \xe4\xb8\xad") == std::vector<TokenId>{*tokenizer.id_of("\\s\xe4\xb8\xad")});
+}
+
+TEST_CASE("tokenizer: without byte fallback text without a piece is unknown, or an error that says where") {
+  const TrainerOptions strict = {.byte_fallback = false}, lenient = {.byte_fallback = false, .unknown = "<unk>"};
+  for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::word}) {
+    CAPTURE(to_text(kind));
+    const Tokenizer with_unknown = make(kind, lenient), without = make(kind, strict);
+    CHECK(without.decode(without.encode(english)) == english);
+    const std::vector<TokenId> ids = with_unknown.encode("\xd0\xb6");
+    CHECK(ids == std::vector<TokenId>{*with_unknown.unknown()});
+    CHECK(with_unknown.decode(ids) == "<unk>");
+    // A word is unknown as a whole; a byte that is not UTF-8 is a word of its own.
+    CHECK(error_of(without, english + " fox\xd0\xb6")
+              .starts_with(kind == TokenizerKind::word ? "2:1: no piece" : "2:5: no piece"));
+    CHECK(error_of(with_unknown, english + "\n fox\xff").starts_with("3:5: invalid UTF-8"));
+    CHECK(error_of(without, english + "<|endoftext|>\xff").starts_with("2:14: invalid UTF-8"));
+  }
+}
+
+TEST_CASE("tokenizer: any thread may encode") {
+  const Tokenizer tokenizer = make(TokenizerKind::bpe);
+  const std::string text = tricky_text(3000, 5);
+  const std::vector<TokenId> expected = tokenizer.encode(text);
+  std::vector<std::vector<TokenId>> results(4);
+  std::vector<std::thread> threads;
+  for (std::vector<TokenId>& result : results) {
+    threads.emplace_back([&tokenizer, &text, &result] {
+      for (int i = 0; i < 5; ++i) result = tokenizer.encode(text);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<TokenId>& result : results) CHECK(result == expected);
+}
+
+TEST_CASE("tokenizer: the fingerprint tells models apart and stays as it is") {
+  TokenizerModel model;
+  model.kind = TokenizerKind::character;
+  model.pieces = {"a", "\\n", "<|endoftext|>"};
+  model.special_tokens = {2};
+  model.end_of_text = 2;
+  CHECK(fingerprint(model) == "cd93c31eccfb2d93");
+  const auto differs = [&](auto change) {
+    TokenizerModel other = model;
+    change(other);
+    CHECK(fingerprint(other) != fingerprint(model));
+  };
+  differs([](TokenizerModel& m) { m.kind = TokenizerKind::word; });
+  differs([](TokenizerModel& m) { std::swap(m.pieces[0], m.pieces[1]); });
+  differs([](TokenizerModel& m) { m.pieces = {"a\\n", "<|endoftext|>"}; });
+  differs([](TokenizerModel& m) { m.merges = {0, 1}; });
+  differs([](TokenizerModel& m) { m.special_tokens.clear(); });
+  differs([](TokenizerModel& m) { m.end_of_text = -1; });
+  differs([](TokenizerModel& m) { m.unknown = 2; });
+}

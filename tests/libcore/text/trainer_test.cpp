@@ -1,0 +1,118 @@
+#include "heddle/text/trainer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "heddle/base/error.hpp"
+#include "libcore/text/samples.hpp"
+
+using namespace heddle;
+using namespace heddle::text;
+
+namespace {
+
+std::vector<std::string> pieces_from(const TokenizerModel& model, std::size_t first) {
+  return {model.pieces.begin() + static_cast<std::ptrdiff_t>(first), model.pieces.end()};
+}
+
+using Pieces = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("trainer: bpe learns within pre-tokens and puts special tokens last") {
+  const TokenizerModel model =
+      train("low lower low<|endoftext|>low low", {.vocab_size = 262, .special_tokens = {"<|pad|>"}});
+  CHECK(pieces_from(model, 256) == Pieces{"lo", "low", "\xc4\xa0low", "\xc4\xa0lowe", "<|pad|>", "<|endoftext|>"});
+  CHECK(model.special_tokens == std::vector<Index>{260, 261});
+  CHECK(model.end_of_text == 261);
+  CHECK(model.unknown == -1);
+}
+
+TEST_CASE("trainer: the vocabulary is smaller where the text has no more to give, or only rarer things") {
+  CHECK(train("ab ab", {.vocab_size = 1000}).pieces.size() == 256 + 2 + 1);
+  CHECK(train("ab ab", {.vocab_size = 1000, .end_of_text = ""}).pieces.size() == 256 + 2);
+  CHECK(train("ab ab", {.vocab_size = 1000, .min_frequency = 2}).pieces.size() == 256 + 1 + 1);
+  CHECK(train("aab", {.kind = TokenizerKind::character, .min_frequency = 2, .byte_fallback = false}).pieces.size() ==
+        2);
+}
+
+TEST_CASE("trainer: characters in order of code points, words from the most frequent") {
+  const std::string text = "b \xc3\xa9 \xe4\xb8\xad \xc3\xa9 a bb";
+  CHECK(train(text, {.kind = TokenizerKind::character, .byte_fallback = false, .end_of_text = ""}).pieces ==
+        Pieces{"\\s", "a", "b", "\xc3\xa9", "\xe4\xb8\xad"});
+  CHECK(pieces_from(train(text, {.kind = TokenizerKind::character}), 256) ==
+        Pieces{"\xc3\xa9", "\xe4\xb8\xad", "<|endoftext|>"});
+  CHECK(train(text, {.kind = TokenizerKind::character, .vocab_size = 3, .byte_fallback = false, .end_of_text = ""})
+            .pieces == Pieces{"\\s", "b", "\xc3\xa9"});
+  CHECK(pieces_from(train(text, {.kind = TokenizerKind::word, .vocab_size = 260}), 256) ==
+        Pieces{"\\s\xc3\xa9", "\\sa", "\\sbb", "<|endoftext|>"});
+  CHECK(train(text, {.kind = TokenizerKind::word, .byte_fallback = false, .end_of_text = "", .unknown = "<unk>"})
+            .pieces == Pieces{"\\s\xc3\xa9", "\\sa", "\\sbb", "\\s\xe4\xb8\xad", "b", "<unk>"});
+}
+
+TEST_CASE("trainer: bytes need no text") {
+  const TokenizerModel model = train("", {.kind = TokenizerKind::byte, .vocab_size = 1});
+  CHECK(model.pieces.size() == 257);
+  CHECK(model.pieces['A'] == "A");
+}
+
+TEST_CASE("trainer: the parts in which text comes do not matter, documents do") {
+  const std::string text = tricky_text(30000, 8);
+  for (const TokenizerKind kind : all_kinds) {
+    CAPTURE(to_text(kind));
+    const TrainerOptions options = {.kind = kind, .vocab_size = 600};
+    const TokenizerModel whole = train(text, options);
+    for (const std::size_t part : {1, 13, 4096, 200000}) {
+      Trainer trainer(options);
+      for (std::size_t at = 0; at < text.size(); at += part) trainer.add(std::string_view(text).substr(at, part));
+      CHECK(trainer.finish() == whole);
+    }
+  }
+  Trainer trainer({.vocab_size = 1000});
+  trainer.add("ab");
+  trainer.end_document();
+  trainer.add("ab");
+  CHECK(trainer.finish().pieces.size() == 256 + 1 + 1);
+}
+
+TEST_CASE("trainer: what makes no sense is refused") {
+  CHECK_THROWS_AS(Trainer({.vocab_size = 256}), UsageError);
+  CHECK_THROWS_AS(Trainer({.vocab_size = 0}), UsageError);
+  CHECK_THROWS_AS(Trainer({.min_frequency = 0}), UsageError);
+  CHECK_THROWS_AS(Trainer({.end_of_text = "x"}), UsageError);
+  CHECK_THROWS_AS(Trainer({.special_tokens = {""}}), UsageError);
+  CHECK_THROWS_AS(Trainer({.unknown = "\xff\xff"}), UsageError);
+  CHECK_THROWS_AS(train("", {}), DataError);
+  CHECK_THROWS_AS(train("<|endoftext|>", {}), DataError);
+}
+
+TEST_CASE("trainer: invalid UTF-8 without byte fallback is an error that says where") {
+  for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::word}) {
+    CHECK_NOTHROW(train("ok\xff", {.kind = kind}));
+    try {
+      train("ok\n caf\xe9 ok", {.kind = kind, .byte_fallback = false});
+      FAIL("no error");
+    } catch (const TextError& error) {
+      CHECK(std::string(error.what()).starts_with("2:5: invalid UTF-8"));
+    }
+  }
+}
+
+TEST_CASE("trainer: tinyshakespeare has 65 characters") {
+  const char* shared = std::getenv("HEDDLE_SHARED_DATA");
+  std::ifstream file(std::string(shared == nullptr ? "" : shared) + "/tinyshakespeare/input.txt", std::ios::binary);
+  if (!file) {
+    MESSAGE("skipped: no tinyshakespeare");
+    return;
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const Tokenizer tokenizer(train(text, {.kind = TokenizerKind::character, .byte_fallback = false, .end_of_text = ""}));
+  CHECK(tokenizer.vocab_size() == 65);
+  CHECK(tokenizer.encode("First")[0] == 18);
+  const std::vector<TokenId> ids = tokenizer.encode(text);
+  CHECK(ids.size() == 1115394);
+  CHECK(tokenizer.decode(ids) == text);
+}

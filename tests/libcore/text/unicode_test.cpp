@@ -1,0 +1,76 @@
+#include "heddle/text/unicode.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "heddle/base/strings.hpp"
+#include "libcore/text/samples.hpp"
+
+using namespace heddle;
+using namespace heddle::text;
+
+TEST_CASE("unicode: every code point is written and read back") {
+  for (char32_t code = 0; code < 0x110000; ++code) {
+    if (code >= 0xD800 && code < 0xE000) continue;
+    std::string text;
+    append_utf8(text, code);
+    const Character character = decode(text, 0);
+    if (character.code != code || character.length != text.size() || !is_utf8(text)) FAIL("code point " << code);
+  }
+}
+
+TEST_CASE("unicode: what is not well-formed is taken byte by byte") {
+  for (const std::string bytes :
+       {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x80\x80", "\xed\xa0\x80", "\xe3\x80",
+        "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
+    CAPTURE(bytes);
+    CHECK(decode(bytes, 0).code == invalid_character);
+    CHECK(decode(bytes, 0).length == 1);
+  }
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    const std::string bytes = tricky_text(3, seed);
+    bool valid = true;
+    for (std::size_t at = 0; at < bytes.size(); at += decode(bytes, at).length) {
+      valid = valid && decode(bytes, at).code != invalid_character;
+    }
+    CHECK(valid == is_utf8(bytes));
+  }
+}
+
+TEST_CASE("unicode: boundaries and the character before one") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::string text = seed % 2 == 0 ? tricky_text(40, seed) : random_bytes(100, seed);
+    std::map<std::size_t, char32_t> ends;
+    for (std::size_t at = 0; at < text.size();) {
+      const Character character = decode(text, at);
+      at += character.length;
+      ends[at] = character.code;
+    }
+    for (std::size_t at = 1; at <= text.size(); ++at) {
+      REQUIRE(is_character_boundary(text, at) == ends.contains(at));
+      if (ends.contains(at)) REQUIRE(decode_before(text, at).code == ends[at]);
+    }
+  }
+}
+
+TEST_CASE("unicode: classes of known characters, and how many there are of each") {
+  const auto check_class = [](CharacterClass expected, std::u32string_view codes) {
+    for (const char32_t code : codes) {
+      CAPTURE(static_cast<std::uint32_t>(code));
+      CHECK(classify(code) == expected);
+    }
+  };
+  check_class(CharacterClass::letter,
+              U"azAZ\u00AA\u00B5\u00DF\u0131\u03A9\u0416\u05D0\u0E01\u3042\u4E2D\uAC00\U00020000");
+  check_class(CharacterClass::number, U"09\u00B2\u00BD\u0663\u2167\u3007\U0001D7D8");
+  check_class(CharacterClass::space, U"\t\n\v\f\r \u0085\u00A0\u1680\u2003\u2028\u202F\u205F\u3000");
+  check_class(CharacterClass::other, U"!_'\u001C\u00AD\u0301\u200B\u20AC\uFEFF\uFFFD\U0001F600\U000E0100\U0010FFFF");
+  CHECK(classify(0) == CharacterClass::other);
+  CHECK(classify(invalid_character) == CharacterClass::other);
+  std::map<CharacterClass, int> counts;
+  for (char32_t code = 0; code < 0x110000; ++code) ++counts[classify(code)];
+  CHECK(counts[CharacterClass::letter] == 136104);
+  CHECK(counts[CharacterClass::number] == 1831);
+  CHECK(counts[CharacterClass::space] == 25);
+}

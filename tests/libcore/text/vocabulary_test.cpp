@@ -1,0 +1,75 @@
+#include "heddle/text/vocabulary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "heddle/base/error.hpp"
+#include "libcore/text/samples.hpp"
+
+using namespace heddle;
+using namespace heddle::text;
+
+namespace {
+
+TokenizerModel small_model(TokenizerKind kind) {
+  return train("the cat sat on the mat, the end", {.kind = kind, .vocab_size = 270, .special_tokens = {"<|pad|>"}});
+}
+
+}  // namespace
+
+TEST_CASE("vocabulary: tokens by bytes and by spelling") {
+  const Vocabulary vocabulary(small_model(TokenizerKind::bpe));
+  CHECK(vocabulary.size() == 270);
+  CHECK(vocabulary.has_all_bytes());
+  CHECK(vocabulary.byte_token('a') == 'a');
+  CHECK(vocabulary.bytes(vocabulary.find("the")) == "the");
+  CHECK(vocabulary.find("<|pad|>") == no_token);
+  CHECK(vocabulary.id_of("<|pad|>") == 268);
+  CHECK(vocabulary.is_special(268));
+  CHECK(vocabulary.id_of("<|endoftext|>") == 269);
+  CHECK(vocabulary.id_of("\xc4\xa0") == ' ');
+  CHECK_FALSE(vocabulary.id_of(" ").has_value());
+}
+
+TEST_CASE("vocabulary: a model that makes no sense is refused") {
+  const auto refuses = [](TokenizerKind kind, const std::string& part,
+                          const std::function<void(TokenizerModel&)>& spoil) {
+    TokenizerModel model = small_model(kind);
+    CHECK_NOTHROW(Tokenizer{model});
+    spoil(model);
+    try {
+      const Tokenizer tokenizer(model);
+      FAIL("accepted; expected: " << part);
+    } catch (const DataError& error) {
+      CHECK_MESSAGE(std::string(error.what()).find(part) != std::string::npos, error.what());
+    }
+  };
+  constexpr auto bpe = TokenizerKind::bpe, byte = TokenizerKind::byte, character = TokenizerKind::character,
+                 word = TokenizerKind::word;
+  refuses(bpe, "without pieces", [](auto& m) { m = {}; });
+  refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces[260].clear(); });
+  refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces[260] = "\xff"; });
+  refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces.back() = std::string("a\0b", 3); });
+  refuses(bpe, "not spelled", [](auto& m) { m.pieces[260] = "a b"; });
+  refuses(word, "not spelled", [](auto& m) { m.pieces[260] = "\\x41"; });
+  refuses(bpe, "both 'a'", [](auto& m) { m.pieces[260] = "a"; });
+  refuses(bpe, "lacks pieces for some of the 256 bytes", [](auto& m) { m.pieces['q'] = "qqqqq"; });
+  refuses(byte, "lacks pieces for some of the 256 bytes", [](auto& m) { m.special_tokens.push_back(7); });
+  refuses(byte, "more than one byte", [](auto& m) { m.pieces.push_back("ab"); });
+  refuses(character, "more than one char", [](auto& m) { m.pieces.push_back("ab"); });
+  refuses(byte, "merges in a byte", [](auto& m) { m.merges = {0, 1}; });
+  refuses(bpe, "no right side", [](auto& m) { m.merges.pop_back(); });
+  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = 270; });
+  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = -1; });
+  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = Index{1} << 40; });
+  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = m.end_of_text; });
+  refuses(bpe, "none of its pieces", [](auto& m) { m.merges[1] = 0; });
+  refuses(bpe, "are the same", [](auto& m) { m.merges.insert(m.merges.end(), {m.merges[0], m.merges[1]}); });
+  refuses(bpe, "outside the 270 pieces", [](auto& m) { m.special_tokens[0] = 270; });
+  refuses(bpe, "outside the 270 pieces", [](auto& m) { m.special_tokens[0] = -1; });
+  refuses(bpe, "listed twice", [](auto& m) { m.special_tokens.push_back(m.special_tokens[0]); });
+  refuses(bpe, "end-of-text token 5", [](auto& m) { m.end_of_text = 5; });
+  refuses(bpe, "end-of-text token -2", [](auto& m) { m.end_of_text = -2; });
+  refuses(bpe, "unknown token 4611686018427387904", [](auto& m) { m.unknown = Index{1} << 62; });
+}

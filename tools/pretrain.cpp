@@ -1,0 +1,39 @@
+// pretrain: trains a transformer from the beginning.
+#include "heddle/cli/run.hpp"
+#include "heddle/cli/signals.hpp"
+#include "fill_in.hpp"
+#include "pretrain_dry_run.hpp"
+#include "pretrain_run.hpp"
+
+using namespace heddle;
+
+namespace {
+
+const cli::About about{
+    .name = "pretrain",
+    .summary = "Trains a transformer on a token file, from the beginning.",
+    .synopsis = {"--train TOKENS [--valid TOKENS] -o MODEL [options]", "--dry-run [--preset NAME] [options]"},
+    .operands = {}};
+
+// Presets fill in the model; resuming fills in everything from the file.
+void complete(PretrainOptions& options, const cli::Arguments& arguments) {
+  if (!options.preset.empty()) fill_in(options.model, models::preset(options.preset), arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const auto options =
+        arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
+    if (options.dry_run) {
+      dry_run(options);
+      return 0;
+    }
+    check<UsageError>(!options.train.empty(), "--train names the token file to train on; make one with: tokenize -t "
+                      "tokenizer.h5 -o tokens.h5 text.txt");
+    check<UsageError>(!options.output.empty(), "-o names the model file to write");
+    cli::catch_stop_signals();
+    return PretrainRun(options, arguments).run();
+  });
+}

@@ -1,0 +1,169 @@
+#include "pretrain_run.hpp"
+
+#include <iomanip>
+#include <sstream>
+
+#include "fill_in.hpp"
+#include "heddle/cli/signals.hpp"
+#include "heddle/cli/version.hpp"
+#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle {
+
+namespace {
+
+// What a resumed run may do differently.
+const std::set<std::string> may_change{"steps", "epochs", "eval_every", "eval_tokens", "checkpoint_every", "log_every"};
+
+std::optional<formats::ModelFile> file_to_resume(const PretrainOptions& options) {
+  if (!options.resume) return std::nullopt;
+  formats::ModelFile file(options.output);
+  check<DataError>(file.has_training(), options.output,
+                   ": holds no training state to resume from; train anew to another -o");
+  return file;
+}
+
+const formats::ProvenanceInput* input_of(const formats::Provenance& provenance, const std::string& role) {
+  for (const formats::ProvenanceInput& input : provenance.own.inputs) {
+    if (input.role == role) return &input;
+  }
+  return nullptr;
+}
+
+std::string text_of(double number, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << number;
+  return out.str();
+}
+
+}  // namespace
+
+PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
+    : options_(options), arguments_(arguments), resumed_(file_to_resume(options)), train_(options.train),
+      provenance_(formats::start_provenance(arguments.command_line())), progress_(arguments, "steps"),
+      matmul_rate_(measure_matmul_rate()) {
+  const text::Tokenizer tokenizer = train_.tokenizer();
+  if (!options.valid.empty()) {
+    valid_.emplace(options.valid);
+    check<DataError>(valid_->tokenizer().fingerprint() == tokenizer.fingerprint(), options.valid,
+                     ": was encoded with another tokenizer than ", options.train,
+                     "; encode it with the same one (tokenize -t ", options.train, ")");
+  }
+  formats::add_input(provenance_, "train", options.train);
+  if (valid_) formats::add_input(provenance_, "valid", options.valid);
+  if (resumed_) {
+    resume(*resumed_);
+  } else {
+    models::ModelConfig& config = options_.model;
+    if (config.vocab_size == 0) config.vocab_size = train_.vocab_size();
+    model_ = std::make_unique<models::Decoder>(config, static_cast<std::uint64_t>(arguments.common().seed));
+  }
+  const TrainingRecord record{{}, options_.training, options_.schedule, options_.optimizer, arguments.common().seed};
+  trainer_ = std::make_unique<training::Trainer>(*model_, train_, valid_ ? &*valid_ : nullptr, record.plan());
+  if (resumed_) {
+    trainer_->state() = resumed_->training_state<TrainingRecord>().progress;
+    std::vector<formats::NamedTensor> moments;
+    for (const training::OptimizerMoment& moment : trainer_->moments()) moments.push_back({moment.name, moment.value});
+    resumed_->training_tensors().read(moments);
+    history_ = resumed_->history();
+  }
+  if (!options.log.empty()) log_.emplace(options.log, trainer_->state().step);
+}
+
+// Takes model and settings from the file; whatever the command line repeats must agree.
+void PretrainRun::resume(const formats::ModelFile& file) {
+  const std::string& path = options_.output;
+  const auto record = file.training_state<TrainingRecord>();
+  take_over(options_.model, file.config<models::ModelConfig>(), arguments_, path, {});
+  take_over(options_.training, record.training, arguments_, path, may_change);
+  take_over(options_.schedule, record.schedule, arguments_, path, {});
+  take_over(options_.optimizer, record.optimizer, arguments_, path, {});
+  check<UsageError>(arguments_.common().seed == record.seed, "--seed = ", arguments_.common().seed, " differs from ",
+                    record.seed, " that ", path, " was trained with");
+  const formats::Provenance made = file.file().provenance();
+  const formats::ProvenanceInput* before = input_of(made, "train");
+  check<DataError>(before != nullptr && before->xxh128 == input_of(provenance_, "train")->xxh128, options_.train,
+                   ": is not the file that ", path, " was trained on (", before == nullptr ? "?" : before->name,
+                   "); resuming needs the same tokens");
+  formats::LoadedDecoder loaded = formats::load_decoder(file);
+  model_ = std::make_unique<models::Decoder>(std::move(loaded.model));
+}
+
+std::string PretrainRun::best_path() const {
+  const std::string ending = ".h5";
+  std::string path = options_.output;
+  if (path.ends_with(ending)) path.resize(path.size() - ending.size());
+  return path + ".best" + ending;
+}
+
+void PretrainRun::save(const std::string& path, bool with_training) const {
+  formats::ModelWriter writer(path);
+  writer.config(model_->config());
+  writer.tokenizer(train_.tokenizer_model());
+  writer.weights(formats::named_tensors(model_->parameters()));
+  writer.history(history_);
+  if (with_training) {
+    std::vector<formats::NamedTensor> moments;
+    for (const training::OptimizerMoment& moment : trainer_->moments()) moments.push_back({moment.name, moment.value});
+    writer.training(TrainingRecord{trainer_->state(), options_.training, options_.schedule, options_.optimizer,
+                                   arguments_.common().seed},
+                    moments);
+  }
+  writer.commit(provenance_);
+}
+
+void PretrainRun::on_step(const training::StepRecord& record) {
+  std::vector<std::pair<std::string, double>> row{{"step", static_cast<double>(record.step)},
+                                                  {"tokens", static_cast<double>(record.tokens)},
+                                                  {"loss", record.loss},
+                                                  {"learning_rate", record.learning_rate},
+                                                  {"gradient_norm", record.gradient_norm}};
+  if (record.valid_loss) row.emplace_back("valid_loss", *record.valid_loss);
+  history_.append(row);
+  if (log_) log_->write(record, matmul_rate_);
+  if (record.valid_loss) {
+    progress_.note("step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4) + ", validation loss " +
+                   text_of(*record.valid_loss, 4) + ", " + text_of(record.tokens_per_second, 0) + " tokens/s");
+  }
+}
+
+void PretrainRun::describe_start() const {
+  const models::ModelConfig& config = model_->config();
+  arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", config.vocab_size,
+                             ", ", grouped(train_.size()), " training tokens, ", trainer_->total_steps(), " steps"));
+  arguments_.detail(concatenate(cli::engine(), ", ", thread_count(), " threads, matrix products at ",
+                                text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s"));
+}
+
+int PretrainRun::run() {
+  describe_start();
+  training::Hooks hooks;
+  hooks.on_step = [this](const training::StepRecord& record) { on_step(record); };
+  hooks.on_progress = [this](const training::TrainingState& state) {
+    if (!progress_.due()) return;
+    progress_.update(static_cast<double>(state.step), static_cast<double>(trainer_->total_steps()),
+                     "loss " + text_of(state.loss, 4));
+  };
+  hooks.save_last = [this] { save(options_.output, true); };
+  hooks.save_best = [this] { save(best_path(), false); };
+  hooks.stop = [] { return cli::stop_requested() != 0; };
+  progress_.update(static_cast<double>(trainer_->state().step), static_cast<double>(trainer_->total_steps()));
+  try {
+    trainer_->run(hooks);
+  } catch (const NumericError& error) {
+    throw NumericError(concatenate(error.what(), "; ", options_.output, " holds the last checkpoint, if one was made"));
+  }
+  const training::TrainingState& state = trainer_->state();
+  const bool finished = state.step == trainer_->total_steps();
+  const int signal = finished ? 0 : cli::stop_requested();
+  std::string summary = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
+  if (state.best_valid_loss >= 0) {
+    summary += concatenate("; lowest validation loss ", text_of(state.best_valid_loss, 4), " at step ", state.best_step,
+                           " in ", best_path());
+  }
+  arguments_.say(signal == 0 ? summary : summary + "; stopped, --resume goes on");
+  return signal == 0 ? 0 : cli::exit_status_of(signal);
+}
+
+}  // namespace heddle

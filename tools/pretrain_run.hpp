@@ -1,0 +1,46 @@
+// One run of pretrain: from token files to a model file.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/cli/progress.hpp"
+#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "pretrain_options.hpp"
+#include "training_log.hpp"
+
+namespace heddle {
+
+class PretrainRun {
+ public:
+  // Throws UsageError and DataError before any work for options and files that do not go together.
+  PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments);
+
+  // Trains and saves. Returns the exit status: 0, or 128 + N when a signal stopped it.
+  int run();
+
+ private:
+  void resume(const formats::ModelFile& file);
+  void save(const std::string& path, bool with_training) const;
+  void on_step(const training::StepRecord& record);
+  void describe_start() const;
+  std::string best_path() const;
+
+  PretrainOptions options_;
+  const cli::Arguments& arguments_;
+  std::optional<formats::ModelFile> resumed_;
+  formats::TokenFile train_;
+  std::optional<formats::TokenFile> valid_;
+  formats::Provenance provenance_;
+  std::unique_ptr<models::Decoder> model_;
+  std::unique_ptr<training::Trainer> trainer_;
+  formats::History history_;
+  std::optional<TrainingLog> log_;
+  cli::Progress progress_;
+  double matmul_rate_;
+};
+
+}  // namespace heddle

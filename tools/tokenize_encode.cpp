@@ -1,0 +1,198 @@
+#include "tokenize_encode.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/signals.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "heddle/text/stream_encoder.hpp"
+#include "tokenize_reader.hpp"
+
+namespace heddle {
+
+namespace {
+
+class Learner : public TextConsumer {
+ public:
+  Learner(TextReader& reader, const text::TrainerOptions& options) : reader_(reader), trainer_(options) {}
+
+  void add(std::string_view text) override { trainer_.add(text); }
+  void end_document() override {
+    trainer_.end_document();
+    reader_.finish_document();
+  }
+  void pause() override {}
+  text::TokenizerModel finish() { return trainer_.finish(); }
+
+ private:
+  TextReader& reader_;
+  text::Trainer trainer_;
+};
+
+// A line of tokens for every line of text. A last line without an end stays without, so that --decode gives back the
+// same bytes.
+class LinePrinter : public TextConsumer {
+ public:
+  LinePrinter(TextReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, std::ostream& out)
+      : reader_(reader), tokenizer_(std::move(tokenizer)), pieces_(options.pieces), out_(out),
+        encoder_(tokenizer_, [this](const auto& part) { print(part); }, {.special = options.special}) {}
+
+  void add(std::string_view text) override {
+    line_ends_ = text.ends_with('\n');
+    if (line_ends_) text.remove_suffix(1);
+    encoder_.add(text);
+  }
+  void end_document() override {
+    if (line_ends_) return encoder_.end_document();
+    encoder_.flush();
+    line_is_open_ = true;
+    encoder_.end_document();
+    encoder_.flush();
+  }
+  void pause() override {
+    encoder_.flush();
+    out_.flush();
+  }
+
+ private:
+  void print(const text::StreamEncoder::Part& part);
+  void append(TokenId id);
+
+  TextReader& reader_;
+  text::Tokenizer tokenizer_;
+  bool pieces_;
+  std::ostream& out_;
+  text::StreamEncoder encoder_;
+  bool line_ends_ = true;      // the line being read
+  bool line_is_open_ = false;  // the line being printed has no end
+  bool owes_line_end_ = false;
+  bool has_tokens_ = false;  // the line being printed
+  std::string text_;
+};
+
+void LinePrinter::print(const text::StreamEncoder::Part& part) {
+  text_.clear();
+  if (std::exchange(owes_line_end_, false)) text_ += '\n';
+  for (const TokenId id : part.ids) append(id);
+  if (part.ends_document) {
+    has_tokens_ = false;
+    owes_line_end_ = std::exchange(line_is_open_, false);
+    if (!owes_line_end_) text_ += '\n';
+    reader_.finish_document();
+  }
+  out_ << text_;
+}
+
+void LinePrinter::append(TokenId id) {
+  if (std::exchange(has_tokens_, true)) text_ += ' ';
+  if (pieces_) {
+    text_ += tokenizer_.piece(id);
+    return;
+  }
+  std::array<char, 16> digits;
+  text_.append(digits.data(), std::to_chars(digits.begin(), digits.end(), id).ptr);
+}
+
+class TokenFileMaker : public TextConsumer {
+ public:
+  TokenFileMaker(TextReader& reader, const text::Tokenizer& tokenizer, const TokenizeOptions& options)
+      : reader_(reader), end_of_text_(tokenizer.end_of_text()),
+        writer_(options.output, tokenizer, {.compress = options.compress}),
+        encoder_(tokenizer, [this](const auto& part) { store(part); }, {.special = options.special}) {}
+
+  void add(std::string_view text) override { encoder_.add(text); }
+  void end_document() override { encoder_.end_document(); }
+  void pause() override { encoder_.flush(); }
+  formats::TokenFileWriter& writer() { return writer_; }
+
+ private:
+  void store(const text::StreamEncoder::Part& part) {
+    writer_.append(part.ids);
+    if (!part.ends_document) return;
+    if (end_of_text_) writer_.append({&*end_of_text_, 1});
+    writer_.end_document();
+    reader_.finish_document();
+  }
+
+  TextReader& reader_;
+  std::optional<TokenId> end_of_text_;
+  formats::TokenFileWriter writer_;
+  text::StreamEncoder encoder_;
+};
+
+void check_has_text(const TextReader& reader) {
+  check<DataError>(reader.bytes() > 0, join(reader.names()), ": no text; there is nothing to make a file of");
+}
+
+// Fails before the work rather than after it where the file cannot be written.
+void check_writable(const std::string& path) {
+  const formats::AtomicFile attempt(path);
+}
+
+void warn_if_small(const cli::Arguments& arguments, const text::TrainerOptions& wanted, Index pieces) {
+  if (pieces >= wanted.vocab_size || !arguments.given("vocab_size")) return;
+  arguments.warn(concatenate("the vocabulary has ", grouped(pieces), " pieces instead of ", grouped(wanted.vocab_size),
+                             ": the text has no more to learn; give more text, or a smaller --vocab-size"));
+}
+
+std::string ratio_text(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.2f", value);
+  return text.data();
+}
+
+}  // namespace
+
+void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  TextReader reader(arguments, options.documents);
+  Learner learner(reader, options.training);
+  check_writable(options.output);
+  reader.read_into(learner);
+  if (options.training.kind != text::TokenizerKind::byte) check_has_text(reader);
+  const text::TokenizerModel model = learner.finish();
+
+  // Until here the first signal ends the program; from here on a file would stay behind.
+  cli::catch_stop_signals();
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  reader.add_inputs(provenance);
+  formats::save_tokenizer(options.output, model, provenance);
+  const auto pieces = static_cast<Index>(model.pieces.size());
+  warn_if_small(arguments, options.training, pieces);
+  arguments.say(concatenate(options.output, ": ", to_text(model.kind), " tokenizer with ", grouped(pieces),
+                            " pieces, from ", grouped(reader.bytes()), " bytes of text"));
+}
+
+void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  TextReader reader(arguments, Documents::line);
+  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  if (!options.output.empty()) cli::catch_stop_signals();
+  cli::Output output(options.output);
+  LinePrinter printer(reader, tokenizer, options, output.stream());
+  reader.read_into(printer);
+  output.close();
+}
+
+void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  TextReader reader(arguments, options.documents);
+  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  formats::add_tokenizer_input(provenance, options.tokenizer);
+  cli::catch_stop_signals();
+  TokenFileMaker maker(reader, tokenizer, options);
+  reader.read_into(maker);
+  check_has_text(reader);
+  reader.add_inputs(provenance);
+  cli::throw_if_stopped();
+  formats::TokenFileWriter& writer = maker.writer();
+  writer.commit(provenance);
+  arguments.say(concatenate(options.output, ": ", grouped(writer.size()), " tokens of ", grouped(writer.documents()),
+                            writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()),
+                            " bytes of text, ",
+                            ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())),
+                            " bytes a token"));
+}
+
+}  // namespace heddle

@@ -1,0 +1,109 @@
+#include "tokenize_reader.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <tuple>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/checksum.hpp"
+#include "heddle/formats/foreign.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr double megabyte = 1e6;
+
+// Whether whoever writes to our standard input may be waiting for an answer.
+bool is_idle(const std::string& name) {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return name == "-" && ::poll(&input, 1, 0) == 0;
+}
+
+bool is_file(const std::string& name) {
+  std::error_code ignored;
+  const auto type = std::filesystem::status(name, ignored).type();
+  return name != "-" && type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character;
+}
+
+std::string readable(const std::string& name) {
+  const char* const word = name.c_str();
+  return is_utf8(name) ? name : formats::quote_command_line({&word, 1});
+}
+
+}  // namespace
+
+std::string Places::text_of(const text::TextPosition& in_document) const {
+  text::TextPosition at = documents_.front();
+  at.advance(in_document);
+  const auto not_before = [&](const Input& input) {
+    return std::tie(input.begin.line, input.begin.byte) <= std::tie(at.line, at.byte);
+  };
+  std::size_t number = inputs_.size() - 1;
+  while (number > 0 && !not_before(inputs_[number])) --number;
+  const auto& [name, begin] = inputs_[number];
+  const Index byte = at.line == begin.line ? at.byte - begin.byte + 1 : at.byte;
+  return concatenate(name, ":", at.line - begin.line + 1, ":", byte);
+}
+
+TextReader::TextReader(const cli::Arguments& arguments, Documents separator)
+    : arguments_(arguments), separator_(separator), names_(arguments.input_or_usage("FILE")),
+      progress_(arguments, "MB") {
+  for (const std::string& name : names_) measure(name);
+}
+
+void TextReader::measure(const std::string& name) {
+  const std::optional<Index> size = is_file(name) ? cli::Input(name).size() : std::nullopt;
+  total_known_ = total_known_ && size;
+  if (!size) return;
+  total_ += static_cast<double>(*size) / megabyte;
+  if (formats::looks_like_hdf5(name)) {
+    arguments_.warn(name + ": is an HDF5 file, and read as if it were text (--decode reads token files)");
+  }
+}
+
+void TextReader::read_into(TextConsumer& consumer) {
+  DocumentCutter cutter(separator_, {.add =
+                                         [&](std::string_view text) {
+                                           places_.advance(text);
+                                           consumer.add(text);
+                                         },
+                                     .end_document =
+                                         [&] {
+                                           places_.begin_document();
+                                           consumer.end_document();
+                                         }});
+  try {
+    for (const std::string& name : names_) read_input(name, consumer, cutter);
+    cutter.finish();
+    consumer.pause();
+  } catch (const text::TextError& error) {
+    throw DataError(places_.text_of(error.position()) + ": " + error.reason());
+  }
+}
+
+void TextReader::read_input(const std::string& name, TextConsumer& consumer, DocumentCutter& cutter) {
+  cli::Input input(name);
+  places_.begin_input(input.name());
+  formats::Checksum checksum;
+  std::vector<char> block(block_bytes);
+  while (const std::size_t count = input.read(block)) {
+    const std::string_view text(block.data(), count);
+    checksum.add(text.data(), text.size());
+    cutter.add(text);
+    bytes_ += static_cast<Index>(count);
+    progress_.update(static_cast<double>(bytes_) / megabyte, total_known_ ? total_ : 0);
+    if (is_idle(name)) consumer.pause();
+  }
+  cutter.end_input();
+  inputs_.push_back({"text", readable(name), input.position(), checksum.text()});
+}
+
+void TextReader::add_inputs(formats::Provenance& provenance) const {
+  for (const formats::ProvenanceInput& input : inputs_) formats::add_input(provenance, input);
+}
+
+}  // namespace heddle

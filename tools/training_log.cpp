@@ -1,0 +1,55 @@
+#include "training_log.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace heddle {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> lines_up_to(const std::string& path, Index last_step) {
+  std::vector<std::string> kept;
+  std::ifstream old(path);
+  for (std::string line; std::getline(old, line);) {
+    const Json entry = Json::parse(line, nullptr, false);
+    if (entry.is_object() && entry.value("step", Index{0}) <= last_step) kept.push_back(line);
+  }
+  return kept;
+}
+
+double rounded(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double unit = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * unit) / unit;
+}
+
+}  // namespace
+
+TrainingLog::TrainingLog(const std::string& path, Index last_step) : path_(path) {
+  const std::vector<std::string> kept = last_step > 0 ? lines_up_to(path, last_step) : std::vector<std::string>();
+  file_.open(path, std::ios::trunc);
+  if (!file_) throw_system_error(path, "write");
+  for (const std::string& line : kept) file_ << line << "\n";
+}
+
+void TrainingLog::write(const training::StepRecord& record, double matmul_rate) {
+  file_ << Json{{"step", record.step},
+                {"tokens", record.tokens},
+                {"loss", rounded(record.loss, 7)},
+                {"learning_rate", rounded(record.learning_rate, 7)},
+                {"gradient_norm", rounded(record.gradient_norm, 7)},
+                {"tokens_per_second", rounded(record.tokens_per_second, 5)},
+                {"matmul_fraction", rounded(record.flops_per_second / matmul_rate, 4)}}
+               .dump()
+        << "\n";
+  if (record.valid_loss) {
+    file_ << Json{{"step", record.step}, {"valid_loss", rounded(*record.valid_loss, 7)}}.dump() << "\n";
+  }
+  file_.flush();
+  if (!file_) throw_system_error(path_, "write");
+}
+
+}  // namespace heddle

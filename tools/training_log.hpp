@@ -1,0 +1,25 @@
+// The file of --log: a JSON object a line.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "heddle/training/trainer.hpp"
+
+namespace heddle {
+
+class TrainingLog {
+ public:
+  // Keeps the lines of the steps up to last_step, which a resumed run will not do again, and drops the others.
+  // Throws DataError when the file cannot be written.
+  TrainingLog(const std::string& path, Index last_step);
+
+  // A line for the step and, when it was evaluated, one with valid_loss.
+  void write(const training::StepRecord& record, double matmul_rate);
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+}  // namespace heddle
