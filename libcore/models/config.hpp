@@ -62,7 +62,7 @@ struct heddle::Names<heddle::models::Architecture> {
 template <class Self, class Visitor>
 void heddle::models::ModelConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("arch", "architecture").takes("NAME"), self.arch);
-  visitor(Field("layers", "number of blocks").range(1, 10000).takes("N"), self.layers);
+  visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
   visitor(Field("width", "width of the residual stream").range(1, 1 << 20).takes("N"), self.width);
   visitor(Field("heads", "attention heads; width must be a multiple").range(1, 1 << 16).takes("N"), self.heads);
   visitor(Field("context", "most tokens the model sees at once").range(1, 1 << 24).takes("N"), self.context);

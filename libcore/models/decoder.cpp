@@ -23,7 +23,7 @@ nn::NormOptions norm_options(const ModelConfig& config) {
 
 nn::BlockOptions block_options(const ModelConfig& config) {
   const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
-  const double output = deviation / std::sqrt(2.0 * static_cast<double>(config.layers));
+  const double output = deviation / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
   return {.norm_position = config.norm_position,
           .norm = norm_options(config),
           .attention = {config.attention, config.width, config.heads, bias, deviation, output},

@@ -1,0 +1,110 @@
+// Properties that every variant of variants.def must have. Built in double.
+#include "heddle/attention/attention.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/base/random.hpp"
+
+using namespace heddle;
+
+namespace {
+
+constexpr Index batch = 2, heads = 3, time_steps = 11, width = 4;
+
+Tensor normal(std::uint64_t seed) {
+  Tensor tensor({batch, heads, time_steps, width});
+  const RandomStream stream(seed, 9);
+  for (Index i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<Real>(stream.normal(static_cast<std::uint64_t>(i)));
+  return tensor;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  double largest = 0;
+  const auto x = a.elements(), y = b.elements();
+  REQUIRE(x.size() == y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(double(x[i]) - double(y[i])));
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("every variant: a later position changes nothing earlier under a causal mask") {
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    const auto attention = make_attention(variant.name, {heads, width});
+    if (!attention->support().causal) continue;
+    const Tensor q = normal(1), k = normal(2), v = normal(3);
+    const Mask mask{.causal = true};
+    const Tensor before = attention->mix(Variable(q), Variable(k), Variable(v), mask).value();
+    for (const Tensor* changed : {&q, &k, &v}) changed->narrowed(2, 7, 1).fill(5);
+    const Tensor after = attention->mix(Variable(q), Variable(k), Variable(v), mask).value();
+    CHECK(largest_difference(before.narrowed(1, 0, 7), after.narrowed(1, 0, 7)) == 0);
+    CHECK(largest_difference(before.narrowed(1, 7, 4), after.narrowed(1, 7, 4)) > 1e-3);
+  }
+}
+
+TEST_CASE("every variant: step by step equals the whole sequence, for any cut and for rows of different lengths") {
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    const auto attention = make_attention(variant.name, {heads, width});
+    if (!attention->support().cached) continue;
+    const Tensor q = normal(1), k = normal(2), v = normal(3);
+    for (const Index window : {Index{0}, Index{3}}) {
+      CAPTURE(window);
+      const Tensor whole =
+          attention->mix(Variable(q), Variable(k), Variable(v), {.causal = true, .window = window}).value();
+      const auto state = attention->start(batch, time_steps, {heads, width});
+      // Row 0 reads 4 positions, then 1, then 6; row 1 reads 2, then 3, then 6.
+      std::vector<Index> seen{0, 0};
+      for (const auto& added : std::vector<std::vector<Index>>{{4, 2}, {1, 3}, {6, 6}}) {
+        const Index most = std::max(added[0], added[1]);
+        const auto cut = [&](const Tensor& t) {
+          Tensor part({batch, heads, most, width}, 99);  // padding that must not matter
+          for (std::size_t b = 0; b < 2; ++b) {
+            part.narrowed(0, static_cast<Index>(b), 1).narrowed(2, 0, added[b]).assign(
+                t.narrowed(0, static_cast<Index>(b), 1).narrowed(2, seen[b], added[b]));
+          }
+          return part;
+        };
+        const Tensor y = attention->step(cut(q), cut(k), cut(v), seen, added, window, *state);
+        for (std::size_t b = 0; b < 2; ++b) {
+          const auto row = static_cast<Index>(b);
+          CHECK(largest_difference(y.narrowed(0, row, 1).narrowed(1, 0, added[b]),
+                                   whole.narrowed(0, row, 1).narrowed(1, seen[b], added[b])) < 1e-12);
+          seen[b] += added[b];
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every variant: a reordered state goes on as the row it was") {
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    const auto attention = make_attention(variant.name, {heads, width});
+    const Tensor q = normal(1), k = normal(2), v = normal(3);
+    const auto state = attention->start(batch, time_steps, {heads, width});
+    const auto upto = [](const Tensor& t, Index begin, Index length) { return t.narrowed(2, begin, length); };
+    attention->step(upto(q, 0, 6), upto(k, 0, 6), upto(v, 0, 6), {0, 0}, {6, 6}, 0, *state);
+    state->reorder({1});
+    const auto row = [&](const Tensor& t) { return t.narrowed(0, 1, 1).narrowed(2, 6, 1); };
+    const Tensor y = attention->step(row(q), row(k), row(v), {6}, {1}, 0, *state);
+    const Tensor whole = attention->mix(Variable(q), Variable(k), Variable(v), {.causal = true}).value();
+    CHECK(largest_difference(y, whole.narrowed(0, 1, 1).narrowed(1, 6, 1)) < 1e-12);
+  }
+}
+
+TEST_CASE("names and settings: unknown ones are refused by name") {
+  CHECK_THROWS_WITH_AS(make_attention("dots", {1, 4}), "attention 'dots' is not one of dot", UsageError);
+  CHECK_THROWS_WITH_AS(make_attention("dot:features=3", {1, 4}), "dot has no setting 'features' (it has none)",
+                       UsageError);
+  CHECK_THROWS_AS(make_attention("dot:features", {1, 4}), UsageError);
+  Settings settings("performer:features=256,scale=0.5");
+  CHECK(settings.name() == "performer");
+  CHECK(settings.number("features", 1) == 256);
+  CHECK(settings.number("depth", 7) == 7);
+  CHECK_THROWS_WITH_AS(settings.refuse_others(), "performer has no setting 'scale'; it has features, depth", UsageError);
+  CHECK_THROWS_AS(Settings("a:b=x").number("b", 0), UsageError);
+}

@@ -1,0 +1,80 @@
+#include "heddle/data/token_batches.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using namespace heddle;
+
+namespace {
+
+data::TokensInMemory counting(Index size) {
+  std::vector<TokenId> tokens;
+  for (Index i = 0; i < size; ++i) tokens.push_back(static_cast<TokenId>(i));
+  return {tokens, size};
+}
+
+}  // namespace
+
+TEST_CASE("permutation: every image once, another order each epoch and seed") {
+  for (const Index count : {Index{1}, Index{2}, Index{5}, Index{64}, Index{1000}}) {
+    CAPTURE(count);
+    const data::Permutation a(count, 1, 0), b(count, 1, 1), c(count, 2, 0);
+    std::set<Index> images;
+    bool other_epoch = false, other_seed = false;
+    for (Index i = 0; i < count; ++i) {
+      images.insert(a(i));
+      other_epoch = other_epoch || a(i) != b(i);
+      other_seed = other_seed || a(i) != c(i);
+    }
+    CHECK(static_cast<Index>(images.size()) == count);
+    CHECK(*images.begin() == 0);
+    CHECK(*images.rbegin() == count - 1);
+    if (count >= 64) CHECK((other_epoch && other_seed));
+  }
+}
+
+TEST_CASE("training windows: targets follow ids, an epoch's windows do not overlap, any sample is reached directly") {
+  const auto tokens = counting(1000);
+  const data::TrainingWindows windows(tokens, 16, 3);
+  CHECK(windows.windows_per_epoch() == 61);
+  std::set<TokenId> seen;
+  for (Index g = 0; g < windows.windows_per_epoch(); ++g) {
+    const data::TokenBatch one = windows.batch(g, 1);
+    for (std::size_t t = 0; t < 16; ++t) {
+      CHECK(one.targets[t] == one.ids[t] + 1);
+      CHECK(seen.insert(one.ids[t]).second);
+    }
+  }
+  const data::TokenBatch four = windows.batch(7, 4);
+  const data::TokenBatch last = windows.batch(10, 1);
+  CHECK(std::vector<TokenId>(four.ids.end() - 16, four.ids.end()) == last.ids);
+  CHECK(windows.batch(0, 1).ids != data::TrainingWindows(tokens, 16, 4).batch(0, 1).ids);
+}
+
+TEST_CASE("training windows: the shortest corpus has one window, a shorter one is refused with advice") {
+  const auto enough = counting(17), short_by_one = counting(16);
+  const data::TrainingWindows windows(enough, 16, 1);
+  CHECK(windows.windows_per_epoch() == 1);
+  CHECK(windows.batch(5, 1).ids.front() == 0);
+  CHECK_THROWS_WITH_AS(data::TrainingWindows(short_by_one, 16, 1),
+                       "tokens in memory: 16 tokens are fewer than the 17 that a context of 16 needs; use a smaller "
+                       "--context or more text",
+                       DataError);
+}
+
+TEST_CASE("evaluation batches: every token but the first is predicted once, in order") {
+  for (const Index size : {Index{2}, Index{16}, Index{17}, Index{18}, Index{100}, Index{161}}) {
+    CAPTURE(size);
+    const auto tokens = counting(size);
+    std::vector<TokenId> predicted;
+    data::for_each_evaluation_batch(tokens, 16, 3, 0, [&](const data::TokenBatch& batch) {
+      CHECK(static_cast<Index>(batch.ids.size()) == batch.batch * batch.time);
+      predicted.insert(predicted.end(), batch.targets.begin(), batch.targets.end());
+      for (std::size_t i = 0; i < batch.ids.size(); ++i) CHECK(batch.targets[i] == batch.ids[i] + 1);
+    });
+    CHECK(static_cast<Index>(predicted.size()) == size - 1);
+    CHECK(predicted.front() == 1);
+    CHECK(predicted.back() == size - 1);
+  }
+}

@@ -1,0 +1,101 @@
+#include "heddle/decoding/generate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/tensor/threads.hpp"
+
+using namespace heddle;
+using namespace heddle::decoding;
+
+namespace {
+
+models::Decoder make_model() {
+  models::ModelConfig config;
+  config.layers = 2;
+  config.width = 32;
+  config.heads = 4;
+  config.context = 24;
+  config.vocab_size = 30;
+  models::Decoder model(config, 5);
+  for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(6);
+  return model;
+}
+
+std::vector<std::vector<TokenId>> run(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts,
+                                      const GenerateOptions& options, Index first = 0) {
+  std::vector<std::vector<TokenId>> texts(prompts.size());
+  generate(model, prompts, first, options, [&](Index sequence, const Choice& token) {
+    texts.at(static_cast<std::size_t>(sequence - first)).push_back(token.id);
+    return true;
+  });
+  return texts;
+}
+
+const std::vector<std::vector<TokenId>> prompts{{1, 2, 3}, {7}, {4, 4, 4, 4, 4, 4, 9}, {1, 2, 3}};
+
+}  // namespace
+
+TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
+  const models::Decoder model = make_model();
+  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15, .end = {}, .seed = 0};
+  const auto texts = run(model, prompts, options);
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    std::vector<TokenId> all = prompts[i];
+    for (const TokenId id : texts[i]) {
+      const auto time = static_cast<Index>(all.size());
+      const Tensor logits = model.logits(model.hidden(TokenIds(Shape{1, time}, all))).value();
+      const Real* last = logits.data() + (time - 1) * 30;
+      CHECK(id == std::max_element(last, last + 30) - last);
+      all.push_back(id);
+    }
+  }
+}
+
+TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or the threads") {
+  const models::Decoder model = make_model();
+  const GenerateOptions options{.sampling = {.temperature = 1}, .max_tokens = 40, .end = {}, .seed = 3};
+  const auto together = run(model, prompts, options);
+  CHECK(together[0] != together[3]);  // the same prompt, another sequence
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    CHECK(run(model, {prompts[i]}, options, static_cast<Index>(i))[0] == together[i]);
+  }
+  set_thread_count(1);
+  CHECK(run(model, prompts, options) == together);
+  set_thread_count(2);
+  GenerateOptions other = options;
+  other.seed = 4;
+  CHECK(run(model, prompts, other) != together);
+}
+
+TEST_CASE("generate: texts longer than the context go on") {
+  const models::Decoder model = make_model();
+  const GenerateOptions options{.sampling = {.temperature = 1}, .max_tokens = 100, .end = {}, .seed = 3};
+  for (const auto& text : run(model, prompts, options)) CHECK(text.size() == 100);
+}
+
+TEST_CASE("generate: the end token ends a sequence and is not delivered; the sink may end one too") {
+  const models::Decoder model = make_model();
+  GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15, .end = {}, .seed = 0};
+  const auto texts = run(model, prompts, options);
+  options.end = texts[0][4];
+  const auto ended = run(model, prompts, options);
+  const auto place = std::find(texts[0].begin(), texts[0].end(), *options.end);
+  CHECK(ended[0] == std::vector<TokenId>(texts[0].begin(), place));
+  options.end = {};
+  std::vector<int> counts(prompts.size(), 0);
+  generate(model, prompts, 0, options, [&](Index sequence, const Choice&) {
+    return ++counts[static_cast<std::size_t>(sequence)] < static_cast<int>(3 * sequence + 1);
+  });
+  CHECK(counts == std::vector<int>{1, 4, 7, 10});
+}
+
+TEST_CASE("generate: prompts that cannot be continued are refused by number") {
+  const models::Decoder model = make_model();
+  CHECK_THROWS_WITH_AS(run(model, {{1}, {}}, {}), "prompt 2 is empty", DataError);
+  CHECK_THROWS_WITH_AS(run(model, {std::vector<TokenId>(25, 1)}, {}),
+                       "prompt 1 has 25 tokens, more than the context of 24", DataError);
+}

@@ -1,0 +1,76 @@
+#include "heddle/decoding/sampling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "heddle/base/error.hpp"
+
+using namespace heddle;
+using namespace heddle::decoding;
+
+namespace {
+
+const std::vector<Real> logits{1.0f, 2.5f, -0.5f, 2.0f, 0.0f, 2.5f};
+
+std::map<TokenId, double> frequencies(const SamplingOptions& options, int draws) {
+  std::map<TokenId, double> counts;
+  const RandomStream stream(17, 3);
+  for (int i = 0; i < draws; ++i) {
+    counts[sample(logits.data(), 6, options, stream, static_cast<std::uint64_t>(i)).id] += 1.0 / draws;
+  }
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("sampling: frequencies follow the softmax (chi-squared, p > .001)") {
+  for (const double temperature : {1.0, 0.7, 2.0}) {
+    CAPTURE(temperature);
+    double total = 0;
+    for (const Real l : logits) total += std::exp(l / temperature);
+    constexpr int draws = 20000;
+    auto counts = frequencies({.temperature = temperature}, draws);
+    double chi_squared = 0;
+    for (TokenId id = 0; id < 6; ++id) {
+      const double expected = std::exp(logits[static_cast<std::size_t>(id)] / temperature) / total;
+      chi_squared += draws * std::pow(counts[id] - expected, 2) / expected;
+    }
+    CHECK(chi_squared < 20.5);  // 5 degrees of freedom
+  }
+}
+
+TEST_CASE("sampling: temperature 0 and top-k 1 are greedy, ties go to the lower id") {
+  CHECK(frequencies({.temperature = 0}, 50).size() == 1);
+  const RandomStream stream(1, 1);
+  CHECK(sample(logits.data(), 6, {.temperature = 0}, stream, 0).id == 1);
+  CHECK(sample(logits.data(), 6, {.top_k = 1}, stream, 5).id == 1);
+  CHECK(sample(logits.data(), 6, {.temperature = 1e-4, .top_k = 0}, stream, 5).id % 4 == 1);
+}
+
+TEST_CASE("sampling: top-k and top-p keep just what they should") {
+  auto k3 = frequencies({.top_k = 3}, 4000);
+  CHECK(k3.size() == 3);
+  CHECK((k3.contains(1) && k3.contains(5) && k3.contains(3)));
+  // softmax: ids 1 and 5 have .334 each, id 3 .202.
+  CHECK(frequencies({.top_p = 0.3}, 500).size() == 1);
+  CHECK(frequencies({.top_p = 0.6}, 500).size() == 2);
+  CHECK(frequencies({.top_p = 0.7}, 500).size() == 3);
+  CHECK(frequencies({.top_k = 2, .top_p = 0.9}, 500).size() == 2);
+}
+
+TEST_CASE("sampling: the reported probability is the model's own") {
+  double total = 0;
+  for (const Real l : logits) total += std::exp(double(l));
+  const Choice choice = sample(logits.data(), 6, {.temperature = 0.5, .top_k = 2}, RandomStream(1, 1), 0);
+  CHECK(choice.log_probability ==
+        doctest::Approx(logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
+}
+
+TEST_CASE("sampling: logits that are not finite are an error") {
+  std::vector<Real> bad = logits;
+  for (Real& l : bad) l = std::numeric_limits<Real>::quiet_NaN();
+  CHECK_THROWS_AS(sample(bad.data(), 6, {}, RandomStream(1, 1), 0), NumericError);
+}

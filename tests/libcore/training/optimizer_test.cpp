@@ -1,0 +1,137 @@
+#include "heddle/training/optimizer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace heddle;
+using namespace heddle::training;
+
+namespace {
+
+// One matrix that decays and one bias that does not, with gradients set by hand.
+struct Toy {
+  Parameters parameters{1};
+  Variable matrix, bias;
+
+  Toy() {
+    const Scope scope(parameters, "toy");
+    matrix = scope.parameter("weight", {2, 2}, Initializer::ones(), Decay::yes);
+    bias = scope.parameter("bias", {2}, Initializer::ones(), Decay::no);
+  }
+  void set_gradients(Real value) {
+    parameters.clear_gradients();
+    for (const Variable* v : {&matrix, &bias}) v->gradient()->target().tensor.fill(value);
+  }
+};
+
+OptimizerOptions options_of(OptimizerKind kind, double decay) {
+  OptimizerOptions options;
+  options.optimizer = kind;
+  options.weight_decay = decay;
+  options.beta1 = 0.9;
+  options.beta2 = 0.999;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("adam: the first step is the learning rate, whatever the gradient's size (SPEC 6.1)") {
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
+    for (const double g : {0.01, 1.0, 100.0}) {
+      Toy toy;
+      Optimizer optimizer(options_of(kind, 0), toy.parameters);
+      toy.set_gradients(static_cast<Real>(g));
+      optimizer.update(0, 0.1, 1);
+      CHECK(toy.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("adam: several steps follow the recurrences") {
+  Toy toy;
+  Optimizer optimizer(options_of(OptimizerKind::adam, 0), toy.parameters);
+  double m = 0, v = 0, w = 1;
+  for (int t = 1; t <= 20; ++t) {
+    const double g = std::sin(t) + 0.3;
+    toy.set_gradients(static_cast<Real>(g));
+    optimizer.update(t - 1, 0.05, 1);
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    w -= 0.05 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+    CHECK(toy.bias.value()[1] == doctest::Approx(w).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares biases; Adam's moves by the sign") {
+  Toy decoupled;
+  Optimizer adamw(options_of(OptimizerKind::adamw, 0.5), decoupled.parameters);
+  for (int t = 0; t < 4; ++t) {
+    decoupled.set_gradients(0);
+    adamw.update(t, 0.1, 1);
+  }
+  CHECK(decoupled.matrix.value()[0] == doctest::Approx(std::pow(0.95, 4)).epsilon(1e-6));
+  CHECK(decoupled.bias.value()[0] == 1);
+  Toy coupled;
+  Optimizer adam(options_of(OptimizerKind::adam, 0.5), coupled.parameters);
+  coupled.set_gradients(0);
+  adam.update(0, 0.1, 1);
+  CHECK(coupled.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
+  CHECK(coupled.bias.value()[0] == 1);
+}
+
+TEST_CASE("a parameter that no gradient reaches keeps its bits without decay (SPEC 2.2)") {
+  Toy toy;
+  Optimizer optimizer(options_of(OptimizerKind::adamw, 0), toy.parameters);
+  for (int t = 0; t < 3; ++t) {
+    toy.parameters.clear_gradients();
+    toy.matrix.gradient()->target().tensor.fill(1);
+    optimizer.update(t, 0.1, 1);
+  }
+  CHECK(toy.bias.value().elements() == std::vector<Real>{1, 1});
+}
+
+TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients are scaled") {
+  Toy toy;
+  Optimizer adagrad(options_of(OptimizerKind::adagrad, 0), toy.parameters);
+  double v = 0, w = 1;
+  for (int t = 0; t < 3; ++t) {
+    toy.set_gradients(4);
+    adagrad.update(t, 0.1, 0.5);
+    v += 4;
+    w -= 0.1 * 2 / (std::sqrt(v) + 1e-8);
+  }
+  CHECK(toy.matrix.value()[3] == doctest::Approx(w).epsilon(1e-5));
+  Toy other;
+  Optimizer sgd(options_of(OptimizerKind::sgd, 0), other.parameters);
+  double m = 0;
+  w = 1;
+  for (int t = 0; t < 3; ++t) {
+    other.set_gradients(2);
+    sgd.update(t, 0.1, 1);
+    m = 0.9 * m + 2;
+    w -= 0.1 * m;
+  }
+  CHECK(other.matrix.value()[0] == doctest::Approx(w).epsilon(1e-5));
+}
+
+TEST_CASE("moments have the names under which files keep them") {
+  Toy toy;
+  const Optimizer adam(options_of(OptimizerKind::adam, 0), toy.parameters);
+  std::vector<std::string> names;
+  for (const OptimizerMoment& moment : adam.moments()) names.push_back(moment.name);
+  CHECK(names == std::vector<std::string>{"m/toy/weight", "v/toy/weight", "m/toy/bias", "v/toy/bias"});
+  CHECK(Optimizer(options_of(OptimizerKind::sgd, 0), toy.parameters).moments().size() == 2);
+}
+
+TEST_CASE("gradient norm is that of all gradients as one vector; what is not finite is named") {
+  Toy toy;
+  toy.set_gradients(2);
+  CHECK(gradient_norm(toy.parameters) == doctest::Approx(std::sqrt(24.0)));
+  CHECK(first_not_finite(toy.parameters).empty());
+  toy.bias.gradient()->tensor()[1] = std::numeric_limits<Real>::infinity();
+  CHECK(first_not_finite(toy.parameters) == "the gradient of toy/bias");
+  toy.matrix.value()[2] = std::numeric_limits<Real>::quiet_NaN();
+  CHECK(first_not_finite(toy.parameters) == "the weights of toy/weight");
+}

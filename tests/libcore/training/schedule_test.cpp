@@ -1,0 +1,45 @@
+#include "heddle/training/schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace heddle;
+using namespace heddle::training;
+
+TEST_CASE("schedules: warm-up, peak and end as the formulas say (SPEC A11)") {
+  ScheduleOptions options;
+  options.learning_rate = 2;
+  options.final_learning_rate = 0.5;
+  options.warmup = 10;
+  for (const ScheduleKind kind :
+       {ScheduleKind::constant, ScheduleKind::linear, ScheduleKind::cosine, ScheduleKind::inverse_sqrt}) {
+    options.schedule = kind;
+    const Schedule schedule(options, 110);
+    CHECK(schedule.rate(0) == doctest::Approx(0.2));
+    CHECK(schedule.rate(4) == doctest::Approx(1.0));
+    CHECK(schedule.rate(9) == doctest::Approx(2.0));
+  }
+  const auto rate = [&](ScheduleKind kind, Index step) {
+    options.schedule = kind;
+    return Schedule(options, 110).rate(step);
+  };
+  CHECK(rate(ScheduleKind::constant, 109) == 2);
+  CHECK(rate(ScheduleKind::linear, 60) == doctest::Approx(1.25));
+  CHECK(rate(ScheduleKind::linear, 110) == doctest::Approx(0.5));
+  CHECK(rate(ScheduleKind::cosine, 60) == doctest::Approx(1.25));
+  CHECK(rate(ScheduleKind::cosine, 35) == doctest::Approx(0.5 + 1.5 * 0.5 * (1 + std::sqrt(0.5))));
+  CHECK(rate(ScheduleKind::cosine, 110) == doctest::Approx(0.5));
+  CHECK(rate(ScheduleKind::inverse_sqrt, 39) == doctest::Approx(1.0));
+}
+
+TEST_CASE("schedules: defaults are a tenth of the peak and a hundredth of the steps; no warm-up starts at the peak") {
+  ScheduleOptions options;
+  options.learning_rate = 1;
+  const Schedule schedule(options, 1000);
+  CHECK(schedule.rate(9) == doctest::Approx(1));
+  CHECK(schedule.rate(8) < 1);
+  CHECK(schedule.rate(1000) == doctest::Approx(0.1));
+  options.warmup = 0;
+  CHECK(Schedule(options, 1000).rate(0) == doctest::Approx(1));
+}

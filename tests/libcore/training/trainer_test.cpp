@@ -1,0 +1,284 @@
+#include "heddle/training/trainer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/pool.hpp"
+#include "heddle/tensor/threads.hpp"
+
+using namespace heddle;
+using namespace heddle::training;
+
+namespace {
+
+models::ModelConfig tiny(Index vocab) {
+  models::ModelConfig config;
+  config.layers = 2;
+  config.width = 32;
+  config.heads = 4;
+  config.context = 16;
+  config.vocab_size = vocab;
+  return config;
+}
+
+// A text with structure: each token follows from the last but for some noise.
+data::TokensInMemory text(Index size, Index vocab, std::uint64_t seed) {
+  std::vector<TokenId> tokens{0};
+  const RandomStream stream(seed, 77);
+  for (Index i = 1; i < size; ++i) {
+    const bool noise = stream.uniform(static_cast<std::uint64_t>(2 * i)) < 0.1;
+    tokens.push_back(noise ? static_cast<TokenId>(stream.below(static_cast<std::uint64_t>(2 * i + 1),
+                                                               static_cast<std::uint64_t>(vocab)))
+                           : static_cast<TokenId>((5 * tokens.back() + 3) % vocab));
+  }
+  return {tokens, vocab};
+}
+
+Plan quick_plan(Index steps) {
+  Plan plan;
+  plan.training.steps = steps;
+  plan.training.batch_size = 4;
+  plan.training.eval_every = 7;
+  plan.training.eval_tokens = 200;
+  plan.training.checkpoint_every = 5;
+  plan.training.log_every = 3;
+  plan.schedule.learning_rate = 3e-3;
+  plan.seed = 9;
+  return plan;
+}
+
+std::map<std::string, std::vector<Real>> weights_of(const models::Decoder& model) {
+  std::map<std::string, std::vector<Real>> weights;
+  for (const Parameter& parameter : model.parameters().all()) weights[parameter.name] = parameter.value().elements();
+  return weights;
+}
+
+double largest_difference(const std::map<std::string, std::vector<Real>>& a,
+                          const std::map<std::string, std::vector<Real>>& b) {
+  double largest = 0;
+  for (const auto& [name, values] : a) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(values[i]) - static_cast<double>(b.at(name)[i])));
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("training: one batch is learnt by heart") {
+  models::ModelConfig config = tiny(40);
+  models::Decoder model(config, 2);
+  std::vector<TokenId> tokens;
+  const RandomStream stream(3, 3);
+  for (std::uint64_t i = 0; i < 17; ++i) tokens.push_back(static_cast<TokenId>(stream.below(i, 40)));
+  const data::TokensInMemory source(tokens, 40);
+  Plan plan = quick_plan(200);
+  plan.training.batch_size = 1;
+  plan.optimizer.weight_decay = 0;
+  Trainer trainer(model, source, nullptr, plan);
+  double loss = 0;
+  for (int i = 0; i < 200; ++i) loss = trainer.step();
+  CHECK(loss < 0.05);
+}
+
+TEST_CASE("training: the same plan gives the same bits with 1, 2 and 3 threads") {
+  const auto tokens = text(3000, 50, 1);
+  std::map<std::string, std::vector<Real>> first;
+  for (const int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    models::ModelConfig config = tiny(50);
+    config.dropout = 0.1;
+    models::Decoder model(config, 4);
+    Trainer trainer(model, tokens, nullptr, quick_plan(12));
+    trainer.run({});
+    if (first.empty()) first = weights_of(model);
+    CHECK(weights_of(model) == first);
+  }
+  set_thread_count(2);
+}
+
+TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
+  const auto tokens = text(3000, 50, 1);
+  std::map<std::string, std::vector<Real>> together;
+  for (const Index cut : {Index{1}, Index{2}, Index{8}}) {
+    models::ModelConfig config = tiny(50);
+    config.dropout = 0.2;
+    models::Decoder model(config, 4);
+    Plan plan = quick_plan(5);
+    plan.training.batch_size = 8 / cut;
+    plan.training.accumulate = cut;
+    plan.optimizer.optimizer = OptimizerKind::sgd;  // Adam would turn rounding near zero into whole steps
+    Trainer trainer(model, tokens, nullptr, plan);
+    trainer.run({});
+    if (together.empty()) together = weights_of(model);
+    CHECK(largest_difference(weights_of(model), together) < 2e-6);
+  }
+}
+
+TEST_CASE("training: stopped at any step and resumed from what was saved, it ends with the same bits and records") {
+  const auto tokens = text(3000, 50, 1), valid = text(500, 50, 2);
+  const Plan plan = quick_plan(20);
+  const auto config = tiny(50);
+  std::vector<std::pair<Index, double>> expected_records;
+  const auto keep = [](std::vector<std::pair<Index, double>>& list) {
+    return [&list](const StepRecord& r) { list.emplace_back(r.step, r.loss + r.valid_loss.value_or(0)); };
+  };
+  models::Decoder whole(config, 4);
+  Hooks plain;
+  plain.on_step = keep(expected_records);
+  Trainer(whole, tokens, &valid, plan).run(plain);
+
+  for (const int polls : {0, 1, 3, 7, 8, 9, 14, 22, 26}) {  // some of them fall into evaluations
+    CAPTURE(polls);
+    std::vector<std::pair<Index, double>> records;
+    models::Decoder first(config, 4);
+    Trainer interrupted(first, tokens, &valid, plan);
+    Hooks hooks;
+    hooks.on_step = keep(records);
+    int left = polls;
+    hooks.stop = [&left] { return left-- <= 0; };
+    interrupted.run(hooks);
+    REQUIRE(interrupted.state().step < plan.training.steps);
+
+    models::Decoder second(config, 999);
+    Trainer resumed(second, tokens, &valid, plan);
+    for (std::size_t i = 0; i < second.parameters().all().size(); ++i) {
+      second.parameters().all()[i].value().assign(first.parameters().all()[i].value());
+    }
+    for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
+      resumed.moments()[i].value.assign(interrupted.moments()[i].value);
+    }
+    resumed.state() = interrupted.state();
+    Hooks rest;
+    rest.on_step = keep(records);
+    resumed.run(rest);
+    CHECK(weights_of(second) == weights_of(whole));
+    CHECK(records == expected_records);
+  }
+}
+
+TEST_CASE("training: after the first step nothing is allocated from the system") {
+  set_thread_count(1);
+  const auto tokens = text(3000, 50, 1);
+  models::Decoder model(tiny(50), 4);
+  Trainer trainer(model, tokens, nullptr, quick_plan(10));
+  trainer.step();
+  const auto before = pool().statistics();
+  for (int i = 0; i < 5; ++i) trainer.step();
+  CHECK(pool().statistics().system_allocations == before.system_allocations);
+  set_thread_count(2);
+}
+
+TEST_CASE("training: a simulation foresees the pool's memory to the byte, and the arithmetic") {
+  set_thread_count(1);
+  const auto tokens = text(3000, 50, 1);
+  const Plan plan = quick_plan(10);
+  std::size_t foreseen = 0;
+  double flops = 0;
+  {
+    const Simulation simulation;
+    models::Decoder model(tiny(50), 4);
+    Trainer trainer(model, tokens, nullptr, plan);
+    trainer.step();
+    foreseen = pool().statistics().bytes_in_use;
+    const double before = matmul_flops();
+    trainer.step();
+    flops = matmul_flops() - before;
+  }
+  pool().trim();
+  const std::size_t others = pool().statistics().bytes_in_use;
+  models::Decoder model(tiny(50), 4);
+  Trainer trainer(model, tokens, nullptr, plan);
+  trainer.step();
+  CHECK(pool().statistics().bytes_in_use - others == foreseen);
+  Index multiplied = 0;  // numbers in matrices
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (parameter.decay == Decay::yes && parameter.name != "decoder/embedding/position/weight") {
+      multiplied += parameter.size();
+    }
+  }
+  const Index positions = model.config().context * model.config().width;
+  CHECK(flops == 64 * models::training_flops_per_token(model.config(), multiplied + positions, 16));
+  set_thread_count(2);
+}
+
+TEST_CASE("training: a diverging run names the step and the cause, and keeps the weights finite") {
+  const auto tokens = text(3000, 50, 1);
+  models::Decoder model(tiny(50), 4);
+  Plan plan = quick_plan(50);
+  plan.optimizer.optimizer = OptimizerKind::sgd;
+  plan.optimizer.clip = 0;
+  plan.schedule.learning_rate = 1000;
+  plan.schedule.warmup = 0;
+  Trainer trainer(model, tokens, nullptr, plan);
+  try {
+    trainer.run({});
+    FAIL("it did not diverge");
+  } catch (const NumericError& error) {
+    const std::string message = error.what();
+    CAPTURE(message);
+    CHECK(error.exit_status() == 3);
+    CHECK(message.find("step ") == 0);
+    CHECK(message.find("lower --learning-rate") != std::string::npos);
+  }
+}
+
+TEST_CASE("training: tokens that do not fit the model are refused before any work") {
+  const auto tokens = text(3000, 51, 1), few = text(10, 50, 1);
+  models::Decoder model(tiny(50), 4);
+  CHECK_THROWS_WITH_AS(Trainer(model, tokens, nullptr, quick_plan(1)),
+                       "tokens in memory: vocabulary of 51 does not match the model's 50; encode it with the model's "
+                       "tokenizer",
+                       DataError);
+  CHECK_THROWS_AS(Trainer(model, few, nullptr, quick_plan(1)), DataError);
+  const auto enough = text(3000, 50, 1);
+  CHECK_THROWS_WITH_AS(Trainer(model, enough, nullptr, quick_plan(0)), "steps = 0 must be from 1 to 1e+12",
+                       UsageError);
+}
+
+TEST_CASE("training: epochs become steps") {
+  const auto tokens = text(16 * 41 + 1, 50, 1);
+  models::Decoder model(tiny(50), 4);
+  Plan plan = quick_plan(1);
+  plan.training.epochs = 2.5;
+  CHECK(Trainer(model, tokens, nullptr, plan).total_steps() == 25);  // 40 windows, batches of 4
+}
+
+TEST_CASE("the model without layers tends to the bigram law (SPEC 3.6)") {
+  // A Markov chain over 12 tokens: three successors each, with probabilities 0.6, 0.3 and 0.1.
+  constexpr Index vocab = 12;
+  std::vector<TokenId> tokens{0};
+  const RandomStream stream(21, 4);
+  for (std::uint64_t i = 0; i < 40000; ++i) {
+    const double u = stream.uniform(i);
+    const TokenId step = u < 0.6 ? 1 : u < 0.9 ? 4 : 7;
+    tokens.push_back(static_cast<TokenId>((tokens.back() * 5 + step) % vocab));
+  }
+  const double entropy = -(0.6 * std::log(0.6) + 0.3 * std::log(0.3) + 0.1 * std::log(0.1));
+  for (const bool tied : {false, true}) {
+    CAPTURE(tied);
+    models::ModelConfig config = tiny(vocab);
+    config.layers = 0;
+    config.positions = PositionKind::none;
+    config.tie_embeddings = tied;
+    models::Decoder model(config, 4);
+    const data::TokensInMemory source(tokens, vocab);
+    Plan plan = quick_plan(1500);
+    plan.training.batch_size = 32;
+    plan.schedule.learning_rate = 1e-2;
+    plan.optimizer.weight_decay = 0;
+    Trainer trainer(model, source, nullptr, plan);
+    trainer.run({});
+    const double loss = evaluate(model, source, 20000, 64).nats_per_token();
+    if (!tied) {
+      CHECK(loss == doctest::Approx(entropy).epsilon(0.02 / entropy));
+    } else {
+      // Tied logits E g E^T are nearly symmetric, so the law of a directed chain is out of reach.
+      CHECK(loss > entropy);
+    }
+  }
+}
