@@ -13,14 +13,14 @@ cli::About about() {
           .synopsis = {"--train [--model NAME] [--vocab-size N] -o tokenizer.h5 [FILE...]",
                        "-t TOKENIZER [--pieces] [FILE...]", "-t TOKENIZER -o tokens.h5 [FILE...]",
                        "-t TOKENIZER --decode [FILE...]"},
-          .operands = {{"FILE", "text, or with --decode ids or token files; none or - is standard input", 0,
-                        cli::any_number}}};
+          .operands = {
+              {"FILE", "text, or with --decode ids or token files; none or - is standard input", 0, cli::any_number}}};
 }
 
 // Names an option that the user gave and that does nothing here.
 void refuse(const cli::Arguments& arguments, const std::vector<std::string>& options, const std::string& where) {
   for (const std::string& option : options) {
-    check<UsageError>(!arguments.given(option), "--", option, " means something ", where, " only");
+    check<UsageError>(!arguments.given(option), "--", option, " is for ", where, " only");
   }
 }
 
@@ -49,13 +49,13 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
   } else {
     check<UsageError>(options.decode || !options.tokenizer.empty(),
                       "-t TOKENIZER is missing; or --train -o tokenizer.h5 to make one");
-    refuse(arguments, training_options(), "with --train");
+    refuse(arguments, training_options(), "--train");
   }
   if (!makes_token_file(options)) {
-    refuse(arguments, {"compress"}, "for a token file (-o tokens.h5)");
-    if (!options.train) refuse(arguments, {"documents"}, "with --train and for a token file (-o tokens.h5)");
+    refuse(arguments, {"compress"}, "token files (-o tokens.h5)");
+    if (!options.train) refuse(arguments, {"documents"}, "--train and token files (-o tokens.h5)");
   }
-  if (options.train || options.decode) refuse(arguments, {"special"}, "where text becomes ids");
+  if (options.train || options.decode) refuse(arguments, {"special"}, "text that becomes ids");
 }
 
 void tokenize(cli::Arguments& arguments) {

@@ -37,7 +37,10 @@ class Learner : public TextConsumer {
 class LinePrinter : public TextConsumer {
  public:
   LinePrinter(TextReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, std::ostream& out)
-      : reader_(reader), tokenizer_(std::move(tokenizer)), pieces_(options.pieces), out_(out),
+      : reader_(reader),
+        tokenizer_(std::move(tokenizer)),
+        pieces_(options.pieces),
+        out_(out),
         encoder_(tokenizer_, [this](const auto& part) { print(part); }, {.special = options.special}) {}
 
   void add(std::string_view text) override {
@@ -99,7 +102,8 @@ void LinePrinter::append(TokenId id) {
 class TokenFileMaker : public TextConsumer {
  public:
   TokenFileMaker(TextReader& reader, const text::Tokenizer& tokenizer, const TokenizeOptions& options)
-      : reader_(reader), end_of_text_(tokenizer.end_of_text()),
+      : reader_(reader),
+        end_of_text_(tokenizer.end_of_text()),
         writer_(options.output, tokenizer, {.compress = options.compress}),
         encoder_(tokenizer, [this](const auto& part) { store(part); }, {.special = options.special}) {}
 
@@ -188,11 +192,10 @@ void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& op
   cli::throw_if_stopped();
   formats::TokenFileWriter& writer = maker.writer();
   writer.commit(provenance);
-  arguments.say(concatenate(options.output, ": ", grouped(writer.size()), " tokens of ", grouped(writer.documents()),
-                            writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()),
-                            " bytes of text, ",
-                            ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())),
-                            " bytes a token"));
+  arguments.say(concatenate(
+      options.output, ": ", grouped(writer.size()), " tokens of ", grouped(writer.documents()),
+      writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()), " bytes of text, ",
+      ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())), " bytes a token"));
 }
 
 }  // namespace heddle

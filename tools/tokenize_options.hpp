@@ -39,15 +39,17 @@ struct TokenizeOptions {
                 .letter('t')
                 .takes("FILE"),
             self.tokenizer);
-    visitor(Field("output", "where the result goes: a tokenizer file with --train, text with --pieces and --decode, else "
-                            "a token file. Without it, or with -, ids and text go to standard output")
+    visitor(Field("output",
+                  "where the result goes: a tokenizer file with --train, text with --pieces and --decode, else "
+                  "a token file. Without it, or with -, ids and text go to standard output")
                 .letter('o')
                 .takes("FILE"),
             self.output);
     visitor(Field("pieces", "print pieces instead of ids"), self.pieces);
     visitor(Field("decode", "ids or token files in, text out"), self.decode);
-    visitor(Field("documents", "what ends a document of the token file: a line, blank lines, the file, or nothing but "
-                               "the end of the whole input"),
+    visitor(Field("documents",
+                  "what ends a document of the token file: a line, blank lines, the file, or nothing but "
+                  "the end of the whole input"),
             self.documents);
     visitor(Field("special", "what text that reads like a special token is: that token, or plain text"), self.special);
     visitor(Field("compress", "make the token file smaller, and slower to read at random"), self.compress);

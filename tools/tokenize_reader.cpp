@@ -50,7 +50,9 @@ std::string Places::text_of(const text::TextPosition& in_document) const {
 }
 
 TextReader::TextReader(const cli::Arguments& arguments, Documents separator)
-    : arguments_(arguments), separator_(separator), names_(arguments.input_or_usage("FILE")),
+    : arguments_(arguments),
+      separator_(separator),
+      names_(arguments.input_or_usage("FILE")),
       progress_(arguments, "MB") {
   for (const std::string& name : names_) measure(name);
 }

@@ -57,8 +57,7 @@ inline std::vector<double> naive_attention(const std::vector<double>& query, con
       const Index keys_at = (b * sizes.heads + h) * sizes.key_time * width;
       for (Index i = 0; i < sizes.query_time; ++i) {
         const Index query_at = ((b * sizes.heads + h) * sizes.query_time + i) * width;
-        const auto weights =
-            naive_weights(query.data() + query_at, key.data() + keys_at, sizes, mask, scale, b, i);
+        const auto weights = naive_weights(query.data() + query_at, key.data() + keys_at, sizes, mask, scale, b, i);
         double* to = y.data() + ((b * sizes.query_time + i) * sizes.heads + h) * width;
         for (Index j = 0; j < sizes.key_time; ++j) {
           const double* row = value.data() + keys_at + j * width;

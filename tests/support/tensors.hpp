@@ -14,7 +14,9 @@ namespace heddle::testing {
 
 // Tests are built for float and for double; a tolerance says what each must reach.
 constexpr bool real_is_double = std::is_same_v<Real, double>;
-constexpr double by_precision(double in_double, double in_float) { return real_is_double ? in_double : in_float; }
+constexpr double by_precision(double in_double, double in_float) {
+  return real_is_double ? in_double : in_float;
+}
 
 // Independent normal numbers; equal arguments give equal tensors.
 inline Tensor normal_tensor(const Shape& shape, std::uint64_t seed, double deviation = 1) {

@@ -29,6 +29,8 @@ inline Variable weighted_sum(const Variable& y, const Tensor& weights) {
   });
 }
 
-inline Variable weighted_sum(const Variable& y) { return weighted_sum(y, sum_weights(y.shape())); }
+inline Variable weighted_sum(const Variable& y) {
+  return weighted_sum(y, sum_weights(y.shape()));
+}
 
 }  // namespace heddle::testing

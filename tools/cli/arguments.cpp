@@ -49,7 +49,7 @@ std::string shell_quoted(const std::string& word) {
 Arguments::Arguments(const About& about, std::vector<std::string> words)
     : about_(about), words_(std::move(words)), operands_(about.operands.size()) {}
 
-// The common options, but for those that the tool has itself, and the requests.
+// The common options and the requests, but for those that the tool has itself.
 void Arguments::add_shared(OptionTable& table) {
   OptionTable common;
   common.add(common_, common_group);
@@ -59,6 +59,10 @@ void Arguments::add_shared(OptionTable& table) {
   OptionTable requests;
   requests.add(requests_, common_group);
   for (Option option : requests.options()) {
+    if (Option* const own = table.find(option.field.name); own != nullptr) {
+      own->in_files = false;  // HEDDLE_CONFIG names a file even where --config means something else
+      continue;
+    }
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
     table.add(std::move(option));

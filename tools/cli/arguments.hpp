@@ -33,7 +33,8 @@ struct CommonOptions {
   }
 };
 
-// What asks for an answer instead of work, and where options come from. Neither files nor the environment can ask.
+// What asks for an answer instead of work, and where options come from. Neither files nor the environment can ask. Here
+// too, a tool's own field of the same name takes the place of one.
 struct Requests {
   std::string config;
   bool print_config = false;

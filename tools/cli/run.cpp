@@ -66,6 +66,8 @@ int detail::run(int argc, char** argv, const About& about, const std::function<i
   restart_with_better_kernel(argv);
   reserve_standard_streams();
   signal(SIGPIPE, SIG_IGN);
+  // So that a file size limit is an error of write(), which leaves no half-written file.
+  signal(SIGXFSZ, SIG_IGN);
   try {
     return run_body({argv + std::min(argc, 1), argv + argc}, about, body);
   } catch (const ClosedPipe& error) {

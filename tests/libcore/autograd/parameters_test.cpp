@@ -42,8 +42,8 @@ TEST_CASE("parameters: names are paths, in the order of declaration") {
   layer.stacked({"query/weight", "key/weight"}, {2, 3}, Initializer::normal(1), Decay::yes);
   layer.parameter("norm/gain", {3}, Initializer::ones(), Decay::no);
   CHECK(layer.path() == "decoder/3");
-  CHECK(names(parameters) == std::vector<std::string>{"scale", "decoder/3/query/weight", "decoder/3/key/weight",
-                                                      "decoder/3/norm/gain"});
+  CHECK(names(parameters) ==
+        std::vector<std::string>{"scale", "decoder/3/query/weight", "decoder/3/key/weight", "decoder/3/norm/gain"});
   CHECK(parameters.count() == 1 + 6 + 6 + 3);
   REQUIRE(parameters.find("decoder/3/key/weight") != nullptr);
   CHECK(parameters.find("decoder/3/key/weight")->value().shape() == Shape{2, 3});

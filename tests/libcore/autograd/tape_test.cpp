@@ -18,10 +18,9 @@ Tensor times(const Tensor& x, Real factor) {
 
 // y = factor x; keeps x for its backward pass, as most operations do.
 Variable scaled(const Variable& x, Real factor) {
-  return record(times(x.value(), factor), {x},
-                [kept = x.value(), gradient = x.gradient(), factor](const Tensor& dy) {
-                  gradient->contribute(times(dy, factor));
-                });
+  return record(times(x.value(), factor), {x}, [kept = x.value(), gradient = x.gradient(), factor](const Tensor& dy) {
+    gradient->contribute(times(dy, factor));
+  });
 }
 
 // y = a + b
@@ -34,7 +33,9 @@ Variable sum(const Variable& a, const Variable& b) {
   });
 }
 
-std::size_t bytes_in_use() { return pool().statistics().bytes_in_use; }
+std::size_t bytes_in_use() {
+  return pool().statistics().bytes_in_use;
+}
 
 }  // namespace
 

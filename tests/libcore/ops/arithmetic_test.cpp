@@ -1,0 +1,69 @@
+#include "heddle/ops/arithmetic.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/gradient_check.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const Operation add_two = [](const auto& in) { return ops::add(in[0], in[1]); };
+const Operation add_each = [](const auto& in) { return ops::add_to_each(in[0], in[1]); };
+
+}  // namespace
+
+TEST_CASE("arithmetic: gradients of add") {
+  for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{2, 3, 7}, Shape{5, 7001}}) {
+    CAPTURE(shape);
+    check_operation(add_two, {normal_tensor(shape, 1), normal_tensor(shape, 2)});
+    check_operation([](const auto& in) { return ops::add(in[0], in[0]); }, {normal_tensor(shape, 1)});
+  }
+}
+
+TEST_CASE("arithmetic: gradients of add_to_each") {
+  for (const Shape& shape : {Shape{1, 1}, Shape{1, 5}, Shape{4, 3, 7}, Shape{3, 5, 1001}}) {
+    CAPTURE(shape);
+    std::vector<Index> row = shape.extents();
+    row.erase(row.begin());
+    const std::vector<Tensor> inputs{normal_tensor(shape, 1), normal_tensor(Shape(row), 2)};
+    check_operation(add_each, inputs);
+    check_oracle(
+        add_each,
+        [](const auto& in) {
+          std::vector<double> y = in[0];
+          for (std::size_t i = 0; i < y.size(); ++i) y[i] += in[1][i % in[1].size()];
+          return y;
+        },
+        inputs);
+  }
+}
+
+TEST_CASE("arithmetic: gradients of scale") {
+  for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{5, 7001}}) {
+    CAPTURE(shape);
+    for (const Real factor : {Real(-2.5), Real(0), Real(1)}) {
+      check_operation([factor](const auto& in) { return ops::scale(in[0], factor); }, {normal_tensor(shape, 1)});
+    }
+  }
+}
+
+TEST_CASE("arithmetic: a sum with a constant leaves the constant alone") {
+  const Variable x = leaf(Tensor({2}, 1)), constant{Tensor({2}, {3, 4})};
+  Recording recording;
+  const Variable y = ops::add(constant, ops::add(x, constant));
+  CHECK(y.value().elements() == std::vector<Real>{7, 9});
+  recording.backward(weighted_sum(y, Tensor({2}, {5, 6})));
+  CHECK(x.gradient()->tensor().elements() == std::vector<Real>{5, 6});
+  CHECK(constant.value().elements() == std::vector<Real>{3, 4});
+}
+
+TEST_CASE("arithmetic: shapes that do not fit are refused") {
+  const Variable a(Tensor({2, 3}, 1)), b(Tensor({3, 2}, 1)), turned(Tensor({3, 2}, 1).swapped(0, 1));
+  CHECK_THROWS_AS(ops::add(a, b), ShapeError);
+  CHECK_THROWS_AS(ops::add(a, turned), ShapeError);
+  CHECK_THROWS_AS(ops::add_to_each(a, a), ShapeError);
+  CHECK_THROWS_AS(ops::add_to_each(a, Variable(Tensor({2}, 1))), ShapeError);
+  CHECK_THROWS_AS(ops::scale(turned, 1), ShapeError);
+}

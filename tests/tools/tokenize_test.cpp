@@ -1,0 +1,392 @@
+// tokenize from outside: what it prints, what it writes, and how it fails.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "heddle/base/random.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "tools/command.hpp"
+
+using heddle::testing::Outcome;
+using heddle::testing::read_file;
+using heddle::testing::run_command;
+using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
+
+namespace {
+
+const std::string tokenize = TOKENIZE;
+
+// Of every kind that a text can trip over.
+const std::string odd_text(
+    "The cat sat on the mat.\r\nthe cat\n\n\r\n   \nna\xC3\xAFve \xF0\x9F\x90\x88\n\0\xff\xfe\x80\n<|endoftext|> the "
+    "end<|endoftext|>\nno end",
+    95);
+
+std::string random_bytes(std::size_t count) {
+  const heddle::RandomStream stream(7, heddle::random_site("tokenize_test"));
+  std::string bytes;
+  for (std::uint64_t block = 0; bytes.size() < count; ++block) {
+    for (const std::uint32_t word : stream.block(block)) {
+      for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(word >> shift);
+    }
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+long lines_in(const std::string& text) {
+  return std::ranges::count(text, '\n');
+}
+
+// A folder with a text and a tokenizer of each kind trained on it, where commands run.
+class Workplace {
+ public:
+  Workplace() {
+    std::string text;
+    for (int i = 0; i < 50; ++i) text += "the cat sat on the mat, and the dog saw that the cat sat there\n";
+    write_file(folder_ / "text", text);
+    write_file(folder_ / "odd", odd_text);
+    for (const char* kind : {"bpe", "byte", "char", "word"}) {
+      REQUIRE(run("$T --train --model " + std::string(kind) + " -o " + kind + ".h5 text").status == 0);
+    }
+  }
+
+  // $T is the program.
+  Outcome run(const std::string& command) const {
+    return run_command("cd " + (folder_ / ".") + "; T=" + tokenize + "; " + command);
+  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+  void write(const std::string& name, const std::string& bytes) const { write_file(folder_ / name, bytes); }
+  std::string names() const { return run("ls -A").out; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// A folder of real data, or "" where there is none.
+std::string shared_data(const std::string& name) {
+  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
+  const std::string path = folder == nullptr ? "" : std::string(folder) + "/" + name;
+  if (!path.empty() && std::filesystem::exists(path)) return path;
+  std::puts(("skipped: " + name + " is not there (HEDDLE_SHARED_DATA)").c_str());
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("tokenize: text, ids and text again are the same bytes") {
+  const Workplace place;
+  for (const std::string kind : {"bpe", "byte", "char", "word"}) {
+    for (const std::string special : {"token", "plain"}) {
+      CAPTURE(kind);
+      const std::string there = "$T -t " + kind + ".h5 --special " + special + " ";
+      const std::string back = "$T -t " + kind + ".h5 --decode";
+      CHECK(place.run(there + "odd | " + back).out == odd_text);
+      CHECK(place.run("cat odd | " + there + "- | " + back + " -").out == odd_text);
+      CHECK(place.run(there + "< odd > ids; " + back + " -o back ids; cat back").out == odd_text);
+      CHECK(lines_in(read_file(place.path("ids"))) == lines_in(odd_text));
+      for (const std::string text : {"", "\n", "x", "\r", "\r\n", "x\n", "\n\n", "\n\nx"}) {
+        place.write("short", text);
+        CHECK(place.run(there + "short | " + back).out == text);
+      }
+    }
+  }
+}
+
+TEST_CASE("tokenize: a line of ids for every line of every file") {
+  const Workplace place;
+  place.write("open", "cat");
+  const std::string cat = place.run("$T -t bpe.h5 open").out;
+  CHECK(place.run("$T -t bpe.h5 open open open").out == cat + "\n" + cat + "\n" + cat);
+  CHECK(place.run("$T -t byte.h5 open").out == "99 97 116");
+  CHECK(place.run("$T -t byte.h5 --pieces odd | head -n 1").out == "T h e Ġ c a t Ġ s a t Ġ o n Ġ t h e Ġ m a t . č\n");
+  CHECK(place.run("$T -t word.h5 --pieces <<< 'the cat'").out == "the \\scat\n");
+  CHECK(place.run("$T -t bpe.h5 --pieces -o pieces text; cat pieces").out ==
+        place.run("$T -t bpe.h5 --pieces text").out);
+  CHECK(place.run("$T -t bpe.h5 -o - open").out == cat);
+}
+
+TEST_CASE("tokenize: special tokens in the text are tokens, or text like any other") {
+  const Workplace place;
+  CHECK(place.run("$T -t byte.h5 <<< 'a<|endoftext|>'").out == "97 256\n");
+  CHECK(place.run("$T -t byte.h5 --special plain <<< '<|'").out == "60 124\n");
+  CHECK(place.run("$T --train --model byte --special-tokens '<sep>,<pad>' --end-of-text '' -o own.h5 text").status ==
+        0);
+  CHECK(place.run("$T -t own.h5 <<< '<pad><sep><|endoftext|>' | cut -d ' ' -f 1-3").out == "257 256 60\n");
+}
+
+TEST_CASE("tokenize: token files hold the text byte for byte, however it is divided") {
+  const Workplace place;
+  const std::map<std::string, long> documents{{"line", 8}, {"blank", 5}, {"file", 3}, {"whole", 1}};
+  place.write("paragraphs", "\nfirst\nfirst\n\n\nsecond\r\n\r\nthird");
+  const std::string all = read_file(place.path("paragraphs")) + "a\n\nb\n" + "xyz";
+  place.write("tail", "xyz");
+  for (const auto& [separator, count] : documents) {
+    for (const std::string compress : {"", " --compress"}) {
+      CAPTURE(separator);
+      const Outcome made = place.run("printf 'a\\n\\nb\\n' | $T -t bpe.h5 --documents " + separator + compress +
+                                     " -o tokens.h5 paragraphs - tail");
+      CHECK(made.status == 0);
+      CHECK(place.run("$T --decode tokens.h5").out == all);
+      CHECK(place.run("$T -t bpe.h5 --decode tokens.h5").out == all);
+      const heddle::formats::TokenFile file(place.path("tokens.h5"));
+      CHECK(file.text_bytes() == static_cast<long>(all.size()));
+      // Seven lines of the first input are its own; \n\n and \r\n\r\n divide paragraphs; an input ends a document.
+      CHECK(file.documents() == (separator == "line" ? 11 : separator == "blank" ? 6 : count));
+    }
+  }
+}
+
+TEST_CASE("tokenize: every document of a token file ends with the end-of-text token, if there is one") {
+  const Workplace place;
+  place.write("two", "a<|endoftext|>\nb");
+  REQUIRE(place.run("$T -t byte.h5 --documents line -o tokens.h5 two").status == 0);
+  const heddle::formats::TokenFile file(place.path("tokens.h5"));
+  std::vector<heddle::TokenId> ids(static_cast<std::size_t>(file.size()));
+  file.read(0, ids);
+  CHECK(ids == std::vector<heddle::TokenId>{97, 256, 10, 256, 98, 256});
+  CHECK(file.text_bytes() == 3);
+  CHECK(place.run("$T --decode tokens.h5").out == read_file(place.path("two")));
+
+  REQUIRE(
+      place.run("$T --train --model byte --end-of-text '' -o bare.h5; $T -t bare.h5 -o bare_tokens.h5 two").status ==
+      0);
+  CHECK(heddle::formats::TokenFile(place.path("bare_tokens.h5")).size() == 16);
+  CHECK(place.run("$T --decode bare_tokens.h5").out == read_file(place.path("two")));
+}
+
+TEST_CASE("tokenize: ten megabytes of random bytes come back") {
+  const Workplace place;
+  place.write("random", random_bytes(10'000'000));
+  CHECK(place.run("$T -t bpe.h5 random | $T -t bpe.h5 --decode | cmp - random").status == 0);
+  CHECK(place.run("$T -t bpe.h5 -o tokens.h5 random && $T --decode tokens.h5 | cmp - random").status == 0);
+  const std::string gpt2 = shared_data("tokenizers/gpt2");
+  if (gpt2.empty()) return;
+  CHECK(place.run("G=" + gpt2 + "; cat random | $T -t $G | $T -t $G --decode | cmp - random").status == 0);
+}
+
+TEST_CASE("tokenize: GPT-2's ids through the executable") {
+  const std::string gpt2 = shared_data("tokenizers/gpt2"), golden = shared_data("tokenizers/golden/gpt2.jsonl");
+  if (gpt2.empty() || golden.empty()) return;
+  const Workplace place;
+  std::ifstream cases(golden);
+  std::string text, wanted;
+  for (std::string line; std::getline(cases, line);) {
+    const auto entry = nlohmann::json::parse(line);
+    const auto sample = entry["text"].get<std::string>();
+    if (sample.find('\n') != std::string::npos) continue;
+    text += sample + "\n";
+    std::string ids;
+    for (const int id : entry["ids"]) ids += (ids.empty() ? "" : " ") + std::to_string(id);
+    wanted += ids + "\n";
+  }
+  REQUIRE(lines_in(wanted) > 20);
+  place.write("cases", text);
+  CHECK(place.run("$T -t " + gpt2 + " cases").out == wanted);
+}
+
+TEST_CASE("tokenize: the same file whatever the number of threads, and from a pipe") {
+  const Workplace place;
+  place.write("random", random_bytes(1'500'000));
+  CHECK(place
+            .run("$T -t bpe.h5 --threads 1 random > one; $T -t bpe.h5 --threads 3 random > three;"
+                 "cat random | $T -t bpe.h5 > piped; cmp one three && cmp one piped")
+            .status == 0);
+}
+
+TEST_CASE("tokenize: a line is answered before the next is there") {
+  const Workplace place;
+  const Outcome outcome = place.run(
+      "coproc $T -t byte.h5; for word in a bc; do echo $word >&${COPROC[1]}; read -ru ${COPROC[0]} -t 20 ids;"
+      "echo $ids; done; kill $COPROC_PID");
+  CHECK(outcome.out == "97\n98 99\n");
+}
+
+TEST_CASE("tokenize: training reports its result, and warns when the text gives too little") {
+  const Workplace place;
+  const Outcome small = place.run("$T --train --vocab-size 5000 -o small.h5 text");
+  CHECK(small.status == 0);
+  CHECK(contains(small.err, "tokenize: warning: the vocabulary has "));
+  CHECK(contains(small.err, " pieces instead of 5,000: "));
+  CHECK(contains(small.err, "tokenize: small.h5: bpe tokenizer with "));
+  CHECK(contains(small.err, "3,150 bytes of text"));
+  const Outcome exact = place.run("cat text | $T --train --vocab-size 270 -o small.h5");
+  CHECK(exact.err == "tokenize: small.h5: bpe tokenizer with 270 pieces, from 3,150 bytes of text\n");
+  CHECK(place.run("$T -q --train -o small.h5 text").err.empty());
+}
+
+TEST_CASE("tokenize: provenance leads from the tokens through the tokenizer to the text") {
+  const Workplace place;
+  REQUIRE(place.run("$T -t bpe.h5 -o tokens.h5 odd - < text").status == 0);
+  const heddle::formats::TokenFile file(place.path("tokens.h5"));
+  const heddle::formats::Provenance provenance = file.file().provenance();
+  REQUIRE(provenance.earlier.size() == 1);
+  CHECK(provenance.earlier[0].command_line == "tokenize --train --model bpe -o bpe.h5 text");
+  CHECK(provenance.own.command_line == "tokenize -t bpe.h5 -o tokens.h5 odd -");
+  REQUIRE(provenance.own.inputs.size() == 3);
+  CHECK(provenance.own.inputs[0].role == "tokenizer");
+  CHECK(provenance.own.inputs[0].made_by == 0);
+  const auto checksum = heddle::formats::checksum_file(place.path("text"));
+  CHECK(provenance.own.inputs[1].name == "odd");
+  CHECK(provenance.own.inputs[2].size == checksum.size);
+  CHECK(provenance.own.inputs[2].xxh128 == checksum.xxh128);
+  CHECK(provenance.earlier[0].inputs.at(0).xxh128 == checksum.xxh128);
+}
+
+TEST_CASE("tokenize: equal commands make equal files") {
+  const Workplace place;
+  const std::string command =
+      "export SOURCE_DATE_EPOCH=1700000000; $T --train -o same.h5 text; $T -t same.h5 -o tokens.h5 text;";
+  CHECK(place.run(command + "cp same.h5 a; cp tokens.h5 b;" + command + "cmp a same.h5 && cmp b tokens.h5").status ==
+        0);
+}
+
+TEST_CASE("tokenize: text that has no tokens is found by file, line and byte") {
+  const Workplace place;
+  REQUIRE(place.run("$T --train --model char --no-byte-fallback -o strict.h5 text").status == 0);
+  place.write("bad", "the cat\nthe ca\xfft\n");
+  const std::string wanted = "tokenize: bad:2:7: invalid UTF-8";
+  CHECK(place.run("$T -t strict.h5 text bad").err.starts_with(wanted));
+  for (const std::string documents : {"line", "blank", "file", "whole"}) {
+    CAPTURE(documents);
+    const Outcome outcome = place.run("$T -t strict.h5 --documents " + documents + " -o tokens.h5 text bad text");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err.starts_with(wanted));
+    CHECK(place.run("$T --train --model char --no-byte-fallback --documents " + documents + " -o new.h5 text bad")
+              .err.starts_with(wanted));
+  }
+  CHECK(place.run("printf 'the Q' | $T -t strict.h5").err.starts_with("tokenize: standard input:1:5: "));
+  CHECK_FALSE(contains(place.names(), "tokens.h5"));
+  CHECK_FALSE(contains(place.names(), "new.h5"));
+}
+
+TEST_CASE("tokenize: ids that cannot be are found by file and line") {
+  const Workplace place;
+  place.write("ids", "97 98\n97\t\r\n 999 1\n");
+  const Outcome outside = place.run("$T -t byte.h5 --decode ids");
+  CHECK(outside.status == 1);
+  CHECK(outside.err ==
+        "tokenize: ids:3: token id 999 is outside the tokenizer's vocabulary of 257; decode it with the "
+        "tokenizer that it was made with\n");
+  for (const char* word : {"x7", "7x", "-1", "+1", "1.5", "99999999999999999999999999"}) {
+    CAPTURE(word);
+    const Outcome outcome = place.run("printf '1\\n2 " + std::string(word) + " 3' | $T -t byte.h5 --decode");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err.starts_with("tokenize: standard input:2: "));
+    CHECK(lines_in(outcome.err) == 1);
+  }
+}
+
+TEST_CASE("tokenize: missing, empty, foreign and damaged files are one line and status 1") {
+  const Workplace place;
+  place.write("empty", "");
+  place.write("half.h5", read_file(place.path("bpe.h5")).substr(0, 3000));
+  REQUIRE(place.run("$T -q -t bpe.h5 -o tokens.h5 text").status == 0);
+  const std::map<std::string, std::string> failures{
+      {"$T -t bpe.h5 absent", "tokenize: absent: cannot open"},
+      {"$T -t absent text", "tokenize: absent: cannot open"},
+      {"$T -t text text", "tokenize: text: is plain text"},
+      {"$T -t empty text", "tokenize: empty: is empty"},
+      {"$T -t half.h5 text", "tokenize: half.h5: "},
+      {"mkdir -p folder; $T -t folder text", "tokenize: folder: "},
+      {"$T -t bpe.h5 .", "tokenize: .: cannot read"},
+      {"$T -t bpe.h5 -o out.h5 empty", "tokenize: empty: no text"},
+      {"$T --train -o out.h5 empty", "tokenize: empty: no text"},
+      {"$T --train -o out.h5 text absent", "tokenize: absent: cannot open"},
+      {"$T -t bpe.h5 -o nowhere/out.h5 text", "tokenize: nowhere/out.h5: cannot create"},
+      {"$T --train -o nowhere/out.h5 text", "tokenize: nowhere/out.h5: cannot create"},
+      {"$T -t byte.h5 --decode tokens.h5", "tokenize: tokens.h5: was made with another tokenizer"},
+      {"$T --decode bpe.h5", "tokenize: bpe.h5: "},
+      {"$T -t bpe.h5 --decode < tokens.h5", "tokenize: standard input:1: "}};
+  const std::string before = place.run("mkdir -p folder; ls -A").out;
+  for (const auto& [command, message] : failures) {
+    CAPTURE(command);
+    const Outcome outcome = place.run(command);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err.starts_with(message));
+    CHECK(lines_in(outcome.err) == 1);
+    CHECK(outcome.out.empty());
+  }
+  CHECK(place.names() == before);
+}
+
+TEST_CASE("tokenize: no bit of a tokenizer file can flip unnoticed or crash") {
+  const Workplace place;
+  const std::string good = read_file(place.path("byte.h5"));
+  const std::string ids = place.run("$T -t byte.h5 odd").out;
+  for (std::size_t at = 0; at < good.size(); at += good.size() / 40) {
+    CAPTURE(at);
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    place.write("flipped.h5", bad);
+    const Outcome outcome = place.run("$T -t flipped.h5 odd");
+    CHECK((outcome.status == 0 || outcome.status == 1));
+    if (outcome.status == 0) CHECK(outcome.out == ids);
+    if (outcome.status == 1) CHECK(lines_in(outcome.err) == 1);
+  }
+}
+
+TEST_CASE("tokenize: wrong usage is status 2") {
+  const Workplace place;
+  for (const char* words : {"", "-t bpe.h5 --train -o x.h5", "--train", "--train -o -", "-t bpe.h5 --decode --pieces",
+                            "--pieces", "-t bpe.h5 --vocab-size 9", "-t bpe.h5 --compress",
+                            "-t bpe.h5 --documents line", "--decode --special plain", "--train --vocab-size 0 -o x.h5",
+                            "--train --vocab-size 10 -o x.h5", "--train --model nonsense -o x.h5", "--decode"}) {
+    CAPTURE(words);
+    const Outcome outcome = place.run("$T " + std::string(words) + " < text");
+    CHECK(outcome.status == 2);
+    CHECK(lines_in(outcome.err) == 1);
+  }
+}
+
+TEST_CASE("tokenize: full disks and lost outputs leave nothing, and old files stand") {
+  const Workplace place;
+  place.write("random", random_bytes(1'000'000));
+  place.write("out.h5", "old");
+  const std::string before = place.names();
+  for (const char* task : {"-t bpe.h5", "--train --vocab-size 20000"}) {
+    CAPTURE(task);
+    const Outcome full = place.run("ulimit -f 100; $T " + std::string(task) + " -o out.h5 random");
+    CHECK(full.status == 1);
+    CHECK(full.err.starts_with("tokenize: out.h5: cannot write: File too large"));
+    CHECK(lines_in(full.err) == 1);
+  }
+  CHECK(place.names() == before);
+  CHECK(read_file(place.path("out.h5")) == "old");
+  CHECK(place.run("$T -t bpe.h5 random > /dev/full").err ==
+        "tokenize: cannot write standard output: No space left on device\n");
+  CHECK(place.run("$T -t bpe.h5 -o /dev/full random").status == 1);
+  const Outcome closed = place.run("$T -t bpe.h5 random random | head -n 1; echo ${PIPESTATUS[0]}");
+  CHECK(closed.out.ends_with("\n141\n"));
+  CHECK(closed.err.empty());
+}
+
+TEST_CASE("tokenize: a signal leaves no file") {
+  const Workplace place;
+  const std::string before = place.names();
+  const Outcome outcome = place.run(
+      "coproc $T -t bpe.h5 -o out.h5; until ls -A | grep -q out.h5; do sleep 0.01; done; kill $COPROC_PID; "
+      "wait $COPROC_PID");
+  CHECK(outcome.status == 143);
+  CHECK(place.names() == before);
+}
+
+TEST_CASE("tokenize: other tools read its files") {
+  if (run_command("command -v h5ls h5dump").status != 0) {
+    std::puts("skipped: h5ls and h5dump are not installed");
+    return;
+  }
+  const Workplace place;
+  REQUIRE(place.run("$T -q -t byte.h5 -o tokens.h5 <<< ab").status == 0);
+  CHECK(contains(place.run("h5ls tokens.h5").out, "tokens                   Dataset {4"));
+  CHECK(contains(place.run("h5dump -d tokens -y tokens.h5").out, "97, 98, 10, 256"));
+  CHECK(contains(place.run("h5dump -a kind bpe.h5").out, "\"tokenizer\""));
+}

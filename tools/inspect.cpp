@@ -1,0 +1,98 @@
+// Shows what is in heddle's files.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "heddle/cli/run.hpp"
+#include "heddle/cli/streams.hpp"
+#include "inspect_chart.hpp"
+#include "inspect_check.hpp"
+#include "inspect_print.hpp"
+
+namespace {
+
+using namespace heddle;
+using formats::Json;
+
+cli::About about() {
+  return {.name = "inspect",
+          .summary = "Shows what is in heddle's files.",
+          .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "MODEL --history -o loss.svg",
+                       "FILE --verify [--json]", "MODEL --evaluate TOKENS [--json]", "--preset NAME [--json]"},
+          .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1}}};
+}
+
+void check_usage(const InspectOptions& options, const std::string& path) {
+  check<UsageError>(path.empty() != options.preset.empty(),
+                    "give one FILE, or --preset NAME (inspect --help shows the "
+                    "usage)");
+  const int tasks = options.verify + !options.evaluate.empty() + !options.preset.empty() + !options.output.empty();
+  check<UsageError>(tasks <= 1, "--verify, --evaluate, --preset and -o do not go together");
+  check<UsageError>(!(options.verify || !options.evaluate.empty()) || !options.parts.any(),
+                    "parts cannot be chosen with --verify and --evaluate");
+  check<UsageError>(options.output.empty() || options.output.ends_with(".svg"), options.output,
+                    ": the history can be drawn into .svg files only");
+}
+
+int show_problems(const std::string& path, bool json) {
+  const std::vector<std::string> problems = verify(path);
+  if (json) {
+    std::cout << dump({{"name", path}, {"problems", problems}});
+  } else {
+    for (const std::string& problem : problems) std::cout << problem << "\n";
+    if (problems.empty()) std::cout << path << ": no problem found\n";
+  }
+  return problems.empty() ? 0 : 1;
+}
+
+void show_score(const Score& score, bool json) {
+  if (json) {
+    std::cout << dump({{"tokens", score.tokens},
+                       {"nats_per_token", score.nats_per_token()},
+                       {"perplexity", score.perplexity()},
+                       {"bits_per_byte", score.bits_per_byte()}});
+    return;
+  }
+  const auto line = [](const char* name, double value) {
+    std::array<char, 64> text;
+    std::snprintf(text.data(), text.size(), "%-16s%.6g\n", name, value);
+    std::cout << text.data();
+  };
+  std::cout << "tokens          " << grouped(score.tokens) << "\n";
+  line("nats a token", score.nats_per_token());
+  line("perplexity", score.perplexity());
+  if (score.bytes > 0) line("bits a byte", score.bits_per_byte());
+}
+
+void draw_history(const std::string& path, const std::string& target) {
+  const Summary summary = summarize_file(path, {.history = true});
+  const LossCurves curves = loss_curves(*summary.history);
+  check<DataError>(!curves.empty(), path, ": its history has no losses to draw");
+  cli::Output output(target);
+  output.stream() << svg_chart(curves, path);
+  output.close();
+}
+
+int inspect(cli::Arguments& arguments) {
+  const auto options = arguments.read<InspectOptions>();
+  const std::string path = arguments.operand("FILE");
+  check_usage(options, path);
+  if (options.verify) return show_problems(path, options.json);
+  if (!options.evaluate.empty()) {
+    show_score(evaluate(arguments, options, path), options.json);
+  } else if (!options.output.empty()) {
+    draw_history(path, options.output);
+  } else {
+    const Summary summary =
+        options.preset.empty() ? summarize_file(path, options.parts) : summarize_preset(options.preset, options.parts);
+    std::cout << (options.json ? dump(as_json(summary)) : as_text(summary));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return heddle::cli::run(argc, argv, about(), inspect);
+}

@@ -1,0 +1,121 @@
+#include "inspect_check.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <numbers>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/progress.hpp"
+#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/problems.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "heddle/training/causal.hpp"
+#include "inspect_summary.hpp"
+
+namespace heddle {
+
+namespace {
+
+// Whether the weights are those of the configuration, by names and shapes.
+void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
+  const std::string where = file.file().path() + ": ";
+  std::map<std::string, Shape> wanted;
+  for (const auto& tensor : weights_of(file.config<models::ModelConfig>())) wanted.emplace(tensor.name, tensor.shape);
+  for (const formats::TensorInfo& tensor : file.weights().tensors()) {
+    const auto found = wanted.find(tensor.name);
+    problems.watch([&] {
+      check<DataError>(found != wanted.end(), where, "/weights/", tensor.name,
+                       ": the configuration has no such weight");
+      check<DataError>(found->second == tensor.shape, where, "/weights/", tensor.name, ": has shape ", tensor.shape,
+                       ", but the configuration wants ", found->second);
+    });
+    if (found != wanted.end()) wanted.erase(found);
+  }
+  for (const auto& [name, shape] : wanted) problems.add({where + "/weights/" + name + ": is missing"});
+}
+
+void check_vocabulary(const formats::ModelFile& file) {
+  const auto pieces = static_cast<Index>(file.tokenizer_model().pieces.size());
+  const Index rows = file.config<models::ModelConfig>().vocab_size;
+  check<DataError>(pieces <= rows, file.file().path(), ": has a tokenizer of ", pieces, " pieces, but the model knows ",
+                   rows);
+}
+
+std::vector<std::string> verify_model(const formats::ModelFile& file) {
+  formats::Problems problems;
+  problems.watch([&] { check_shapes(file, problems); });
+  problems.watch([&] { check_vocabulary(file); });
+  problems.add(file.verify());
+  return problems.list();
+}
+
+std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
+  formats::Problems problems;
+  problems.watch([&] { formats::read_tokenizer(file); });
+  problems.watch([&] { file.provenance(); });
+  return problems.list();
+}
+
+void check_same_tokenizer(const formats::TokenFile& tokens, const text::Tokenizer& model, const std::string& path) {
+  const std::string advice = "; encode it with the model's tokenizer (tokenize -t " + path + ")";
+  check<DataError>(tokens.vocab_size() == model.vocab_size(), tokens.name(), ": vocabulary of ", tokens.vocab_size(),
+                   " does not match the model's ", model.vocab_size(), advice);
+  check<DataError>(tokens.tokenizer().fingerprint() == model.fingerprint(), tokens.name(),
+                   ": was made with another tokenizer than the model's", advice);
+}
+
+Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
+  TokenId first = 0;
+  tokens.read(0, {&first, 1});
+  return tokens.text_bytes() - (tokenizer.is_special(first) ? 0 : tokenizer.token_bytes(first));
+}
+
+}  // namespace
+
+std::vector<std::string> verify(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    formats::load_tokenizer(path);
+    return {};
+  }
+  const formats::InputFile file(path);
+  if (file.kind() == formats::FileKind::model) return verify_model(formats::ModelFile(path));
+  if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
+  return verify_tokenizer(file);
+}
+
+double Score::nats_per_token() const {
+  return nats / static_cast<double>(tokens);
+}
+
+double Score::perplexity() const {
+  return std::exp(nats_per_token());
+}
+
+double Score::bits_per_byte() const {
+  return bytes > 0 ? nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
+}
+
+Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, const std::string& model_path) {
+  const formats::ModelFile file(model_path);
+  const formats::TokenFile tokens(options.evaluate);
+  check_same_tokenizer(tokens, file.tokenizer(), model_path);
+  check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
+                   tokens.size() == 1 ? " token" : " tokens", "; it takes two to predict one from the other");
+  const formats::LoadedDecoder loaded = formats::load_decoder(file);
+
+  cli::Progress progress(arguments, "tokens");
+  const Index batch_tokens = options.batch_size * loaded.model.config().context;
+  double done = 0;
+  const auto show_progress = [&] {
+    progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
+    done += static_cast<double>(batch_tokens);
+    return false;
+  };
+  const training::Evaluation result = training::evaluate(loaded.model, tokens, 0, options.batch_size, show_progress);
+  check<NumericError>(std::isfinite(result.nats), tokens.name(), ": the loss of ", model_path,
+                      " on it is not finite; inspect --verify finds weights that are not");
+  return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
+}
+
+}  // namespace heddle

@@ -1,0 +1,28 @@
+// What inspect finds out by reading everything: damage, and how well a model predicts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/cli/arguments.hpp"
+#include "inspect_options.hpp"
+
+namespace heddle {
+
+// What is wrong with a file, a line each; nothing when all is well. Throws DataError when it cannot even be opened.
+std::vector<std::string> verify(const std::string& path);
+
+struct Score {
+  Index tokens;  // predicted: all but the first
+  Index bytes;   // that these decode to, special tokens aside
+  double nats;   // in all
+  double nats_per_token() const;
+  double perplexity() const;
+  double bits_per_byte() const;  // NaN without bytes
+};
+
+// The model's loss on a token file. Throws DataError for a file of another tokenizer, and NumericError when the loss is
+// not finite.
+Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, const std::string& model_path);
+
+}  // namespace heddle

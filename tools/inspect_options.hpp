@@ -1,0 +1,49 @@
+// The command line of inspect.
+#pragma once
+
+#include <string>
+
+#include "heddle/base/visit.hpp"
+
+namespace heddle {
+
+// The parts of a file that can be asked for; none means all that it has.
+struct Parts {
+  bool config = false, weights = false, tokens = false, tokenizer = false, history = false, provenance = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("config", "the configuration of a model"), self.config);
+    visitor(Field("weights", "the parameters: names, shapes, counts"), self.weights);
+    visitor(Field("tokens", "how many tokens, documents and bytes a token file has"), self.tokens);
+    visitor(Field("tokenizer", "kind, size, special tokens, some pieces"), self.tokenizer);
+    visitor(Field("history", "the course of the training"), self.history);
+    visitor(Field("provenance", "the commands and inputs that made the file"), self.provenance);
+  }
+  bool any() const { return config || weights || tokens || tokenizer || history || provenance; }
+};
+
+struct InspectOptions {
+  bool json = false;
+  bool verify = false;
+  std::string evaluate;
+  Index batch_size = 8;
+  std::string preset;
+  std::string output;
+  Parts parts;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("json", "the answer as one JSON object"), self.json);
+    visitor(Field("verify", "read everything and check it; a line for each thing that is wrong, and exit status 1"),
+            self.verify);
+    visitor(Field("evaluate", "compute the loss of the model on a token file").takes("TOKENS"), self.evaluate);
+    visitor(Field("batch_size", "sequences that --evaluate computes at once").range(1, 1 << 20), self.batch_size);
+    visitor(Field("preset", "a built-in configuration instead of a file").takes("NAME"), self.preset);
+    visitor(Field("output", "draw the history into this file, which must end in .svg").letter('o').takes("FILE"),
+            self.output);
+    visitor(Field("parts", "Parts to show; all without these"), self.parts);
+  }
+};
+
+}  // namespace heddle

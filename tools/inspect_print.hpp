@@ -1,0 +1,17 @@
+// A summary as text for people or JSON for programs.
+#pragma once
+
+#include <string>
+
+#include "heddle/formats/json_archive.hpp"
+#include "inspect_summary.hpp"
+
+namespace heddle {
+
+std::string as_text(const Summary& summary);
+formats::Json as_json(const Summary& summary);
+
+// One object, indented, with a newline at its end.
+std::string dump(const formats::Json& json);
+
+}  // namespace heddle

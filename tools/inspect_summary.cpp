@@ -1,0 +1,110 @@
+#include "inspect_summary.hpp"
+
+#include <filesystem>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/gpt2_vocabulary.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr Index byte_vocabulary = 256;
+
+std::string kind_text(formats::FileKind kind) {
+  return kind == formats::FileKind::tokens ? "token" : to_text(kind);
+}
+
+Index count_of(const std::vector<formats::TensorInfo>& weights) {
+  Index count = 0;
+  for (const formats::TensorInfo& tensor : weights) count += tensor.shape.size();
+  return count;
+}
+
+void add_model(Summary& summary, const formats::ModelFile& file) {
+  summary.parameters = file.weights().parameters();
+  summary.config = file.config<models::ModelConfig>();
+  summary.weights = file.weights().tensors();
+  summary.tokenizer = file.tokenizer_model();
+  if (file.has_history()) summary.history = file.history();
+}
+
+void add_tokens(Summary& summary, const formats::TokenFile& file) {
+  summary.tokens = {file.size(), file.documents(), file.vocab_size(), file.text_bytes()};
+  summary.tokenizer = file.tokenizer_model();
+}
+
+Summary summarize_all(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    return {.name = path,
+            .description = "GPT-2's vocabulary as a directory",
+            .kind = "tokenizer",
+            .tokenizer = formats::read_gpt2_vocabulary(path)};
+  }
+  const formats::InputFile file(path);
+  const formats::FileHeader& header = file.header();
+  Summary summary{.name = path,
+                  .description = concatenate(kind_text(header.kind), " file, ", grouped(file.descriptor().size()),
+                                             " bytes, made by ", header.created_by, " at ", header.created_at),
+                  .kind = to_text(header.kind),
+                  .provenance = file.provenance()};
+  if (header.kind == formats::FileKind::model) add_model(summary, formats::ModelFile(path));
+  if (header.kind == formats::FileKind::tokens) add_tokens(summary, formats::TokenFile(path));
+  if (header.kind == formats::FileKind::tokenizer) summary.tokenizer = formats::read_tokenizer_model(file);
+  return summary;
+}
+
+template <class Part>
+void select(const Summary& summary, std::optional<Part>& part, bool wanted, const char* name) {
+  check<DataError>(!wanted || part, summary.name, ": has no ", name, "; it is a ", summary.description);
+  if (!wanted) part.reset();
+}
+
+Summary selected(Summary summary, const Parts& parts) {
+  if (!parts.any()) return summary;
+  select(summary, summary.config, parts.config, "configuration");
+  select(summary, summary.weights, parts.weights, "weights");
+  select(summary, summary.tokens, parts.tokens, "tokens");
+  select(summary, summary.tokenizer, parts.tokenizer, "tokenizer");
+  select(summary, summary.history, parts.history, "history");
+  select(summary, summary.provenance, parts.provenance, "provenance");
+  return summary;
+}
+
+}  // namespace
+
+Summary summarize_file(const std::string& path, const Parts& parts) {
+  return selected(summarize_all(path), parts);
+}
+
+Summary summarize_preset(const std::string& name, const Parts& parts) {
+  models::ModelConfig config = models::preset(name);
+  std::string description = "built-in configuration";
+  if (config.vocab_size == 0) {
+    config.vocab_size = byte_vocabulary;
+    description += ", here with a vocabulary of " + grouped(byte_vocabulary);
+  }
+  std::vector<formats::TensorInfo> weights = weights_of(config);
+  Summary summary{.name = name,
+                  .description = description,
+                  .kind = "model",
+                  .parameters = count_of(weights),
+                  .config = config,
+                  .weights = std::move(weights)};
+  return selected(std::move(summary), parts);
+}
+
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
+  const Simulation simulation;
+  const models::Decoder model(config, std::nullopt);
+  std::vector<formats::TensorInfo> weights;
+  for (const formats::NamedTensor& tensor : formats::named_tensors(model.parameters())) {
+    weights.push_back({tensor.name, tensor.value.shape(), "float32", 0});
+  }
+  return weights;
+}
+
+}  // namespace heddle

@@ -1,0 +1,46 @@
+// What inspect has to say about a file: gathered here, printed by others.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/history.hpp"
+#include "heddle/formats/provenance.hpp"
+#include "heddle/formats/tensor_group.hpp"
+#include "heddle/models/config.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+#include "inspect_options.hpp"
+
+namespace heddle {
+
+struct TokenCounts {
+  Index tokens, documents, vocabulary;
+  Index text_bytes;  // what the tokens decode to, special tokens aside
+};
+
+// Each part that the file has, if it is wanted.
+struct Summary {
+  std::string name;         // the file's, or the preset's
+  std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"
+  std::string kind;
+  std::optional<Index> parameters = {};
+  std::optional<models::ModelConfig> config = {};
+  std::optional<std::vector<formats::TensorInfo>> weights = {};
+  std::optional<TokenCounts> tokens = {};
+  std::optional<text::TokenizerModel> tokenizer = {};
+  std::optional<formats::History> history = {};
+  std::optional<formats::Provenance> provenance = {};
+};
+
+// Reads no weights. Throws DataError for files that are damaged or not heddle's, and for a part that was asked for by
+// name and is not there.
+Summary summarize_file(const std::string& path, const Parts& parts);
+
+// The model of that shape, with its exact parameters, in no memory. Throws UsageError that lists the presets.
+Summary summarize_preset(const std::string& name, const Parts& parts);
+
+// The names and shapes that a model of this configuration has.
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config);
+
+}  // namespace heddle

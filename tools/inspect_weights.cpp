@@ -1,0 +1,103 @@
+#include "inspect_weights.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "heddle/base/strings.hpp"
+
+namespace heddle {
+
+namespace {
+
+// decoder/3/norm/gain is "decoder/", "3", "/norm/gain"; without a number, all of the name stands in front.
+struct NumberedName {
+  std::string front, number, back;
+};
+
+struct Row {
+  NumberedName first;
+  std::string last_number;
+  std::string shape, type;
+  Index tensors = 0, parameters = 0;
+
+  std::string name() const {
+    const std::string range = tensors > 1 ? first.number + ".." + last_number : first.number;
+    return first.front + range + first.back;
+  }
+};
+
+bool is_number(const std::string& part) {
+  return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+}
+
+NumberedName take_apart(const std::string& name) {
+  std::size_t begin = 0;
+  for (const std::string& part : split(name, '/')) {
+    if (is_number(part)) return {name.substr(0, begin), part, name.substr(begin + part.size())};
+    begin += part.size() + 1;
+  }
+  return {name, "", ""};
+}
+
+// Whether `next` numbers the layer behind the one that `last` numbers.
+bool follows(const std::string& last, const std::string& next) {
+  constexpr std::size_t most_digits = 9;
+  return last.size() <= most_digits && next.size() <= most_digits && std::stol(next) == std::stol(last) + 1;
+}
+
+std::vector<Row> rows_of(std::span<const formats::TensorInfo> weights) {
+  std::vector<Row> rows;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
+  for (const formats::TensorInfo& tensor : weights) {
+    const NumberedName name = take_apart(tensor.name);
+    const std::string shape = concatenate(tensor.shape);
+    std::size_t& place = places.try_emplace({name.front, name.back, shape, tensor.type}, rows.size()).first->second;
+    const bool continues =
+        place < rows.size() && is_number(name.number) && follows(rows[place].last_number, name.number);
+    if (!continues) {
+      place = rows.size();
+      rows.push_back({name, "", shape, tensor.type});
+    }
+    Row& row = rows[place];
+    row.last_number = name.number;
+    ++row.tensors;
+    row.parameters += tensor.shape.size();
+  }
+  return rows;
+}
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+}  // namespace
+
+std::string weight_table(std::span<const formats::TensorInfo> weights) {
+  const std::vector<Row> rows = rows_of(weights);
+  Row total;
+  for (const Row& row : rows) total.parameters += row.parameters;
+  const std::string tensors = grouped(static_cast<Index>(weights.size())) + " tensors";
+  std::size_t name_width = tensors.size(), shape_width = 0, type_width = 0;
+  for (const Row& row : rows) {
+    name_width = std::max(name_width, row.name().size());
+    shape_width = std::max(shape_width, row.shape.size());
+    type_width = std::max(type_width, row.type.size());
+  }
+  const std::size_t count_width = grouped(total.parameters).size();
+  const auto line = [&](const std::string& name, const Row& row) {
+    return padded(name, name_width) + "  " + padded(row.shape, shape_width) + "  " + padded(row.type, type_width) +
+           "  " + right(grouped(row.parameters), count_width) + "\n";
+  };
+  std::string table;
+  for (const Row& row : rows) table += line(row.name(), row);
+  return table + line(tensors, total);
+}
+
+}  // namespace heddle
