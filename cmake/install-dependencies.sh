@@ -18,6 +18,8 @@ fail() {
 command -v apt-get >/dev/null ||
   fail "this system has no apt-get; install the counterparts of: ${packages[*]}"
 
+packages+=("$@")  # what the caller wants besides
+
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)

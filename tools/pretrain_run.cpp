@@ -5,7 +5,6 @@
 
 #include "fill_in.hpp"
 #include "heddle/cli/signals.hpp"
-#include "heddle/cli/version.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -132,8 +131,8 @@ void PretrainRun::describe_start() const {
   const models::ModelConfig& config = model_->config();
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", config.vocab_size,
                              ", ", grouped(train_.size()), " training tokens, ", trainer_->total_steps(), " steps"));
-  arguments_.detail(concatenate(cli::engine(), ", ", thread_count(), " threads, matrix products at ",
-                                text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s"));
+  arguments_.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s on ",
+                                thread_count(), " threads"));
 }
 
 int PretrainRun::run() {

@@ -76,6 +76,12 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
   CHECK(draw(2, false, 1) != expected);
   set_thread_count(2);
 
+  Parameters layers(1);
+  for (const Index layer : {0, 1}) {
+    (Scope(layers, "") / layer).parameter("weight", {4}, Initializer::normal(1), Decay::no);
+  }
+  CHECK(layers.find("0/weight")->value().elements() != layers.find("1/weight")->value().elements());
+
   Parameters alone(1), together(1);
   Scope(alone, "a").parameter("key", {3, 5}, Initializer::uniform(1), Decay::no);
   Scope(together, "a").stacked({"query", "key"}, {3, 5}, Initializer::uniform(1), Decay::no);

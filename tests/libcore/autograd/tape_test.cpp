@@ -45,6 +45,7 @@ TEST_CASE("tape: the chain rule along a chain and over a fork") {
   const Variable y = sum(scaled(x, 2), scaled(scaled(x, 4), -3));  // -10 x
   recording.backward(weighted_sum(y, Tensor({2}, {1, 7})), Real(0.5));
   CHECK(y.value().elements() == std::vector<Real>{-30, -50});
+  CHECK(y.gradient()->is_empty());  // passed on, and freed, though y is still held
   CHECK(x.gradient()->tensor().elements() == std::vector<Real>{-5, -35});
 }
 

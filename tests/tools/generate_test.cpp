@@ -1,0 +1,137 @@
+// generate from outside.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+// A corpus with a model trained on it.
+struct Trained : SmallCorpus {
+  Trained() { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("generate: continues a prompt; the same seed gives the same text, another seed another") {
+  const Trained corpus;
+  const std::string command = "generate model.h5 -p 'the cat' --max-tokens 40 ";
+  const std::string text = corpus.must(command).out;
+  CHECK(text.starts_with("the cat"));
+  CHECK(text.ends_with("\n"));
+  CHECK(text.size() > 20);
+  CHECK(corpus.must(command).out == text);
+  CHECK(corpus.must(command + "--threads 1").out == text);
+  CHECK(corpus.must(command + "--seed 2").out != text);
+  const std::string greedy = corpus.must(command + "--temperature 0").out;
+  CHECK(corpus.must(command + "--top-k 1 --seed 3").out == greedy);
+  CHECK(contains(greedy, "."));
+}
+
+TEST_CASE("generate: as many lines out as in, in order, whatever the batch") {
+  const Trained corpus;
+  write_file(corpus.path("prompts"), "the cat\na dog sees\nmy queen\r\nthe old king forgets\na\nthe cat");
+  const std::string one = corpus.must("generate model.h5 prompts --batch-size 1 --max-tokens 30").out;
+  for (const char* size : {"2", "4", "100"}) {
+    CHECK(corpus.must("generate model.h5 --max-tokens 30 --batch-size " + std::string(size) + " < prompts").out == one);
+  }
+  CHECK(corpus.must("cat prompts | generate model.h5 - --max-tokens 30").out == one);
+  const auto lines = lines_of(one);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[1].starts_with("a dog sees"));
+  CHECK(lines[3].starts_with("the old king forgets"));
+  CHECK(lines[0] != lines[5]);  // the same prompt at another place
+  CHECK(contains(one, "\\n"));  // a new line in a text is written as such
+}
+
+TEST_CASE("generate: --jsonl has prompt, text, ids and the log-likelihood") {
+  const Trained corpus;
+  const auto lines = lines_of(corpus.must("printf 'the cat\\na dog\\n' | generate model.h5 --jsonl --max-tokens 9").out);
+  REQUIRE(lines.size() == 2);
+  const auto first = nlohmann::json::parse(lines[0]);
+  CHECK(first["prompt"] == "the cat");
+  CHECK(first["ids"].size() == 9);
+  CHECK(first["log_likelihood"].get<double>() < 0);
+  CHECK_FALSE(first["text"].get<std::string>().empty());
+  CHECK(nlohmann::json::parse(corpus.must("generate model.h5 -p a --jsonl --max-tokens 3").out)["ids"].size() == 3);
+}
+
+TEST_CASE("generate: stops before a stop string, also when it is spread over tokens") {
+  const Trained corpus;
+  const std::string whole = corpus.must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0").out;
+  for (const std::string stop : {".", "s", "\n"}) {
+    const std::string text =
+        corpus.must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0 --stop $'" +
+                    std::string(stop == "\n" ? "\\n" : stop) + "'").out;
+    const std::size_t end = whole.find(stop, 7);
+    REQUIRE(end != std::string::npos);
+    CHECK(text == whole.substr(0, end) + "\n");
+  }
+}
+
+TEST_CASE("generate: goes on beyond the context") {
+  const Trained corpus;
+  const auto object = nlohmann::json::parse(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --jsonl").out);
+  CHECK(object["ids"].size() == 100);
+}
+
+TEST_CASE("generate: bad input is a line with its place, and earlier lines are not lost") {
+  const Trained corpus;
+  std::string overlong;
+  for (int i = 0; i < 40; ++i) overlong += "the cat sees ";
+  write_file(corpus.path("prompts"), "the cat\n" + overlong + "\na dog\n");
+  const Outcome outcome = corpus.run("generate model.h5 prompts --max-tokens 5");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.err, "prompts:2: the prompt has"));
+  CHECK(lines_of(outcome.out).size() == 1);
+  const Outcome cut = corpus.run("generate model.h5 prompts --max-tokens 5 --overlong truncate");
+  CHECK(cut.status == 0);
+  CHECK(lines_of(cut.out).size() == 3);
+  CHECK(contains(cut.err, "1 prompts were cut"));
+  struct Case {
+    std::string command, expected;
+    int status;
+  };
+  corpus.must("head -c 9000 model.h5 > cut.h5; : > empty.h5");
+  for (const Case& bad : std::vector<Case>{{"generate none.h5 -p a", "none.h5: cannot open", 1},
+                                           {"generate cut.h5 -p a", "cut.h5", 1},
+                                           {"generate empty.h5 -p a", "empty.h5", 1},
+                                           {"generate train.h5 -p a", "train.h5", 1},
+                                           {"generate -p a", "MODEL", 2},
+                                           {"generate model.h5 -p a --top-p 0", "--top-p", 2},
+                                           {"generate model.h5 -p a --max-tokens 0", "--max-tokens", 2},
+                                           {"generate model.h5 -p a prompts", "exclude each other", 2},
+                                           {"generate model.h5 none.txt", "none.txt", 1},
+                                           {"generate model.h5 -p a --max-tokens 50 > /dev/full", "No space left", 1},
+                                           {"generate model.h5 -p a -o nowhere/out", "nowhere", 1}}) {
+    CAPTURE(bad.command);
+    const Outcome failed = corpus.run(bad.command);
+    CAPTURE(failed.err);
+    CHECK(failed.status == bad.status);
+    CHECK(contains(failed.err, bad.expected));
+  }
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("generate: a closed pipe ends it quietly") {
+  const Trained corpus;
+  const Outcome outcome = corpus.run("yes 'the cat' | generate model.h5 --max-tokens 5 --batch-size 2 | head -n 2");
+  CHECK(lines_of(outcome.out).size() == 2);
+  CHECK(outcome.err.empty());
+}
+
+TEST_CASE("generate: an empty prompt begins a text") {
+  const Trained corpus;
+  CHECK(corpus.must("generate model.h5 -p '' --max-tokens 8").out.size() > 1);
+  CHECK(lines_of(corpus.must("printf '\\n\\n' | generate model.h5 --max-tokens 8").out).size() == 2);
+}

@@ -1,0 +1,403 @@
+// inspect from outside: what it says of each kind of file, and how it fails.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "formats/samples.hpp"
+#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "tools/command.hpp"
+
+using namespace heddle;
+using heddle::testing::Outcome;
+using heddle::testing::read_file;
+using heddle::testing::run_command;
+using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
+using nlohmann::json;
+
+namespace {
+
+using namespace std::string_literals;
+
+models::ModelConfig small_config() {
+  models::ModelConfig config;
+  config.layers = 3;
+  config.width = 8;
+  config.heads = 2;
+  config.context = 16;
+  config.vocab_size = 257;
+  return config;
+}
+
+formats::History sample_history() {
+  formats::History history;
+  for (int i = 1; i <= 40; ++i) {
+    history.append({{"step", 10.0 * i}, {"loss", 4.0 / i + 1}});
+    if (i % 10 == 0) history.append({{"step", 10.0 * i}, {"valid_loss", 4.0 / i + 1.25}});
+  }
+  return history;
+}
+
+void write_model(const std::string& path, const models::ModelConfig& config,
+                 std::span<const formats::NamedTensor> weights) {
+  formats::ModelWriter file(path);
+  file.config(config);
+  file.tokenizer(tests::byte_tokenizer_model());
+  file.weights(weights);
+  file.history(sample_history());
+  file.commit(formats::start_provenance("pretrain"));
+}
+
+void write_tokens(const std::string& path, const text::TokenizerModel& model, const std::vector<TokenId>& ids) {
+  formats::TokenFileWriter file(path, text::Tokenizer(model));
+  file.append(ids);
+  file.commit(formats::start_provenance("tokenize"));
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+long lines_in(const std::string& text) {
+  return std::ranges::count(text, '\n');
+}
+
+// A folder with a model that knows nothing (all of its weights are zero), one with random weights, and tokens.
+class Workplace {
+ public:
+  Workplace() : model(small_config(), 1) {
+    write_model(path("random.h5"), small_config(), weights());
+    for (const Parameter& parameter : model.parameters().all()) parameter.value().fill(0);
+    write_model(path("zero.h5"), small_config(), weights());
+    std::vector<TokenId> ids;
+    for (TokenId i = 0; i < 100; ++i) ids.push_back(i % 10 == 9 ? 256 : 97 + i % 7);
+    write_tokens(path("tokens.h5"), tests::byte_tokenizer_model(), ids);
+  }
+
+  std::vector<formats::NamedTensor> weights() const { return formats::named_tensors(model.parameters()); }
+  // $I is the program.
+  Outcome run(const std::string& command) const {
+    return run_command("cd " + (folder_ / ".") + "; I=" INSPECT "; " + command);
+  }
+  json run_json(const std::string& command) const { return json::parse(run(command + " --json").out); }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+  models::Decoder model;
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("inspect: the presets have exactly the parameters of GPT-2's papers") {
+  const std::map<std::string, std::pair<long, std::string>> presets{{"gpt2", {124439808, "124,439,808"}},
+                                                                    {"gpt2-medium", {354823168, "354,823,168"}},
+                                                                    {"gpt2-large", {774030080, "774,030,080"}},
+                                                                    {"gpt2-xl", {1557611200, "1,557,611,200"}}};
+  for (const auto& [name, count] : presets) {
+    CAPTURE(name);
+    const Outcome text = run_command(INSPECT " --preset " + name);
+    CHECK(text.status == 0);
+    CHECK(contains(text.out, "\n" + count.second + " parameters\n"));
+    const json answer = json::parse(run_command(INSPECT " --json --preset " + name).out);
+    CHECK(answer["parameters"] == count.first);
+    CHECK(answer["config"]["vocab_size"] == 50257);
+    long sum = 0;
+    for (const json& tensor : answer["weights"]) {
+      long size = 1;
+      for (const long extent : tensor["shape"]) size *= extent;
+      sum += size;
+    }
+    CHECK(sum == count.first);
+  }
+  rusage children{};
+  getrusage(RUSAGE_CHILDREN, &children);
+  CHECK(children.ru_maxrss < 200'000);  // kilobytes: the models take addresses, not memory
+  CHECK(run_command(INSPECT " --preset nano").status == 0);
+  const Outcome unknown = run_command(INSPECT " --preset gpt9");
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.err, "nano, gpt2, gpt2-medium"));
+}
+
+TEST_CASE("inspect: a model file, all of it") {
+  const Workplace place;
+  const Outcome outcome = place.run("$I random.h5");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.empty());
+  for (const char* part :
+       {"random.h5: model file, ", "\n4,816 parameters\n", "\n  layers = 3\n",
+        "\n  decoder/0..2/attention/query/weight", "\n  52 tensors ", "  4,816\n", "256 <|endoftext|> (end of text)",
+        "loss in nats a token", "lowest 1.3500 at step 400", "\n  pretrain\n"}) {
+    CAPTURE(part);
+    CHECK(contains(outcome.out, part));
+  }
+  for (const char letter : outcome.out.substr(0, outcome.out.find("\nTokenizer"))) CHECK(letter >= 0);
+}
+
+TEST_CASE("inspect: a model file as JSON has the keys that scripts rely on") {
+  const Workplace place;
+  const json answer = place.run_json("$I random.h5");
+  CHECK(answer["kind"] == "model");
+  CHECK(answer["parameters"] == place.model.parameters().count());
+  CHECK(answer["config"]["layers"] == 3);
+  CHECK(answer["config"]["attention"] == "dot");
+  REQUIRE(answer["weights"].size() == place.model.parameters().all().size());
+  CHECK(answer["weights"][0] ==
+        json{{"name", "decoder/embedding/token/weight"}, {"shape", {257, 8}}, {"type", "float32"}});
+  CHECK(answer["history"]["step"].size() == 44);
+  CHECK(answer["history"]["loss"][0] == 5.0);
+  CHECK(answer["history"]["valid_loss"][0].is_null());
+  CHECK(answer["tokenizer"]["vocabulary"] == 257);
+  CHECK(answer["tokenizer"]["special_tokens"]["<|endoftext|>"] == 256);
+  CHECK(answer["provenance"][0]["command_line"] == "pretrain");
+}
+
+TEST_CASE("inspect: parts") {
+  const Workplace place;
+  const std::map<std::string, std::string> titles{{"config", "\nConfiguration\n"},
+                                                  {"weights", "\nWeights\n"},
+                                                  {"tokenizer", "\nTokenizer\n"},
+                                                  {"history", "\nHistory\n"},
+                                                  {"provenance", "\nProvenance\n"}};
+  for (const auto& [option, title] : titles) {
+    const Outcome outcome = place.run("$I random.h5 --" + option);
+    CHECK(outcome.status == 0);
+    for (const auto& [other, text] : titles) CHECK(contains(outcome.out, text) == (other == option));
+    CHECK(place.run_json("$I random.h5 --" + option).contains(option));
+  }
+  const json two = place.run_json("$I random.h5 --config --history");
+  CHECK(two.contains("config"));
+  CHECK(two.contains("history"));
+  CHECK_FALSE(two.contains("weights"));
+  const Outcome absent = place.run("$I tokens.h5 --history");
+  CHECK(absent.status == 1);
+  CHECK(absent.err.starts_with("inspect: tokens.h5: has no history; it is a token file, "));
+}
+
+TEST_CASE("inspect: token and tokenizer files") {
+  const Workplace place;
+  const Outcome tokens = place.run("$I tokens.h5");
+  for (const char* part : {"tokens.h5: token file, ", "tokens      100\n", "documents   1\n", "vocabulary  257\n",
+                           "text bytes  90\n", "1.111 tokens a byte, 0.90 bytes a token"}) {
+    CAPTURE(part);
+    CHECK(contains(tokens.out, part));
+  }
+  const json answer = place.run_json("$I tokens.h5");
+  CHECK(answer["kind"] == "tokens");
+  CHECK(answer["tokens"] == 100);
+  CHECK(answer["documents"] == 1);
+  CHECK(answer["vocabulary"] == 257);
+  CHECK(answer["text_bytes"] == 90);
+
+  formats::save_tokenizer(place.path("tokenizer.h5"), tests::byte_tokenizer_model(),
+                          formats::start_provenance("tokenize"));
+  CHECK(contains(place.run("$I tokenizer.h5").out, "kind         byte\n  vocabulary   257\n"));
+  const json tokenizer = place.run_json("$I tokenizer.h5");
+  CHECK(tokenizer["kind"] == "tokenizer");
+  CHECK(tokenizer["tokenizer"]["fingerprint"] == answer["tokenizer"]["fingerprint"]);
+}
+
+TEST_CASE("inspect: a model that knows nothing scores the logarithm of its vocabulary") {
+  const Workplace place;
+  const json score = place.run_json("$I zero.h5 --evaluate tokens.h5");
+  CHECK(score["tokens"] == 99);
+  CHECK(score["nats_per_token"].get<double>() == doctest::Approx(std::log(257)).epsilon(1e-6));
+  CHECK(score["perplexity"].get<double>() == doctest::Approx(257).epsilon(1e-5));
+  // The first token, a byte of text, is not predicted.
+  CHECK(score["bits_per_byte"].get<double>() == doctest::Approx(99 * std::log2(257) / 89).epsilon(1e-6));
+  const Outcome text = place.run("$I zero.h5 --evaluate tokens.h5");
+  CHECK(text.out == "tokens          99\nnats a token    5.54908\nperplexity      257\nbits a byte     8.90513\n");
+}
+
+TEST_CASE("inspect: the score does not depend on the batch") {
+  const Workplace place;
+  const json one = place.run_json("$I random.h5 --evaluate tokens.h5 --batch-size 1");
+  const json many = place.run_json("$I random.h5 --evaluate tokens.h5 --batch-size 64 --threads 3");
+  CHECK(one["tokens"] == 99);
+  CHECK(one["nats_per_token"].get<double>() == doctest::Approx(many["nats_per_token"].get<double>()).epsilon(1e-6));
+}
+
+TEST_CASE("inspect: tokens that the model cannot score are refused") {
+  const Workplace place;
+  text::TokenizerModel other = tests::byte_tokenizer_model();
+  std::swap(other.pieces[97], other.pieces[98]);
+  write_tokens(place.path("other.h5"), other, {97, 98});
+  write_tokens(place.path("words.h5"), tests::word_tokenizer_model(8), {1, 2});
+  write_tokens(place.path("one.h5"), tests::byte_tokenizer_model(), {97});
+  const std::map<std::string, std::string> failures{
+      {"other.h5",
+       "inspect: other.h5: was made with another tokenizer than the model's; encode it with the model's "
+       "tokenizer (tokenize -t zero.h5)\n"},
+      {"words.h5",
+       "inspect: words.h5: vocabulary of 8 does not match the model's 257; encode it with the model's "
+       "tokenizer (tokenize -t zero.h5)\n"},
+      {"one.h5", "inspect: one.h5: has 1 token; it takes two to predict one from the other\n"},
+      {"absent", "inspect: absent: cannot open: No such file or directory\n"}};
+  for (const auto& [tokens, message] : failures) {
+    const Outcome outcome = place.run("$I zero.h5 --evaluate " + tokens);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == message);
+    CHECK(outcome.out.empty());
+  }
+}
+
+TEST_CASE("inspect: --verify finds what is wrong, a line each") {
+  const Workplace place;
+  for (const char* file : {"zero.h5", "tokens.h5"}) {
+    const Outcome good = place.run("$I --verify " + std::string(file));
+    CHECK(good.status == 0);
+    CHECK(good.out == std::string(file) + ": no problem found\n");
+  }
+
+  std::vector<formats::NamedTensor> weights = place.weights();
+  weights.at(1).value = Tensor({4, 4}, Real(1));
+  weights.at(2).name = "decoder/extra";
+  weights.at(3).value = Tensor(weights[3].value.shape(), std::numeric_limits<Real>::quiet_NaN());
+  const std::string shaped = weights[1].name, unknown = weights[3].name;
+  write_model(place.path("wrong.h5"), small_config(), weights);
+  const Outcome wrong = place.run("$I --verify wrong.h5");
+  CHECK(wrong.status == 1);
+  CHECK(lines_in(wrong.out) == 4);
+  for (const std::string& part : {shaped + ": has shape [4, 4], but the configuration wants",
+                                  "decoder/extra: the configuration"s, ": is missing"s, unknown}) {
+    CAPTURE(part);
+    CHECK(contains(wrong.out, part));
+  }
+  CHECK(place.run_json("$I --verify wrong.h5")["problems"].size() == 4);
+  CHECK(place.run_json("$I --verify zero.h5")["problems"].empty());
+}
+
+TEST_CASE("inspect: weights are read by --verify only, and one flipped bit in them is found") {
+  const Workplace place;
+  const formats::ModelFile file(place.path("random.h5"));
+  std::string bytes = read_file(place.path("random.h5"));
+  char& letter = bytes.at(static_cast<std::size_t>(file.weights().tensors().back().offset));
+  letter = static_cast<char>(letter ^ 1);
+  write_file(place.path("flipped.h5"), bytes);
+  CHECK(place.run("$I flipped.h5").status == 0);
+  const Outcome outcome = place.run("$I --verify flipped.h5");
+  CHECK(outcome.status == 1);
+  CHECK(lines_in(outcome.out) == 1);
+  CHECK(contains(outcome.out, file.weights().tensors().back().name));
+  CHECK(place.run("$I flipped.h5 --evaluate tokens.h5").status == 1);
+}
+
+TEST_CASE("inspect: damage anywhere is an error of one line or seen by nobody") {
+  const Workplace place;
+  for (const char* name : {"random.h5", "tokens.h5"}) {
+    const std::string good = read_file(place.path(name));
+    for (std::size_t at = 0; at < good.size(); at += good.size() / 40) {
+      CAPTURE(at);
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 4);
+      write_file(place.path("bad.h5"), bad);
+      for (const char* task : {"", " --verify"}) {
+        const Outcome outcome = place.run("$I bad.h5" + std::string(task));
+        CHECK((outcome.status == 0 || outcome.status == 1));
+        CHECK(lines_in(outcome.err) <= 1);
+      }
+      write_file(place.path("half.h5"), good.substr(0, at));
+      const Outcome half = place.run("$I half.h5");
+      CHECK(half.status == 1);
+      CHECK(lines_in(half.err) == 1);
+    }
+  }
+}
+
+TEST_CASE("inspect: missing, empty and foreign files") {
+  const Workplace place;
+  const std::map<std::string, std::string> failures{{"absent", "inspect: absent: cannot open"},
+                                                    {"text", "inspect: text: is plain text"},
+                                                    {"empty", "inspect: empty: is empty"},
+                                                    {".", "inspect: .: "},
+                                                    {"/dev/null", "inspect: /dev/null: "}};
+  write_file(place.path("text"), "text\n");
+  write_file(place.path("empty"), "");
+  for (const auto& [name, message] : failures) {
+    for (const std::string task : {"", " --verify", " --json"}) {
+      CAPTURE(name);
+      const Outcome outcome = place.run("$I " + name + task);
+      CHECK(outcome.status == 1);
+      CHECK(outcome.err.starts_with(message));
+      CHECK(lines_in(outcome.err) == 1);
+      CHECK(outcome.out.empty());
+    }
+  }
+}
+
+TEST_CASE("inspect: wrong usage is status 2") {
+  const Workplace place;
+  for (const char* words : {"", "zero.h5 --preset gpt2", "zero.h5 -o x.png", "zero.h5 --verify --evaluate tokens.h5",
+                            "zero.h5 --verify --weights", "zero.h5 tokens.h5", "zero.h5 --nonsense"}) {
+    CAPTURE(words);
+    const Outcome outcome = place.run("$I " + std::string(words));
+    CHECK(outcome.status == 2);
+    CHECK(lines_in(outcome.err) == 1);
+  }
+}
+
+TEST_CASE("inspect: the chart shows both curves where they are") {
+  const Workplace place;
+  std::string text = place.run("$I random.h5 --history").out;
+  text.erase(0, text.find("History"));
+  const std::size_t top = text.find('|'), axis = text.find('+');
+  REQUIRE(top != std::string::npos);
+  REQUIRE(axis != std::string::npos);
+  CHECK(text[top + 1] == '.');  // the first loss is the highest
+  const std::string plot = text.substr(top, axis - top);
+  CHECK(std::ranges::count(plot, 'o') == 4);
+  CHECK(contains(text, "step 10 "));
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
+    CHECK(text.find('\n', begin) - begin <= 80);
+  }
+}
+
+TEST_CASE("inspect: the history as a picture") {
+  const Workplace place;
+  CHECK(place.run("cp random.h5 'a<b&c.h5'; $I 'a<b&c.h5' --history -o loss.svg").status == 0);
+  const std::string svg = read_file(place.path("loss.svg"));
+  CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(contains(svg, "a&lt;b&amp;c.h5"));
+  CHECK(contains(svg, "<polyline class=\"train\""));
+  CHECK(contains(svg, "<polyline class=\"valid\""));
+  CHECK_FALSE(contains(svg, "nan"));
+  CHECK_FALSE(contains(svg, "inf"));
+  if (run_command("command -v xmllint").status == 0) CHECK(place.run("xmllint --noout loss.svg").status == 0);
+
+  CHECK(place.run("$I random.h5 -o nowhere/loss.svg").err.starts_with("inspect: nowhere/loss.svg: cannot create"));
+  CHECK(place.run("ln -s /dev/full full.svg; $I random.h5 -o full.svg").status == 1);
+  CHECK(place.run("$I tokens.h5 -o other.svg").status == 1);
+  CHECK(place.run("ls other.svg").status != 0);
+}
+
+TEST_CASE("inspect: a history of one row, or of none") {
+  const Workplace place;
+  for (const Index rows : {0, 1}) {
+    formats::ModelWriter file(place.path("young.h5"));
+    formats::History history = sample_history();
+    history.truncate(rows);
+    file.config(small_config());
+    file.tokenizer(tests::byte_tokenizer_model());
+    file.weights(place.weights());
+    file.history(history);
+    file.commit(formats::start_provenance("pretrain"));
+    CHECK(place.run("$I young.h5").status == 0);
+    CHECK(place.run("$I young.h5 -o young.svg").status == (rows == 0 ? 1 : 0));
+  }
+}
+
+TEST_CASE("inspect: lost outputs") {
+  const Workplace place;
+  CHECK(place.run("$I random.h5 > /dev/full").err ==
+        "inspect: cannot write standard output: No space left on device\n");
+  const Outcome closed = place.run("$I --preset gpt2-xl --json | head -n 1; echo ${PIPESTATUS[0]}");
+  CHECK(closed.err.empty());
+  CHECK((closed.out == "{\n141\n" || closed.out == "{\n0\n"));
+}

@@ -1,0 +1,73 @@
+// A folder with a small text, its tokenizer and its token files, where commands run with the tools on PATH.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/model_file.hpp"
+#include "tools/command.hpp"
+
+namespace heddle::testing {
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+class SmallCorpus {
+ public:
+  SmallCorpus() {
+    std::string train, valid;
+    const std::vector<std::string> subjects{"the cat", "a dog", "the old king", "my queen"};
+    const std::vector<std::string> verbs{"sees", "follows", "forgets", "sings to"};
+    for (int i = 0; i < 400; ++i) {
+      const auto pick = [&](const std::vector<std::string>& list, int at) { return list[static_cast<std::size_t>(at % 4)]; };
+      (i % 10 == 9 ? valid : train) += pick(subjects, i * i + i / 3) + " " + pick(verbs, i / 4 + i) + " " +
+                                       pick(subjects, i * 7 + i / 5) + ".\n";
+    }
+    write_file(folder_ / "train.txt", train);
+    write_file(folder_ / "valid.txt", valid);
+    must("tokenize -q --train --vocab-size 300 -o tokenizer.h5 train.txt");
+    must("tokenize -q -t tokenizer.h5 -o train.h5 train.txt");
+    must("tokenize -q -t tokenizer.h5 -o valid.h5 valid.txt");
+  }
+
+  Outcome run(const std::string& command) const {
+    return run_command("cd '" + (folder_ / "") + "' && PATH='" HEDDLE_TOOLS "':$PATH && export SOURCE_DATE_EPOCH=1700000000\n" +
+                       command);
+  }
+  Outcome must(const std::string& command) const {
+    const Outcome outcome = run(command);
+    CAPTURE(command);
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return outcome;
+  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+  std::map<std::string, std::vector<float>> weights(const std::string& name) const {
+    std::map<std::string, std::vector<float>> weights;
+    for (const formats::NamedTensor& tensor : formats::ModelFile(path(name)).weights().read()) {
+      weights[tensor.name] = tensor.value.elements();
+    }
+    return weights;
+  }
+
+  // Files whose names begin with a dot: temporary ones that should have gone.
+  long leftovers() const {
+    long count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
+      count += entry.path().filename().string().starts_with(".") ? 1 : 0;
+    }
+    return count;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// Options of a model that trains in a second.
+inline const std::string tiny_model =
+    " --layers 2 --width 32 --heads 2 --context 16 --batch-size 4 --eval-every 10 --checkpoint-every 5 --log-every 5 ";
+
+}  // namespace heddle::testing
