@@ -10,29 +10,31 @@ namespace {
 
 constexpr unsigned most_compact = 64;  // links or attributes in one header before HDF5 builds an index
 constexpr unsigned compression_level = 4;
+constexpr double chunk_preemption = 0.75;  // HDF5's own default
 
 // What groups have in common, the root among them: an order, no time of day, no index while they are small.
-void set_group_properties(const Handle& properties) {
-  H5Pset_link_creation_order(properties.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  H5Pset_link_phase_change(properties.id(), most_compact, most_compact / 2);
-  H5Pset_attr_phase_change(properties.id(), most_compact, most_compact / 2);
-  H5Pset_obj_track_times(properties.id(), false);
+void set_group_properties(const Handle& properties, const std::string& where) {
+  const hid_t id = properties.id();
+  require({H5Pset_link_creation_order(id, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+           H5Pset_link_phase_change(id, most_compact, most_compact / 2),
+           H5Pset_attr_phase_change(id, most_compact, most_compact / 2), H5Pset_obj_track_times(id, false)},
+          where);
 }
 
-Handle dataset_properties(const DatasetLayout& layout) {
+Handle dataset_properties(const DatasetLayout& layout, const std::string& where) {
   Handle properties(H5Pcreate(H5P_DATASET_CREATE));
-  H5Pset_obj_track_times(properties.id(), false);
+  const hid_t id = properties.id();
+  require({H5Pset_obj_track_times(id, false)}, where);
   if (layout.chunk == 0) {
-    H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
-    H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
-    H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
+    require({H5Pset_layout(id, H5D_CONTIGUOUS), H5Pset_alloc_time(id, H5D_ALLOC_TIME_EARLY),
+             H5Pset_fill_time(id, H5D_FILL_TIME_NEVER)},
+            where);
     return properties;
   }
   const auto chunk = static_cast<hsize_t>(layout.chunk);
-  H5Pset_chunk(properties.id(), 1, &chunk);
-  H5Pset_fill_time(properties.id(), H5D_FILL_TIME_ALLOC);
-  if (layout.compress && layout.element != Element::text) H5Pset_shuffle(properties.id());
-  if (layout.compress) H5Pset_deflate(properties.id(), compression_level);
+  require({H5Pset_chunk(id, 1, &chunk), H5Pset_fill_time(id, H5D_FILL_TIME_ALLOC)}, where);
+  if (layout.compress && layout.element != Element::text) require({H5Pset_shuffle(id)}, where);
+  if (layout.compress) require({H5Pset_deflate(id, compression_level)}, where);
   return properties;
 }
 
@@ -107,7 +109,8 @@ Dataset Group::dataset(const std::string& name, Index chunk_cache) const {
   if (chunk_cache > 0) {
     const Handle access(H5Pcreate(H5P_DATASET_ACCESS));
     // Slots for the chunks: HDF5 recommends a prime well above the number of chunks that fit.
-    H5Pset_chunk_cache(access.id(), 521, static_cast<std::size_t>(chunk_cache), H5D_CHUNK_CACHE_W0_DEFAULT);
+    require({H5Pset_chunk_cache(access.id(), 521, static_cast<std::size_t>(chunk_cache), chunk_preemption)},
+            dataset.where());
     dataset.handle_ = Handle();
     dataset.handle_ = reading(H5Dopen2(handle_.id(), name.c_str(), access.id()), dataset.where(), "open it");
   }
@@ -118,7 +121,7 @@ Group Group::create_group(const std::string& name) {
   const Lock lock;
   const std::string path = child(name);
   const Handle properties(H5Pcreate(H5P_GROUP_CREATE));
-  set_group_properties(properties);
+  set_group_properties(properties, where());
   return {file_, path,
           writing(H5Gcreate2(handle_.id(), name.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), where(),
                   "add a group")};
@@ -132,7 +135,7 @@ Dataset Group::create_dataset(const std::string& name, const DatasetLayout& layo
   const Handle space(
       H5Screate_simple(static_cast<int>(extents.size()), extents.data(), layout.chunk > 0 ? limits.data() : nullptr));
   const Handle type = element_type(layout.element, layout.text_width);
-  const Handle properties = dataset_properties(layout);
+  const Handle properties = dataset_properties(layout, where());
   return {
       file_, path,
       writing(H5Dcreate2(handle_.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
@@ -147,7 +150,7 @@ namespace {
 Handle access_properties(DriverFile& file, const std::string& name) {
   Handle access(H5Pcreate(H5P_FILE_ACCESS));
   if (!use_descriptor(access.id(), file)) fail_writing(name, "open");
-  H5Pset_cache(access.id(), 0, 1, 0, H5D_CHUNK_CACHE_W0_DEFAULT);
+  require({H5Pset_cache(access.id(), 0, 1, 0, chunk_preemption)}, name);
   return access;
 }
 
@@ -163,11 +166,11 @@ File File::open(DriverFile& file, const std::string& name, Index size) {
 File File::create(DriverFile& file, const std::string& name) {
   const Lock lock;
   const Handle access = access_properties(file, name), properties(H5Pcreate(H5P_FILE_CREATE));
-  H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
   // Elements begin at multiples of 64 bytes, so that weights can be used where they lie in a mapped file.
-  H5Pset_alignment(access.id(), 1, 64);
-  H5Pset_small_data_block_size(access.id(), 0);
-  set_group_properties(properties);
+  require({H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110), H5Pset_alignment(access.id(), 1, 64),
+           H5Pset_small_data_block_size(access.id(), 0)},
+          name);
+  set_group_properties(properties, name);
   return {std::make_shared<const FileName>(name, 0), file,
           writing(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()), name, "create")};
 }

@@ -10,8 +10,7 @@ namespace {
 Handle boolean_type() {
   Handle type(H5Tenum_create(H5T_STD_I8LE));
   const std::int8_t no = 0, yes = 1;
-  H5Tenum_insert(type.id(), "FALSE", &no);
-  H5Tenum_insert(type.id(), "TRUE", &yes);
+  require({H5Tenum_insert(type.id(), "FALSE", &no), H5Tenum_insert(type.id(), "TRUE", &yes)}, "boolean type");
   return type;
 }
 

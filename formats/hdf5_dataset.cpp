@@ -116,8 +116,8 @@ std::pair<Handle, Handle> Dataset::select(Element element, Index first, Index co
   check<DataError>(element == layout_.element, where(), ": holds ", name_of(layout_.element), ", not ",
                    name_of(element));
   const Index rows = extents().empty() ? 1 : extents()[0];
-  check<DataError>(first >= 0 && count >= 0 && count <= rows && first <= rows - count, where(), ": has no rows ", first,
-                   " to ", first + count, ", only ", rows);
+  check<DataError>(first >= 0 && count >= 0 && count <= rows && first <= rows - count, where(), ": has no ", count,
+                   " rows from row ", first, " on, only ", rows);
   DatasetLayout part = layout_;
   if (!part.extents.empty()) part.extents[0] = count;
   check<DataError>(bytes_of(part, where()) == static_cast<Index>(bytes), where(), ": rows of another size");
@@ -125,7 +125,8 @@ std::pair<Handle, Handle> Dataset::select(Element element, Index first, Index co
   if (part.extents.empty()) return {file_space, file_space};
   std::vector<hsize_t> start(part.extents.size()), extents(part.extents.begin(), part.extents.end());
   start[0] = static_cast<hsize_t>(first);
-  H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr);
+  require({H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr)},
+          where());
   return {file_space, Handle(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr))};
 }
 

@@ -1,6 +1,9 @@
 #include "heddle/formats/hdf5_driver.hpp"
 
 #include <hdf5.h>
+#if __has_include(<H5FDdevelop.h>)
+#include <H5FDdevelop.h>  // where HDF5 1.14 has what drivers need
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -42,6 +42,12 @@ void fail_writing(const std::string& where, const std::string& attempt) {
   throw DataError(where + ": cannot " + attempt + ": " + last_reason());
 }
 
+void require(std::initializer_list<herr_t> statuses, const std::string& where) {
+  for (const herr_t status : statuses) {
+    if (status < 0) fail_writing(where, "prepare HDF5");
+  }
+}
+
 Handle::Handle(const Handle& other) : id_(other.id_) {
   const Lock lock;
   if (id_ >= 0) H5Iinc_ref(id_);
@@ -92,10 +98,9 @@ Index size_of(Element element) {
 
 Handle text_type(Index width) {
   Handle type(H5Tcopy(H5T_C_S1));
-  if (H5Tset_size(type.id(), static_cast<std::size_t>(width)) < 0 || H5Tset_strpad(type.id(), H5T_STR_NULLTERM) < 0 ||
-      H5Tset_cset(type.id(), H5T_CSET_UTF8) < 0) {
-    fail_writing("HDF5", "make a text type");
-  }
+  require({H5Tset_size(type.id(), static_cast<std::size_t>(width)), H5Tset_strpad(type.id(), H5T_STR_NULLTERM),
+           H5Tset_cset(type.id(), H5T_CSET_UTF8)},
+          "text type");
   return type;
 }
 

@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ inline Handle writing(hid_t id, const std::string& where, const char* attempt) {
   if (id < 0) fail_writing(where, attempt);
   return Handle(id);
 }
+
+// For calls that only prepare another: throws DataError unless each of them worked.
+void require(std::initializer_list<herr_t> statuses, const std::string& where);
 
 // HDF5's own constant for the type of a number in the file, which is the one in memory too.
 hid_t number_type(Element element);

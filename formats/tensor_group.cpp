@@ -130,11 +130,16 @@ std::vector<NamedTensor> TensorGroup::read() const {
 
 std::vector<NamedTensor> TensorGroup::map(const std::shared_ptr<const MappedFile>& file) const {
   std::vector<NamedTensor> all;
-  for (const TensorInfo& tensor : tensors_) {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const TensorInfo& tensor = tensors_[i];
+    if (tensor.offset % static_cast<Index>(alignof(Real)) != 0) {
+      all.push_back({tensor.name, Tensor(tensor.shape)});
+      read_checked(i, all.back().value);
+      continue;
+    }
     const std::size_t bytes = static_cast<std::size_t>(tensor.shape.size()) * sizeof(Real);
-    check<DataError>(static_cast<std::size_t>(tensor.offset) + bytes <= file->size() &&
-                         tensor.offset % static_cast<Index>(alignof(Real)) == 0,
-                     where_, ": ", tensor.name, " does not lie in the file as it should. The file is damaged");
+    check<DataError>(static_cast<std::size_t>(tensor.offset) + bytes <= file->size(), where_, ": ", tensor.name,
+                     " lies beyond the end of the file. The file is damaged");
     // Mapped pages are read-only; a tensor is a handle that has no constant form.
     auto* elements = reinterpret_cast<Real*>(const_cast<std::byte*>(file->data() + tensor.offset));
     all.push_back({tensor.name, Tensor(tensor.shape, elements, std::const_pointer_cast<MappedFile>(file))});

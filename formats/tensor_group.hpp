@@ -43,7 +43,8 @@ class TensorGroup {
   // All tensors, in newly allocated memory.
   std::vector<NamedTensor> read() const;
   // All tensors where they lie in the mapped file, which they keep alive. They must not be written to, and their
-  // checksums are not computed: nothing is read until it is used.
+  // checksums are not computed: nothing is read until it is used. (Other programs may have placed a tensor so that
+  // processors cannot read it in place; such a one is read at once.)
   std::vector<NamedTensor> map(const std::shared_ptr<const MappedFile>& file) const;
 
   // Reads everything and returns what is wrong (checksums, values that are not finite), a line each.

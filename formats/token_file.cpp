@@ -92,8 +92,8 @@ TokenFile::TokenFile(const std::string& path)
 
 void TokenFile::read(Index offset, std::span<TokenId> out) const {
   const auto count = static_cast<Index>(out.size());
-  check<DataError>(offset >= 0 && count <= size() && offset <= size() - count, name(), ": has no tokens ", offset,
-                   " to ", offset + count, ", only ", size());
+  check<DataError>(offset >= 0 && count <= size() && offset <= size() - count, name(), ": has no ", count,
+                   " tokens from token ", offset, " on, only ", size());
   const std::lock_guard lock(mutex_);
   if (ids_.element() == hdf5::Element::uint16) {
     read_as(offset, out, narrow_);

@@ -47,7 +47,7 @@ check() {
   refuse "libcore knows no command line" '\bargv\b' libcore -- '^[^:]*\.py:'
   refuse "libcore knows neither formats nor tools" '#include *[<"]heddle/(formats|cli)/' libcore
   refuse "formats know no tools" '#include *[<"]heddle/cli/' formats
-  refuse "headers are named from heddle/ on" '#include *"(\.|[^/"]*")' libcore formats tools
+  refuse "headers are named from heddle/ on" '#include *"(\.|[^/"]*")' libcore formats tools/cli
   refuse "only libcore/tensor/blas.cpp includes BLAS or oneDNN" '#include *[<"](cblas|openblas|dnnl|oneapi/dnnl)' \
     libcore formats tools -- '^libcore/tensor/blas\.cpp:'
   refuse "only libcore/parallel includes MPI" '#include *[<"]mpi\.h' libcore formats tools -- '^libcore/parallel/'

@@ -34,9 +34,9 @@ struct GenerateToolOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("prompt", "the text to continue, instead of lines").letter('p').takes("TEXT"), self.prompt);
     visitor(Field("output", "where the texts go").letter('o').takes("FILE"), self.output);
-    visitor(Field("max_tokens", "most tokens to add").range(1, 1 << 30).takes("N"), self.max_tokens);
+    visitor(Field("max_tokens", "most tokens to add").range(1, 1000000000).takes("N"), self.max_tokens);
     visitor(Field("stop", "end before this text; may be repeated; a comma in it is written \\,").takes("TEXT"), self.stop);
-    visitor(Field("batch_size", "lines continued at the same time").range(1, 1 << 16).takes("N"), self.batch_size);
+    visitor(Field("batch_size", "lines continued at the same time").range(1, 10000).takes("N"), self.batch_size);
     visitor(Field("overlong", "what to do with a prompt longer than the context: an error, or keep its end"),
             self.overlong);
     visitor(Field("jsonl", "a JSON object a prompt: prompt, text, ids, log_likelihood"), self.jsonl);

@@ -24,17 +24,30 @@ Index count_of(const std::vector<formats::TensorInfo>& weights) {
   return count;
 }
 
-void add_model(Summary& summary, const formats::ModelFile& file) {
+Summary start_summary(const formats::InputFile& file) {
+  const formats::FileHeader& header = file.header();
+  return {.name = file.path(),
+          .description = concatenate(kind_text(header.kind), " file, ", grouped(file.descriptor().size()),
+                                     " bytes, made by ", header.created_by, " at ", header.created_at),
+          .kind = to_text(header.kind),
+          .provenance = file.provenance()};
+}
+
+Summary summarize_model(const formats::ModelFile& file) {
+  Summary summary = start_summary(file.file());
   summary.parameters = file.weights().parameters();
   summary.config = file.config<models::ModelConfig>();
   summary.weights = file.weights().tensors();
   summary.tokenizer = file.tokenizer_model();
   if (file.has_history()) summary.history = file.history();
+  return summary;
 }
 
-void add_tokens(Summary& summary, const formats::TokenFile& file) {
+Summary summarize_tokens(const formats::TokenFile& file) {
+  Summary summary = start_summary(file.file());
   summary.tokens = {file.size(), file.documents(), file.vocab_size(), file.text_bytes()};
   summary.tokenizer = file.tokenizer_model();
+  return summary;
 }
 
 Summary summarize_all(const std::string& path) {
@@ -44,17 +57,21 @@ Summary summarize_all(const std::string& path) {
             .kind = "tokenizer",
             .tokenizer = formats::read_gpt2_vocabulary(path)};
   }
-  const formats::InputFile file(path);
-  const formats::FileHeader& header = file.header();
-  Summary summary{.name = path,
-                  .description = concatenate(kind_text(header.kind), " file, ", grouped(file.descriptor().size()),
-                                             " bytes, made by ", header.created_by, " at ", header.created_at),
-                  .kind = to_text(header.kind),
-                  .provenance = file.provenance()};
-  if (header.kind == formats::FileKind::model) add_model(summary, formats::ModelFile(path));
-  if (header.kind == formats::FileKind::tokens) add_tokens(summary, formats::TokenFile(path));
-  if (header.kind == formats::FileKind::tokenizer) summary.tokenizer = formats::read_tokenizer_model(file);
-  return summary;
+  switch (formats::kind_of(path)) {
+    case formats::FileKind::model:
+      return summarize_model(formats::ModelFile(path));
+    case formats::FileKind::tokens:
+      return summarize_tokens(formats::TokenFile(path));
+    case formats::FileKind::tokenizer: {
+      const formats::InputFile file(path);
+      Summary summary = start_summary(file);
+      summary.tokenizer = formats::read_tokenizer_model(file);
+      return summary;
+    }
+    case formats::FileKind::tensors:
+      return start_summary(formats::InputFile(path));
+  }
+  throw DataError(path + ": is of a kind that inspect does not know");
 }
 
 template <class Part>

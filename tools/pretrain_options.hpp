@@ -22,7 +22,8 @@ struct PretrainOptions {
     visitor(Field("valid", "token file to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
             self.valid);
     visitor(Field("output", "the model file").letter('o').takes("FILE"), self.output);
-    visitor(Field("preset", "shape of a known model; options for the model override it").takes("NAME"), self.preset);
+    visitor(Field("preset", "shape of a known model (" + join(models::preset_names()) + "); options for the model override it")
+                .takes("NAME"), self.preset);
     visitor(Field("resume", "go on from the model file that -o names"), self.resume);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
     visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);

@@ -76,12 +76,23 @@ struct Field {
   std::string range_text() const;
 };
 
+namespace detail {
+
+// Whole numbers without an exponent: 1000000 instead of 1e+06.
+inline std::string number_text(double value) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+  return whole ? std::to_string(static_cast<Index>(value)) : concatenate(value);
+}
+
+}  // namespace detail
+
 inline std::string Field::range_text() const {
+  const std::string from = detail::number_text(minimum), to = detail::number_text(maximum);
   const bool low = std::isfinite(minimum), high = std::isfinite(maximum);
-  if (low && high && !above_minimum) return concatenate("from ", minimum, " to ", maximum);
-  if (low && high) return concatenate("more than ", minimum, " and at most ", maximum);
-  if (low) return concatenate(above_minimum ? "more than " : "at least ", minimum);
-  return high ? concatenate("at most ", maximum) : "";
+  if (low && high && !above_minimum) return "from " + from + " to " + to;
+  if (low && high) return "more than " + from + " and at most " + to;
+  if (low) return (above_minimum ? "more than " : "at least ") + from;
+  return high ? "at most " + to : "";
 }
 
 // The texts of an enumeration, specialised beside it:

@@ -44,13 +44,17 @@ const std::vector<Preset>& presets() {
   return list;
 }
 
-const ModelConfig& preset(const std::string& name) {
+std::vector<std::string> preset_names() {
   std::vector<std::string> names;
+  for (const Preset& entry : presets()) names.push_back(entry.name);
+  return names;
+}
+
+const ModelConfig& preset(const std::string& name) {
   for (const Preset& entry : presets()) {
     if (entry.name == name) return entry.config;
-    names.push_back(entry.name);
   }
-  throw UsageError(concatenate("preset '", name, "' is not one of ", join(names)));
+  throw UsageError(concatenate("preset '", name, "' is not one of ", join(preset_names())));
 }
 
 double training_flops_per_token(const ModelConfig& config, Index parameters, Index time) {

@@ -44,6 +44,7 @@ struct Preset {
   ModelConfig config;
 };
 const std::vector<Preset>& presets();
+std::vector<std::string> preset_names();
 // Throws UsageError that lists the presets.
 const ModelConfig& preset(const std::string& name);
 
@@ -63,12 +64,12 @@ template <class Self, class Visitor>
 void heddle::models::ModelConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("arch", "architecture").takes("NAME"), self.arch);
   visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
-  visitor(Field("width", "width of the residual stream").range(1, 1 << 20).takes("N"), self.width);
-  visitor(Field("heads", "attention heads; width must be a multiple").range(1, 1 << 16).takes("N"), self.heads);
-  visitor(Field("context", "most tokens the model sees at once").range(1, 1 << 24).takes("N"), self.context);
+  visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
+  visitor(Field("heads", "attention heads; width must be a multiple").range(1, 10000).takes("N"), self.heads);
+  visitor(Field("context", "most tokens the model sees at once").range(1, 10000000).takes("N"), self.context);
   visitor(Field("ffn_width", "inner width of the feed-forward layers; 0 means 4 times the width")
-              .range(0, 1 << 24).takes("N"), self.ffn_width);
-  visitor(Field("vocab_size", "size of the vocabulary; 0 means the tokenizer's").range(0, 1 << 30).takes("N"),
+              .range(0, 10000000).takes("N"), self.ffn_width);
+  visitor(Field("vocab_size", "size of the vocabulary; 0 means the tokenizer's").range(0, 1000000000).takes("N"),
           self.vocab_size);
   visitor(Field("activation", "non-linearity of the feed-forward layers").takes("NAME"), self.activation);
   visitor(Field("norm", "layer norm, or RMS norm").takes("NAME"), self.norm);
@@ -78,9 +79,9 @@ void heddle::models::ModelConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("positions", "position vectors; sinusoidal ones come with embeddings times sqrt(width)").takes("NAME"),
           self.positions);
   visitor(Field("attention", "attention variant with its settings, name:key=value,...").takes("NAME"), self.attention);
-  visitor(Field("window", "attend at most N positions back; 0 means all").range(0, 1 << 24).takes("N"), self.window);
+  visitor(Field("window", "attend at most N positions back; 0 means all").range(0, 10000000).takes("N"), self.window);
   visitor(Field("dropout", "share of the embeddings and of each sublayer's output to drop in training")
               .range(0, 0.99).takes("P"), self.dropout);
-  visitor(Field("bias", "biases in linear layers and layer norms"), self.bias);
-  visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
+  visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
+  visitor(Field("tie_embeddings", "an output matrix of its own, not the token embeddings"), self.tie_embeddings);
 }

@@ -9,7 +9,12 @@ namespace heddle::models {
 
 namespace {
 
-constexpr double deviation = 0.02;
+constexpr double embedding_deviation = 0.02;
+
+// GPT-2's 0.02 at GPT-2's width, and for other widths what keeps a projection's output as large.
+double projection_deviation(const ModelConfig& config) {
+  return 0.02 * std::sqrt(768.0 / static_cast<double>(config.width));
+}
 
 const ModelConfig& checked(const ModelConfig& config) {
   check_config(config);
@@ -23,6 +28,7 @@ nn::NormOptions norm_options(const ModelConfig& config) {
 
 nn::BlockOptions block_options(const ModelConfig& config) {
   const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
+  const double deviation = projection_deviation(config);
   const double output = deviation / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
   return {.norm_position = config.norm_position,
           .norm = norm_options(config),
@@ -43,7 +49,7 @@ std::optional<nn::Norm> final_norm(const Scope& scope, const ModelConfig& config
 
 heads::LanguageModel head(Parameters& parameters, const ModelConfig& config, const nn::Embedding& tokens) {
   if (config.tie_embeddings) return heads::LanguageModel(tokens);
-  return {Scope(parameters, "head"), config.vocab_size, config.width, deviation};
+  return {Scope(parameters, "head"), config.vocab_size, config.width, embedding_deviation};
 }
 
 }  // namespace
@@ -57,9 +63,10 @@ void DecoderState::reorder(const std::vector<Index>& rows) {
 
 Decoder::Decoder(const ModelConfig& config, std::optional<std::uint64_t> seed)
     : config_(checked(config)), parameters_(std::make_unique<Parameters>(seed)),
-      tokens_(Scope(*parameters_, "decoder/embedding/token"), config.vocab_size, config.width, deviation),
+      tokens_(Scope(*parameters_, "decoder/embedding/token"), config.vocab_size, config.width,
+              embedding_deviation),
       positions_(Scope(*parameters_, "decoder/embedding/position"), config.positions, config.context, config.width,
-                 deviation),
+                 embedding_deviation),
       blocks_(blocks(Scope(*parameters_, "decoder"), config)),
       norm_(final_norm(Scope(*parameters_, "decoder"), config)), head_(head(*parameters_, config, tokens_)) {}
 

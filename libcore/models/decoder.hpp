@@ -27,9 +27,9 @@ class DecoderState {
 
 class Decoder {
  public:
-  // Weights drawn from the seed: normal with deviation 0.02, projections into the residual stream with
-  // 0.02 / sqrt(2 layers); without a seed they are left unset. Throws UsageError as check_config() does and when
-  // vocab_size is 0.
+  // Weights drawn from the seed, normal: embeddings with deviation 0.02, matrices with 0.02 sqrt(768 / width), those
+  // that write to the residual stream with 1 / sqrt(2 layers) of that; without a seed they are left unset. Throws
+  // UsageError as check_config() does and when vocab_size is 0.
   Decoder(const ModelConfig& config, std::optional<std::uint64_t> seed);
 
   const ModelConfig& config() const { return config_; }

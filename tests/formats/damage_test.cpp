@@ -1,5 +1,6 @@
 // Files whose bits flipped or whose end is missing: whatever heddle reads from them without complaint is right.
 #include <doctest/doctest.h>
+#include <hdf5.h>
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
@@ -10,6 +11,13 @@
 using namespace heddle;
 using namespace heddle::formats;
 using namespace heddle::tests;
+
+#ifdef HEDDLE_SANITIZED
+// HDF5 1.10 itself leaks where it gives up on a damaged file; the handles are counted below.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libhdf5";
+}
+#endif
 
 namespace {
 
@@ -89,6 +97,7 @@ void damage(const std::string& path, Reader read, int flips, int truncations) {
   }
   MESSAGE(whole.size(), " bytes, ", flips, " flips: ", flipped.refused, " refused, ", flipped.harmless,
           " in bytes that mean nothing");
+  CHECK(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL) == 0);
   CHECK(flipped.refused > flips / 3);
   CHECK(truncated.refused == truncations);
 }

@@ -207,3 +207,15 @@ TEST_CASE("tokenizers are read from tokenizer, token and model files") {
   save_tokenizer(folder.file("bad.h5"), bad, start_provenance("test"));
   CHECK(contains(message_of([&] { load_tokenizer(folder.file("bad.h5")); }), folder.file("bad.h5") + ": /tokenizer: "));
 }
+
+TEST_CASE("a vocabulary in a directory is recorded as the files that it is made of") {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("vocab.json"), "{}");
+  write_bytes(folder.file("merges.txt"), "#version: 0.2\n");
+  Provenance provenance = start_provenance("test");
+  add_tokenizer_input(provenance, folder.path().string());
+  REQUIRE(provenance.own.inputs.size() == 2);
+  CHECK(provenance.own.inputs[0].name == folder.file("vocab.json"));
+  CHECK(provenance.own.inputs[1].name == folder.file("merges.txt"));
+  CHECK(provenance.own.inputs[1].role == "tokenizer");
+}

@@ -331,6 +331,14 @@ TEST_CASE("inspect: missing, empty and foreign files") {
   }
 }
 
+TEST_CASE("inspect: --config is the model's; a file of options is named by the environment") {
+  const Workplace place;
+  write_file(place.path("options.ini"), "json = true\n");
+  const json answer = json::parse(place.run("HEDDLE_CONFIG=options.ini $I random.h5 --config").out);
+  CHECK(answer["config"]["width"] == 8);
+  CHECK_FALSE(answer.contains("weights"));
+}
+
 TEST_CASE("inspect: wrong usage is status 2") {
   const Workplace place;
   for (const char* words : {"", "zero.h5 --preset gpt2", "zero.h5 -o x.png", "zero.h5 --verify --evaluate tokens.h5",

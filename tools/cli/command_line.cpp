@@ -29,13 +29,27 @@ po::options_description describe(const OptionTable& table) {
   switch (error.kind()) {
     case po::invalid_syntax::missing_parameter:
       throw UsageError(name + " needs a value");
-    case po::invalid_syntax::empty_adjacent_parameter:
-      throw UsageError(name + " needs a value; an empty one is written " + name + " ''");
     case po::invalid_syntax::extra_parameter:
       throw UsageError(name + " takes no value");
     default:
       throw UsageError(error.what());
   }
+}
+
+// "--name=" is an empty value, which Program_options takes only as a word of its own.
+std::vector<std::string> with_empty_values(const std::vector<std::string>& words, const OptionTable& table) {
+  std::vector<std::string> result;
+  for (const std::string& word : words) {
+    const bool empty_value = word.starts_with("--") && word.find('=') == word.size() - 1;
+    const Option* option = empty_value ? table.find(word.substr(2, word.size() - 3)) : nullptr;
+    if (option != nullptr && option->kind != OptionKind::flag) {
+      result.push_back(word.substr(0, word.size() - 1));
+      result.emplace_back();
+    } else {
+      result.push_back(word);
+    }
+  }
+  return result;
 }
 
 po::parsed_options parse_words(const std::vector<std::string>& words, const po::options_description& description) {
@@ -62,7 +76,7 @@ void check_value(const po::option& item, const OptionTable& table) {
 CommandLine parse_command_line(const std::vector<std::string>& words, const OptionTable& table) {
   const po::options_description description = describe(table);
   CommandLine line;
-  for (const po::option& item : parse_words(words, description).options) {
+  for (const po::option& item : parse_words(with_empty_values(words, table), description).options) {
     if (item.unregistered) {
       const std::string& word = item.original_tokens.front();
       if (line.unknown.empty()) line.unknown = word.substr(0, word.find('='));
