@@ -59,6 +59,11 @@ Index Parameters::count() const {
   return sum;
 }
 
+void Parameters::allocate_gradients() {
+  for (const Parameter& parameter : parameters_) parameter.variable.gradient()->target();
+  clear_gradients();
+}
+
 void Parameters::clear_gradients() {
   for (const Parameter& parameter : parameters_) parameter.variable.gradient()->clear();
 }

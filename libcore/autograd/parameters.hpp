@@ -45,8 +45,9 @@ class Parameters {
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
   const Parameter* find(std::string_view name) const;
-  Index count() const;      // numbers in all parameters
-  void clear_gradients();   // before a step
+  Index count() const;        // numbers in all parameters
+  void allocate_gradients();  // before the first step, so that later ones find their memory
+  void clear_gradients();     // before a step
 
  private:
   friend class Scope;

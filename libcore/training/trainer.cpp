@@ -30,6 +30,7 @@ Trainer::Trainer(models::Decoder& model, const data::TokenSource& train, const d
     : model_(model), windows_(train, model.config().context, plan.seed), valid_(valid), plan_(plan),
       total_steps_(steps_in_all(plan.training, windows_.windows_per_epoch())), schedule_(plan.schedule, total_steps_),
       optimizer_(plan.optimizer, model.parameters()) {
+  model.parameters().allocate_gradients();
   check_ranges(plan.optimizer);
   check_ranges(plan.schedule);
   check_ranges(plan.training);
