@@ -4,7 +4,7 @@
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(HEDDLE_SANITIZED)
-#define HEDDLE_KERNEL __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#define HEDDLE_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define HEDDLE_KERNEL
 #endif

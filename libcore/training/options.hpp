@@ -87,17 +87,17 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("steps", "optimizer steps").range(1, 1e12).takes("N"), self.steps);
+  visitor(Field("steps", "optimizer steps").range(1).takes("N"), self.steps);
   visitor(Field("epochs", "passes over the training tokens, instead of --steps; 0 means by steps")
               .range(0, 1e9).takes("X"), self.epochs);
   visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1000000).takes("N"), self.batch_size);
   visitor(Field("accumulate", "micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
   visitor(Field("label_smoothing", "share of each target spread over the vocabulary").range(0, 0.99).takes("P"),
           self.label_smoothing);
-  visitor(Field("eval_every", "steps between evaluations on --valid").range(1, 1e12).takes("N"), self.eval_every);
+  visitor(Field("eval_every", "steps between evaluations on --valid").range(1).takes("N"), self.eval_every);
   visitor(Field("eval_tokens", "at most this many tokens an evaluation; 0 means all").range(0).takes("N"),
           self.eval_tokens);
   visitor(Field("checkpoint_every", "steps between checkpoints; 0 means at the end only").range(0).takes("N"),
           self.checkpoint_every);
-  visitor(Field("log_every", "steps between log lines").range(1, 1e12).takes("N"), self.log_every);
+  visitor(Field("log_every", "steps between log lines").range(1).takes("N"), self.log_every);
 }
