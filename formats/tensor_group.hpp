@@ -37,6 +37,9 @@ class TensorGroup {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   Index parameters() const;  // elements of all tensors
 
+  // Throws DataError unless the targets are just the group's names and shapes; their elements are not touched.
+  void check_match(std::span<const NamedTensor> targets) const;
+
   // Sets the elements of the given tensors. Throws DataError, before anything is read, unless these are just the
   // group's names and shapes; and for a checksum that does not match.
   void read(std::span<const NamedTensor> targets) const;
@@ -54,7 +57,6 @@ class TensorGroup {
   struct Budget;
   void list(const hdf5::Group& group, const std::string& prefix, Budget& budget);
   void add(const std::string& name, hdf5::Dataset dataset);
-  void check_match(std::span<const NamedTensor> targets) const;
   void read_checked(std::size_t number, const Tensor& target) const;
 
   std::string where_;

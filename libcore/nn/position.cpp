@@ -5,18 +5,19 @@
 
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/embedding.hpp"
+#include "heddle/tensor/threads.hpp"
 
 namespace heddle::nn {
 
 Tensor sinusoidal_positions(Index time, Index width) {
   const Tensor table({time, width});
-  for (Index t = 0; t < time; ++t) {
+  parallel_for(time, [&](Index t) {
     for (Index i = 0; i < width; ++i) {
       const double frequency = std::pow(10000.0, -static_cast<double>(i - i % 2) / static_cast<double>(width));
       const double angle = frequency * static_cast<double>(t);
       table[t * width + i] = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
-  }
+  });
   return table;
 }
 

@@ -32,7 +32,7 @@ struct TrainerOptions {
     visitor(
         Field("min_frequency", "how often a merge, character or word must occur to get a piece").range(1).takes("N"),
         self.min_frequency);
-    visitor(Field("byte_fallback", "give char and word models a piece for each byte, so that they can encode anything"),
+    visitor(Field("byte_fallback", "char and word models without a piece for each byte: they cannot encode what they have not seen"),
             self.byte_fallback);
     visitor(Field("end_of_text", "the special token between documents; empty for none").takes("TEXT"),
             self.end_of_text);
