@@ -141,8 +141,8 @@ std::vector<NamedTensor> TensorGroup::map(const std::shared_ptr<const MappedFile
     check<DataError>(static_cast<std::size_t>(tensor.offset) + bytes <= file->size(), where_, ": ", tensor.name,
                      " lies beyond the end of the file. The file is damaged");
     // Mapped pages are read-only; a tensor is a handle that has no constant form.
-    auto* elements = reinterpret_cast<Real*>(const_cast<std::byte*>(file->data() + tensor.offset));
-    all.push_back({tensor.name, Tensor(tensor.shape, elements, std::const_pointer_cast<MappedFile>(file))});
+    auto* elements = const_cast<std::byte*>(file->data() + tensor.offset);
+    all.push_back({tensor.name, Tensor(tensor.shape, Element::real, elements, std::const_pointer_cast<MappedFile>(file))});
   }
   return all;
 }

@@ -10,7 +10,7 @@
 
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/formats/token_file.hpp"
-#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {

@@ -5,7 +5,7 @@
 
 #include "fill_in.hpp"
 #include "heddle/cli/signals.hpp"
-#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {

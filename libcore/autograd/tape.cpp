@@ -11,7 +11,7 @@ thread_local Recording* current_recording = nullptr;
 GradientTarget Gradient::target() {
   if (base_) return {adding_target(), true};
   if (sum_.empty()) {
-    sum_ = kept_.empty() ? Tensor(shape_) : kept_;
+    sum_ = kept_.empty() ? Tensor(shape_, element_) : kept_;
     if (lifetime_ == Lifetime::persistent) kept_ = sum_;
     return {sum_, false};
   }

@@ -24,17 +24,20 @@ struct GradientTarget {
   Real beta() const { return add ? Real(1) : Real(0); }
 };
 
-// The gradient of one variable: of the shape of its value once anything has been contributed.
+// The gradient of one variable: of the shape of its value once anything has been contributed, and of its element type
+// unless another was contributed whole.
 class Gradient {
  public:
   using View = std::function<Tensor(const Tensor&)>;
 
   // A persistent gradient, that of a parameter, keeps its memory from step to step.
   enum class Lifetime { step, persistent };
-  explicit Gradient(const Shape& shape, Lifetime lifetime = Lifetime::step) : shape_(shape), lifetime_(lifetime) {}
+  explicit Gradient(const Shape& shape, Lifetime lifetime = Lifetime::step, Element element = Element::real)
+      : shape_(shape), lifetime_(lifetime), element_(element) {}
   // The gradient of a view is the same view of the base's gradient.
   Gradient(const Shape& shape, std::shared_ptr<Gradient> base, View view)
-      : shape_(shape), lifetime_(Lifetime::step), base_(std::move(base)), view_(std::move(view)) {}
+      : shape_(shape), lifetime_(Lifetime::step), element_(base->element_), base_(std::move(base)),
+        view_(std::move(view)) {}
 
   // The tensor to contribute to.
   GradientTarget target();
@@ -50,6 +53,7 @@ class Gradient {
  private:
   const Shape shape_;
   const Lifetime lifetime_;
+  const Element element_;
   Tensor sum_;
   Tensor kept_;
   bool taken_over_ = false;  // sum_ came whole from contribute()
@@ -113,7 +117,7 @@ Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&&
   bool wanted = false;
   for (const Variable& input : inputs) wanted = wanted || input.gradient() != nullptr;
   if (recording == nullptr || !wanted) return Variable(std::move(value));
-  auto gradient = std::make_shared<Gradient>(value.shape());
+  auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.element());
   recording->append(gradient, std::forward<Function>(backward));
   return {std::move(value), std::move(gradient)};
 }

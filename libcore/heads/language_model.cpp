@@ -4,6 +4,13 @@
 
 namespace heddle::heads {
 
-Variable LanguageModel::operator()(const Variable& hidden) const { return ops::linear(hidden, weight_); }
+Variable LanguageModel::operator()(const Variable& hidden) const {
+  return ops::linear(hidden, weight_, {}, {.output = Element::real});
+}
+
+Variable LanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
+                             const ops::CrossEntropy& options) const {
+  return ops::linear_cross_entropy(hidden, weight_, targets, options);
+}
 
 }  // namespace heddle::heads

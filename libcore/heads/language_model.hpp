@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/nn/embedding.hpp"
+#include "heddle/ops/cross_entropy.hpp"
 
 namespace heddle::heads {
 
@@ -13,8 +14,10 @@ class LanguageModel {
   LanguageModel(const Scope& scope, Index vocab, Index width, double deviation)
       : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(deviation), Decay::yes)) {}
 
-  // hidden [..., width] -> [..., vocab]
+  // hidden [..., width] -> [..., vocab], Real
   Variable operator()(const Variable& hidden) const;
+  // The mean cross-entropy of the targets, one a row of hidden, without keeping all logits.
+  Variable loss(const Variable& hidden, const std::vector<TokenId>& targets, const ops::CrossEntropy& options) const;
 
  private:
   Variable weight_;

@@ -47,7 +47,7 @@ std::optional<nn::Norm> final_norm(const Scope& scope, const ModelConfig& config
   return nn::Norm(scope / "norm", config.width, norm_options(config));
 }
 
-heads::LanguageModel head(Parameters& parameters, const ModelConfig& config, const nn::Embedding& tokens) {
+heads::LanguageModel head_for(Parameters& parameters, const ModelConfig& config, const nn::Embedding& tokens) {
   if (config.tie_embeddings) return heads::LanguageModel(tokens);
   return {Scope(parameters, "head"), config.vocab_size, config.width, embedding_deviation};
 }
@@ -68,7 +68,7 @@ Decoder::Decoder(const ModelConfig& config, std::optional<std::uint64_t> seed)
       positions_(Scope(*parameters_, "decoder/embedding/position"), config.positions, config.context, config.width,
                  embedding_deviation),
       blocks_(blocks(Scope(*parameters_, "decoder"), config)),
-      norm_(final_norm(Scope(*parameters_, "decoder"), config)), head_(head(*parameters_, config, tokens_)) {}
+      norm_(final_norm(Scope(*parameters_, "decoder"), config)), head_(head_for(*parameters_, config, tokens_)) {}
 
 Variable Decoder::embed(const TokenIds& ids, const std::vector<Index>& starts) const {
   check<ShapeError>(ids.shape.rank() == 2, "ids of shape ", ids.shape, " instead of [batch, time]");
@@ -84,7 +84,7 @@ Variable Decoder::hidden(const TokenIds& ids, const Pass& pass) const {
   Variable x = pass.drop(embed(ids, {}), site);
   const Mask mask{.causal = true, .window = config_.window};
   for (const nn::Block& block : blocks_) x = block(x, mask, pass);
-  return norm_ ? (*norm_)(x) : x;
+  return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x;
 }
 
 DecoderState Decoder::start(Index batch, Index capacity) const {
@@ -114,7 +114,7 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Decod
     std::copy_n(from.data(), width, last.data() + b * width);
     state.seen_[row] += added[row];
   }
-  const Variable normed = norm_ ? (*norm_)(Variable(last)) : Variable(last);
+  const Variable normed = norm_ ? (*norm_)(Variable(last), nn::Norm::Result::activation) : Variable(last);
   return logits(normed).value();
 }
 

@@ -41,6 +41,7 @@ class Decoder {
   Variable hidden(const TokenIds& ids, const Pass& pass = {}) const;
   // hidden [..., width] -> logits [..., vocab]
   Variable logits(const Variable& hidden) const { return head_(hidden); }
+  const heads::LanguageModel& head() const { return head_; }
 
   // An empty state for sequences of up to `capacity` tokens, at most the context.
   DecoderState start(Index batch, Index capacity) const;

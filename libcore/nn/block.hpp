@@ -37,7 +37,8 @@ class Block {
 
  private:
   template <class Sublayer>
-  Variable residual(const Variable& x, const Norm& norm, const Sublayer& sublayer) const;
+  Variable residual(const Variable& x, const Norm& norm, std::uint64_t site, const Pass& pass,
+                    const Sublayer& sublayer) const;
 
   NormPosition norm_position_;
   Norm attention_norm_;

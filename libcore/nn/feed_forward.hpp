@@ -14,11 +14,12 @@ struct FeedForwardOptions {
   double deviation = 0.02, output_deviation = 0.02;
 };
 
-// y = W_2 f(W_1 x + b_1) + b_2.  Source: Vaswani et al. 2017, equation 2.  Shapes: [batch, time, width] -> the same.
+// y = W_2 f(W_1 x + b_1) + b_2, plus a residual where one is given.  Source: Vaswani et al. 2017, equation 2.
+// Shapes: [batch, time, width] -> the same.
 class FeedForward {
  public:
   FeedForward(const Scope& scope, const FeedForwardOptions& options);
-  Variable operator()(const Variable& x) const;
+  Variable operator()(const Variable& x, const Variable& residual = {}) const;
 
  private:
   Activation activation_;

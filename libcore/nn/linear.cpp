@@ -1,7 +1,5 @@
 #include "heddle/nn/linear.hpp"
 
-#include "heddle/ops/linear.hpp"
-
 namespace heddle::nn {
 
 Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double deviation)
@@ -9,6 +7,8 @@ Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double deviat
   if (bias == Bias::yes) bias_ = scope.parameter("bias", {out}, Initializer::zeros(), Decay::no);
 }
 
-Variable Linear::operator()(const Variable& x) const { return ops::linear(x, weight_, bias_); }
+Variable Linear::operator()(const Variable& x, const ops::LinearOptions& options) const {
+  return ops::linear(x, weight_, bias_, options);
+}
 
 }  // namespace heddle::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/autograd/parameters.hpp"
+#include "heddle/ops/linear.hpp"
 
 namespace heddle::nn {
 
@@ -12,7 +13,7 @@ class Linear {
  public:
   Linear(const Scope& scope, Index in, Index out, Bias bias, double deviation);
   // x [..., in] -> [..., out]
-  Variable operator()(const Variable& x) const;
+  Variable operator()(const Variable& x, const ops::LinearOptions& options = {}) const;
 
  private:
   Variable weight_, bias_;

@@ -38,20 +38,21 @@ Variable MultiHeadAttention::merge(const Variable& mixed) const {
   return view(mixed, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[1], t.shape()[2] * t.shape()[3]}); });
 }
 
-Variable MultiHeadAttention::operator()(const Variable& x, const Mask& mask) const {
+Variable MultiHeadAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual) const {
   const Heads heads = heads_of(x);
-  return output_(merge(attention_->mix(heads.query, heads.key, heads.value, mask)));
+  return output_(merge(attention_->mix(heads.query, heads.key, heads.value, mask)), {.residual = residual});
 }
 
 std::unique_ptr<AttentionState> MultiHeadAttention::start(Index batch, Index capacity) const {
   return attention_->start(batch, capacity, shape_);
 }
 
-Tensor MultiHeadAttention::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const {
-  const Heads heads = heads_of(Variable(x));
+Variable MultiHeadAttention::step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
+                                  const Variable& residual) const {
+  const Heads heads = heads_of(x);
   const Tensor mixed = attention_->step(heads.query.value(), heads.key.value(), heads.value.value(), rows.seen,
                                         rows.added, window, state);
-  return output_(merge(Variable(mixed))).value();
+  return output_(merge(Variable(mixed)), {.residual = residual});
 }
 
 }  // namespace heddle::nn

@@ -28,11 +28,12 @@ class MultiHeadAttention {
  public:
   MultiHeadAttention(const Scope& scope, const AttentionOptions& options);
 
-  // x [batch, time, width] -> the same
-  Variable operator()(const Variable& x, const Mask& mask) const;
+  // x [batch, time, width] -> the same, plus a residual where one is given
+  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}) const;
 
   std::unique_ptr<AttentionState> start(Index batch, Index capacity) const;
-  Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const;
+  Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
+                const Variable& residual) const;
 
  private:
   struct Heads {

@@ -1,6 +1,7 @@
 #include "heddle/nn/norm.hpp"
 
 #include "heddle/ops/norm.hpp"
+#include "heddle/tensor/precision.hpp"
 
 namespace heddle::nn {
 
@@ -11,10 +12,11 @@ Norm::Norm(const Scope& scope, Index width, const NormOptions& options)
   }
 }
 
-Variable Norm::operator()(const Variable& x) const {
+Variable Norm::operator()(const Variable& x, Result result) const {
   const auto epsilon = static_cast<Real>(options_.epsilon);
-  return options_.kind == NormKind::layer ? ops::layer_norm(x, gain_, bias_, epsilon)
-                                          : ops::rms_norm(x, gain_, epsilon);
+  const Element output = result == Result::activation ? activation_element() : Element::real;
+  return options_.kind == NormKind::layer ? ops::layer_norm(x, gain_, bias_, epsilon, output)
+                                          : ops::rms_norm(x, gain_, epsilon, output);
 }
 
 }  // namespace heddle::nn

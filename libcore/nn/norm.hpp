@@ -25,7 +25,9 @@ struct NormOptions {
 class Norm {
  public:
   Norm(const Scope& scope, Index width, const NormOptions& options);
-  Variable operator()(const Variable& x) const;
+  // x [..., width] -> the same. What only feeds products may be stored as activations are.
+  enum class Result { activation, residual };
+  Variable operator()(const Variable& x, Result result) const;
 
  private:
   NormOptions options_;

@@ -44,20 +44,21 @@ struct Silu {
   }
 };
 
-template <class F>
-HEDDLE_INLINE void forward_loop(const Real* x, Real* y, Index count) {
-  for (Index i = 0; i < count; ++i) y[i] = F::value(x[i]);
+template <class F, class X, class Y>
+HEDDLE_INLINE void forward_loop(const X* x, Y* y, Index count) {
+  for (Index i = 0; i < count; ++i) store(y[i], F::value(load(x[i])));
 }
-template <class F>
-HEDDLE_INLINE void backward_loop(const Real* x, const Real* dy, Real beta, Real* dx, Index count) {
+template <class F, class X>
+HEDDLE_INLINE void backward_loop(const X* x, const X* dy, Real beta, X* dx, Index count) {
   if (beta == 0) {
-    for (Index i = 0; i < count; ++i) dx[i] = dy[i] * F::slope(x[i]);
+    for (Index i = 0; i < count; ++i) store(dx[i], load(dy[i]) * F::slope(load(x[i])));
   } else {
-    for (Index i = 0; i < count; ++i) dx[i] += dy[i] * F::slope(x[i]);
+    for (Index i = 0; i < count; ++i) store(dx[i], load(dx[i]) + load(dy[i]) * F::slope(load(x[i])));
   }
 }
 
-HEDDLE_KERNEL void forward(Activation activation, const Real* x, Real* y, Index count) {
+template <class X, class Y>
+HEDDLE_INLINE void forward_switch(Activation activation, const X* x, Y* y, Index count) {
   switch (activation) {
     case Activation::relu: return forward_loop<Relu>(x, y, count);
     case Activation::gelu: return forward_loop<Gelu>(x, y, count);
@@ -66,7 +67,8 @@ HEDDLE_KERNEL void forward(Activation activation, const Real* x, Real* y, Index 
   }
 }
 
-HEDDLE_KERNEL void backward(Activation activation, const Real* x, const Real* dy, Real beta, Real* dx, Index count) {
+template <class X>
+HEDDLE_INLINE void backward_switch(Activation activation, const X* x, const X* dy, Real beta, X* dx, Index count) {
   switch (activation) {
     case Activation::relu: return backward_loop<Relu>(x, dy, beta, dx, count);
     case Activation::gelu: return backward_loop<Gelu>(x, dy, beta, dx, count);
@@ -77,17 +79,49 @@ HEDDLE_KERNEL void backward(Activation activation, const Real* x, const Real* dy
 
 }  // namespace
 
+HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, Real* y, Index count) {
+  forward_switch(activation, x, y, count);
+}
+HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, BFloat16* y, Index count) {
+  forward_switch(activation, x, y, count);
+}
+HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, BFloat16* y, Index count) {
+  forward_switch(activation, x, y, count);
+}
+HEDDLE_KERNEL void activation_gradient_run(Activation activation, const Real* x, const Real* dy, Real beta, Real* dx,
+                                           Index count) {
+  backward_switch(activation, x, dy, beta, dx, count);
+}
+HEDDLE_KERNEL void activation_gradient_run(Activation activation, const BFloat16* x, const BFloat16* dy, Real beta,
+                                           BFloat16* dx, Index count) {
+  backward_switch(activation, x, dy, beta, dx, count);
+}
+
+namespace {
+
+// dx (+)= dy f'(x); all of the same element type.
+void write_gradient(Activation activation, const Tensor& x, const Tensor& dy, const GradientTarget& dx) {
+  x.with_data([&]<class T>(T* values) {
+    const T* slopes = dy.data<T>();
+    T* to = dx.tensor.data<T>();
+    parallel_ranges(dy.size(), grain, [&](Index begin, Index end) {
+      activation_gradient_run(activation, values + begin, slopes + begin, dx.beta(), to + begin, end - begin);
+    });
+  });
+}
+
+}  // namespace
+
 Variable activate(const Variable& x, Activation activation) {
   check<ShapeError>(x.value().is_contiguous(), "activate needs a contiguous tensor");
-  const Tensor y(x.shape());
-  parallel_ranges(y.size(), grain, [&](Index begin, Index end) {
-    forward(activation, x.value().data() + begin, y.data() + begin, end - begin);
+  const Tensor y(x.shape(), x.value().element());
+  x.value().with_data([&]<class T>(T* from) {
+    T* to = y.data<T>();
+    parallel_ranges(y.size(), grain,
+                    [&](Index begin, Index end) { activate_run(activation, from + begin, to + begin, end - begin); });
   });
   return record(y, {x}, [activation, value = x.value(), gradient = x.gradient()](const Tensor& dy) {
-    const GradientTarget dx = gradient->target();
-    parallel_ranges(dy.size(), grain, [&](Index begin, Index end) {
-      backward(activation, value.data() + begin, dy.data() + begin, dx.beta(), dx.tensor.data() + begin, end - begin);
-    });
+    write_gradient(activation, value, dy, gradient->target());
   });
 }
 

@@ -12,6 +12,9 @@ constexpr Index grain = 16384;
 HEDDLE_KERNEL void add_range(const Real* a, const Real* b, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = a[i] + b[i];
 }
+HEDDLE_KERNEL void add_range(const Real* a, const BFloat16* b, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] = a[i] + load(b[i]);
+}
 
 HEDDLE_KERNEL void scale_range(const Real* x, Real factor, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
@@ -35,8 +38,10 @@ Variable add(const Variable& a, const Variable& b) {
   check<ShapeError>(a.shape() == b.shape(), "cannot add shapes ", a.shape(), " and ", b.shape());
   check<ShapeError>(a.value().is_contiguous() && b.value().is_contiguous(), "add needs contiguous tensors");
   const Tensor y(a.shape());
-  parallel_ranges(y.size(), grain, [&](Index begin, Index end) {
-    add_range(a.value().data() + begin, b.value().data() + begin, y.data() + begin, end - begin);
+  b.value().with_data([&](const auto* other) {
+    parallel_ranges(y.size(), grain, [&](Index begin, Index end) {
+      add_range(a.value().data() + begin, other + begin, y.data() + begin, end - begin);
+    });
   });
   return record(y, {a, b}, [da = a.gradient(), db = b.gradient()](const Tensor& dy) {
     if (da) da->contribute(dy);

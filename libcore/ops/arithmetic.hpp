@@ -5,7 +5,7 @@
 
 namespace heddle::ops {
 
-// y = a + b. Shapes: equal. Throws ShapeError.
+// y = a + b. Shapes: equal; a is Real, b may be bfloat16. Throws ShapeError.
 Variable add(const Variable& a, const Variable& b);
 
 // y = x + r for every batch: x [batch, ...], r [...]. Throws ShapeError.

@@ -1,11 +1,13 @@
 #include "heddle/ops/attention.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
-#include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/math.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/operand.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -26,19 +28,29 @@ namespace ops {
 
 namespace {
 
-// One head of one batch of a [batch, heads, time, head_width] tensor: a matrix with strided rows.
-struct HeadRows {
-  Real* data;
-  Index stride;
-  Real* row(Index i) const { return data + i * stride; }
-};
-HeadRows head_rows(const Tensor& t, Index batch, Index head) {
-  return {t.data() + batch * t.stride(0) + head * t.stride(1), t.stride(2)};
-}
+constexpr Index most_rows = 64;  // of a tile of queries
 
 struct Sizes {
   Index batch, heads, query_time, key_time, head_width;
 };
+
+// One head of one batch of a [batch, heads, time, head_width] tensor: [time, head_width].
+MatrixView head_of(const Tensor& t, Index batch, Index head) {
+  const Index offset = batch * t.stride(0) + head * t.stride(1);
+  return {static_cast<const std::byte*>(t.raw()) + offset * static_cast<Index>(bytes_of(t.element())), t.shape()[2],
+          t.shape()[3], t.stride(2), false, t.element()};
+}
+
+// The same of a result [batch, time, heads, head_width].
+MatrixView head_of_result(const Tensor& t, Index batch, Index head) {
+  return head_of(t.swapped(1, 2), batch, head);
+}
+
+MatrixView transposed(MatrixView x) {
+  std::swap(x.rows, x.columns);
+  x.transposed = !x.transposed;
+  return x;
+}
 
 HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
   Real maximum = -std::numeric_limits<Real>::infinity();
@@ -47,25 +59,14 @@ HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
   return maximum;
 }
 
-// x = e^(x - shift); returns the sum.
-HEDDLE_KERNEL Real exponentiate(Real* x, Real shift, Index count) {
+// x = e^(scale x - shift); returns the sum.
+HEDDLE_KERNEL Real exponentiate(Real* x, Real scale, Real shift, Index count) {
   Real sum = 0;
   HEDDLE_SIMD_SUM(sum)
   for (Index i = 0; i < count; ++i) {
-    x[i] = math::exp(x[i] - shift);
+    x[i] = math::exp(scale * x[i] - shift);
     sum += x[i];
   }
-  return sum;
-}
-
-HEDDLE_KERNEL void scale_row(Real* x, Real factor, Index count) {
-  for (Index i = 0; i < count; ++i) x[i] *= factor;
-}
-
-HEDDLE_KERNEL Real dot(const Real* a, const Real* b, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
 
@@ -74,7 +75,53 @@ HEDDLE_KERNEL void score_gradient(const Real* p, Real shift, Real scale, Real* d
   for (Index i = 0; i < count; ++i) d[i] = p[i] * (d[i] - shift) * scale;
 }
 
-// A block of scores [rows, stride] for queries [query, query + rows) and keys [key, key + columns).
+template <class X, class Y>
+HEDDLE_INLINE Real dot_loop(const X* x, const Y* y, Index count) {
+  Real sum = 0;
+  HEDDLE_SIMD_SUM(sum)
+  for (Index i = 0; i < count; ++i) sum += load(x[i]) * load(y[i]);
+  return sum;
+}
+HEDDLE_KERNEL Real dot(const Real* x, const Real* y, Index count) { return dot_loop(x, y, count); }
+HEDDLE_KERNEL Real dot(const Real* x, const BFloat16* y, Index count) { return dot_loop(x, y, count); }
+HEDDLE_KERNEL Real dot(const BFloat16* x, const BFloat16* y, Index count) { return dot_loop(x, y, count); }
+
+HEDDLE_KERNEL void store_scaled(const Real* x, Real factor, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
+}
+HEDDLE_KERNEL void store_scaled(const Real* x, Real factor, BFloat16* y, Index count) {
+  for (Index i = 0; i < count; ++i) store(y[i], factor * x[i]);
+}
+
+template <class Y>
+HEDDLE_INLINE void add_scaled_loop(const Y* x, Real factor, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] += factor * load(x[i]);
+}
+HEDDLE_KERNEL void add_scaled(const Real* x, Real factor, Real* y, Index count) {
+  add_scaled_loop(x, factor, y, count);
+}
+HEDDLE_KERNEL void add_scaled(const BFloat16* x, Real factor, Real* y, Index count) {
+  add_scaled_loop(x, factor, y, count);
+}
+
+HEDDLE_KERNEL void add_to(const Real* x, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] += x[i];
+}
+HEDDLE_KERNEL void add_to(const Real* x, BFloat16* y, Index count) {
+  for (Index i = 0; i < count; ++i) store(y[i], load(y[i]) + x[i]);
+}
+
+// Calls f with a typed pointer to row `row` of a matrix.
+template <class F>
+decltype(auto) with_row(const MatrixView& x, Index row, F&& f) {
+  return x.element == Element::bfloat16 ? f(x.as<BFloat16>() + row * x.stride) : f(x.as<Real>() + row * x.stride);
+}
+template <class F>
+void with_row_to_write(const MatrixView& x, Index row, F&& f) {
+  with_row(x, row, [&]<class T>(const T* from) { f(const_cast<T*>(from)); });
+}
+
+// Queries [query, query + rows) and the keys [key, key + columns) that any of them may attend.
 struct Block {
   Index query, rows, key, columns;
   Mask::Range allowed(const Mask& mask, Index batch, Index row, Index key_time) const {
@@ -84,176 +131,220 @@ struct Block {
   }
 };
 
-// Calls body(block) for the tiles that hold any allowed pair, keys in ascending order within a tile of queries;
-// before(query, rows) and after(query, rows) stand around each tile of queries.
-template <class Before, class Body, class After>
-void for_each_block(const FusedAttention& options, const Sizes& sizes, Index batch, const Before& before,
-                    const Body& body, const After& after) {
-  for (Index query = 0; query < sizes.query_time; query += options.query_tile) {
-    const Index rows = std::min(options.query_tile, sizes.query_time - query);
-    Index begin = sizes.key_time, end = 0;
-    for (Index row = 0; row < rows; ++row) {
-      const Mask::Range range = options.mask.keys_of(batch, query + row, sizes.key_time);
-      if (range.begin == range.end) continue;
-      begin = std::min(begin, range.begin);
-      end = std::max(end, range.end);
-    }
-    before(query, rows);
-    for (Index key = begin; key < end; key += options.key_tile) {
-      body(Block{query, rows, key, std::min(options.key_tile, end - key)});
-    }
-    after(query, rows);
+Block block_at(const FusedAttention& options, const Sizes& sizes, Index batch, Index query) {
+  const Index rows = std::min(options.query_tile, sizes.query_time - query);
+  Index begin = sizes.key_time, end = 0;
+  for (Index row = 0; row < rows; ++row) {
+    const Mask::Range range = options.mask.keys_of(batch, query + row, sizes.key_time);
+    if (range.begin == range.end) continue;
+    begin = std::min(begin, range.begin);
+    end = std::max(end, range.end);
   }
+  begin = std::min(begin, end) / part_unit * part_unit;
+  return {query, rows, begin, end - begin};
 }
 
 struct Inputs {
   Tensor query, key, value;
 };
 
-// One head of one batch, forward. Keeps log_sums = log sum_j e^score for the backward pass.
-class ForwardHead {
- public:
-  ForwardHead(const Inputs& in, const FusedAttention& options, const Sizes& sizes, Index batch, Index head,
-              const Tensor& y, const Tensor& log_sums)
-      : options_(options), sizes_(sizes), batch_(batch), query_(head_rows(in.query, batch, head)),
-        key_(head_rows(in.key, batch, head)), value_(head_rows(in.value, batch, head)),
-        y_{y.data() + (batch * sizes.query_time * sizes.heads + head) * sizes.head_width,
-           sizes.heads * sizes.head_width},
-        log_sums_(log_sums.data() + (batch * sizes.heads + head) * sizes.query_time),
-        scratch_({options.query_tile, options.key_tile}), maxima_({options.query_tile}), sums_({options.query_tile}) {}
-
-  void run() {
-    for_each_block(options_, sizes_, batch_, [&](Index query, Index rows) { start(query, rows); },
-                   [&](const Block& block) { mix(block); }, [&](Index query, Index rows) { finish(query, rows); });
-  }
-
- private:
-  void start(Index query, Index rows) {
-    for (Index row = 0; row < rows; ++row) {
-      std::fill_n(y_.row(query + row), sizes_.head_width, Real(0));
-      maxima_[row] = -std::numeric_limits<Real>::infinity();
-      sums_[row] = 0;
-    }
-  }
-
-  void mix(const Block& block) {
-    const Index width = sizes_.head_width;
-    Real* scores = scratch_.data();
-    matmul_serial(matrix(query_.row(block.query), block.rows, width, query_.stride),
-                  transpose(key_.row(block.key), block.columns, width, key_.stride),
-                  {scores, block.rows, block.columns, block.columns}, options_.scale);
-    for (Index row = 0; row < block.rows; ++row) soften(block, row, scores + row * block.columns);
-    matmul_serial(matrix(scores, block.rows, block.columns),
-                  matrix(value_.row(block.key), block.columns, width, value_.stride),
-                  {y_.row(block.query), block.rows, width, y_.stride}, 1, 1);
-  }
-
-  // Turns a row of scores into unnormalised weights and rescales what earlier tiles contributed.
-  void soften(const Block& block, Index row, Real* scores) {
-    const Mask::Range allowed = block.allowed(options_.mask, batch_, row, sizes_.key_time);
-    std::fill(scores, scores + allowed.begin, Real(0));
-    std::fill(scores + allowed.end, scores + block.columns, Real(0));
-    if (allowed.begin == allowed.end) return;
-    const Index count = allowed.end - allowed.begin;
-    const Real maximum = std::max(maxima_[row], maximum_of(scores + allowed.begin, count));
-    const Real earlier = std::exp(maxima_[row] - maximum);
-    sums_[row] = earlier * sums_[row] + exponentiate(scores + allowed.begin, maximum, count);
-    if (earlier != 1) scale_row(y_.row(block.query + row), earlier, sizes_.head_width);
-    maxima_[row] = maximum;
-  }
-
-  void finish(Index query, Index rows) {
-    for (Index row = 0; row < rows; ++row) {
-      if (sums_[row] > 0) scale_row(y_.row(query + row), 1 / sums_[row], sizes_.head_width);
-      log_sums_[query + row] = maxima_[row] + std::log(sums_[row]);
-    }
-  }
-
-  const FusedAttention& options_;
-  const Sizes sizes_;
-  const Index batch_;
-  const HeadRows query_, key_, value_, y_;
-  Real* log_sums_;
-  Tensor scratch_, maxima_, sums_;
-};
-
 // What the backward pass keeps of the forward pass.
 struct Saved {
   Inputs in;
-  Tensor y, log_sums;
+  Tensor y, log_sums;  // log_sums [batch, heads, query_time]: log sum_j e^(scale score)
   FusedAttention options;
   Sizes sizes;
+
+  Real* log_sums_of(Index batch, Index head) const {
+    return log_sums.data() + (batch * sizes.heads + head) * sizes.query_time;
+  }
 };
 
-// One head of one batch, backward: recomputes the weights of each tile from log_sums.
-class BackwardHead {
+// A thread's memory for heads, kept from task to task.
+struct Scratch {
+  Operand keys{Operand::Side::right}, values{Operand::Side::right}, key_rows{Operand::Side::right};
+  Operand query{Operand::Side::left}, weights{Operand::Side::left}, slope{Operand::Side::left};
+  Operand query_rows{Operand::Side::right}, slope_rows{Operand::Side::right};
+  Workspace scores, weight_slopes, mixed, dkeys, dvalues;
+};
+Scratch& scratch() {
+  static thread_local Scratch instance;
+  return instance;
+}
+
+// One head of one batch, forward.
+class ForwardHead {
  public:
-  BackwardHead(const Saved& saved, Index batch, Index head, const Tensor& dy, const Inputs& gradients)
-      : options_(saved.options), sizes_(saved.sizes), batch_(batch), query_(head_rows(saved.in.query, batch, head)),
-        key_(head_rows(saved.in.key, batch, head)), value_(head_rows(saved.in.value, batch, head)),
-        dquery_(head_rows(gradients.query, batch, head)), dkey_(head_rows(gradients.key, batch, head)),
-        dvalue_(head_rows(gradients.value, batch, head)), y_(output_rows(saved.y, head)), dy_(output_rows(dy, head)),
-        log_sums_(saved.log_sums.data() + (batch * sizes_.heads + head) * sizes_.query_time),
-        weights_({options_.query_tile, options_.key_tile}), slopes_({options_.query_tile, options_.key_tile}),
-        shifts_({options_.query_tile}) {}
+  ForwardHead(const Saved& saved, Index batch, Index head)
+      : saved_(saved), sizes_(saved.sizes), batch_(batch), query_(head_of(saved.in.query, batch, head)),
+        key_(head_of(saved.in.key, batch, head)), value_(head_of(saved.in.value, batch, head)),
+        y_(head_of_result(saved.y, batch, head)), log_sums_(saved.log_sums_of(batch, head)) {}
 
   void run() {
-    for_each_block(
-        options_, sizes_, batch_,
-        [&](Index query, Index rows) {
-          for (Index row = 0; row < rows; ++row) {
-            shifts_[row] = dot(dy_.row(query + row), y_.row(query + row), sizes_.head_width);
-          }
-        },
-        [&](const Block& block) { unmix(block); }, [](Index, Index) {});
+    if (sizes_.query_time == 1) return mix_one();
+    memory_.keys.load(transposed(key_));
+    memory_.values.load(value_);
+    for (Index query = 0; query < sizes_.query_time; query += saved_.options.query_tile) {
+      mix(block_at(saved_.options, sizes_, batch_, query));
+    }
   }
 
  private:
-  HeadRows output_rows(const Tensor& t, Index head) const {
-    return {t.data() + (batch_ * sizes_.query_time * sizes_.heads + head) * sizes_.head_width,
-            sizes_.heads * sizes_.head_width};
-  }
-
-  void unmix(const Block& block) {
-    const Index width = sizes_.head_width;
-    const auto rows_of = [&](const HeadRows& x) { return matrix(x.row(block.query), block.rows, width, x.stride); };
-    const auto keys_of = [&](const HeadRows& x) { return matrix(x.row(block.key), block.columns, width, x.stride); };
-    const auto keys_transposed = [&](const HeadRows& x) {
-      return transpose(x.row(block.key), block.columns, width, x.stride);
-    };
-    Real* weights = weights_.data();
-    Real* slopes = slopes_.data();
-    const MatrixTarget square{weights, block.rows, block.columns, block.columns};
-    const auto to_keys = [&](const HeadRows& x) {
-      return MatrixTarget{x.row(block.key), block.columns, width, x.stride};
-    };
-    matmul_serial(rows_of(query_), keys_transposed(key_), square, options_.scale);
-    for (Index row = 0; row < block.rows; ++row) weigh(block, row, weights + row * block.columns);
-    matmul_serial(transpose(weights, block.rows, block.columns), rows_of(dy_), to_keys(dvalue_), 1, 1);
-    matmul_serial(rows_of(dy_), keys_transposed(value_), {slopes, block.rows, block.columns, block.columns});
+  void mix(const Block& block) {
+    if (block.columns == 0) return mix_nothing(block);
+    const Index stride = padded_columns(block.columns), width = padded_columns(sizes_.head_width);
+    Real* scores = memory_.scores.get<Real>(padded_rows(block.rows) * stride);
+    Real* mixed = memory_.mixed.get<Real>(padded_rows(block.rows) * width);
+    memory_.query.load(query_.rows_in(block.query, block.query + block.rows));
+    multiply(memory_.query, memory_.keys, {block.key, block.columns}, scores, stride, false);
+    std::array<Real, most_rows> sums;
     for (Index row = 0; row < block.rows; ++row) {
-      score_gradient(weights + row * block.columns, shifts_[row], options_.scale, slopes + row * block.columns,
-                     block.columns);
+      sums[static_cast<std::size_t>(row)] = soften(block, row, scores + row * stride);
     }
-    matmul_serial(matrix(slopes, block.rows, block.columns), keys_of(key_),
-                  {dquery_.row(block.query), block.rows, width, dquery_.stride}, 1, 1);
-    matmul_serial(transpose(slopes, block.rows, block.columns), rows_of(query_), to_keys(dkey_), 1, 1);
+    memory_.weights.load(matrix(scores, block.rows, block.columns, stride));
+    multiply(memory_.weights, memory_.values, {0, sizes_.head_width, block.key}, mixed, width, false);
+    for (Index row = 0; row < block.rows; ++row) {
+      finish(block.query + row, mixed + row * width, sums[static_cast<std::size_t>(row)]);
+    }
   }
 
-  void weigh(const Block& block, Index row, Real* scores) const {
-    const Mask::Range allowed = block.allowed(options_.mask, batch_, row, sizes_.key_time);
+  // Turns a row of scores into unnormalised weights and returns their sum.
+  Real soften(const Block& block, Index row, Real* scores) const {
+    const Real scale = saved_.options.scale;
+    const Mask::Range allowed = block.allowed(saved_.options.mask, batch_, row, sizes_.key_time);
     std::fill(scores, scores + allowed.begin, Real(0));
     std::fill(scores + allowed.end, scores + block.columns, Real(0));
-    if (allowed.begin == allowed.end) return;
-    exponentiate(scores + allowed.begin, log_sums_[block.query + row], allowed.end - allowed.begin);
+    const Index count = allowed.end - allowed.begin;
+    const Real shift = count > 0 ? scale * maximum_of(scores + allowed.begin, count) : Real(0);
+    const Real sum = exponentiate(scores + allowed.begin, scale, shift, count);
+    log_sums_[block.query + row] = shift + std::log(sum);
+    return sum;
   }
 
-  const FusedAttention& options_;
+  void mix_nothing(const Block& block) {
+    Real* zeros = memory_.mixed.get<Real>(sizes_.head_width);
+    std::fill_n(zeros, sizes_.head_width, Real(0));
+    for (Index row = 0; row < block.rows; ++row) finish(block.query + row, zeros, 0);
+  }
+
+  void finish(Index query, const Real* mixed, Real sum) const {
+    with_row_to_write(y_, query, [&](auto* y) {
+      store_scaled(mixed, sum > 0 ? 1 / sum : Real(0), y, sizes_.head_width);
+    });
+  }
+
+  // A single query reads every key and value once, where they lie.
+  void mix_one() {
+    const Mask::Range range = saved_.options.mask.keys_of(batch_, 0, sizes_.key_time);
+    const Block block{0, 1, range.begin, range.end - range.begin};
+    Real* scores = memory_.scores.get<Real>(block.columns);
+    Real* mixed = memory_.mixed.get<Real>(2 * sizes_.head_width);
+    Real* query = mixed + sizes_.head_width;
+    with_row(query_, 0, [&](const auto* q) {
+      for (Index i = 0; i < sizes_.head_width; ++i) query[i] = load(q[i]);
+    });
+    for (Index j = 0; j < block.columns; ++j) {
+      scores[j] = with_row(key_, block.key + j, [&](const auto* k) { return dot(query, k, sizes_.head_width); });
+    }
+    const Real sum = soften(block, 0, scores);
+    std::fill_n(mixed, sizes_.head_width, Real(0));
+    for (Index j = 0; j < block.columns; ++j) {
+      with_row(value_, block.key + j, [&](const auto* v) { add_scaled(v, scores[j], mixed, sizes_.head_width); });
+    }
+    finish(0, mixed, sum);
+  }
+
+  const Saved& saved_;
   const Sizes sizes_;
   const Index batch_;
-  const HeadRows query_, key_, value_, dquery_, dkey_, dvalue_, y_, dy_;
+  const MatrixView query_, key_, value_, y_;
+  Real* log_sums_;
+  Scratch& memory_ = scratch();
+};
+
+// One head of one batch, backward: computes the weights of each tile anew from log_sums. The gradients of keys and
+// values are summed over the tiles in Real.
+class BackwardHead {
+ public:
+  BackwardHead(const Saved& saved, Index batch, Index head, const Tensor& dy, const Inputs& gradients)
+      : saved_(saved), sizes_(saved.sizes), batch_(batch), query_(head_of(saved.in.query, batch, head)),
+        key_(head_of(saved.in.key, batch, head)), value_(head_of(saved.in.value, batch, head)),
+        dquery_(head_of(gradients.query, batch, head)), dkey_(head_of(gradients.key, batch, head)),
+        dvalue_(head_of(gradients.value, batch, head)), y_(head_of_result(saved.y, batch, head)),
+        dy_(head_of_result(dy, batch, head)), log_sums_(saved.log_sums_of(batch, head)),
+        width_(padded_columns(saved.sizes.head_width)) {}
+
+  void run() {
+    memory_.keys.load(transposed(key_));
+    memory_.values.load(transposed(value_));
+    memory_.key_rows.load(key_);
+    const Index size = padded_rows(sizes_.key_time) * width_;
+    dkeys_ = memory_.dkeys.get<Real>(size);
+    dvalues_ = memory_.dvalues.get<Real>(size);
+    std::fill_n(dkeys_, size, Real(0));
+    std::fill_n(dvalues_, size, Real(0));
+    for (Index query = 0; query < sizes_.query_time; query += saved_.options.query_tile) {
+      unmix(block_at(saved_.options, sizes_, batch_, query));
+    }
+    for (Index key = 0; key < sizes_.key_time; ++key) {
+      with_row_to_write(dkey_, key, [&](auto* to) { add_to(dkeys_ + key * width_, to, sizes_.head_width); });
+      with_row_to_write(dvalue_, key, [&](auto* to) { add_to(dvalues_ + key * width_, to, sizes_.head_width); });
+    }
+  }
+
+ private:
+  void unmix(const Block& block) {
+    if (block.columns == 0) return;
+    const Index stride = padded_columns(block.columns), last = block.query + block.rows;
+    Real* weights = memory_.scores.get<Real>(padded_rows(block.rows) * stride);
+    Real* slopes = memory_.weight_slopes.get<Real>(padded_rows(block.rows) * stride);
+    memory_.query.load(query_.rows_in(block.query, last));
+    memory_.slope.load(dy_.rows_in(block.query, last));
+    memory_.query_rows.load(query_.rows_in(block.query, last));
+    memory_.slope_rows.load(dy_.rows_in(block.query, last));
+    multiply(memory_.query, memory_.keys, {block.key, block.columns}, weights, stride, false);
+    multiply(memory_.slope, memory_.values, {block.key, block.columns}, slopes, stride, false);
+    for (Index row = 0; row < block.rows; ++row) weigh(block, row, weights + row * stride, slopes + row * stride);
+    const RightPart whole{0, sizes_.head_width};
+    memory_.weights.load(transpose(weights, block.rows, block.columns, stride));
+    multiply(memory_.weights, memory_.slope_rows, whole, dvalues_ + block.key * width_, width_, true);
+    memory_.weights.load(transpose(slopes, block.rows, block.columns, stride));
+    multiply(memory_.weights, memory_.query_rows, whole, dkeys_ + block.key * width_, width_, true);
+    Real* dquery = memory_.mixed.get<Real>(padded_rows(block.rows) * width_);
+    memory_.weights.load(matrix(slopes, block.rows, block.columns, stride));
+    multiply(memory_.weights, memory_.key_rows, {0, sizes_.head_width, block.key}, dquery, width_, false);
+    for (Index row = 0; row < block.rows; ++row) {
+      with_row_to_write(dquery_, block.query + row,
+                        [&](auto* to) { add_to(dquery + row * width_, to, sizes_.head_width); });
+    }
+  }
+
+  // A row of scores becomes weights, and a row of d weights becomes d scores.
+  void weigh(const Block& block, Index row, Real* scores, Real* slopes) const {
+    const Index query = block.query + row;
+    const Mask::Range allowed = block.allowed(saved_.options.mask, batch_, row, sizes_.key_time);
+    for (Real* x : {scores, slopes}) {
+      std::fill(x, x + allowed.begin, Real(0));
+      std::fill(x + allowed.end, x + block.columns, Real(0));
+    }
+    const Index count = allowed.end - allowed.begin;
+    if (count == 0) return;
+    exponentiate(scores + allowed.begin, saved_.options.scale, log_sums_[query], count);
+    const Real shift = with_row(y_, query, [&]<class T>(const T* y) {
+      return dot(dy_.as<T>() + query * dy_.stride, y, sizes_.head_width);
+    });
+    score_gradient(scores + allowed.begin, shift, saved_.options.scale, slopes + allowed.begin, count);
+  }
+
+  const Saved& saved_;
+  const Sizes sizes_;
+  const Index batch_;
+  const MatrixView query_, key_, value_, dquery_, dkey_, dvalue_, y_, dy_;
   const Real* log_sums_;
-  Tensor weights_, slopes_, shifts_;
+  const Index width_;
+  Real* dkeys_ = nullptr;
+  Real* dvalues_ = nullptr;
+  Scratch& memory_ = scratch();
 };
 
 Sizes check_sizes(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask) {
@@ -280,30 +371,30 @@ void count_products(const Sizes& sizes, Index products) {
 Variable fused_attention(const Variable& query, const Variable& key, const Variable& value,
                          const FusedAttention& options) {
   const Sizes sizes = check_sizes(query.value(), key.value(), value.value(), options.mask);
-  FusedAttention fitted = options;
-  fitted.query_tile = std::min(options.query_tile, std::max<Index>(1, sizes.query_time));
-  fitted.key_tile = std::min(options.key_tile, std::max<Index>(1, sizes.key_time));
+  check<ShapeError>(options.query_tile >= 1 && options.query_tile <= most_rows, "attention: query_tile = ",
+                    options.query_tile, " must be from 1 to ", most_rows);
+  check<ShapeError>(options.scale >= 0, "attention: scale = ", options.scale, " must not be negative");
   Saved saved{{query.value(), key.value(), value.value()},
-              Tensor({sizes.batch, sizes.query_time, sizes.heads, sizes.head_width}),
-              Tensor({sizes.batch, sizes.heads, sizes.query_time}), fitted, sizes};
+              Tensor({sizes.batch, sizes.query_time, sizes.heads, sizes.head_width}, query.value().element()),
+              Tensor({sizes.batch, sizes.heads, sizes.query_time}), options, sizes};
   count_products(sizes, 2);
-  parallel_for(sizes.batch * sizes.heads, [&](Index task) {
-    ForwardHead(saved.in, saved.options, sizes, task / sizes.heads, task % sizes.heads, saved.y, saved.log_sums).run();
-  });
+  parallel_for(sizes.batch * sizes.heads,
+               [&](Index task) { ForwardHead(saved, task / sizes.heads, task % sizes.heads).run(); });
   const Tensor y = saved.y;
   return record(y, {query, key, value},
                 [saved = std::move(saved), dq = query.gradient(), dk = key.gradient(),
                  dv = value.gradient()](const Tensor& dy) {
                   // An input without gradient (a constant) still needs a place to write to.
-                  const auto target = [](const std::shared_ptr<Gradient>& to, const Tensor& like) {
+                  const auto target_of = [](const std::shared_ptr<Gradient>& to, const Tensor& like) {
                     return to ? to->adding_target() : Tensor(like.shape(), 0);
                   };
-                  const Inputs gradients{target(dq, saved.in.query), target(dk, saved.in.key),
-                                         target(dv, saved.in.value)};
+                  const Inputs gradients{target_of(dq, saved.in.query), target_of(dk, saved.in.key),
+                                         target_of(dv, saved.in.value)};
+                  const Tensor slopes = dy.as(saved.y.element());
                   // Four products; the one that recomputes the scores is overhead and is not counted.
                   count_products(saved.sizes, 4);
                   parallel_for(saved.sizes.batch * saved.sizes.heads, [&](Index task) {
-                    BackwardHead(saved, task / saved.sizes.heads, task % saved.sizes.heads, dy, gradients).run();
+                    BackwardHead(saved, task / saved.sizes.heads, task % saved.sizes.heads, slopes, gradients).run();
                   });
                 });
 }

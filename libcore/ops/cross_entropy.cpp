@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "heddle/tensor/math.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/precision.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::ops {
@@ -34,9 +38,18 @@ HEDDLE_KERNEL Real row_sum(const Real* x, Index count) {
 }
 
 // gradient = factor (softmax - uniform part of the target's distribution)
+template <class T>
+HEDDLE_INLINE void gradient_loop(const Real* logits, Real log_sum, Real uniform, Real factor, T* gradient,
+                                 Index count) {
+  for (Index i = 0; i < count; ++i) store(gradient[i], factor * (math::exp(logits[i] - log_sum) - uniform));
+}
 HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, Real factor, Real* gradient,
                                 Index count) {
-  for (Index i = 0; i < count; ++i) gradient[i] = factor * (math::exp(logits[i] - log_sum) - uniform);
+  gradient_loop(logits, log_sum, uniform, factor, gradient, count);
+}
+HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, Real factor, BFloat16* gradient,
+                                Index count) {
+  gradient_loop(logits, log_sum, uniform, factor, gradient, count);
 }
 
 double log_sum_of_exponentials(const Real* x, Index count) {
@@ -55,57 +68,144 @@ Index check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
   return counted;
 }
 
-struct RowLoss {
-  std::vector<TokenId> targets;
-  double smoothing, divisor;
-  Tensor log_sums;  // [rows]
+// The loss of all rows. Their logits may come in parts, rows [first, first + rows of the part).
+class RowLosses {
+ public:
+  RowLosses(const std::vector<TokenId>& targets, Index counted, const CrossEntropy& options)
+      : targets_(targets), smoothing_(options.smoothing),
+        divisor_(options.divisor > 0 ? options.divisor : static_cast<double>(std::max<Index>(1, counted))),
+        log_sums_({static_cast<Index>(targets.size())}), losses_(targets.size(), 0.0) {}
+
+  void add(Index first, const Tensor& logits) {
+    const Index classes = logits.shape()[-1];
+    parallel_ranges(logits.size() / classes, rows_a_task, [&](Index begin, Index end) {
+      for (Index r = begin; r < end; ++r) {
+        const TokenId target = targets_[static_cast<std::size_t>(first + r)];
+        if (target < 0) continue;
+        const Real* row = logits.data() + r * classes;
+        const double log_sum = log_sum_of_exponentials(row, classes);
+        const double mean = smoothing_ > 0 ? row_sum(row, classes) / static_cast<double>(classes) : 0;
+        losses_[static_cast<std::size_t>(first + r)] = log_sum - (1 - smoothing_) * row[target] - smoothing_ * mean;
+        log_sums_[first + r] = static_cast<Real>(log_sum);
+      }
+    });
+  }
+
+  Tensor total() const {
+    double sum = 0;
+    for (const double row : losses_) sum += row;
+    return Tensor({1}, static_cast<Real>(sum / divisor_));
+  }
+
+  // gradient = seed d loss / d logits; it may be the logits themselves.
+  void write_gradient(Index first, const Tensor& logits, const Tensor& gradient, Real seed) const {
+    const Index classes = logits.shape()[-1];
+    gradient.with_data([&](auto* to) {
+      parallel_ranges(logits.size() / classes, rows_a_task, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) write_row(first + r, logits.data() + r * classes, classes, seed, to + r * classes);
+      });
+    });
+  }
+
+ private:
+  template <class T>
+  void write_row(Index row, const Real* logits, Index classes, Real seed, T* to) const {
+    const TokenId target = targets_[static_cast<std::size_t>(row)];
+    if (target < 0) {
+      std::fill_n(to, classes, T{});
+      return;
+    }
+    const auto factor = static_cast<Real>(seed / divisor_);
+    const auto uniform = static_cast<Real>(smoothing_ / static_cast<double>(classes));
+    const Real logit = logits[target];
+    row_gradient(logits, log_sums_[row], uniform, factor, to, classes);
+    const Real expected = static_cast<Real>(1 - smoothing_) + uniform;
+    store(to[target], factor * (math::exp(logit - log_sums_[row]) - expected));
+  }
+
+  std::vector<TokenId> targets_;
+  double smoothing_, divisor_;
+  Tensor log_sums_;  // [rows]
+  std::vector<double> losses_;
 };
 
-void write_gradient(const RowLoss& loss, const Tensor& logits, const Tensor& gradient, Real seed) {
-  const Index classes = logits.shape()[-1];
-  const auto factor = static_cast<Real>(seed / loss.divisor);
-  const auto uniform = static_cast<Real>(loss.smoothing / static_cast<double>(classes));
-  parallel_ranges(static_cast<Index>(loss.targets.size()), rows_a_task, [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) {
-      Real* to = gradient.data() + r * classes;
-      const TokenId target = loss.targets[static_cast<std::size_t>(r)];
-      if (target < 0) {
-        std::fill_n(to, classes, Real(0));
-        continue;
-      }
-      row_gradient(logits.data() + r * classes, loss.log_sums[r], uniform, factor, to, classes);
-      to[target] -= factor * static_cast<Real>(1 - loss.smoothing);
+// A head's logits, a part of the rows at a time.
+class HeadLoss {
+ public:
+  HeadLoss(const Tensor& hidden, const Tensor& weight, RowLosses losses)
+      : hidden_(hidden.as_matrix()), weight_(weight), losses_(std::move(losses)), rows_(hidden_.shape()[0]),
+        part_(std::clamp<Index>(most_logits / std::max<Index>(1, weight.shape()[0]), 1, std::max<Index>(1, rows_))) {}
+
+  // The loss. Logits that are all one part are kept for the backward pass; more of them are computed again there.
+  Tensor forward(bool keep) {
+    for (Index first = 0; first < rows_; first += part_) {
+      const Tensor logits = logits_of(first);
+      losses_.add(first, logits);
+      if (keep && part_ == rows_) kept_ = logits;
     }
-  });
-}
+    return losses_.total();
+  }
+
+  void backward(Real seed, const std::shared_ptr<Gradient>& dhidden, const std::shared_ptr<Gradient>& dweight) {
+    const GradientTarget to_hidden = dhidden ? dhidden->target() : GradientTarget{};
+    for (Index first = 0; first < rows_; first += part_) {
+      const Tensor logits = kept_.empty() ? logits_of(first) : std::exchange(kept_, Tensor());
+      const Tensor slopes = activation_element() == Element::real ? logits : Tensor(logits.shape(), Element::bfloat16);
+      losses_.write_gradient(first, logits, slopes, seed);
+      if (dweight) {
+        const GradientTarget to = dweight->target();
+        matmul(transpose(slopes), matrix(hidden_of(first)), target(to.tensor), 1, to.beta());
+      }
+      if (dhidden) {
+        const Tensor part = to_hidden.tensor.as_matrix().narrowed(0, first, logits.shape()[0]);
+        matmul(matrix(slopes), matrix(weight_), target(part), 1, to_hidden.beta());
+      }
+    }
+  }
+
+ private:
+  static constexpr Index most_logits = Index{64} << 20;  // numbers at a time
+
+  Tensor hidden_of(Index first) const { return hidden_.narrowed(0, first, std::min(part_, rows_ - first)); }
+
+  Tensor logits_of(Index first) const {
+    const Tensor hidden = hidden_of(first), logits({hidden.shape()[0], weight_.shape()[0]});
+    matmul(matrix(hidden), transpose(weight_), target(logits));
+    return logits;
+  }
+
+  Tensor hidden_, weight_;
+  RowLosses losses_;
+  Index rows_, part_;
+  Tensor kept_;
+};
 
 }  // namespace
 
 Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options) {
   const Tensor& values = logits.value();
-  const Index counted = check_targets(values.shape(), targets), classes = values.shape()[-1];
   check<ShapeError>(values.is_contiguous(), "cross_entropy needs contiguous logits");
-  const double divisor = options.divisor > 0 ? options.divisor : static_cast<double>(std::max<Index>(1, counted));
-  const auto rows = static_cast<Index>(targets.size());
-  RowLoss loss{targets, options.smoothing, divisor, Tensor({rows})};
-  std::vector<double> losses(targets.size(), 0.0);
-  parallel_ranges(rows, rows_a_task, [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) {
-      const TokenId target = targets[static_cast<std::size_t>(r)];
-      if (target < 0) continue;
-      const Real* row = values.data() + r * classes;
-      const double log_sum = log_sum_of_exponentials(row, classes);
-      const double mean = options.smoothing > 0 ? row_sum(row, classes) / static_cast<double>(classes) : 0;
-      losses[static_cast<std::size_t>(r)] = log_sum - (1 - options.smoothing) * row[target] - options.smoothing * mean;
-      loss.log_sums[r] = static_cast<Real>(log_sum);
-    }
+  RowLosses losses(targets, check_targets(values.shape(), targets), options);
+  losses.add(0, values);
+  const Tensor total = losses.total();
+  return record(total, {logits}, [losses = std::move(losses), values, gradient = logits.gradient()](const Tensor& dy) {
+    losses.write_gradient(0, values, values, dy[0]);
+    gradient->contribute(values);
   });
-  double sum = 0;
-  for (const double row : losses) sum += row;
-  return record(Tensor({1}, static_cast<Real>(sum / divisor)), {logits},
-                [loss = std::move(loss), values, gradient = logits.gradient()](const Tensor& dy) {
-                  write_gradient(loss, values, values, dy[0]);
-                  gradient->contribute(values);
+}
+
+Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
+                              const CrossEntropy& options) {
+  check<ShapeError>(weight.shape().rank() == 2 && hidden.shape()[-1] == weight.shape()[1] &&
+                        hidden.value().is_contiguous(),
+                    "linear_cross_entropy: hidden states of shape ", hidden.shape(), " and weights of shape ",
+                    weight.shape());
+  const Index counted = check_targets(hidden.shape().without_last().with_last(weight.shape()[0]), targets);
+  const auto loss = std::make_shared<HeadLoss>(hidden.value(), weight.value(), RowLosses(targets, counted, options));
+  const Tensor total = loss->forward(Recording::current() != nullptr);
+  return record(total, {hidden, weight},
+                [loss, dhidden = hidden.gradient(), dweight = weight.gradient()](const Tensor& dy) {
+                  loss->backward(dy[0], dhidden, dweight);
                 });
 }
 

@@ -21,6 +21,11 @@ struct CrossEntropy {
 // ever exists: the logits' values are gone after the backward pass.  Throws DataError for a target outside the classes.
 Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options = {});
 
+// The same of the logits hidden W^T, of which only some rows exist at a time when there are many.
+// Shapes: hidden [..., width], weight [classes, width], one target a row -> [1].
+Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
+                              const CrossEntropy& options = {});
+
 // -log softmax(logits)[target] for each row, nats; 0 where the target is negative.  Shapes: as above -> [rows].
 std::vector<double> negative_log_likelihoods(const Tensor& logits, const std::vector<TokenId>& targets);
 

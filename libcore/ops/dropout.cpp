@@ -19,20 +19,36 @@ struct DropMask {
 };
 
 // y[i] = beta y[i] + x[i] * (0 or scale) for i in [begin, end).
-HEDDLE_KERNEL void apply(const DropMask& mask, const Real* x, Real beta, Real* y, Index begin, Index end) {
+template <class X, class Y>
+HEDDLE_INLINE void apply_loop(const DropMask& mask, const X* x, Real beta, Y* y, Index begin, Index end) {
   for (Index i = begin; i < end;) {
     const auto at = static_cast<std::uint64_t>(mask.first + i);
     const auto words = mask.stream.block(at / 4);
     for (std::size_t w = at % 4; w < 4 && i < end; ++w, ++i) {
-      const Real kept = words[w] < mask.threshold ? Real(0) : x[i] * mask.scale;
-      y[i] = beta == 0 ? kept : y[i] + kept;
+      const Real kept = words[w] < mask.threshold ? Real(0) : load(x[i]) * mask.scale;
+      store(y[i], beta == 0 ? kept : load(y[i]) + kept);
     }
   }
 }
+HEDDLE_KERNEL void apply(const DropMask& mask, const Real* x, Real beta, Real* y, Index begin, Index end) {
+  apply_loop(mask, x, beta, y, begin, end);
+}
+HEDDLE_KERNEL void apply(const DropMask& mask, const BFloat16* x, Real beta, BFloat16* y, Index begin, Index end) {
+  apply_loop(mask, x, beta, y, begin, end);
+}
+HEDDLE_KERNEL void apply(const DropMask& mask, const Real* x, Real beta, BFloat16* y, Index begin, Index end) {
+  apply_loop(mask, x, beta, y, begin, end);
+}
+HEDDLE_KERNEL void apply(const DropMask& mask, const BFloat16* x, Real beta, Real* y, Index begin, Index end) {
+  apply_loop(mask, x, beta, y, begin, end);
+}
 
 void apply_all(const DropMask& mask, const Tensor& x, const Tensor& y, Real beta) {
-  parallel_ranges(x.size(), grain,
-                  [&](Index begin, Index end) { apply(mask, x.data(), beta, y.data(), begin, end); });
+  x.with_data([&](const auto* from) {
+    y.with_data([&](auto* to) {
+      parallel_ranges(x.size(), grain, [&](Index begin, Index end) { apply(mask, from, beta, to, begin, end); });
+    });
+  });
 }
 
 }  // namespace
@@ -42,7 +58,7 @@ Variable dropout(const Variable& x, double rate, const RandomStream& stream, Ind
   if (rate == 0) return x;
   check<ShapeError>(x.value().is_contiguous(), "dropout needs a contiguous tensor");
   const DropMask mask{stream, static_cast<std::uint32_t>(rate * 0x1p32), static_cast<Real>(1 / (1 - rate)), first};
-  const Tensor y(x.shape());
+  const Tensor y(x.shape(), x.value().element());
   apply_all(mask, x.value(), y, 0);
   return record(y, {x}, [mask, gradient = x.gradient()](const Tensor& dy) {
     const GradientTarget dx = gradient->target();

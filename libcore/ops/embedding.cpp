@@ -29,6 +29,20 @@ void scatter_add(const std::vector<TokenId>& ids, const Tensor& dy, const Tensor
   });
 }
 
+// A row of a table of any element type, as Reals.
+void copy_row(const Tensor& table, Index row, Real* to) {
+  const Index width = table.shape()[1];
+  if (table.element() == Element::real) {
+    std::copy_n(table.data() + row * width, width, to);
+  } else if (table.element() == Element::bfloat16) {
+    const BFloat16* from = table.data<BFloat16>() + row * width;
+    for (Index j = 0; j < width; ++j) to[j] = load(from[j]);
+  } else {
+    const std::int8_t* from = table.data<std::int8_t>() + row * width;
+    for (Index j = 0; j < width; ++j) to[j] = table.scales()[row] * static_cast<Real>(from[j]);
+  }
+}
+
 }  // namespace
 
 Variable embed(const TokenIds& ids, const Variable& table) {
@@ -39,7 +53,7 @@ Variable embed(const TokenIds& ids, const Variable& table) {
   const Tensor y(ids.shape.with_last(width));
   parallel_ranges(count, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      std::copy_n(table.value().data() + ids.ids[static_cast<std::size_t>(i)] * width, width, y.data() + i * width);
+      copy_row(table.value(), ids.ids[static_cast<std::size_t>(i)], y.data() + i * width);
     }
   });
   return record(y, {table}, [ids = ids.ids, gradient = table.gradient()](const Tensor& dy) {

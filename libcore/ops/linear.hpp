@@ -1,12 +1,22 @@
-// The matrix product with weights.
+// The matrix product with weights, and what is done to its result while it is in the cache.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include <optional>
+
+#include "heddle/ops/activation.hpp"
 
 namespace heddle::ops {
 
-// y = x W^T + b.  Shapes: x [..., in], weight [out, in], bias [out] or empty -> [..., out].
-// Backward: dx = dy W, dW = dy^T x, db = sum over rows of dy (SPEC A1).  Throws ShapeError.
-Variable linear(const Variable& x, const Variable& weight, const Variable& bias = {});
+struct LinearOptions {
+  std::optional<Activation> activation{};
+  Variable residual{};               // [..., out], Real
+  std::optional<Element> output{};   // how y is stored; by default Real with a residual, else as activations are
+};
+
+// y = f(x W^T + b) + residual; each of f, b and residual may be left out.
+// Shapes: x [..., in], weight [out, in], bias [out] -> [..., out].
+// Backward: with g = dy f'(x W^T + b): dx = g W, dW = g^T x, db = sum over rows of g (SPEC A1).  Throws ShapeError.
+// The weight may be stored in any element type; its gradient is Real.
+Variable linear(const Variable& x, const Variable& weight, const Variable& bias = {}, const LinearOptions& options = {});
 
 }  // namespace heddle::ops

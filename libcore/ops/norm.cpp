@@ -1,7 +1,7 @@
 #include "heddle/ops/norm.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -29,39 +29,55 @@ HEDDLE_KERNEL RowMoments row_moments(const Real* x, Index width, bool centred, R
   return {mean, Real(1) / std::sqrt(squares / static_cast<Real>(width) + epsilon)};
 }
 
+template <class Y>
+HEDDLE_INLINE void forward_loop(const Real* x, RowMoments row, const Real* gain, const Real* bias, Y* y, Index width) {
+  if (bias == nullptr) {
+    for (Index i = 0; i < width; ++i) store(y[i], gain[i] * ((x[i] - row.mean) * row.inverse));
+  } else {
+    for (Index i = 0; i < width; ++i) store(y[i], gain[i] * ((x[i] - row.mean) * row.inverse) + bias[i]);
+  }
+}
 HEDDLE_KERNEL void row_forward(const Real* x, RowMoments row, const Real* gain, const Real* bias, Real* y,
                                Index width) {
-  if (bias == nullptr) {
-    for (Index i = 0; i < width; ++i) y[i] = gain[i] * ((x[i] - row.mean) * row.inverse);
-  } else {
-    for (Index i = 0; i < width; ++i) y[i] = gain[i] * ((x[i] - row.mean) * row.inverse) + bias[i];
-  }
+  forward_loop(x, row, gain, bias, y, width);
+}
+HEDDLE_KERNEL void row_forward(const Real* x, RowMoments row, const Real* gain, const Real* bias, BFloat16* y,
+                               Index width) {
+  forward_loop(x, row, gain, bias, y, width);
 }
 
 // dx = inverse (g - mean g - x^ mean(g x^)), g = gain dy; the mean of g is left out when the norm does not centre.
-HEDDLE_KERNEL void row_backward(const Real* x, RowMoments row, const Real* gain, const Real* dy, bool centred,
-                                Real beta, Real* dx, Index width) {
+// The same pass adds dy x^ and dy to the gradients of gain and bias.
+struct RowGradients {
+  Real *dx, *dgain, *dbias;
+};
+template <class Y>
+HEDDLE_INLINE void backward_loop(const Real* x, RowMoments row, const Real* gain, const Y* dy, bool centred, Real beta,
+                                 const RowGradients& to, Index width) {
   Real sum = 0, product = 0;
   HEDDLE_SIMD_SUM(sum, product)
   for (Index i = 0; i < width; ++i) {
-    const Real g = gain[i] * dy[i];
+    const Real g = gain[i] * load(dy[i]);
     sum += g;
     product += g * ((x[i] - row.mean) * row.inverse);
   }
   const Real mean_g = centred ? sum / static_cast<Real>(width) : Real(0);
   const Real mean_gx = product / static_cast<Real>(width);
   for (Index i = 0; i < width; ++i) {
-    const Real normal = (x[i] - row.mean) * row.inverse;
-    const Real change = row.inverse * (gain[i] * dy[i] - mean_g - normal * mean_gx);
-    dx[i] = beta == 0 ? change : dx[i] + change;
+    const Real normal = (x[i] - row.mean) * row.inverse, slope = load(dy[i]);
+    const Real change = row.inverse * (gain[i] * slope - mean_g - normal * mean_gx);
+    to.dx[i] = beta == 0 ? change : to.dx[i] + change;
+    to.dgain[i] += slope * normal;
+    to.dbias[i] += slope;
   }
 }
-
-HEDDLE_KERNEL void row_gains(const Real* x, RowMoments row, const Real* dy, Real* dgain, Real* dbias, Index width) {
-  for (Index i = 0; i < width; ++i) {
-    dgain[i] += dy[i] * ((x[i] - row.mean) * row.inverse);
-    dbias[i] += dy[i];
-  }
+HEDDLE_KERNEL void row_backward(const Real* x, RowMoments row, const Real* gain, const Real* dy, bool centred,
+                                Real beta, const RowGradients& to, Index width) {
+  backward_loop(x, row, gain, dy, centred, beta, to, width);
+}
+HEDDLE_KERNEL void row_backward(const Real* x, RowMoments row, const Real* gain, const BFloat16* dy, bool centred,
+                                Real beta, const RowGradients& to, Index width) {
+  backward_loop(x, row, gain, dy, centred, beta, to, width);
 }
 
 // target (+)= sum over parts of part[row]: parts [count, width], summed in order, in double.
@@ -79,59 +95,72 @@ void sum_parts(const Tensor& parts, const GradientTarget& target) {
 struct Norm {
   bool centred;
   Real epsilon;
+  Element output;
 };
+
+// What the backward pass needs.
+struct Saved {
+  Tensor x, gain, moments;  // moments [rows, 2]
+  bool centred;
+  Index rows, width;
+};
+
+void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta, const GradientTarget* dgain,
+               const GradientTarget* dbias) {
+  const Index width = saved.width, tasks = (saved.rows + rows_a_task - 1) / rows_a_task;
+  const Tensor gains({tasks, width}), biases({tasks, width});
+  dy.with_data([&](const auto* slopes) {
+    parallel_for(tasks, [&](Index task) {
+      Real* gains_here = gains.data() + task * width;
+      Real* biases_here = biases.data() + task * width;
+      std::fill_n(gains_here, width, Real(0));
+      std::fill_n(biases_here, width, Real(0));
+      for (Index r = task * rows_a_task; r < std::min(saved.rows, (task + 1) * rows_a_task); ++r) {
+        row_backward(saved.x.data() + r * width, {saved.moments[2 * r], saved.moments[2 * r + 1]}, saved.gain.data(),
+                     slopes + r * width, saved.centred, beta, {dx.data() + r * width, gains_here, biases_here}, width);
+      }
+    });
+  });
+  if (dgain != nullptr) sum_parts(gains, *dgain);
+  if (dbias != nullptr) sum_parts(biases, *dbias);
+}
 
 Variable normalise(const Variable& x, const Variable& gain, const Variable& bias, Norm norm) {
   const Index width = x.shape()[-1], rows = x.value().size() / std::max<Index>(1, width);
   check<ShapeError>(gain.shape() == Shape{width} && (bias.empty() || bias.shape() == Shape{width}) &&
                         x.value().is_contiguous(),
                     "norm: input of shape ", x.shape(), " and gain of shape ", gain.shape());
-  const Tensor y(x.shape());
-  const Tensor moments({rows, 2});
-  parallel_ranges(rows, rows_a_task, [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) {
-      const Real* row = x.value().data() + r * width;
-      const RowMoments row_is = row_moments(row, width, norm.centred, norm.epsilon);
-      moments[2 * r] = row_is.mean;
-      moments[2 * r + 1] = row_is.inverse;
-      row_forward(row, row_is, gain.value().data(), bias.value().data(), y.data() + r * width, width);
-    }
+  const Tensor y(x.shape(), norm.output), moments({rows, 2});
+  y.with_data([&](auto* to) {
+    parallel_ranges(rows, rows_a_task, [&](Index begin, Index end) {
+      for (Index r = begin; r < end; ++r) {
+        const Real* row = x.value().data() + r * width;
+        const RowMoments row_is = row_moments(row, width, norm.centred, norm.epsilon);
+        moments[2 * r] = row_is.mean;
+        moments[2 * r + 1] = row_is.inverse;
+        row_forward(row, row_is, gain.value().data(), bias.value().data(), to + r * width, width);
+      }
+    });
   });
+  const Saved saved{x.value(), gain.value(), moments, norm.centred, rows, width};
   return record(y, {x, gain, bias},
-                [x_value = x.value(), g_value = gain.value(), dx = x.gradient(), dgain = gain.gradient(),
-                 dbias = bias.gradient(), moments, centred = norm.centred, rows, width](const Tensor& dy) {
-                  const Index tasks = (rows + rows_a_task - 1) / rows_a_task;
-                  const Tensor gains({tasks, width}), biases({tasks, width});
-                  const GradientTarget to = dx ? dx->target() : GradientTarget{};
-                  parallel_for(tasks, [&](Index task) {
-                    Real* gains_here = gains.data() + task * width;
-                    Real* biases_here = biases.data() + task * width;
-                    std::fill_n(gains_here, width, Real(0));
-                    std::fill_n(biases_here, width, Real(0));
-                    for (Index r = task * rows_a_task; r < std::min(rows, (task + 1) * rows_a_task); ++r) {
-                      const RowMoments row{moments[2 * r], moments[2 * r + 1]};
-                      const Real* x_row = x_value.data() + r * width;
-                      const Real* dy_row = dy.data() + r * width;
-                      row_gains(x_row, row, dy_row, gains_here, biases_here, width);
-                      if (dx) {
-                        row_backward(x_row, row, g_value.data(), dy_row, centred, to.beta(),
-                                     to.tensor.data() + r * width, width);
-                      }
-                    }
-                  });
-                  if (dgain) sum_parts(gains, dgain->target());
-                  if (dbias) sum_parts(biases, dbias->target());
+                [saved, dx = x.gradient(), dgain = gain.gradient(), dbias = bias.gradient()](const Tensor& dy) {
+                  // An input that wants no gradient still needs a place to write to.
+                  const GradientTarget to = dx ? dx->target() : GradientTarget{Tensor(saved.x.shape()), false};
+                  const GradientTarget to_gain = dgain ? dgain->target() : GradientTarget{};
+                  const GradientTarget to_bias = dbias ? dbias->target() : GradientTarget{};
+                  propagate(saved, dy, to.tensor, to.beta(), dgain ? &to_gain : nullptr, dbias ? &to_bias : nullptr);
                 });
 }
 
 }  // namespace
 
-Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon) {
-  return normalise(x, gain, bias, {true, epsilon});
+Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon, Element output) {
+  return normalise(x, gain, bias, {true, epsilon, output});
 }
 
-Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon) {
-  return normalise(x, gain, {}, {false, epsilon});
+Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon, Element output) {
+  return normalise(x, gain, {}, {false, epsilon, output});
 }
 
 }  // namespace heddle::ops

@@ -7,10 +7,11 @@ namespace heddle::ops {
 
 // y = gain (x - mean) / sqrt(variance + epsilon) + bias, with the biased variance over the row.
 // Source: Ba et al. 2016, "Layer normalization".
-// Shapes: x [..., width], gain [width], bias [width] or empty -> [..., width].  Throws ShapeError.
-Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon);
+// Shapes: x [..., width], gain [width], bias [width] or empty -> [..., width], stored as `output`.  Throws ShapeError.
+Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon,
+                    Element output = Element::real);
 
 // y = gain x / sqrt(mean(x^2) + epsilon).  Source: Zhang and Sennrich 2019.  Shapes as above.
-Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon);
+Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon, Element output = Element::real);
 
 }  // namespace heddle::ops

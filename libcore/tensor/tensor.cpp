@@ -44,13 +44,28 @@ void for_each_run(const Tensor& a, const Tensor& b, const Body& body) {
   });
 }
 
+// Plain loops for every pair of types, so that each is compiled for every instruction set.
+#define HEDDLE_RUN(FROM, TO)                                                        \
+  [[maybe_unused]] HEDDLE_KERNEL void copy_run(const FROM* from, TO* to, Index count) { \
+    for (Index i = 0; i < count; ++i) store(to[i], load(from[i]));                  \
+  }                                                                                 \
+  [[maybe_unused]] HEDDLE_KERNEL void add_run(const FROM* from, TO* to, Index count) { \
+    for (Index i = 0; i < count; ++i) store(to[i], load(to[i]) + load(from[i]));    \
+  }
+HEDDLE_RUN(Real, Real)
+HEDDLE_RUN(Real, BFloat16)
+HEDDLE_RUN(BFloat16, Real)
+HEDDLE_RUN(BFloat16, BFloat16)
+#undef HEDDLE_RUN
+
 Index inner_stride(const Tensor& tensor) { return tensor.rank() == 0 ? 1 : tensor.stride(-1); }
 
 }  // namespace
 
-Tensor::Tensor(const Shape& shape) : shape_(shape), strides_(row_major(shape)) {
-  auto block = pool().acquire(static_cast<std::size_t>(std::max<Index>(1, shape.size())) * sizeof(Real));
-  data_ = reinterpret_cast<Real*>(block.get());
+Tensor::Tensor(const Shape& shape, Element element)
+    : shape_(shape), strides_(row_major(shape)), element_(element) {
+  auto block = pool().acquire(static_cast<std::size_t>(std::max<Index>(1, shape.size())) * bytes_of(element));
+  data_ = block.get();
   owner_ = std::move(block);
 }
 
@@ -58,11 +73,24 @@ Tensor::Tensor(const Shape& shape, Real value) : Tensor(shape) { fill(value); }
 
 Tensor::Tensor(const Shape& shape, const std::vector<Real>& elements) : Tensor(shape) {
   check<ShapeError>(static_cast<Index>(elements.size()) == shape.size(), elements.size(), " elements for shape ", shape);
-  std::copy(elements.begin(), elements.end(), data_);
+  std::copy(elements.begin(), elements.end(), data());
 }
 
-Tensor::Tensor(const Shape& shape, Real* elements, std::shared_ptr<void> owner)
-    : shape_(shape), strides_(row_major(shape)), owner_(std::move(owner)), data_(elements) {}
+Tensor::Tensor(const Shape& shape, Element element, void* elements, std::shared_ptr<void> owner)
+    : shape_(shape), strides_(row_major(shape)), element_(element), owner_(std::move(owner)), data_(elements) {}
+
+Tensor Tensor::quantised(const Tensor& numbers, const Tensor& scales) {
+  check<ShapeError>(numbers.element() == Element::int8 && numbers.rank() == 2 && scales.is_contiguous() &&
+                        scales.shape() == Shape{numbers.shape()[0]},
+                    "int8 numbers of shape ", numbers.shape(), " with scales of shape ", scales.shape());
+  Tensor result = numbers;
+  result.scales_ = std::shared_ptr<const Real>(scales.owner_, scales.data());
+  return result;
+}
+
+void Tensor::throw_wrong_element(Element wanted) const {
+  throw ShapeError(concatenate("a tensor of ", name_of(element_), " where ", name_of(wanted), " is needed"));
+}
 
 bool Tensor::is_contiguous() const {
   Index stride = 1;
@@ -74,7 +102,7 @@ bool Tensor::is_contiguous() const {
 }
 
 std::vector<Real> Tensor::elements() const {
-  const Tensor whole = is_contiguous() ? *this : copy();
+  const Tensor whole = element_ == Element::real && is_contiguous() ? *this : as(Element::real);
   return {whole.data(), whole.data() + whole.size()};
 }
 
@@ -93,7 +121,12 @@ Tensor Tensor::narrowed(int dimension, Index begin, Index length) const {
                     " of dimension ", d, " of shape ", shape_);
   Tensor view = *this;
   view.shape_.set(d, length);
-  view.data_ += begin * strides_[static_cast<std::size_t>(d)];
+  const Index offset = begin * strides_[static_cast<std::size_t>(d)];
+  view.data_ = static_cast<std::byte*>(data_) + offset * static_cast<Index>(bytes_of(element_));
+  if (scales_) {
+    check<ShapeError>(d == 0, "int8 rows cannot be cut");
+    view.scales_ = std::shared_ptr<const Real>(scales_, scales_.get() + begin);
+  }
   return view;
 }
 
@@ -123,38 +156,79 @@ Tensor Tensor::swapped(int first, int second) const {
 Tensor Tensor::as_matrix() const { return reshaped(Shape{size() / std::max<Index>(1, shape_[-1]), shape_[-1]}); }
 
 Tensor Tensor::copy() const {
-  Tensor result(shape_);
+  Tensor result(shape_, element_);
+  result.assign(*this);
+  return result;
+}
+
+Tensor Tensor::as(Element element) const {
+  if (element == element_ && is_contiguous()) return *this;
+  Tensor result(shape_, element);
   result.assign(*this);
   return result;
 }
 
 void Tensor::fill(Real value) const {
-  for_each_run(*this, *this, [&](Index offset, Index, Index length) {
-    const Index stride = inner_stride(*this);
-    for (Index i = 0; i < length; ++i) data_[offset + i * stride] = value;
+  with_data([&](auto* to) {
+    for_each_run(*this, *this, [&](Index offset, Index, Index length) {
+      const Index stride = inner_stride(*this);
+      for (Index i = 0; i < length; ++i) store(to[offset + i * stride], value);
+    });
   });
+}
+
+// Calls body(to, from) with typed first elements of this and of source.
+template <class Body>
+void Tensor::with_pair(const Tensor& source, const Body& body) const {
+  with_data([&](auto* to) { source.with_data([&](const auto* from) { body(to, from); }); });
 }
 
 void Tensor::assign(const Tensor& source) const {
   check<ShapeError>(shape_ == source.shape_, "cannot assign shape ", source.shape_, " to shape ", shape_);
-  const Index to = inner_stride(*this), from = inner_stride(source);
-  for_each_run(*this, source, [&](Index a, Index b, Index length) {
-    for (Index i = 0; i < length; ++i) data_[a + i * to] = source.data_[b + i * from];
+  if (source.element_ == Element::int8) return assign_quantised(source);
+  const Index to_stride = inner_stride(*this), from_stride = inner_stride(source);
+  with_pair(source, [&](auto* to, const auto* from) {
+    for_each_run(*this, source, [&](Index a, Index b, Index length) {
+      if (to_stride == 1 && from_stride == 1) return copy_run(from + b, to + a, length);
+      for (Index i = 0; i < length; ++i) store(to[a + i * to_stride], load(from[b + i * from_stride]));
+    });
+  });
+}
+
+void Tensor::assign_quantised(const Tensor& source) const {
+  const auto* numbers = source.data<std::int8_t>();
+  const Index columns = shape_[1];
+  with_data([&](auto* to) {
+    parallel_for(shape_[0], [&](Index row) {
+      const Real scale = source.scales()[row];
+      for (Index j = 0; j < columns; ++j) {
+        store(to[row * stride(0) + j * stride(1)],
+              scale * static_cast<Real>(numbers[row * source.stride(0) + j * source.stride(1)]));
+      }
+    });
   });
 }
 
 void Tensor::add(const Tensor& source) const {
   check<ShapeError>(shape_ == source.shape_, "cannot add shape ", source.shape_, " to shape ", shape_);
-  const Index to = inner_stride(*this), from = inner_stride(source);
-  for_each_run(*this, source, [&](Index a, Index b, Index length) {
-    for (Index i = 0; i < length; ++i) data_[a + i * to] += source.data_[b + i * from];
+  const Index to_stride = inner_stride(*this), from_stride = inner_stride(source);
+  with_pair(source, [&](auto* to, const auto* from) {
+    for_each_run(*this, source, [&](Index a, Index b, Index length) {
+      if (to_stride == 1 && from_stride == 1) return add_run(from + b, to + a, length);
+      for (Index i = 0; i < length; ++i) {
+        auto& sum = to[a + i * to_stride];
+        store(sum, load(sum) + load(from[b + i * from_stride]));
+      }
+    });
   });
 }
 
 void Tensor::scale(Real factor) const {
   check<ShapeError>(is_contiguous(), "cannot scale a strided view of shape ", shape_);
-  parallel_ranges(size(), grain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) data_[i] *= factor;
+  with_data([&](auto* to) {
+    parallel_ranges(size(), grain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) store(to[i], load(to[i]) * factor);
+    });
   });
 }
 

@@ -1,5 +1,6 @@
-// Dense arrays of Real. A Tensor is a handle: copies share their elements. Tensors made by the constructors are
-// row-major; views may have other strides, over the same elements.
+// Dense arrays. A Tensor is a handle: copies share their elements. Tensors made by the constructors are row-major; views
+// may have other strides, over the same elements. Elements are Real unless a tensor was made with another type, which
+// only some operations take; data() of such a tensor throws.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
+#include "heddle/tensor/element.hpp"
 #include "heddle/tensor/shape.hpp"
 
 namespace heddle {
@@ -17,13 +19,16 @@ class Tensor {
   using Strides = std::array<Index, Shape::max_rank>;
 
   Tensor() = default;                      // no elements: empty() is true
-  explicit Tensor(const Shape& shape);     // elements not initialised
+  explicit Tensor(const Shape& shape, Element element = Element::real);  // elements not initialised
   Tensor(const Shape& shape, Real value);  // all elements the same
   Tensor(const Shape& shape, const std::vector<Real>& elements);
   // Elements that live elsewhere (a mapped file, say) and stay as long as the owner does.
-  Tensor(const Shape& shape, Real* elements, std::shared_ptr<void> owner);
+  Tensor(const Shape& shape, Element element, void* elements, std::shared_ptr<void> owner);
+  // int8 [rows, columns] with a scale a row [rows].
+  static Tensor quantised(const Tensor& numbers, const Tensor& scales);
 
   bool empty() const { return data_ == nullptr; }
+  Element element() const { return element_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   Index size() const { return shape_.size(); }
@@ -32,10 +37,23 @@ class Tensor {
   // Whether another handle shares the elements.
   bool is_shared() const { return owner_.use_count() > 1; }
 
-  // The first element. Handles are shared, so constness is that of the handle.
-  Real* data() const { return data_; }
-  Real& operator[](Index i) const { return data_[i]; }
-  std::vector<Real> elements() const;  // in row-major order
+  // The first element; null when empty. Handles are shared, so constness is that of the handle. Throws ShapeError when
+  // the elements are of another type.
+  template <class T = Real>
+  T* data() const {
+    if (element_ != element_of<T>) throw_wrong_element(element_of<T>);
+    return static_cast<T*>(data_);
+  }
+  void* raw() const { return data_; }
+  const Real* scales() const { return scales_.get(); }  // of the rows of int8; null for other types
+  Real& operator[](Index i) const { return static_cast<Real*>(data_)[i]; }  // Real only, unchecked
+  std::vector<Real> elements() const;  // in row-major order, as Real
+
+  // Calls f with the first element, a Real* or a BFloat16*.
+  template <class F>
+  decltype(auto) with_data(F&& f) const {
+    return element_ == Element::bfloat16 ? f(data<BFloat16>()) : f(data());
+  }
 
   // Views over the same elements.
   Tensor reshaped(const Shape& shape) const;                          // needs a contiguous tensor
@@ -45,17 +63,25 @@ class Tensor {
   // Rows of the last dimension: [a, b, c] -> [a * b, c]; needs a contiguous tensor.
   Tensor as_matrix() const;
 
-  Tensor copy() const;                         // a contiguous tensor of its own
+  Tensor copy() const;                         // a contiguous tensor of its own, of the same type
+  Tensor as(Element element) const;            // itself, or a contiguous copy of that type (not int8)
   void fill(Real value) const;
-  void assign(const Tensor& source) const;     // element by element; the same shape
-  void add(const Tensor& source) const;        // this += source; the same shape
+  void assign(const Tensor& source) const;     // element by element; the same shape, any types but int8 targets
+  void add(const Tensor& source) const;        // this += source; the same shape, no int8
   void scale(Real factor) const;               // this *= factor; contiguous
 
  private:
+  [[noreturn]] void throw_wrong_element(Element wanted) const;
+  template <class Body>
+  void with_pair(const Tensor& source, const Body& body) const;
+  void assign_quantised(const Tensor& source) const;
+
   Shape shape_;
   Strides strides_{};
+  Element element_ = Element::real;
   std::shared_ptr<void> owner_;
-  Real* data_ = nullptr;
+  std::shared_ptr<const Real> scales_;
+  void* data_ = nullptr;
 };
 
 // Token ids with a shape, [batch, time] as a rule.

@@ -12,8 +12,8 @@ TokenIds ids_of(const data::TokenBatch& batch) { return {Shape{batch.batch, batc
 
 Variable causal_loss(const models::Decoder& model, const data::TokenBatch& batch, const Pass& pass,
                      const CausalLoss& options) {
-  const Variable logits = model.logits(model.hidden(ids_of(batch), pass));
-  return ops::cross_entropy(logits, batch.targets, {options.label_smoothing, options.divisor});
+  return model.head().loss(model.hidden(ids_of(batch), pass), batch.targets,
+                           {options.label_smoothing, options.divisor});
 }
 
 Evaluation evaluate(const models::Decoder& model, const data::TokenSource& tokens, Index limit, Index batch_size,

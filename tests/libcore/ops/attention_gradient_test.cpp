@@ -8,9 +8,9 @@ using namespace heddle::testing;
 TEST_CASE("fused_attention: gradients for every mask, with tiles that divide and tiles that do not") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
-    for (const auto& [query_tile, key_tile] : {std::pair<Index, Index>{64, 256}, {3, 4}, {1, 1}}) {
+    for (const Index query_tile : {64, 3, 1}) {
       CAPTURE(query_tile);
-      check_operation(attention_operation({Real(0.6), c.mask, query_tile, key_tile}), c.inputs());
+      check_operation(attention_operation({Real(0.6), c.mask, query_tile}), c.inputs());
     }
   }
 }
@@ -27,7 +27,7 @@ TEST_CASE("fused_attention: query, key and value cut from one [batch, time, 3 wi
   };
   const Tensor stacked = normal_tensor({2, 7, 3 * width}, 1);
   for (const Mask& mask : {Mask{}, Mask{.causal = true}, Mask{.window = 2, .key_lengths = {7, 4}}}) {
-    const ops::FusedAttention options{Real(0.7), mask, 3, 4};
+    const ops::FusedAttention options{Real(0.7), mask, 3};
     const auto operation = [&](const auto& in) {
       return ops::fused_attention(part(in[0], 0), part(in[0], 1), part(in[0], 2), options);
     };
@@ -69,11 +69,9 @@ TEST_CASE("fused_attention: gradients are the same for every tile size") {
     CAPTURE(c.name);
     const Differentiated whole = differentiate(attention_operation({Real(0.6), c.mask}), c.inputs());
     for (const Index query_tile : {1, 3, 4, 7, 16}) {
-      for (const Index key_tile : {1, 3, 5, 8}) {
-        const auto tiled = differentiate(attention_operation({Real(0.6), c.mask, query_tile, key_tile}), c.inputs());
-        for (std::size_t i = 0; i < 3; ++i) {
-          CHECK(difference(tiled.gradients[i], whole.gradients[i]) < by_precision(1e-12, 1e-5));
-        }
+      const auto tiled = differentiate(attention_operation({Real(0.6), c.mask, query_tile}), c.inputs());
+      for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(difference(tiled.gradients[i], whole.gradients[i]) < by_precision(1e-12, 1e-5));
       }
     }
   }
@@ -84,7 +82,7 @@ TEST_CASE("fused_attention: nothing flows back to the future, to padding or to o
   std::vector<Variable> variables;
   for (const Tensor& input : c.inputs()) variables.push_back(leaf(input));
   Recording recording;
-  const Variable y = attention_operation({1, c.mask, 4, 4})(variables);
+  const Variable y = attention_operation({1, c.mask, 4})(variables);
   // Only the outputs of batch 1 at times before 7 count: keys 5 and above are padding, queries 7 and above the future.
   const Tensor weights({2, 9, 2, 3}, 0);
   weights.narrowed(0, 1, 1).narrowed(1, 0, 7).assign(sum_weights({1, 7, 2, 3}));
@@ -101,7 +99,7 @@ TEST_CASE("fused_attention: nothing flows back to the future, to padding or to o
 
 TEST_CASE("fused_attention: queries without keys get zeros and give zero gradients") {
   const AttentionCase c{"", {2, 2, 5, 5, 3}, {.key_lengths = {0, 3}}};
-  const Differentiated result = differentiate(attention_operation({1, c.mask, 2, 2}), c.inputs());
+  const Differentiated result = differentiate(attention_operation({1, c.mask, 2}), c.inputs());
   CHECK(largest(result.output.narrowed(0, 0, 1)) == 0);
   CHECK(largest(result.output.narrowed(0, 1, 1)) > 0.1);
   for (const Tensor& gradient : result.gradients) {
@@ -115,7 +113,7 @@ TEST_CASE("fused_attention: scores of 10,000 stay finite, forward and backward")
   std::vector<Tensor> inputs = c.inputs();
   for (Index i = 0; i < inputs[0].size(); ++i) inputs[0][i] *= 10000;
   for (const Index tile : {2, 64}) {
-    const Differentiated result = differentiate(attention_operation({1, c.mask, tile, tile}), inputs);
+    const Differentiated result = differentiate(attention_operation({1, c.mask, tile}), inputs);
     CHECK(is_finite(result.output));
     CHECK(largest(result.output) <= largest(inputs[2]) * (1 + by_precision(1e-12, 1e-5)));
     for (const Tensor& gradient : result.gradients) CHECK(is_finite(gradient));

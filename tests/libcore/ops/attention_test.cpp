@@ -4,7 +4,7 @@
 
 #include "attention_cases.hpp"
 #include "heddle/ops/linear.hpp"
-#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "support/footprint.hpp"
 
 using namespace heddle;
@@ -40,11 +40,8 @@ TEST_CASE("fused_attention: equals triple loops for every tile size") {
     const AttentionSizes& s = c.sizes;
     const Tensor y({s.batch, s.query_time, s.heads, s.head_width}, std::vector<Real>(expected.begin(), expected.end()));
     for (const Index query_tile : {1, 3, 4, 7, 16, 64}) {
-      for (const Index key_tile : {1, 3, 5, 8, 64, 256}) {
-        CAPTURE(query_tile);
-        CAPTURE(key_tile);
-        CHECK(difference(attention(inputs, {Real(0.6), c.mask, query_tile, key_tile}), y) < by_precision(1e-12, 2e-6));
-      }
+      CAPTURE(query_tile);
+      CHECK(difference(attention(inputs, {Real(0.6), c.mask, query_tile}), y) < by_precision(1e-12, 2e-6));
     }
   }
 }
@@ -52,7 +49,7 @@ TEST_CASE("fused_attention: equals triple loops for every tile size") {
 TEST_CASE("fused_attention: gradients equal differences of the triple loops") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
-    check_oracle(attention_operation({Real(0.5), c.mask, 4, 3}), naive(c, 0.5), c.inputs());
+    check_oracle(attention_operation({Real(0.5), c.mask, 4}), naive(c, 0.5), c.inputs());
     check_oracle(attention_operation({Real(0.5), c.mask}), naive(c, 0.5), c.inputs());
   }
 }
@@ -75,14 +72,14 @@ TEST_CASE("fused_attention: one key gives its value; equal values are kept, sinc
   const AttentionCase many{"", {1, 2, 40, 40, 3}, {.causal = true}};
   std::vector<Tensor> equal = many.inputs();
   equal[2].fill(1);
-  CHECK(difference(attention(equal, {1, many.mask, 7, 8}), Tensor({1, 40, 2, 3}, 1)) < by_precision(1e-14, 1e-6));
+  CHECK(difference(attention(equal, {1, many.mask, 7}), Tensor({1, 40, 2, 3}, 1)) < by_precision(1e-14, 1e-6));
 }
 
 TEST_CASE("fused_attention: the future changes nothing that came before, not by one bit") {
   const AttentionCase c{"", {2, 2, 20, 20, 3}, {.causal = true}};
   for (const Index tile : {1, 4, 7, 64}) {
     CAPTURE(tile);
-    const ops::FusedAttention options{1, c.mask, tile, tile};
+    const ops::FusedAttention options{1, c.mask, tile};
     const std::vector<Tensor> inputs = c.inputs();
     const Tensor before = attention(inputs, options);
     for (const Index s : {1, 7, 19}) {
@@ -105,9 +102,9 @@ TEST_CASE("fused_attention: a padded batch equals the shorter one, and padding w
   const Index length = 7;
   const std::vector<Tensor> shorter = narrowed(narrowed(inputs, 0, 1, 1), 2, 0, length);
   for (const bool causal : {false, true}) {
-    const Tensor expected = attention(shorter, {1, {.causal = causal}, 4, 4});
+    const Tensor expected = attention(shorter, {1, {.causal = causal}, 4});
     const auto padded = [&](const Mask& mask) {
-      return attention(inputs, {1, mask, 4, 4}).narrowed(0, 1, 1).narrowed(1, 0, length);
+      return attention(inputs, {1, mask, 4}).narrowed(0, 1, 1).narrowed(1, 0, length);
     };
     CHECK(difference(padded({.causal = causal, .key_lengths = {12, length}}), expected) < by_precision(1e-12, 1e-6));
     CHECK((difference(padded({.causal = causal}), expected) > 0.01) == !causal);
@@ -118,16 +115,16 @@ TEST_CASE("fused_attention: a window of time - 1 or more is none; a smaller one 
   const AttentionCase c{"", {1, 2, 15, 15, 3}};
   const std::vector<Tensor> inputs = c.inputs();
   for (const bool causal : {false, true}) {
-    const Tensor full = attention(inputs, {1, {.causal = causal}, 4, 4});
+    const Tensor full = attention(inputs, {1, {.causal = causal}, 4});
     for (const Index window : {14, 15, 1000}) {
-      CHECK(difference(attention(inputs, {1, {.causal = causal, .window = window}, 4, 4}), full) < 1e-12);
+      CHECK(difference(attention(inputs, {1, {.causal = causal, .window = window}, 4}), full) < 1e-12);
     }
     const Mask mask{.causal = causal, .window = 3};
-    const Tensor before = attention(inputs, {1, mask, 4, 4});
+    const Tensor before = attention(inputs, {1, mask, 4});
     CHECK(difference(before, full) > 0.01);
     const Tensor values = inputs[2].copy();
     values.narrowed(2, 7, 1).fill(100);
-    const Tensor after = attention({inputs[0], inputs[1], values}, {1, mask, 4, 4});
+    const Tensor after = attention({inputs[0], inputs[1], values}, {1, mask, 4});
     for (Index i = 0; i < 15; ++i) {
       const bool sees = std::abs(i - 7) <= 3 && (!causal || i >= 7);
       CHECK((difference(after.narrowed(1, i, 1), before.narrowed(1, i, 1)) > 0) == sees);
@@ -138,7 +135,7 @@ TEST_CASE("fused_attention: a window of time - 1 or more is none; a smaller one 
 TEST_CASE("fused_attention: permuting the tokens permutes the result, permuting the keys changes nothing") {
   const AttentionCase c{"", {2, 2, 13, 13, 3}};
   const std::vector<Tensor> inputs = c.inputs();
-  const ops::FusedAttention options{1, {}, 4, 5};
+  const ops::FusedAttention options{1, {}, 4};
   const Tensor y = attention(inputs, options);
   const Tensor query = reversed(inputs[0], 2), key = reversed(inputs[1], 2), value = reversed(inputs[2], 2);
   CHECK(difference(attention({query, key, value}, options), reversed(y, 1)) < by_precision(1e-12, 2e-6));

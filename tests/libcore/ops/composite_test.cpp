@@ -60,7 +60,7 @@ class Model {
       return view(stacked,
                   [i](const Tensor& t) { return t.narrowed(-1, i * width, width).split(-1, heads).swapped(1, 2); });
     };
-    const Variable mixed = ops::fused_attention(part(0), part(1), part(2), {Real(0.5), {.causal = true}, 4, 4});
+    const Variable mixed = ops::fused_attention(part(0), part(1), part(2), {Real(0.5), {.causal = true}, 4});
     return view(mixed, [](const Tensor& t) { return t.reshaped({batch, time, width}); });
   }
 

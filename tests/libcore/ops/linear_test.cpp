@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/threads.hpp"
 

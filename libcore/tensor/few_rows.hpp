@@ -1,0 +1,15 @@
+// Products of a few rows with a matrix that is stored row by row: what decoding does. Every weight is read once, where
+// it lies, at the speed of memory; nothing is packed. Inside libcore/tensor only.
+#pragma once
+
+#include "heddle/tensor/matmul.hpp"
+
+namespace heddle {
+
+// Whether few_row_product() is the way to multiply these.
+bool takes_few_rows(const MatrixView& a, const MatrixView& b);
+
+// a: Real, rows contiguous; b: the transpose of a matrix of any element type.
+void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink);
+
+}  // namespace heddle

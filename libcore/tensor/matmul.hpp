@@ -1,0 +1,29 @@
+// The matrix product. Work is cut into tiles by the problem's shape alone, so its bits do not depend on threads.
+//
+// Operands may be of any element type. The arithmetic is bfloat16 with float sums when the precision asks for it or an
+// operand is stored so, and the processor can; else it is Real's.
+#pragma once
+
+#include <functional>
+
+#include "heddle/tensor/matrix.hpp"
+
+namespace heddle {
+
+// c = alpha a b + beta c, on all threads. beta = 0 never reads c. Throws ShapeError when the shapes do not fit.
+void matmul(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Real alpha = 1, Real beta = 0);
+
+// Takes a finished tile of a b, rows `stride` apart, and puts it where it belongs. Called on all threads, once a tile.
+using TileSink = std::function<void(const Real* values, Index stride, const Tile& tile)>;
+void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink);
+
+// Floating-point operations of all matrix products so far: 2 m n k each. Operations that multiply inside tasks
+// (operand.hpp) count their products themselves, so that a Simulation sees them too.
+double matmul_flops();
+void count_matmul(Index rows, Index columns, Index inner, Index times = 1);
+
+// The rate of matrix products at the current precision on all threads, FLOP/s, measured with a 1024-cube; takes about a
+// tenth of a second.
+double measure_matmul_rate();
+
+}  // namespace heddle

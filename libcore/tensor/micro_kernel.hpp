@@ -1,0 +1,36 @@
+// Packed products of one processor's kind: how operands are laid out and multiplied in tiles of registers.
+// Inside libcore/tensor only; everybody else calls matmul().
+#pragma once
+
+#include "heddle/tensor/matrix.hpp"
+
+namespace heddle {
+
+// Operands are packed into panels: panel p of the left operand holds its rows [p rows, (p + 1) rows), that of the right
+// one its columns, both over the whole depth in steps of depth_unit, padded with zeros. A panel's part for a range of
+// the depth is one piece of memory.
+struct MicroKernel {
+  Index rows, columns;       // of a tile
+  Index depth;               // multiplied at once: what fits the caches best
+  Index depth_unit;
+  std::size_t packed_bytes;  // a number of a panel
+
+  // Packs one panel: `x` has at most `rows` rows (for the right operand: columns), k of them whole.
+  void (*pack_left)(const MatrixView& x, void* panel);
+  void (*pack_right)(const MatrixView& x, void* panel);
+  // c [rows, columns] = left right, plus c if add. depth is a multiple of depth_unit.
+  void (*multiply)(const void* left, const void* right, Index depth, Real* c, Index stride, bool add);
+
+  Index padded_depth(Index k) const { return (k + depth_unit - 1) / depth_unit * depth_unit; }
+  Index panel_bytes(Index width, Index k) const {
+    return width * padded_depth(k) * static_cast<Index>(packed_bytes);
+  }
+};
+
+// Null where the processor lacks the instructions.
+const MicroKernel* float_kernel();  // AVX-512
+// Operands rounded to bfloat16, sums in float. best: matrix units (AMX) where there are any, else AVX-512 BF16.
+enum class BFloat16Unit { best, matrix, vector };
+const MicroKernel* bfloat16_kernel(BFloat16Unit unit = BFloat16Unit::best);
+
+}  // namespace heddle

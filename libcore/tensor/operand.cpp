@@ -1,0 +1,69 @@
+#include "heddle/tensor/operand.hpp"
+
+#include <algorithm>
+
+#include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/micro_kernel.hpp"
+#include "heddle/tensor/precision.hpp"
+
+namespace heddle {
+
+namespace {
+
+Index rounded_up(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
+
+const MicroKernel* current_kernel() {
+  return precision() == Precision::bf16 ? bfloat16_kernel() : float_kernel();
+}
+
+}  // namespace
+
+void Operand::load(const MatrixView& x) {
+  view_ = x;
+  kernel_ = current_kernel();
+  if (kernel_ == nullptr) return;
+  const bool left = side_ == Side::left;
+  const Index lanes = left ? x.rows : x.columns, depth = left ? x.columns : x.rows;
+  const Index width = left ? kernel_->rows : kernel_->columns;
+  std::byte* panels = panels_.get<std::byte>(kernel_->panel_bytes(rounded_up(lanes, width), depth));
+  for (Index begin = 0; begin < lanes; begin += width) {
+    const Index end = std::min(lanes, begin + width);
+    std::byte* panel = panels + kernel_->panel_bytes(begin, depth);
+    if (left) {
+      kernel_->pack_left(x.rows_in(begin, end), panel);
+    } else {
+      kernel_->pack_right(x.columns_in(begin, end), panel);
+    }
+  }
+}
+
+Index padded_rows(Index rows) {
+  const MicroKernel* kernel = current_kernel();
+  return kernel == nullptr ? rows : rounded_up(rows, kernel->rows);
+}
+
+Index padded_columns(Index columns) {
+  const MicroKernel* kernel = current_kernel();
+  return kernel == nullptr ? columns : rounded_up(columns, kernel->columns);
+}
+
+void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride, bool add) {
+  const MatrixView &a = left.view_, &b = right.view_;
+  const MicroKernel* kernel = left.kernel_;
+  if (kernel == nullptr) {
+    const MatrixView used =
+        b.columns_in(part.column, part.column + part.columns).rows_in(part.row, part.row + a.columns);
+    return blas_serial(a, used, 1, add ? Real(1) : Real(0), c, stride);
+  }
+  const Index depth = kernel->padded_depth(a.columns);
+  const std::byte* first = right.panels_.data() + kernel->panel_bytes(kernel->columns, part.row);
+  for (Index j = 0; j < part.columns; j += kernel->columns) {
+    const std::byte* panel = first + kernel->panel_bytes(part.column + j, kernel->padded_depth(b.rows));
+    for (Index i = 0; i < a.rows; i += kernel->rows) {
+      kernel->multiply(left.panels_.data() + kernel->panel_bytes(i, depth), panel, depth, c + i * stride + j, stride,
+                       add);
+    }
+  }
+}
+
+}  // namespace heddle
