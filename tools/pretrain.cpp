@@ -1,6 +1,7 @@
 // pretrain: trains a transformer from the beginning.
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
+#include "choose_precision.hpp"
 #include "fill_in.hpp"
 #include "pretrain_dry_run.hpp"
 #include "pretrain_run.hpp"
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
     if (options.dry_run) {
+      choose_precision(options.training.precision, arguments);
       dry_run(options);
       return 0;
     }

@@ -23,7 +23,7 @@ struct Estimate {
   }
 };
 
-Estimate estimate(const PretrainOptions& options);
+Estimate estimate(const PretrainOptions& options);  // at the precision in force
 
 // Prints the estimate to standard output.
 void dry_run(const PretrainOptions& options);

@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "choose_precision.hpp"
 #include "fill_in.hpp"
 #include "heddle/cli/signals.hpp"
 #include "heddle/tensor/matmul.hpp"
@@ -13,7 +14,7 @@ namespace heddle {
 namespace {
 
 // What a resumed run may do differently.
-const std::set<std::string> may_change{"steps", "epochs", "eval_every", "eval_tokens", "checkpoint_every", "log_every"};
+const std::set<std::string> may_change{"precision", "steps", "epochs", "eval_every", "eval_tokens", "checkpoint_every", "log_every"};
 
 std::optional<formats::ModelFile> file_to_resume(const PretrainOptions& options) {
   if (!options.resume) return std::nullopt;
@@ -40,8 +41,7 @@ std::string text_of(double number, int digits) {
 
 PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), resumed_(file_to_resume(options)), train_(options.train),
-      provenance_(formats::start_provenance(arguments.command_line())), progress_(arguments, "steps"),
-      matmul_rate_(measure_matmul_rate()) {
+      provenance_(formats::start_provenance(arguments.command_line())), progress_(arguments, "steps") {
   const text::Tokenizer tokenizer = train_.tokenizer();
   if (!options.valid.empty()) {
     valid_.emplace(options.valid);
@@ -58,6 +58,8 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
     if (config.vocab_size == 0) config.vocab_size = train_.vocab_size();
     model_ = std::make_unique<models::Decoder>(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
+  options_.training.precision = choose_precision(options_.training.precision, arguments);
+  matmul_rate_ = measure_matmul_rate();
   const TrainingRecord record{{}, options_.training, options_.schedule, options_.optimizer, arguments.common().seed};
   trainer_ = std::make_unique<training::Trainer>(*model_, train_, valid_ ? &*valid_ : nullptr, record.plan());
   if (resumed_) {
@@ -131,8 +133,8 @@ void PretrainRun::describe_start() const {
   const models::ModelConfig& config = model_->config();
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", config.vocab_size,
                              ", ", grouped(train_.size()), " training tokens, ", trainer_->total_steps(), " steps"));
-  arguments_.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s on ",
-                                thread_count(), " threads"));
+  arguments_.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
+                                (precision() == Precision::bf16 ? "bf16" : "f32"), " on ", thread_count(), " threads"));
 }
 
 int PretrainRun::run() {

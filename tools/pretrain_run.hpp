@@ -40,7 +40,7 @@ class PretrainRun {
   formats::History history_;
   std::optional<TrainingLog> log_;
   cli::Progress progress_;
-  double matmul_rate_;
+  double matmul_rate_ = 0;
 };
 
 }  // namespace heddle

@@ -54,7 +54,6 @@ BlasDescription describe_blas() {
 
 std::optional<std::string> better_blas_kernel() {
 #if defined(OPENBLAS_VERSION) && defined(__x86_64__)
-  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return std::nullopt;
   const std::string chosen = openblas_get_corename(), set = math::instruction_set();
   const std::array with_avx512{"SkylakeX", "Cooperlake", "SapphireRapids"};
   const std::array with_avx2{"Haswell", "Zen"};

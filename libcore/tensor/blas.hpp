@@ -18,8 +18,8 @@ struct BlasDescription {
 };
 BlasDescription describe_blas();
 
-// A value for OPENBLAS_CORETYPE that would be faster than the kernel which OpenBLAS chose: it falls back to its oldest
-// kernels on processors newer than itself. Nothing when the choice is good or the variable is already set.
+// A value for OPENBLAS_CORETYPE that would be faster than the kernel in use: OpenBLAS falls back to its oldest kernels on
+// processors newer than itself, and the variable may have been set for another machine. Nothing when the choice is good.
 std::optional<std::string> better_blas_kernel();
 
 }  // namespace heddle

@@ -55,71 +55,106 @@ HEDDLE_AVX512_BF16 inline __mmask32 first(Index count) {
 }
 
 // 32 numbers of any type, `count` of them there, as bfloat16.
-HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const MatrixView& x, Index offset, Index count, float scale) {
+HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const BFloat16* x, Index count, float) {
+  return _mm512_maskz_loadu_epi16(first(count), x);
+}
+HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const float* x, Index count, float) {
   const __mmask32 mask = first(count);
-  if (x.element == Element::bfloat16) return _mm512_maskz_loadu_epi16(mask, x.as<BFloat16>() + offset);
-  __m512 low, high;
-  if (x.element == Element::real) {
-    low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x.as<float>() + offset);
-    high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x.as<float>() + offset + 16);
-  } else {
-    const __m256i bytes = _mm256_maskz_loadu_epi8(mask, x.as<std::int8_t>() + offset);
-    const __m512 factor = _mm512_set1_ps(scale);
-    low = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm256_castsi256_si128(bytes))), factor);
-    high = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm256_extracti128_si256(bytes, 1))), factor);
-  }
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
+  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16);
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
-
-inline float scale_of(const MatrixView& x, Index row) { return x.scales != nullptr ? x.scales[row] : 1.0f; }
-
-// words[i] = the 16 pairs of lane i along the depth, for lanes that are contiguous along it.
-HEDDLE_AVX512_BF16 inline void words_of_lanes(const MatrixView& x, Index lane, Index lanes, Index k, Index depth,
-                                              __m512i (&words)[16]) {
-  for (Index i = 0; i < 16; ++i) {
-    words[i] = lane + i < lanes ? load_halves(x, (lane + i) * x.stride + k, depth - k, scale_of(x, lane + i))
-                                : _mm512_setzero_si512();
-  }
+HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const std::int8_t* x, Index count, float scale) {
+  const __m256i bytes = _mm256_maskz_loadu_epi8(first(count), x);
+  const __m512 factor = _mm512_set1_ps(scale);
+  const __m512i low = _mm512_cvtepi8_epi32(_mm256_castsi256_si128(bytes));
+  const __m512i high = _mm512_cvtepi8_epi32(_mm256_extracti128_si256(bytes, 1));
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_mul_ps(_mm512_cvtepi32_ps(high), factor),
+                                                       _mm512_mul_ps(_mm512_cvtepi32_ps(low), factor)));
 }
 
-HEDDLE_AVX512_BF16 inline __m512i run_of_lanes(const MatrixView& x, Index lane, Index count, Index at, Index depth) {
-  return at < depth ? load_halves(x, at * x.stride + lane, count, scale_of(x, at)) : _mm512_setzero_si512();
+// What a panel is made from: `lanes` rows of the left operand or columns of the right one.
+struct Source {
+  Index lanes, depth, stride;
+  const Real* scales;
+  float scale(Index row) const { return scales != nullptr ? scales[row] : 1.0f; }
+};
+
+HEDDLE_AVX512_BF16 inline void transpose_block(std::uint32_t* block) {
+  __m512i words[16];
+  for (Index i = 0; i < 16; ++i) words[i] = _mm512_loadu_si512(block + 16 * i);
+  transpose16(words);
+  for (Index i = 0; i < 16; ++i) _mm512_storeu_si512(block + 16 * i, words[i]);
 }
 
-// Two neighbours along the depth, for lanes that lie together: words[p] = pairs p of the 16 lanes.
-HEDDLE_AVX512_BF16 inline void words_of_pairs(const MatrixView& x, Index lane, Index lanes, Index k, Index depth,
-                                              __m512i (&words)[16]) {
-  const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
-                                              21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  const Index count = std::min<Index>(16, lanes - lane);
-  for (Index pair = 0; pair < 16; ++pair) {
-    const __m512i even = run_of_lanes(x, lane, count, k + 2 * pair, depth);
-    const __m512i odd = run_of_lanes(x, lane, count, k + 2 * pair + 1, depth);
-    const __m512i both = _mm512_inserti64x4(even, _mm512_castsi512_si256(odd), 1);
-    words[pair] = _mm512_permutexvar_epi16(interleave, both);
-  }
-}
-
-// Lanes are what the panel is wide in: rows of the left operand, columns of the right one.
-HEDDLE_AVX512_BF16 void pack(const MatrixView& x, Index lanes, Index depth, bool lanes_are_runs, bool lanes_outside,
-                             void* panel) {
-  auto* to = static_cast<std::uint32_t*>(panel);
-  for (Index k = 0; k < depth; k += block_depth) {
+// Lanes that are contiguous along the depth: 32 numbers of a lane are its 16 pairs.
+template <class T>
+HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_runs(const T* x, const Source& from, bool transposed, std::uint32_t* to) {
+  for (Index k = 0; k < from.depth; k += block_depth) {
+    const Index count = from.depth - k;
     for (Index lane = 0; lane < tile_side; lane += 16, to += block_words) {
       __m512i words[16];
-      if (lanes_are_runs) {
-        words_of_lanes(x, lane, lanes, k, depth, words);
-      } else {
-        words_of_pairs(x, lane, lanes, k, depth, words);
+#pragma GCC unroll 16
+      for (Index i = 0; i < 16; ++i) {
+        words[i] = lane + i < from.lanes
+                       ? load_halves(x + (lane + i) * from.stride + k, count, from.scale(lane + i))
+                       : _mm512_setzero_si512();
       }
-      if (lanes_are_runs != lanes_outside) transpose16(words);
+      if (transposed) transpose16(words);
+#pragma GCC unroll 16
       for (Index i = 0; i < 16; ++i) _mm512_storeu_si512(to + 16 * i, words[i]);
     }
   }
 }
 
-void pack_left(const MatrixView& x, void* panel) { pack(x, x.rows, x.columns, !x.transposed, true, panel); }
-void pack_right(const MatrixView& x, void* panel) { pack(x, x.columns, x.rows, x.transposed, false, panel); }
+// Lanes that lie together at each point of the depth: two neighbouring runs of 32 lanes are interleaved.
+template <class T>
+HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_pairs(const T* x, const Source& from, bool transposed, std::uint32_t* to) {
+  const __m512i lower = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0), upper = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+  for (Index k = 0; k < from.depth; k += block_depth, to += 2 * block_words) {
+    for (Index pair = 0; pair < 16; ++pair) {
+      const Index at = k + 2 * pair;
+      const __m512i zero = _mm512_setzero_si512();
+      const __m512i even = at < from.depth ? load_halves(x + at * from.stride, from.lanes, from.scale(at)) : zero;
+      const __m512i odd =
+          at + 1 < from.depth ? load_halves(x + (at + 1) * from.stride, from.lanes, from.scale(at + 1)) : zero;
+      const __m512i low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
+      _mm512_storeu_si512(to + 16 * pair, _mm512_permutex2var_epi64(low, lower, high));
+      _mm512_storeu_si512(to + block_words + 16 * pair, _mm512_permutex2var_epi64(low, upper, high));
+    }
+    if (transposed) {
+      transpose_block(to);
+      transpose_block(to + block_words);
+    }
+  }
+}
+
+template <class T>
+HEDDLE_AVX512_BF16 void pack(const MatrixView& x, Source from, bool runs, bool transposed, void* panel) {
+  from.scales = x.scales;
+  if (runs) {
+    pack_runs(x.as<T>(), from, transposed, static_cast<std::uint32_t*>(panel));
+  } else {
+    pack_pairs(x.as<T>(), from, transposed, static_cast<std::uint32_t*>(panel));
+  }
+}
+
+void pack_any(const MatrixView& x, const Source& from, bool runs, bool transposed, void* panel) {
+  switch (x.element) {
+    case Element::real: return pack<float>(x, from, runs, transposed, panel);
+    case Element::bfloat16: return pack<BFloat16>(x, from, runs, transposed, panel);
+    case Element::int8: return pack<std::int8_t>(x, from, runs, transposed, panel);
+  }
+}
+
+void pack_left(const MatrixView& x, void* panel) {
+  const Source from{x.rows, x.columns, x.stride, nullptr};
+  pack_any(x, from, !x.transposed, x.transposed, panel);
+}
+void pack_right(const MatrixView& x, void* panel) {
+  const Source from{x.columns, x.rows, x.stride, nullptr};
+  pack_any(x, from, x.transposed, x.transposed, panel);
+}
 
 // Eight rows by 32 columns at a time: 16 sums in registers.
 HEDDLE_AVX512_BF16 void multiply_dots(const void* left, const void* right, Index depth, Real* c, Index stride,

@@ -19,9 +19,11 @@ Precision precision() { return current; }
 
 bool bf16_is_supported() { return bfloat16_kernel() != nullptr; }
 
+std::string_view f32_unit() { return float_kernel() != nullptr ? "AVX-512" : "BLAS"; }
+
 std::string_view bf16_unit() {
   if (bfloat16_kernel(BFloat16Unit::matrix) != nullptr) return "AMX";
-  return bf16_is_supported() ? "AVX-512 BF16" : "";
+  return bf16_is_supported() ? "AVX-512 BF16" : "none";
 }
 
 }  // namespace heddle

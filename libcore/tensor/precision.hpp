@@ -17,12 +17,21 @@ struct Names<Precision> {
   static constexpr std::pair<Precision, std::string_view> list[] = {{Precision::f32, "f32"}, {Precision::bf16, "bf16"}};
 };
 
+// What a user asks for: one of them, or the faster one here.
+enum class PrecisionChoice { f32, bf16, automatic };
+template <>
+struct Names<PrecisionChoice> {
+  static constexpr std::pair<PrecisionChoice, std::string_view> list[] = {
+      {PrecisionChoice::f32, "f32"}, {PrecisionChoice::bf16, "bf16"}, {PrecisionChoice::automatic, "auto"}};
+};
+
 // Of this process. bf16 needs a processor with instructions for it: throws UsageError elsewhere.
 void set_precision(Precision precision);
 Precision precision();
 bool bf16_is_supported();
 
-// "AMX", "AVX-512 BF16", or "" where there is neither.
+// What multiplies: "AVX-512" where heddle's own kernels do, "BLAS" elsewhere; "AMX", "AVX-512 BF16", or "none".
+std::string_view f32_unit();
 std::string_view bf16_unit();
 
 // What operations store results as that only feed products.

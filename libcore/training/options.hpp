@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/base/visit.hpp"
+#include "heddle/tensor/precision.hpp"
 
 namespace heddle::training {
 
@@ -32,6 +33,7 @@ struct ScheduleOptions {
 };
 
 struct TrainingOptions {
+  PrecisionChoice precision = PrecisionChoice::f32;
   Index steps = 2000;
   double epochs = 0;  // 0: --steps counts
   Index batch_size = 12;
@@ -87,6 +89,8 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
+  visitor(Field("precision", "arithmetic of matrix products and of what passes between them; weights, norms, softmax and "
+                "loss are always f32; auto measures which is faster").takes("NAME"), self.precision);
   visitor(Field("steps", "optimizer steps").range(1).takes("N"), self.steps);
   visitor(Field("epochs", "passes over the training tokens, instead of --steps; 0 means by steps")
               .range(0, 1e9).takes("X"), self.epochs);

@@ -14,12 +14,15 @@
 
 #include "heddle/cli/streams.hpp"
 #include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/precision.hpp"
 
 namespace heddle::cli {
 
 namespace {
 
+// Where the BLAS does the products, with its best kernel, unless the user chose one.
 void restart_with_better_kernel(char** argv) {
+  if (f32_unit() != "BLAS" || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
   const std::optional<std::string> kernel = better_blas_kernel();
   if (!kernel) return;
   setenv("OPENBLAS_CORETYPE", kernel->c_str(), 1);

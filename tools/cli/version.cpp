@@ -3,10 +3,12 @@
 #include <H5public.h>
 
 #include <boost/version.hpp>
+#include <cstdlib>
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/math.hpp"
+#include "heddle/tensor/precision.hpp"
 
 namespace heddle::cli {
 
@@ -16,7 +18,13 @@ std::string version() {
 
 std::string engine() {
   const BlasDescription blas = describe_blas();
-  return concatenate(blas.library, " (kernel ", blas.kernel, "), instruction set ", math::instruction_set());
+  const char* chosen = std::getenv("OPENBLAS_CORETYPE");
+  const std::optional<std::string> better = better_blas_kernel();
+  const std::string note = chosen == nullptr ? ""
+                           : !better         ? " by OPENBLAS_CORETYPE"
+                                     : " by OPENBLAS_CORETYPE, though " + *better + " would be faster";
+  return concatenate("products: f32 ", f32_unit(), ", bf16 ", bf16_unit(), "; ", blas.library, " (kernel ", blas.kernel,
+                     note, "), instruction set ", math::instruction_set());
 }
 
 std::string version_text(const std::string& tool) {
@@ -26,7 +34,8 @@ std::string version_text(const std::string& tool) {
   return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.library, ", kernel ", blas.kernel,
                      "\nHDF5: ", major, ".", minor, ".", release, "\nBoost: ", BOOST_VERSION / 100000, ".",
                      BOOST_VERSION / 100 % 1000, ".", BOOST_VERSION % 100,
-                     "\ninstruction set: ", math::instruction_set(), "\n");
+                     "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
+                     bf16_unit(), "\n");
 }
 
 }  // namespace heddle::cli
