@@ -69,8 +69,18 @@ Recording::~Recording() { current_recording = nullptr; }
 
 Recording* Recording::current() { return current_recording; }
 
-void Recording::append(std::shared_ptr<Gradient> output, Backward backward) {
-  entries_.push_back({std::move(output), std::move(backward)});
+void Recording::append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward) {
+  const Section* section = Section::current();
+  entries_.push_back({std::move(output), input_bytes, section == nullptr ? nullptr : section->name(),
+                      std::move(backward)});
+}
+
+void Recording::run(const Entry& entry, const Tensor& gradient) {
+  if (entry.name == nullptr) return entry.backward(gradient);
+  Section section(entry.name, Section::Pass::backward);
+  // Inputs are read again and their gradients written.
+  section.add_bytes(static_cast<double>(2 * entry.input_bytes + gradient.bytes()));
+  entry.backward(gradient);
 }
 
 void Recording::backward(const Variable& root, Real seed) {
@@ -83,7 +93,7 @@ void Recording::backward(const Variable& root, Real seed) {
     if (entry.output->is_empty()) continue;
     const Tensor gradient = entry.output->tensor();
     entry.output->clear();
-    entry.backward(gradient);
+    run(entry, gradient);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/tensor/profile.hpp"
 #include "heddle/tensor/tensor.hpp"
 
 namespace heddle {
@@ -96,7 +97,8 @@ class Recording {
   static Recording* current();
 
   using Backward = std::function<void(const Tensor& gradient)>;
-  void append(std::shared_ptr<Gradient> output, Backward backward);
+  // `input_bytes`: of the operation's inputs, for profiles.
+  void append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward);
 
   // Propagates d(seed * root) to every leaf and empties the tape. Root must have one element.
   void backward(const Variable& root, Real seed = 1);
@@ -104,8 +106,11 @@ class Recording {
  private:
   struct Entry {
     std::shared_ptr<Gradient> output;
+    std::size_t input_bytes;
+    const char* name;  // of the section that recorded it; null without a profile
     Backward backward;
   };
+  static void run(const Entry& entry, const Tensor& gradient);
   std::vector<Entry> entries_;
 };
 
@@ -115,10 +120,15 @@ template <class Function>
 Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&& backward) {
   Recording* recording = Recording::current();
   bool wanted = false;
-  for (const Variable& input : inputs) wanted = wanted || input.gradient() != nullptr;
+  std::size_t input_bytes = 0;
+  for (const Variable& input : inputs) {
+    wanted = wanted || input.gradient() != nullptr;
+    input_bytes += input.value().bytes();
+  }
+  if (Section* section = Section::current()) section->add_bytes(static_cast<double>(input_bytes + value.bytes()));
   if (recording == nullptr || !wanted) return Variable(std::move(value));
   auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.element());
-  recording->append(gradient, std::forward<Function>(backward));
+  recording->append(gradient, input_bytes, std::forward<Function>(backward));
   return {std::move(value), std::move(gradient)};
 }
 

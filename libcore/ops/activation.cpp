@@ -113,6 +113,7 @@ void write_gradient(Activation activation, const Tensor& x, const Tensor& dy, co
 }  // namespace
 
 Variable activate(const Variable& x, Activation activation) {
+  const Section section("activation");
   check<ShapeError>(x.value().is_contiguous(), "activate needs a contiguous tensor");
   const Tensor y(x.shape(), x.value().element());
   x.value().with_data([&]<class T>(T* from) {

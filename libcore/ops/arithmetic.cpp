@@ -35,6 +35,7 @@ void sum_batches(const Tensor& dy, const GradientTarget& dr) {
 }  // namespace
 
 Variable add(const Variable& a, const Variable& b) {
+  const Section section("add");
   check<ShapeError>(a.shape() == b.shape(), "cannot add shapes ", a.shape(), " and ", b.shape());
   check<ShapeError>(a.value().is_contiguous() && b.value().is_contiguous(), "add needs contiguous tensors");
   const Tensor y(a.shape());
@@ -50,6 +51,7 @@ Variable add(const Variable& a, const Variable& b) {
 }
 
 Variable add_to_each(const Variable& x, const Variable& r) {
+  const Section section("add");
   const Index width = r.value().size();
   check<ShapeError>(width > 0 && x.shape().rank() == r.shape().rank() + 1 && x.value().size() == x.shape()[0] * width &&
                         x.value().is_contiguous() && r.value().is_contiguous(),
@@ -65,6 +67,7 @@ Variable add_to_each(const Variable& x, const Variable& r) {
 }
 
 Variable scale(const Variable& x, Real factor) {
+  const Section section("scale");
   check<ShapeError>(x.value().is_contiguous(), "scale needs a contiguous tensor");
   const auto scaled = [factor](const Tensor& source) {
     const Tensor result(source.shape());

@@ -46,12 +46,6 @@ MatrixView head_of_result(const Tensor& t, Index batch, Index head) {
   return head_of(t.swapped(1, 2), batch, head);
 }
 
-MatrixView transposed(MatrixView x) {
-  std::swap(x.rows, x.columns);
-  x.transposed = !x.transposed;
-  return x;
-}
-
 HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
   Real maximum = -std::numeric_limits<Real>::infinity();
   HEDDLE_SIMD_MAX(maximum)
@@ -104,11 +98,18 @@ HEDDLE_KERNEL void add_scaled(const BFloat16* x, Real factor, Real* y, Index cou
   add_scaled_loop(x, factor, y, count);
 }
 
-HEDDLE_KERNEL void add_to(const Real* x, Real* y, Index count) {
-  for (Index i = 0; i < count; ++i) y[i] += x[i];
+// Rows of y += rows of x, `count` numbers each.
+template <class Y>
+HEDDLE_INLINE void add_rows_loop(const Real* x, Index x_stride, Y* y, Index y_stride, Index rows, Index count) {
+  for (Index row = 0; row < rows; ++row) {
+    for (Index i = 0; i < count; ++i) store(y[row * y_stride + i], load(y[row * y_stride + i]) + x[row * x_stride + i]);
+  }
 }
-HEDDLE_KERNEL void add_to(const Real* x, BFloat16* y, Index count) {
-  for (Index i = 0; i < count; ++i) store(y[i], load(y[i]) + x[i]);
+HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, Real* y, Index y_stride, Index rows, Index count) {
+  add_rows_loop(x, x_stride, y, y_stride, rows, count);
+}
+HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, BFloat16* y, Index y_stride, Index rows, Index count) {
+  add_rows_loop(x, x_stride, y, y_stride, rows, count);
 }
 
 // Calls f with a typed pointer to row `row` of a matrix.
@@ -182,7 +183,7 @@ class ForwardHead {
 
   void run() {
     if (sizes_.query_time == 1) return mix_one();
-    memory_.keys.load(transposed(key_));
+    memory_.keys.load(key_.flipped());
     memory_.values.load(value_);
     for (Index query = 0; query < sizes_.query_time; query += saved_.options.query_tile) {
       mix(block_at(saved_.options, sizes_, batch_, query));
@@ -275,8 +276,8 @@ class BackwardHead {
         width_(padded_columns(saved.sizes.head_width)) {}
 
   void run() {
-    memory_.keys.load(transposed(key_));
-    memory_.values.load(transposed(value_));
+    memory_.keys.load(key_.flipped());
+    memory_.values.load(value_.flipped());
     memory_.key_rows.load(key_);
     const Index size = padded_rows(sizes_.key_time) * width_;
     dkeys_ = memory_.dkeys.get<Real>(size);
@@ -286,10 +287,8 @@ class BackwardHead {
     for (Index query = 0; query < sizes_.query_time; query += saved_.options.query_tile) {
       unmix(block_at(saved_.options, sizes_, batch_, query));
     }
-    for (Index key = 0; key < sizes_.key_time; ++key) {
-      with_row_to_write(dkey_, key, [&](auto* to) { add_to(dkeys_ + key * width_, to, sizes_.head_width); });
-      with_row_to_write(dvalue_, key, [&](auto* to) { add_to(dvalues_ + key * width_, to, sizes_.head_width); });
-    }
+    add_to(dkey_, 0, sizes_.key_time, dkeys_);
+    add_to(dvalue_, 0, sizes_.key_time, dvalues_);
   }
 
  private:
@@ -313,10 +312,12 @@ class BackwardHead {
     Real* dquery = memory_.mixed.get<Real>(padded_rows(block.rows) * width_);
     memory_.weights.load(matrix(slopes, block.rows, block.columns, stride));
     multiply(memory_.weights, memory_.key_rows, {0, sizes_.head_width, block.key}, dquery, width_, false);
-    for (Index row = 0; row < block.rows; ++row) {
-      with_row_to_write(dquery_, block.query + row,
-                        [&](auto* to) { add_to(dquery + row * width_, to, sizes_.head_width); });
-    }
+    add_to(dquery_, block.query, block.rows, dquery);
+  }
+
+  void add_to(const MatrixView& gradient, Index first, Index rows, const Real* values) const {
+    with_row_to_write(gradient, first,
+                      [&](auto* to) { add_rows(values, width_, to, gradient.stride, rows, sizes_.head_width); });
   }
 
   // A row of scores becomes weights, and a row of d weights becomes d scores.
@@ -370,6 +371,7 @@ void count_products(const Sizes& sizes, Index products) {
 
 Variable fused_attention(const Variable& query, const Variable& key, const Variable& value,
                          const FusedAttention& options) {
+  const Section section("attention");
   const Sizes sizes = check_sizes(query.value(), key.value(), value.value(), options.mask);
   check<ShapeError>(options.query_tile >= 1 && options.query_tile <= most_rows, "attention: query_tile = ",
                     options.query_tile, " must be from 1 to ", most_rows);

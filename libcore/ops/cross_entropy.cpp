@@ -183,6 +183,7 @@ class HeadLoss {
 }  // namespace
 
 Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options) {
+  const Section section("cross-entropy");
   const Tensor& values = logits.value();
   check<ShapeError>(values.is_contiguous(), "cross_entropy needs contiguous logits");
   RowLosses losses(targets, check_targets(values.shape(), targets), options);
@@ -196,6 +197,7 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
 
 Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
                               const CrossEntropy& options) {
+  const Section section("head and cross-entropy");
   check<ShapeError>(weight.shape().rank() == 2 && hidden.shape()[-1] == weight.shape()[1] &&
                         hidden.value().is_contiguous(),
                     "linear_cross_entropy: hidden states of shape ", hidden.shape(), " and weights of shape ",

@@ -54,6 +54,7 @@ void apply_all(const DropMask& mask, const Tensor& x, const Tensor& y, Real beta
 }  // namespace
 
 Variable dropout(const Variable& x, double rate, const RandomStream& stream, Index first) {
+  const Section section("dropout");
   check<UsageError>(rate >= 0 && rate < 1, "dropout = ", rate, " must be at least 0 and less than 1");
   if (rate == 0) return x;
   check<ShapeError>(x.value().is_contiguous(), "dropout needs a contiguous tensor");

@@ -46,6 +46,7 @@ void copy_row(const Tensor& table, Index row, Real* to) {
 }  // namespace
 
 Variable embed(const TokenIds& ids, const Variable& table) {
+  const Section section("embedding");
   check<ShapeError>(table.shape().rank() == 2 && table.value().is_contiguous(), "embed: table of shape ",
                     table.shape());
   const Index width = table.shape()[1], count = static_cast<Index>(ids.ids.size());

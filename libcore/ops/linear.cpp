@@ -11,8 +11,6 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index columns_a_task = 64, rows_a_block = 16, grain = 8192;
-
 HEDDLE_KERNEL void add_bias(const Real* v, const Real* bias, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = v[i] + bias[i];
 }
@@ -63,50 +61,71 @@ class RowFinisher {
 };
 
 template <class T>
-HEDDLE_INLINE void block_sums(const T* x, Index rows, Index columns, Index stride, Real* sums) {
-  for (Index j = 0; j < columns; ++j) sums[j] = 0;
-  for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < columns; ++j) sums[j] += load(x[i * stride + j]);
-  }
+HEDDLE_INLINE void add_row(const T* x, Real* sums, Index count) {
+  for (Index j = 0; j < count; ++j) sums[j] += load(x[j]);
 }
-// sums[j] = sum over a few rows of x[row, j]
-HEDDLE_KERNEL void column_sums(const Real* x, Index rows, Index columns, Index stride, Real* sums) {
-  block_sums(x, rows, columns, stride, sums);
-}
-HEDDLE_KERNEL void column_sums(const BFloat16* x, Index rows, Index columns, Index stride, Real* sums) {
-  block_sums(x, rows, columns, stride, sums);
-}
+HEDDLE_KERNEL void add_to_sums(const Real* x, Real* sums, Index count) { add_row(x, sums, count); }
+HEDDLE_KERNEL void add_to_sums(const BFloat16* x, Real* sums, Index count) { add_row(x, sums, count); }
 
-// Blocks of rows are summed in Real, the blocks in double.
-void bias_gradient(const Tensor& dy, const GradientTarget& db) {
-  const Index width = dy.shape()[-1], rows = dy.size() / width;
-  dy.with_data([&](const auto* values) {
+// The gradient of x W^T + b, g = dy f'(u), and of b, the sum over rows of g: blocks of rows are summed in Real while they
+// are in the cache, the blocks in double.
+class SlopePass {
+ public:
+  SlopePass(const Tensor& dy, std::optional<Activation> activation, const Tensor& before)
+      : activation_(activation), before_(before), dy_(activation ? dy.as(before.element()) : dy),
+        g_(activation ? Tensor(dy.shape(), before.element()) : dy_), width_(dy.shape()[-1]),
+        rows_(dy.size() / std::max<Index>(1, width_)) {}
+
+  const Tensor& g() const { return g_; }
+
+  void run(const std::shared_ptr<Gradient>& db) const {
+    if (!activation_ && !db) return;
+    const Index blocks = (rows_ + rows_a_block - 1) / rows_a_block;
+    const Tensor sums = db ? Tensor({blocks, width_}) : Tensor();
+    parallel_for(blocks, [&](Index block) {
+      const Index begin = block * rows_a_block, end = std::min(rows_, begin + rows_a_block);
+      if (activation_) multiply_slopes(begin, end);
+      if (db) sum_rows(begin, end, sums.data() + block * width_);
+    });
+    if (db) sum_blocks(sums, db->target());
+  }
+
+ private:
+  static constexpr Index rows_a_block = 16, columns_a_task = 256;
+
+  void multiply_slopes(Index begin, Index end) const {
+    g_.with_data([&]<class T>(T* to) {
+      const Index at = begin * width_;
+      activation_gradient_run(*activation_, before_.data<T>() + at, dy_.data<T>() + at, 0, to + at,
+                              (end - begin) * width_);
+    });
+  }
+
+  void sum_rows(Index begin, Index end, Real* sums) const {
+    std::fill_n(sums, width_, Real(0));
+    g_.with_data([&](const auto* g) {
+      for (Index row = begin; row < end; ++row) add_to_sums(g + row * width_, sums, width_);
+    });
+  }
+
+  static void sum_blocks(const Tensor& sums, const GradientTarget& db) {
+    const Index blocks = sums.shape()[0], width = sums.shape()[1];
     parallel_ranges(width, columns_a_task, [&](Index begin, Index end) {
-      std::array<double, columns_a_task> sums{};
-      std::array<Real, columns_a_task> block;
-      for (Index row = 0; row < rows; row += rows_a_block) {
-        column_sums(values + row * width + begin, std::min(rows_a_block, rows - row), end - begin, width, block.data());
-        for (std::size_t j = 0; j < static_cast<std::size_t>(end - begin); ++j) sums[j] += block[j];
+      std::array<double, columns_a_task> totals{};
+      for (Index block = 0; block < blocks; ++block) {
+        for (Index j = begin; j < end; ++j) totals[static_cast<std::size_t>(j - begin)] += sums[block * width + j];
       }
       for (Index j = begin; j < end; ++j) {
-        db.tensor[j] = static_cast<Real>(sums[static_cast<std::size_t>(j - begin)] + (db.add ? db.tensor[j] : Real(0)));
+        db.tensor[j] = static_cast<Real>(totals[static_cast<std::size_t>(j - begin)] + (db.add ? db.tensor[j] : Real(0)));
       }
     });
-  });
-}
+  }
 
-// dy f'(u)
-Tensor through_activation(Activation activation, const Tensor& u, const Tensor& dy) {
-  const Tensor same = dy.as(u.element()), du(dy.shape(), u.element());
-  u.with_data([&]<class T>(T* values) {
-    const T* from = same.data<T>();
-    T* to = du.data<T>();
-    parallel_ranges(dy.size(), grain, [&](Index begin, Index end) {
-      activation_gradient_run(activation, values + begin, from + begin, 0, to + begin, end - begin);
-    });
-  });
-  return du;
-}
+  std::optional<Activation> activation_;
+  const Tensor& before_;
+  Tensor dy_, g_;
+  Index width_, rows_;
+};
 
 struct Shapes {
   Index rows, in, out;
@@ -129,6 +148,7 @@ Shapes check_shapes(const Variable& x, const Variable& weight, const Variable& b
 }  // namespace
 
 Variable linear(const Variable& x, const Variable& weight, const Variable& bias, const LinearOptions& options) {
+  const Section section("linear");
   const Shapes shapes = check_shapes(x, weight, bias, options.residual);
   check<ShapeError>(!options.activation || options.residual.empty(), "linear: either an activation or a residual");
   const Element output =
@@ -142,12 +162,13 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
       y, {x, weight, bias, options.residual},
       [x_value = x.value(), w_value = weight.value(), before, activation = options.activation, dx = x.gradient(),
        dw = weight.gradient(), db = bias.gradient(), dr = options.residual.gradient()](const Tensor& dy) {
-        const Tensor g = activation ? through_activation(*activation, before, dy) : dy;
+        const SlopePass slopes(dy, activation, before);
+        slopes.run(db);
+        const Tensor& g = slopes.g();
         if (dw) {
           const GradientTarget to = dw->target();
           matmul(transpose(g), matrix(x_value), target(to.tensor), 1, to.beta());
         }
-        if (db) bias_gradient(g, db->target());
         if (dx) {
           const GradientTarget to = dx->target();
           matmul(matrix(g), matrix(w_value), target(to.tensor), 1, to.beta());

@@ -126,6 +126,7 @@ void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta
 }
 
 Variable normalise(const Variable& x, const Variable& gain, const Variable& bias, Norm norm) {
+  const Section section("norm");
   const Index width = x.shape()[-1], rows = x.value().size() / std::max<Index>(1, width);
   check<ShapeError>(gain.shape() == Shape{width} && (bias.empty() || bias.shape() == Shape{width}) &&
                         x.value().is_contiguous(),

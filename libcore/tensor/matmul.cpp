@@ -60,23 +60,17 @@ void store_tile(const Real* values, Index stride, const Tile& tile, const Matrix
   }
 }
 
-// Extents of the tiles of a [rows, columns] product: as large as the second-level cache likes, but small problems are
-// cut finer so that there is work for several threads.
+// Extents of the BLAS's tiles of a [rows, columns] product, by the shape alone: its sums depend on them. Large tiles
+// waste little on packing; small problems are cut finer so that there is work for several threads.
 struct TileShape {
   Index rows, columns;
 };
-TileShape tile_shape(Index rows, Index columns, Index row_unit, Index column_unit) {
-  TileShape tile{256, 480};
-  const auto rounded = [&] {
-    return TileShape{ceil_div(std::min(tile.rows, rows), row_unit) * row_unit,
-                     ceil_div(std::min(tile.columns, columns), column_unit) * column_unit};
-  };
-  TileShape fitted = rounded();
-  while (ceil_div(rows, fitted.rows) * ceil_div(columns, fitted.columns) < 16 && tile.rows * tile.columns > 96 * 96) {
+TileShape tile_shape(Index rows, Index columns) {
+  TileShape tile{256, 768};
+  while (tile.rows * tile.columns > 128 * 128 && rows * columns < 8 * tile.rows * tile.columns) {
     (tile.columns > tile.rows ? tile.columns : tile.rows) /= 2;
-    fitted = rounded();
   }
-  return fitted;
+  return tile;
 }
 
 template <class Body>
@@ -88,105 +82,129 @@ void for_each_tile(Index rows, Index columns, TileShape shape, const Body& body)
   });
 }
 
-Tile moved(const Tile& tile, Index rows, Index columns) {
-  return {tile.row_begin + rows, tile.row_end + rows, tile.column_begin + columns, tile.column_end + columns};
-}
-
-// A product by a micro-kernel. Both operands are packed once, in slabs small enough to stay in the shared cache; then
-// every tile of the target is summed over the depth in blocks that stay in a core's own.
+// A product by a micro-kernel. The right operand is packed once by all threads, in slabs small enough to stay in the
+// shared cache. Each task packs some rows of the left one for itself, and sums the tiles of these rows over the depth in
+// blocks, all in its core's own cache. An element's sum is taken in the same order wherever tasks begin and end, so
+// their number may follow that of the threads.
 class PackedProduct {
  public:
   PackedProduct(const MicroKernel& kernel, const MatrixView& a, const MatrixView& b, const TileSink& sink)
-      : kernel_(kernel), a_(a), b_(b), sink_(sink), rows_(a.rows), columns_(b.columns), depth_(a.columns) {
-    const auto bytes = [&] { return (rows_ + columns_) * depth_ * static_cast<Index>(kernel.packed_bytes); };
-    while (bytes() > slab_bytes) {
-      Index& longest = depth_ >= rows_ && depth_ >= columns_ ? depth_ : rows_ >= columns_ ? rows_ : columns_;
-      const Index unit = &longest == &depth_ ? kernel.depth : &longest == &rows_ ? kernel.rows : kernel.columns;
-      if (longest <= unit) break;
-      longest = ceil_div(ceil_div(longest, 2), unit) * unit;
-    }
-  }
+      : kernel_(kernel), a_(a), b_(b), sink_(sink), depth_(std::min(a.columns, depth_bytes / static_cast<Index>(kernel.packed_bytes))),
+        columns_(std::min(b.columns, slab_columns(depth_))), cut_(cut()) {}
 
   void run() {
-    const Index right_size = kernel_.panel_bytes(ceil_div(columns_, kernel_.columns) * kernel_.columns, depth_);
-    const Index left_size = kernel_.panel_bytes(ceil_div(rows_, kernel_.rows) * kernel_.rows, depth_);
-    const Tensor packed({(left_size + right_size) / static_cast<Index>(sizeof(Real)) + 16});
-    left_ = reinterpret_cast<std::byte*>(packed.data());
-    right_ = left_ + left_size;
+    const Index bytes = kernel_.panel_bytes(ceil_div(columns_, kernel_.columns) * kernel_.columns, depth_);
+    const Tensor packed({bytes / static_cast<Index>(sizeof(Real)) + 1});
+    right_ = reinterpret_cast<std::byte*>(packed.data());
     sums_stride_ = ceil_div(columns_, kernel_.columns) * kernel_.columns;
     const bool in_parts = depth_ < a_.columns;
-    const Tensor sums = in_parts ? Tensor({ceil_div(rows_, kernel_.rows) * kernel_.rows, sums_stride_}) : Tensor();
+    const Tensor sums = in_parts ? Tensor({ceil_div(a_.rows, kernel_.rows) * kernel_.rows, sums_stride_}) : Tensor();
     sums_ = sums.empty() ? nullptr : sums.data();
     for (Index j = 0; j < b_.columns; j += columns_) {
-      for (Index i = 0; i < a_.rows; i += rows_) {
-        for (Index k = 0; k < a_.columns; k += depth_) slab(i, j, k);
-      }
+      for (Index k = 0; k < std::max<Index>(1, a_.columns); k += depth_) slab(j, k);
     }
   }
 
  private:
-  static constexpr Index slab_bytes = Index{24} << 20;
-  static constexpr Index pack_task_bytes = 48 << 10;
+  // Multiples of every kernel's tile and depth_unit.
+  static constexpr Index depth_bytes = 3072, slab_bytes = Index{12} << 20, block_bytes = 800 << 10;
+  static constexpr Index pack_lanes = 288, pack_depth = 256, pack_step = 64;
+  static constexpr Index most_rows = 256, good_rows = 128, least_rows = 64, tile_columns = 480, least_columns = 192;
 
-  void slab(Index row, Index column, Index k) {
-    const Index depth = std::min(depth_, a_.columns - k);
-    const MatrixView a = a_.rows_in(row, std::min(a_.rows, row + rows_)).columns_in(k, k + depth);
-    const MatrixView b = b_.columns_in(column, std::min(b_.columns, column + columns_)).rows_in(k, k + depth);
-    pack(a, b);
-    const Index padded = kernel_.padded_depth(depth);
-    const bool first = k == 0, last = k + depth == a_.columns;
-    for_each_tile(a.rows, b.columns, tile_shape(a.rows, b.columns, kernel_.rows, kernel_.columns),
-                  [&](const Tile& tile) {
-                    const Result result = tile_memory(tile);
-                    multiply(tile, padded, result, !first);
-                    if (last) sink_(result.values, result.stride, moved(tile, row, column));
-                  });
+  // Rows of a task, and how many parts the columns are cut into.
+  struct Cut {
+    Index rows, spans;
+  };
+
+  Index slab_columns(Index depth) const {
+    const Index width = slab_bytes / std::max<Index>(1, kernel_.panel_bytes(1, depth));
+    return std::max<Index>(1, width / tile_columns) * tile_columns;
   }
 
-  void pack(const MatrixView& a, const MatrixView& b) const {
-    const Index left_panel = kernel_.panel_bytes(kernel_.rows, a.columns);
-    const Index right_panel = kernel_.panel_bytes(kernel_.columns, a.columns);
-    const Index left_group = std::max<Index>(1, pack_task_bytes / left_panel);
-    const Index right_group = std::max<Index>(1, pack_task_bytes / right_panel);
-    const Index left_panels = ceil_div(a.rows, kernel_.rows), right_panels = ceil_div(b.columns, kernel_.columns);
-    const Index left_tasks = ceil_div(left_panels, left_group), right_tasks = ceil_div(right_panels, right_group);
-    parallel_for(left_tasks + right_tasks, [&](Index task) {
-      if (task < left_tasks) {
-        for (Index p = task * left_group; p < std::min(left_panels, (task + 1) * left_group); ++p) {
-          const Index begin = p * kernel_.rows;
-          kernel_.pack_left(a.rows_in(begin, std::min(a.rows, begin + kernel_.rows)), left_ + p * left_panel);
-        }
-      } else {
-        task -= left_tasks;
-        for (Index p = task * right_group; p < std::min(right_panels, (task + 1) * right_group); ++p) {
-          const Index begin = p * kernel_.columns;
-          kernel_.pack_right(b.columns_in(begin, std::min(b.columns, begin + kernel_.columns)),
-                             right_ + p * right_panel);
-        }
-      }
+  // As many tasks as keep the threads equally busy, of as many rows as fit: each task reads all of the right operand.
+  Cut cut() const {
+    const Index threads = thread_count(), row_bytes = std::max<Index>(1, kernel_.panel_bytes(1, depth_));
+    const Index most = std::clamp(block_bytes / row_bytes, least_rows, most_rows);
+    Index blocks = ceil_div(ceil_div(a_.rows, most), threads) * threads;
+    if (a_.rows >= 2 * threads * good_rows) blocks = std::max(blocks, 2 * threads);
+    const Index rows = ceil_div(std::max(least_rows, ceil_div(a_.rows, blocks)), kernel_.rows) * kernel_.rows;
+    blocks = ceil_div(a_.rows, rows);
+    return {rows, std::clamp<Index>(ceil_div(2 * threads, blocks), 1, blocks >= threads ? 1 : ceil_div(columns_, least_columns))};
+  }
+
+  void slab(Index column, Index k) {
+    const Index depth = std::min(depth_, a_.columns - k);
+    const MatrixView a = a_.columns_in(k, k + depth);
+    const MatrixView b = b_.columns_in(column, std::min(b_.columns, column + columns_)).rows_in(k, k + depth);
+    pack_right(b);
+    const Index blocks = ceil_div(a.rows, cut_.rows);
+    const Index unit = kernel_.columns, span = ceil_div(ceil_div(b.columns, cut_.spans), unit) * unit;
+    const Part part{column, k == 0, k + depth == a_.columns, kernel_.padded_depth(depth)};
+    parallel_for(blocks * cut_.spans, [&](Index task) {
+      const Index first = task % blocks * cut_.rows, begin = task / blocks * span;
+      const MatrixView rows = a.rows_in(first, std::min(a.rows, first + cut_.rows));
+      if (begin < b.columns) multiply_rows(rows, first, begin, std::min(b.columns, begin + span), part);
     });
   }
 
-  struct Result {
-    Real* values;
-    Index stride;
-  };
-  Result tile_memory(const Tile& tile) const {
-    if (sums_ != nullptr) return {sums_ + tile.row_begin * sums_stride_ + tile.column_begin, sums_stride_};
-    static thread_local Workspace workspace;
-    const Index stride = ceil_div(tile.columns(), kernel_.columns) * kernel_.columns;
-    return {workspace.get<Real>(stride * ceil_div(tile.rows(), kernel_.rows) * kernel_.rows), stride};
+  // x [lanes, depth]: lanes are rows of the left operand or columns of the right one. Lanes that lie together are packed
+  // a few steps of the depth at a time, all panels in turn, so that memory is read in long runs.
+  template <class Pack>
+  void pack(const MatrixView& x, Index begin, Index end, Index width, std::byte* panels, const Pack& pack_panel) const {
+    const Index step = x.transposed ? pack_step : pack_depth;
+    for (Index k = begin; k < end; k += step) {
+      for (Index lane = 0; lane < x.rows; lane += width) {
+        pack_panel(x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step)),
+                   panels + kernel_.panel_bytes(lane, x.columns) + kernel_.panel_bytes(width, k));
+      }
+    }
   }
 
-  void multiply(const Tile& tile, Index depth, const Result& c, bool add) const {
-    for (Index k = 0; k < depth; k += kernel_.depth) {
+  void pack_right(const MatrixView& b) const {
+    const MatrixView x = b.flipped();
+    const Index across = ceil_div(x.rows, pack_lanes), down = ceil_div(x.columns, pack_depth);
+    parallel_for(across * down, [&](Index task) {
+      const Index lane = task / down * pack_lanes, k = task % down * pack_depth;
+      pack(x.rows_in(lane, std::min(x.rows, lane + pack_lanes)), k, std::min(x.columns, k + pack_depth),
+           kernel_.columns, right_ + kernel_.panel_bytes(lane, x.columns),
+           [&](const MatrixView& panel, void* to) { kernel_.pack_right(panel.flipped(), to); });
+    });
+  }
+
+  // What a slab is of the whole product.
+  struct Part {
+    Index column;
+    bool first, last;  // along the depth
+    Index padded_depth;
+  };
+
+  void multiply_rows(const MatrixView& rows, Index row, Index begin, Index end, const Part& part) const {
+    static thread_local Workspace left_memory, tile_memory;
+    const Index padded_rows = ceil_div(rows.rows, kernel_.rows) * kernel_.rows;
+    auto* left = left_memory.get<std::byte>(kernel_.panel_bytes(padded_rows, part.padded_depth));
+    pack(rows, 0, rows.columns, kernel_.rows, left, kernel_.pack_left);
+    for (Index j = begin; j < end; j += tile_columns) {
+      const Tile tile{row, row + rows.rows, j, std::min(end, j + tile_columns)};
+      const Index stride = sums_ != nullptr ? sums_stride_ : ceil_div(tile.columns(), kernel_.columns) * kernel_.columns;
+      Real* values = sums_ != nullptr ? sums_ + row * sums_stride_ + j : tile_memory.get<Real>(padded_rows * stride);
+      multiply_tile(left, tile, part, values, stride);
+      if (part.last) {
+        sink_(values, stride, {tile.row_begin, tile.row_end, tile.column_begin + part.column,
+                               tile.column_end + part.column});
+      }
+    }
+  }
+
+  void multiply_tile(const std::byte* left, const Tile& tile, const Part& part, Real* values, Index stride) const {
+    const Index depth = part.padded_depth;
+    for (Index k = 0; k < std::max<Index>(1, depth); k += kernel_.depth) {
       const Index here = std::min(kernel_.depth, depth - k);
-      for (Index i = tile.row_begin; i < tile.row_end; i += kernel_.rows) {
-        const std::byte* left = left_ + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);
-        Real* row = c.values + (i - tile.row_begin) * c.stride;
-        for (Index j = tile.column_begin; j < tile.column_end; j += kernel_.columns) {
-          const std::byte* right = right_ + kernel_.panel_bytes(j, depth) + kernel_.panel_bytes(kernel_.columns, k);
-          kernel_.multiply(left, right, here, row + j - tile.column_begin, c.stride, add || k > 0);
+      for (Index i = 0; i < tile.rows(); i += kernel_.rows) {
+        const std::byte* left_panel = left + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);
+        for (Index j = 0; j < tile.columns(); j += kernel_.columns) {
+          const std::byte* right_panel = right_ + kernel_.panel_bytes(tile.column_begin + j, depth) +
+                                         kernel_.panel_bytes(kernel_.columns, k);
+          kernel_.multiply(left_panel, right_panel, here, values + i * stride + j, stride, !part.first || k > 0);
         }
       }
     }
@@ -196,8 +214,8 @@ class PackedProduct {
   const MatrixView& a_;
   const MatrixView& b_;
   const TileSink& sink_;
-  Index rows_, columns_, depth_;  // of a slab
-  std::byte* left_ = nullptr;
+  const Index depth_, columns_;  // of a slab
+  const Cut cut_;
   std::byte* right_ = nullptr;
   Real* sums_ = nullptr;  // of a slab, when the depth is cut
   Index sums_stride_ = 0;
@@ -224,7 +242,7 @@ MatrixView as_reals(const MatrixView& x, Tensor& memory) {
 void blas_product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
   Tensor a_memory, b_memory;
   const MatrixView left = as_reals(a, a_memory), right = as_reals(b, b_memory);
-  for_each_tile(a.rows, b.columns, tile_shape(a.rows, b.columns, 1, 1), [&](const Tile& tile) {
+  for_each_tile(a.rows, b.columns, tile_shape(a.rows, b.columns), [&](const Tile& tile) {
     static thread_local Workspace workspace;
     Real* values = workspace.get<Real>(tile.rows() * tile.columns());
     blas_serial(left.rows_in(tile.row_begin, tile.row_end), right.columns_in(tile.column_begin, tile.column_end), 1, 0,

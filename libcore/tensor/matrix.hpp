@@ -1,6 +1,8 @@
 // Matrices inside tensors, as products take them.
 #pragma once
 
+#include <utility>
+
 #include "heddle/tensor/tensor.hpp"
 
 namespace heddle {
@@ -22,6 +24,13 @@ struct MatrixView {
   Index row_step() const { return transposed ? 1 : stride; }
   Index column_step() const { return transposed ? stride : 1; }
 
+  // The transpose.
+  MatrixView flipped() const {
+    MatrixView result = *this;
+    std::swap(result.rows, result.columns);
+    result.transposed = !transposed;
+    return result;
+  }
   MatrixView rows_in(Index begin, Index end) const {
     MatrixView part = *this;
     part.data = static_cast<const std::byte*>(data) + begin * row_step() * static_cast<Index>(bytes_of(element));
@@ -52,12 +61,7 @@ inline MatrixView matrix(const Tensor& x) {
   const Index columns = x.shape()[-1];
   return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, false, x.element(), x.scales()};
 }
-inline MatrixView transpose(const Tensor& x) {
-  MatrixView view = matrix(x);
-  std::swap(view.rows, view.columns);
-  view.transposed = true;
-  return view;
-}
+inline MatrixView transpose(const Tensor& x) { return matrix(x).flipped(); }
 
 struct MatrixTarget {
   void* data;

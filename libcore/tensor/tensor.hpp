@@ -32,6 +32,7 @@ class Tensor {
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   Index size() const { return shape_.size(); }
+  std::size_t bytes() const { return empty() ? 0 : static_cast<std::size_t>(size()) * bytes_of(element_); }
   Index stride(int dimension) const { return strides_[static_cast<std::size_t>(shape_.resolve(dimension))]; }
   bool is_contiguous() const;
   // Whether another handle shares the elements.

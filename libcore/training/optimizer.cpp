@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heddle/tensor/kernel.hpp"
+#include "heddle/tensor/profile.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::training {
@@ -84,6 +85,7 @@ Optimizer::Optimizer(const OptimizerOptions& options, Parameters& parameters)
 }
 
 void Optimizer::update(Index step, double learning_rate, double gradient_scale) {
+  Section section("optimizer");
   const auto t = static_cast<double>(step + 1);
   const bool decoupled = options_.optimizer == OptimizerKind::adamw;
   const Rule common{
@@ -92,7 +94,11 @@ void Optimizer::update(Index step, double learning_rate, double gradient_scale) 
       static_cast<Real>(gradient_scale), static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
       static_cast<Real>(1 / (1 - std::pow(options_.beta2, t)))};
   std::vector<Tensor> gradients;
-  for (const Parameter& parameter : parameters_.all()) gradients.push_back(parameter.gradient());
+  for (const Parameter& parameter : parameters_.all()) {
+    gradients.push_back(parameter.gradient());
+    section.add_bytes(static_cast<double>(gradients.back().bytes() + 2 * parameter.value().bytes()));
+  }
+  for (const OptimizerMoment& moment : moments_) section.add_bytes(2.0 * static_cast<double>(moment.value.bytes()));
   parallel_for(static_cast<Index>(slots_.size()), [&](Index task) {
     const Slot& slot = slots_[static_cast<std::size_t>(task)];
     const auto p = static_cast<std::size_t>(slot.parameter);
@@ -114,8 +120,13 @@ void Optimizer::update(Index step, double learning_rate, double gradient_scale) 
 }
 
 double gradient_norm(const Parameters& parameters) {
+  Section section("gradient norm");
   double sum = 0;
-  for (const Parameter& parameter : parameters.all()) sum += sum_of_squares(parameter.gradient());
+  for (const Parameter& parameter : parameters.all()) {
+    const Tensor gradient = parameter.gradient();
+    section.add_bytes(static_cast<double>(gradient.bytes()));
+    sum += sum_of_squares(gradient);
+  }
   return std::sqrt(sum);
 }
 

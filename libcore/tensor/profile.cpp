@@ -1,0 +1,58 @@
+#include "heddle/tensor/profile.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/tensor/matmul.hpp"
+
+namespace heddle {
+
+namespace {
+thread_local Profile* active_profile = nullptr;
+thread_local Section* innermost = nullptr;
+}  // namespace
+
+Profile::Profile() {
+  check<Error>(active_profile == nullptr, "profiles do not nest");
+  active_profile = this;
+}
+
+Profile::~Profile() { active_profile = nullptr; }
+
+std::vector<Profile::Entry> Profile::entries() const {
+  std::vector<Entry> sorted;
+  for (const auto& [name, entry] : entries_) sorted.push_back(entry);
+  std::sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) { return a.seconds > b.seconds; });
+  return sorted;
+}
+
+Section::Section(const char* name, Pass pass) : name_(name), pass_(pass) {
+  if (active_profile == nullptr) return;
+  outer_ = std::exchange(innermost, this);
+  flops_before_ = matmul_flops();
+  start_ = std::chrono::steady_clock::now();
+}
+
+Section::~Section() {
+  if (innermost != this) return;
+  innermost = outer_;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double flops = matmul_flops() - flops_before_;
+  if (outer_ != nullptr) {
+    outer_->inner_seconds_ += seconds;
+    outer_->inner_flops_ += flops;
+  }
+  if (active_profile == nullptr) return;
+  const std::string name = pass_ == Pass::backward ? std::string(name_) + " backward" : name_;
+  Profile::Entry& entry = active_profile->entries_[name];
+  entry.name = name;
+  entry.calls += 1;
+  entry.seconds += seconds - inner_seconds_;
+  entry.flops += flops - inner_flops_;
+  entry.bytes += bytes_;
+}
+
+Section* Section::current() { return innermost; }
+
+}  // namespace heddle

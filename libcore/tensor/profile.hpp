@@ -1,0 +1,63 @@
+// Where time goes: operations name themselves with a Section, and while a Profile exists their time, arithmetic and
+// memory traffic are summed by name. Without one a Section costs a comparison.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle {
+
+// Of one thread, the one that runs the operations. Profiles do not nest.
+class Profile {
+ public:
+  struct Entry {
+    std::string name;  // "linear", "linear backward"
+    Index calls = 0;
+    double seconds = 0;  // without the sections inside
+    double flops = 0;    // of matrix products
+    double bytes = 0;    // the least that must be read and written: inputs once, results once
+  };
+
+  Profile();
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // In falling order of time.
+  std::vector<Entry> entries() const;
+
+ private:
+  friend class Section;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+class Section {
+ public:
+  enum class Pass { forward, backward };
+  // The name must outlive everything that is recorded inside.
+  explicit Section(const char* name, Pass pass = Pass::forward);
+  ~Section();
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+
+  void add_bytes(double bytes) { bytes_ += bytes; }
+
+  // The innermost one of this thread; null outside of any and without a Profile.
+  static Section* current();
+  const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+  Pass pass_;
+  Section* outer_ = nullptr;
+  std::chrono::steady_clock::time_point start_{};
+  double flops_before_ = 0, bytes_ = 0;
+  double inner_seconds_ = 0, inner_flops_ = 0;
+};
+
+}  // namespace heddle
