@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/limits.hpp"
 
 namespace heddle {
 

@@ -19,7 +19,8 @@ cli::About about() {
   return {.name = "inspect",
           .summary = "Shows what is in heddle's files.",
           .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "MODEL --history -o loss.svg",
-                       "FILE --verify [--json]", "MODEL --evaluate TOKENS [--json]", "--preset NAME [--json]"},
+                       "FILE --verify [--json]", "MODEL --evaluate TOKENS [--json]", "--preset NAME [--json]",
+                       "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]"},
           .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1}}};
 }
 
@@ -27,10 +28,12 @@ void check_usage(const InspectOptions& options, const std::string& path) {
   check<UsageError>(path.empty() != options.preset.empty(),
                     "give one FILE, or --preset NAME (inspect --help shows the "
                     "usage)");
-  const int tasks = options.verify + !options.evaluate.empty() + !options.preset.empty() + !options.output.empty();
-  check<UsageError>(tasks <= 1, "--verify, --evaluate, --preset and -o do not go together");
-  check<UsageError>(!(options.verify || !options.evaluate.empty()) || !options.parts.any(),
-                    "parts cannot be chosen with --verify and --evaluate");
+  const bool profiles = options.profile.profile;
+  const int tasks = options.verify + !options.evaluate.empty() + (profiles || !options.preset.empty()) +
+                    !options.output.empty();
+  check<UsageError>(tasks <= 1, "--verify, --evaluate, --preset, --profile and -o do not go together");
+  check<UsageError>(!(options.verify || profiles || !options.evaluate.empty()) || !options.parts.any(),
+                    "parts cannot be chosen with --verify, --evaluate and --profile");
   check<UsageError>(options.output.empty() || options.output.ends_with(".svg"), options.output,
                     ": the history can be drawn into .svg files only");
 }
@@ -74,12 +77,22 @@ void draw_history(const std::string& path, const std::string& target) {
   output.close();
 }
 
+void show_profile(const InspectOptions& options, const std::string& path, const cli::Arguments& arguments) {
+  const models::ModelConfig config = options.preset.empty()
+                                         ? formats::ModelFile(path).config<models::ModelConfig>()
+                                         : models::preset(options.preset);
+  const StepProfile profile = profile_steps(config, options.batch_size, options.profile, arguments);
+  std::cout << (options.json ? profile_json(profile) : profile_table(profile));
+}
+
 int inspect(cli::Arguments& arguments) {
   const auto options = arguments.read<InspectOptions>();
   const std::string path = arguments.operand("FILE");
   check_usage(options, path);
   if (options.verify) return show_problems(path, options.json);
-  if (!options.evaluate.empty()) {
+  if (options.profile.profile) {
+    show_profile(options, path, arguments);
+  } else if (!options.evaluate.empty()) {
     show_score(evaluate(arguments, options, path), options.json);
   } else if (!options.output.empty()) {
     draw_history(path, options.output);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heddle/base/visit.hpp"
+#include "inspect_profile.hpp"
 
 namespace heddle {
 
@@ -31,6 +32,7 @@ struct InspectOptions {
   std::string preset;
   std::string output;
   Parts parts;
+  ProfileOptions profile;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -43,6 +45,7 @@ struct InspectOptions {
     visitor(Field("output", "draw the history into this file, which must end in .svg").letter('o').takes("FILE"),
             self.output);
     visitor(Field("parts", "Parts to show; all without these"), self.parts);
+    visitor(Field("profiling", "Profile"), self.profile);
   }
 };
 

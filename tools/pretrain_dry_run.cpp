@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -10,6 +9,7 @@
 
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -22,15 +22,6 @@ double resident_bytes() {
   double pages = 0, resident = 0;
   status >> pages >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
-// Bytes a second of one pass that reads and writes, on all threads.
-double measure_memory_rate() {
-  const Tensor block({Index{1} << 25}, Real(1));
-  const auto start = std::chrono::steady_clock::now();
-  block.scale(Real(0.5));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return 2.0 * static_cast<double>(block.size()) * sizeof(Real) / seconds;
 }
 
 std::unique_ptr<data::TokenSource> token_source(const PretrainOptions& options) {

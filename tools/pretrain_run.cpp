@@ -6,7 +6,7 @@
 #include "choose_precision.hpp"
 #include "fill_in.hpp"
 #include "heddle/cli/signals.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {

@@ -3,128 +3,112 @@
 #include <algorithm>
 #include <array>
 
+#include "heddle/tensor/dot_kernels.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/workspace.hpp"
 
 namespace heddle {
 
 namespace {
 
-constexpr Index most_rows = 24;            // beyond, packing pays
-constexpr Index task_bytes = 96 << 10;     // of weights
-constexpr Index block = 4;                 // rows of each side at once
+constexpr Index most_rows = 24;         // beyond, packing pays
+constexpr Index task_bytes = 192 << 10;  // of weights
+constexpr Index block = 4;              // rows of each side at once
+constexpr Index lanes = 16;             // or so many
+constexpr Index rows_for_lanes = 9;
 
-HEDDLE_INLINE Real load(std::int8_t x) { return static_cast<Real>(x); }
-
-// sums[i][j] = x_i . w_j for the rows x_i, x_stride apart, and w_j, w_stride apart.
+// values [rows of x, columns of the tile] = x w^T.
 template <class W>
-HEDDLE_INLINE void dots_of_one(const Real* x, const W* w, Index stride, Index count, Real* sums) {
-  using heddle::load;
-  const W *w1 = w + stride, *w2 = w1 + stride, *w3 = w2 + stride;
-  Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  HEDDLE_SIMD_SUM(s0, s1, s2, s3)
-  for (Index k = 0; k < count; ++k) {
-    s0 += x[k] * load(w[k]);
-    s1 += x[k] * load(w1[k]);
-    s2 += x[k] * load(w2[k]);
-    s3 += x[k] * load(w3[k]);
-  }
-  sums[0] = s0;
-  sums[1] = s1;
-  sums[2] = s2;
-  sums[3] = s3;
-}
+class FewRows {
+ public:
+  // xt: the first 16 rows of x transposed, [depth, 16], or null.
+  FewRows(const MatrixView& x, const Real* xt, const MatrixView& w, const Tile& tile, Real* values)
+      : x_(x), xt_(xt), w_(w), tile_(tile), values_(values) {}
 
-template <class W>
-HEDDLE_INLINE void dots_of_four(const Real* x, Index x_stride, const W* w, Index stride, Index count, Real* sums) {
-  using heddle::load;
-  const W *w1 = w + stride, *w2 = w1 + stride, *w3 = w2 + stride;
-  const Real *x1 = x + x_stride, *x2 = x1 + x_stride, *x3 = x2 + x_stride;
-  Real a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
-  Real c0 = 0, c1 = 0, c2 = 0, c3 = 0, d0 = 0, d1 = 0, d2 = 0, d3 = 0;
-  HEDDLE_SIMD_SUM(a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3)
-  for (Index k = 0; k < count; ++k) {
-    const Real u0 = load(w[k]), u1 = load(w1[k]), u2 = load(w2[k]), u3 = load(w3[k]);
-    a0 += x[k] * u0, a1 += x[k] * u1, a2 += x[k] * u2, a3 += x[k] * u3;
-    b0 += x1[k] * u0, b1 += x1[k] * u1, b2 += x1[k] * u2, b3 += x1[k] * u3;
-    c0 += x2[k] * u0, c1 += x2[k] * u1, c2 += x2[k] * u2, c3 += x2[k] * u3;
-    d0 += x3[k] * u0, d1 += x3[k] * u1, d2 += x3[k] * u2, d3 += x3[k] * u3;
+  void run() const {
+    Index j = tile_.column_begin;
+    if (xt_ != nullptr && kernels_.sixteen != nullptr) {
+      for (; j + lanes <= tile_.column_end; j += lanes) multiply_sixteen(j);
+    }
+    if (x_.rows >= block) {
+      for (; j + block <= tile_.column_end; j += block) multiply_block(j, 0);
+    }
+    for (; j < tile_.column_end; ++j) {
+      for (Index i = 0; i < x_.rows; ++i) multiply_one(i, j);
+    }
   }
-  const std::array all{a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3};
-  std::copy(all.begin(), all.end(), sums);
-}
 
-// Functions for each type of weight, compiled for every instruction set.
-#define HEDDLE_DOTS(W)                                                                                      \
-  HEDDLE_KERNEL void dots(const Real* x, const W* w, Index stride, Index count, Real* sums) {               \
-    dots_of_one(x, w, stride, count, sums);                                                                 \
-  }                                                                                                         \
-  HEDDLE_KERNEL void dots(const Real* x, Index x_stride, const W* w, Index stride, Index count, Real* sums) { \
-    dots_of_four(x, x_stride, w, stride, count, sums);                                                      \
+ private:
+  const Real* x_row(Index i) const { return x_.as<Real>() + i * x_.stride; }
+  const W* w_row(Index j) const { return w_.as<W>() + j * w_.stride; }
+
+  void put(Index i, Index j, Real sum) const {
+    values_[i * tile_.columns() + j - tile_.column_begin] = w_.scales == nullptr ? sum : sum * w_.scales[j];
   }
-HEDDLE_DOTS(Real)
-HEDDLE_DOTS(BFloat16)
-HEDDLE_DOTS(std::int8_t)
-#undef HEDDLE_DOTS
+  void multiply_one(Index i, Index j) const { put(i, j, kernels_.one(x_row(i), w_row(j), w_.rows)); }
 
-// values [rows of x, count] = x w^T for up to `block` rows of w; missing ones repeat the last.
-template <class W>
-void multiply_block(const MatrixView& x, const W* w, Index stride, Index depth, Index count, Real* values,
-                    Index values_stride) {
-  // A stride of 0 reads the same row again where there are fewer than four.
-  std::array<Real, block * block> sums;
-  const Index step = count == block ? stride : 0;
-  const auto put = [&](Index rows, Index row, Index first) {
+  void multiply_sixteen(Index j) const {
+    std::array<Real, lanes * lanes> sums;
+    kernels_.sixteen(xt_, w_row(j), w_.stride, w_.rows, sums.data());
+    const Index rows = std::min(lanes, x_.rows);
     for (Index i = 0; i < rows; ++i) {
-      for (Index j = 0; j < std::min(count - first, step == 0 ? Index{1} : block); ++j) {
-        values[(row + i) * values_stride + first + j] = sums[static_cast<std::size_t>(i * block + j)];
+      for (Index b = 0; b < lanes; ++b) put(i, j + b, sums[static_cast<std::size_t>(b * lanes + i)]);
+    }
+    for (Index b = 0; x_.rows > lanes && b < lanes; b += block) multiply_block(j + b, lanes);
+  }
+
+  // From row i on.
+  void multiply_block(Index j, Index i) const {
+    for (; i + block <= x_.rows; i += block) {
+      std::array<Real, block * block> sums;
+      kernels_.four(x_row(i), x_.stride, w_row(j), w_.stride, w_.rows, i == 0, sums.data());
+      for (Index a = 0; a < block; ++a) {
+        for (Index b = 0; b < block; ++b) put(i + a, j + b, sums[static_cast<std::size_t>(a * block + b)]);
       }
     }
-  };
-  for (Index first = 0; first < count; first += step == 0 ? 1 : block) {
-    const W* from = w + first * stride;
-    Index row = 0;
-    for (; row + block <= x.rows; row += block) {
-      dots(x.as<Real>() + row * x.stride, x.stride, from, step, depth, sums.data());
-      put(block, row, first);
-    }
-    for (; row < x.rows; ++row) {
-      dots(x.as<Real>() + row * x.stride, from, step, depth, sums.data());
-      put(1, row, first);
+    for (; i < x_.rows; ++i) {
+      for (Index b = 0; b < block; ++b) multiply_one(i, j + b);
     }
   }
-}
 
-template <class W>
-void multiply(const MatrixView& x, const MatrixView& w, const Tile& tile, Real* values) {
-  for (Index j = tile.column_begin; j < tile.column_end; j += block) {
-    multiply_block(x, w.as<W>() + j * w.stride, w.stride, w.rows, std::min(block, tile.column_end - j),
-                   values + j - tile.column_begin, tile.columns());
-  }
-  if (w.scales == nullptr) return;
-  for (Index i = 0; i < tile.rows(); ++i) {
-    for (Index j = 0; j < tile.columns(); ++j) values[i * tile.columns() + j] *= w.scales[tile.column_begin + j];
-  }
-}
+  const MatrixView& x_;
+  const Real* xt_;
+  const MatrixView& w_;
+  const Tile& tile_;
+  Real* values_;
+  const DotKernels<W> kernels_ = dot_kernels<W>();
+};
 
 }  // namespace
 
 bool takes_few_rows(const MatrixView& a, const MatrixView& b) {
-  return a.rows <= most_rows && a.element == Element::real && !a.transposed && b.transposed;
+  return a.rows <= most_rows && a.element != Element::int8 && !a.transposed && b.transposed;
 }
 
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
+  // The few rows are read again and again: as Reals.
+  const Tensor reals = a.element == Element::real ? Tensor() : Tensor({a.rows, a.columns});
+  for (Index i = 0; i < (reals.empty() ? 0 : a.rows); ++i) {
+    for (Index k = 0; k < a.columns; ++k) reals[i * a.columns + k] = load(a.as<BFloat16>()[i * a.stride + k]);
+  }
+  const MatrixView x = reals.empty() ? a : matrix(reals);
+  const Tensor transposed = x.rows >= rows_for_lanes ? Tensor({a.columns, lanes}, 0) : Tensor();
+  for (Index i = 0; i < (transposed.empty() ? 0 : std::min(lanes, x.rows)); ++i) {
+    for (Index k = 0; k < x.columns; ++k) transposed[k * lanes + i] = x.as<Real>()[i * x.stride + k];
+  }
+  const Real* xt = transposed.data();
   const Index row_bytes = std::max<Index>(1, b.rows * static_cast<Index>(bytes_of(b.element)));
-  const Index width = std::clamp<Index>(task_bytes / row_bytes / block * block, block, 4096);
+  const Index width = std::clamp<Index>(task_bytes / row_bytes / lanes * lanes, lanes, 4096);
   parallel_ranges(b.columns, width, [&](Index begin, Index end) {
-    const Tile tile{0, a.rows, begin, end};
-    static thread_local std::vector<Real> values;
-    values.resize(static_cast<std::size_t>(tile.rows() * tile.columns()));
+    const Tile tile{0, x.rows, begin, end};
+    static thread_local Workspace workspace;
+    Real* values = workspace.get<Real>(tile.rows() * tile.columns());
     switch (b.element) {
-      case Element::real: multiply<Real>(a, b, tile, values.data()); break;
-      case Element::bfloat16: multiply<BFloat16>(a, b, tile, values.data()); break;
-      case Element::int8: multiply<std::int8_t>(a, b, tile, values.data()); break;
+      case Element::real: FewRows<Real>(x, xt, b, tile, values).run(); break;
+      case Element::bfloat16: FewRows<BFloat16>(x, xt, b, tile, values).run(); break;
+      case Element::int8: FewRows<std::int8_t>(x, xt, b, tile, values).run(); break;
     }
-    sink(values.data(), tile.columns(), tile);
+    sink(values, tile.columns(), tile);
   });
 }
 

@@ -9,7 +9,7 @@ namespace heddle {
 // Whether few_row_product() is the way to multiply these.
 bool takes_few_rows(const MatrixView& a, const MatrixView& b);
 
-// a: Real, rows contiguous; b: the transpose of a matrix of any element type.
+// a: Real or bfloat16, rows contiguous; b: the transpose of a matrix of any element type.
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink);
 
 }  // namespace heddle

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <vector>
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
@@ -199,11 +197,11 @@ class PackedProduct {
     const Index depth = part.padded_depth;
     for (Index k = 0; k < std::max<Index>(1, depth); k += kernel_.depth) {
       const Index here = std::min(kernel_.depth, depth - k);
-      for (Index i = 0; i < tile.rows(); i += kernel_.rows) {
-        const std::byte* left_panel = left + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);
-        for (Index j = 0; j < tile.columns(); j += kernel_.columns) {
-          const std::byte* right_panel = right_ + kernel_.panel_bytes(tile.column_begin + j, depth) +
-                                         kernel_.panel_bytes(kernel_.columns, k);
+      for (Index j = 0; j < tile.columns(); j += kernel_.columns) {
+        const std::byte* right_panel = right_ + kernel_.panel_bytes(tile.column_begin + j, depth) +
+                                       kernel_.panel_bytes(kernel_.columns, k);
+        for (Index i = 0; i < tile.rows(); i += kernel_.rows) {
+          const std::byte* left_panel = left + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);
           kernel_.multiply(left_panel, right_panel, here, values + i * stride + j, stride, !part.first || k > 0);
         }
       }
@@ -279,24 +277,5 @@ void count_matmul(Index rows, Index columns, Index inner, Index times) {
 }
 
 double matmul_flops() { return 2.0 * static_cast<double>(flop_pairs.load(std::memory_order_relaxed)); }
-
-double measure_matmul_rate() {
-  using Clock = std::chrono::steady_clock;
-  constexpr Index n = 1024;
-  const Element element = activation_element();
-  const Tensor a({n, n}, element), b({n, n}, element), c({n, n}, element);
-  a.fill(Real(0.5));
-  b.fill(Real(0.25));
-  const std::uint64_t before = flop_pairs.load();
-  std::vector<double> seconds;
-  for (int i = 0; i < 6; ++i) {
-    const auto start = Clock::now();
-    matmul(matrix(a), matrix(b), target(c));
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  flop_pairs.store(before);
-  std::sort(seconds.begin(), seconds.end());
-  return 2.0 * n * n * n / seconds[1];
-}
 
 }  // namespace heddle

@@ -22,8 +22,4 @@ void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink);
 double matmul_flops();
 void count_matmul(Index rows, Index columns, Index inner, Index times = 1);
 
-// The rate of matrix products at the current precision on all threads, FLOP/s, measured with a 1024-cube; takes about a
-// tenth of a second.
-double measure_matmul_rate();
-
 }  // namespace heddle

@@ -132,7 +132,7 @@ HEDDLE_AVX512 void multiply(const void* left, const void* right, Index depth, Re
 }  // namespace
 
 const MicroKernel* float_kernel() {
-  static const MicroKernel kernel{tile_rows, tile_columns, 384, 1, sizeof(float), pack_left, pack_right, multiply};
+  static const MicroKernel kernel{tile_rows, tile_columns, 256, 1, sizeof(float), pack_left, pack_right, multiply};
   static const bool supported = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return supported ? &kernel : nullptr;
