@@ -186,15 +186,17 @@ HEDDLE_AVX512_BF16 void multiply_dots(const void* left, const void* right, Index
   }
 }
 
-// Every tile register: 16 rows of 64 bytes.
-HEDDLE_AMX void configure_tiles() {
-  struct alignas(64) {
-    std::uint8_t palette = 1, start = 0, reserved[14]{};
-    std::uint16_t row_bytes[16]{64, 64, 64, 64, 64, 64, 64, 64};
-    std::uint8_t rows[16]{16, 16, 16, 16, 16, 16, 16, 16};
-  } configuration;
-  _tile_loadconfig(&configuration);
-}
+// Every tile register: 16 rows of 64 bytes. It lies in memory for good: GCC 12 believes that only its first bytes are
+// read, and would leave a local one half written.
+struct alignas(64) TileConfiguration {
+  std::uint8_t palette = 1, start = 0, reserved[14]{};
+  std::uint16_t row_bytes[16]{64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16]{16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(TileConfiguration) == 64);
+const TileConfiguration tile_configuration;
+
+HEDDLE_AMX void configure_tiles() { _tile_loadconfig(&tile_configuration); }
 
 HEDDLE_AMX void multiply_tiles(const void* left, const void* right, Index depth, Real* c, Index stride, bool add) {
   static thread_local const bool configured = (configure_tiles(), true);

@@ -1,7 +1,10 @@
-"""The peer of training.cpp: PyTorch's speed on the same decoder. Arguments: layers heads width vocab batch time steps.
+"""The peer of training.cpp: PyTorch's speed on the same decoder, as one JSON object.
 
-Prints tokens per second, the median over the steps. Two threads per OMP_NUM_THREADS; f32 throughout.
+Arguments: layers heads width vocab batch time steps f32|bf16 (bf16: autocast). Threads as OMP_NUM_THREADS says.
 """
+import contextlib
+import json
+import resource
 import statistics
 import sys
 import time
@@ -46,25 +49,32 @@ class Decoder(nn.Module):
         x = self.tokens(ids) + self.positions.weight
         for layer in self.layers:
             x = layer(x, self.future)
-        return self.norm(x) @ self.tokens.weight.t()
+        return functional.linear(self.norm(x), self.tokens.weight)
+
+
+def precision(name):
+    return torch.autocast("cpu", dtype=torch.bfloat16) if name == "bf16" else contextlib.nullcontext()
 
 
 def main():
-    layers, heads, width, vocab, batch, time_steps, steps = map(int, sys.argv[1:])
+    layers, heads, width, vocab, batch, time_steps, steps = map(int, sys.argv[1:8])
     model = Decoder(layers, heads, width, vocab, time_steps)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     seconds = []
-    for _ in range(steps + 1):
+    for _ in range(steps + 2):
         window = torch.randint(vocab, (batch, time_steps + 1))
         start = time.perf_counter()
-        logits = model(window[:, :-1])
-        loss = functional.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
+        with precision(sys.argv[8]):
+            logits = model(window[:, :-1])
+            loss = functional.cross_entropy(logits.float().flatten(0, 1), window[:, 1:].flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         seconds.append(time.perf_counter() - start)
-    print(batch * time_steps / statistics.median(seconds[1:]))
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"tokens_per_second": batch * time_steps / statistics.median(seconds[2:]),
+                      "peak_memory_mb": kilobytes * 1.024e-3}))
 
 
 main()

@@ -1,0 +1,75 @@
+// What this machine can do at most, and how near heddle's matrix products come to it.
+#include <iostream>
+
+#include "heddle/cli/run.hpp"
+#include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/threads.hpp"
+#include "measure.hpp"
+#include "product_shapes.hpp"
+#include "register_peaks.hpp"
+
+using namespace heddle;
+using namespace heddle::benchmark;
+
+namespace {
+
+struct NoOptions {
+  template <class Self, class Visitor>
+  static void visit(Self&, Visitor&) {}
+};
+
+// heddle's own products, with operands as training at this precision has them.
+double product_rate(const ProductShape& shape, Precision numbers) {
+  set_precision(numbers);
+  const Element element = activation_element();
+  const Tensor x = Tensor(Shape{shape.rows, shape.inner}, 0.5f).as(element),
+               weight = Tensor(Shape{shape.columns, shape.inner}, 0.25f).as(element),
+               y(Shape{shape.rows, shape.columns}, element);
+  const double seconds = median_seconds(5, [&] { matmul(matrix(x), transpose(weight), target(y)); });
+  set_precision(Precision::f32);
+  return shape.operations() / seconds;
+}
+
+// In units of 10^9 a second; left out where the machine has no such thing.
+void put(formats::Json& json, const std::string& quantity, double rate) {
+  if (rate > 0) json[quantity] = rate * 1e-9;
+}
+
+// The limits of the threads in use.
+void put_limits(formats::Json& json, const MemoryReader& memory, const std::string& suffix) {
+  put(json, "fma_gflops" + suffix, multiply_add_rate());
+  put(json, "matrix_unit_gflops" + suffix, matrix_unit_rate());
+  put(json, "read_gb_s" + suffix, memory.rate());
+  put(json, "read_4_streams_gb_s" + suffix, memory.rate(4));
+}
+
+void put_products(formats::Json& json, const ProductShape& shape) {
+  put(json, "heddle_f32_gflops " + shape.name(), product_rate(shape, Precision::f32));
+  if (bf16_is_supported()) put(json, "heddle_bf16_gflops " + shape.name(), product_rate(shape, Precision::bf16));
+}
+
+const cli::About about{.name = "benchmark_limits",
+                       .summary = "Measures the machine's limits and rates of matrix products; prints JSON.",
+                       .synopsis = {"[options]"},
+                       .operands = {}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    arguments.read<NoOptions>();
+    formats::Json json;
+    {
+      const MemoryReader memory;
+      const int threads = thread_count();
+      set_thread_count(1);
+      put_limits(json, memory, "_1");
+      set_thread_count(threads);
+      put_limits(json, memory, "");
+    }
+    for (const ProductShape& shape : product_shapes) put_products(json, shape);
+    std::cout << json.dump() << std::endl;
+  });
+}

@@ -1,0 +1,115 @@
+#include "rows.hpp"
+
+#include "product_shapes.hpp"
+
+namespace heddle::benchmark {
+
+namespace {
+
+using Rows = std::vector<Row>;
+
+void add(Rows& rows, const Rows& more) { rows.insert(rows.end(), more.begin(), more.end()); }
+
+const Rows limits{
+    {"limits", "multiply-adds from registers, one thread", "GFLOP/s", "limits: fma_gflops_1", {}},
+    {"limits", "multiply-adds from registers", "GFLOP/s", "limits: fma_gflops", {}},
+    {"limits", "matrix units, bf16, from registers, one thread", "GFLOP/s", "limits: matrix_unit_gflops_1", {}},
+    {"limits", "matrix units, bf16, from registers", "GFLOP/s", "limits: matrix_unit_gflops", {}},
+    {"limits", "reading memory, one thread", "GB/s", "limits: read_gb_s_1", {}},
+    {"limits", "reading memory", "GB/s", "limits: read_gb_s", {}},
+    {"limits", "reading memory, four streams a thread", "GB/s", "limits: read_4_streams_gb_s", {}},
+};
+
+Rows products() {
+  Rows rows;
+  for (const ProductShape& shape : product_shapes) {
+    const std::string name = shape.name();
+    rows.push_back({"products", "f32, " + name + ", against OpenBLAS", "GFLOP/s", "limits: heddle_f32_gflops " + name,
+                    {"OpenBLAS: sgemm_gflops " + name}});
+    rows.push_back({"products", "bf16, " + name + ", against oneDNN with packed weights", "GFLOP/s",
+                    "limits: heddle_bf16_gflops " + name, {"oneDNN: onednn_bf16_gflops " + name}});
+  }
+  return rows;
+}
+
+// The rows of one model, with the advantage over PyTorch that is asked in f32. In bf16 it is 1.5 for all.
+Rows training(const std::string& model, const std::string& what, double target) {
+  const std::string quantity = ": tokens_per_second", pytorch = model + " PyTorch ";
+  return {{"training", what + ", f32", "tokens/s", model + " heddle f32" + quantity,
+           {pytorch + "f32" + quantity, pytorch + "f32, OpenBLAS's choice" + quantity}, target},
+          {"training", what + ", bf16", "tokens/s", model + " heddle bf16" + quantity,
+           {pytorch + "bf16" + quantity, pytorch + "bf16, passive" + quantity}, 1.5}};
+}
+
+// AdamW may take 1.3 times as long as its memory traffic does.
+constexpr double update_share = 1 / 1.3;
+
+const Rows more_training{
+    {"training", "GPT-2 124M, 4 x 64, f32, against llm.c", "tokens/s", "124m-short heddle f32: tokens_per_second",
+     {"124m-short llm.c f32: tokens_per_second"}, 5},
+    {"training", "GPT-2 124M, 4 x 256, f32, of sgemm's rate", "GFLOP/s", "124m heddle f32: gflops",
+     {"OpenBLAS: sgemm_gflops 2048x2048x2048"}, 0.8},
+    {"training", "6 x 384, 12 x 256, bf16, arithmetic (stretch)", "GFLOP/s", "small heddle bf16: gflops", {"= 800"}, 1},
+    {"training", "AdamW on 124M, at 28 bytes a parameter, of reading", "GB/s", "124m heddle f32: update_gb_s",
+     {"limits: read_gb_s"}, update_share},
+    {"memory", "most memory of training 124M, 4 x 256, f32", "MB", "124m heddle f32: peak_memory_mb",
+     {"124m PyTorch f32: peak_memory_mb"}, 1, Better::less},
+    {"memory", "most memory of training 124M, 4 x 256, bf16", "MB", "124m heddle bf16: peak_memory_mb",
+     {"124m PyTorch bf16: peak_memory_mb"}, 1, Better::less},
+};
+
+// One line against what memory allows, with the share that is asked.
+Row decoding(const std::string& weights, double share) {
+  const std::string ours = "decoding heddle " + weights + ": tokens_per_second";
+  return {"decoding", "one line, " + weights + ", of the bandwidth's limit", "tokens/s", ours, {ours + "_limit"}, share};
+}
+
+const Rows more_decoding{
+    {"decoding", "one line, f32, of reading with four streams a thread", "tokens/s",
+     "decoding heddle f32: tokens_per_second", {"decoding heddle f32: tokens_per_second_4_streams"}},
+    {"decoding", "one line, f32, against peers", "tokens/s", "decoding heddle f32: tokens_per_second",
+     {"decoding ggml f32: tokens_per_second", "decoding CTranslate2 f32: tokens_per_second"}},
+    {"decoding", "one line, bf16, against ggml's f16", "tokens/s", "decoding heddle bf16: tokens_per_second",
+     {"decoding ggml f16: tokens_per_second"}, 1},
+    {"decoding", "one line, int8, against ggml's q8_0", "tokens/s", "decoding heddle int8: tokens_per_second",
+     {"decoding ggml q8_0: tokens_per_second"}, 1},
+    {"decoding", "one line, int8, against CTranslate2's int8", "tokens/s", "decoding heddle int8: tokens_per_second",
+     {"decoding CTranslate2 int8: tokens_per_second"}},
+    {"decoding", "prompt of 256, f32, against 950", "tokens/s", "decoding heddle f32: prompt_tokens_per_second",
+     {"= 950"}, 1},
+    {"decoding", "prompt of 256, f32, against CTranslate2", "tokens/s", "decoding heddle f32: prompt_tokens_per_second",
+     {"decoding CTranslate2 f32: prompt_tokens_per_second"}, 1},
+    {"decoding", "prompt of 256, bf16, against CTranslate2's int8", "tokens/s",
+     "decoding heddle bf16: prompt_tokens_per_second", {"decoding CTranslate2 int8: prompt_tokens_per_second"}, 1},
+    {"decoding", "16 lines at once, f32, over one line", "tokens/s", "decoding heddle f32: lines_tokens_per_second",
+     {"decoding heddle f32: tokens_per_second"}, 8},
+};
+
+const Rows tools{
+    {"tokenizing", "GPT-2's vocabulary, one thread", "MB/s", "encoding heddle 1: mb_per_second",
+     {"encoding tiktoken: mb_per_second", "encoding gpt-tokenizer: mb_per_second",
+      "encoding SentencePiece: mb_per_second"}, 3},
+    {"tokenizing", "two threads over one", "MB/s", "encoding heddle 2: mb_per_second",
+     {"encoding heddle 1: mb_per_second"}, 1.8},
+    {"tokenizing", "learning 8,000 BPE pieces", "s", "learning heddle: seconds", {"learning SentencePiece: seconds"}, 2,
+     Better::less},
+    {"start-up", "--version", "ms", "start-up version: milliseconds", {"= 50"}, 1, Better::less},
+    {"start-up", "inspect of a model of 500 MB", "ms", "start-up inspect: milliseconds", {"= 50"}, 1, Better::less},
+};
+
+}  // namespace
+
+std::vector<Row> report_rows() {
+  Rows rows = limits;
+  add(rows, products());
+  add(rows, training("124m", "GPT-2 124M, 4 x 256", 1.2));
+  add(rows, training("small", "6 x 384, 12 x 256", 1.3));
+  add(rows, training("nano", "4 x 128, 12 x 64", 2));
+  add(rows, more_training);
+  add(rows, {decoding("f32", 0.95), decoding("bf16", 0.8), decoding("int8", 0.65)});
+  add(rows, more_decoding);
+  add(rows, tools);
+  return rows;
+}
+
+}  // namespace heddle::benchmark
