@@ -27,6 +27,11 @@ HEDDLE_INLINE Real dot_loop(const Real* x, const W* w, Index count) {
 }
 
 template <class W>
+HEDDLE_INLINE void streams_loop(const Real* x, const W* w, Index distance, Index count, Real* sums) {
+  for (Index j = 0; j < 4; ++j) sums[j] = dot_loop(x, w + j * distance, count);
+}
+
+template <class W>
 HEDDLE_INLINE void four_loop(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, Real* sums) {
   for (Index i = 0; i < 4; ++i) {
     for (Index j = 0; j < 4; ++j) sums[4 * i + j] = dot_loop(x + i * x_stride, w + j * w_stride, count);
@@ -36,6 +41,9 @@ HEDDLE_INLINE void four_loop(const Real* x, Index x_stride, const W* w, Index w_
 // Plain loops for every processor.
 #define HEDDLE_DOTS(W)                                                                                          \
   HEDDLE_KERNEL Real plain_one(const Real* x, const W* w, Index count) { return dot_loop(x, w, count); }       \
+  HEDDLE_KERNEL void plain_streams(const Real* x, const W* w, Index distance, Index count, Real* sums) {        \
+    streams_loop(x, w, distance, count, sums);                                                                  \
+  }                                                                                                             \
   HEDDLE_KERNEL void plain_four(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, bool, Real* sums) { \
     four_loop(x, x_stride, w, w_stride, count, sums);                                                           \
   }
@@ -78,6 +86,31 @@ HEDDLE_AVX512 Real wide_one(const Real* x, const W* w, Index count) {
     sums[0] = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(mask, x + k), widen(w + k, mask), sums[0]);
   }
   return _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3])));
+}
+
+template <class W>
+HEDDLE_AVX512 void wide_streams(const Real* x, const W* w, Index distance, Index count, Real* sums) {
+  __m512 v[4][2];
+  for (auto& pair : v) pair[0] = pair[1] = _mm512_setzero_ps();
+  Index k = 0;
+  for (; k + 32 <= count; k += 32) {
+    const __m512 x0 = _mm512_loadu_ps(x + k), x1 = _mm512_loadu_ps(x + k + 16);
+#pragma GCC unroll 4
+    for (Index j = 0; j < 4; ++j) {
+      const W* row = w + j * distance + k;
+      const char* ahead = reinterpret_cast<const char*>(row) + prefetch_bytes;
+      _mm_prefetch(ahead, _MM_HINT_T0);
+      if (sizeof(W) > 2) _mm_prefetch(ahead + 64, _MM_HINT_T0);
+      v[j][0] = _mm512_fmadd_ps(x0, widen(row, all), v[j][0]);
+      v[j][1] = _mm512_fmadd_ps(x1, widen(row + 16, all), v[j][1]);
+    }
+  }
+  for (; k < count; k += 16) {
+    const __mmask16 mask = count - k >= 16 ? all : rest(count - k);
+    const __m512 x0 = _mm512_maskz_loadu_ps(mask, x + k);
+    for (Index j = 0; j < 4; ++j) v[j][0] = _mm512_fmadd_ps(x0, widen(w + j * distance + k, mask), v[j][0]);
+  }
+  for (Index j = 0; j < 4; ++j) sums[j] = _mm512_reduce_add_ps(_mm512_add_ps(v[j][0], v[j][1]));
 }
 
 // The sums of 16 vectors, in order: halves of pairs are added until one vector is left.
@@ -169,9 +202,9 @@ template <class W>
 DotKernels<W> dot_kernels() {
 #ifdef HEDDLE_HAS_AVX512_DOTS
   static const bool wide = is_wide();
-  if (wide) return {wide_one<W>, wide_four<W>, sixteen_kernel<W>()};
+  if (wide) return {wide_one<W>, wide_streams<W>, wide_four<W>, sixteen_kernel<W>()};
 #endif
-  return {plain_one, plain_four, nullptr};
+  return {plain_one, plain_streams, plain_four, nullptr};
 }
 
 template DotKernels<Real> dot_kernels();

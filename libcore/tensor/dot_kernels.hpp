@@ -10,6 +10,8 @@ template <class W>
 struct DotKernels {
   // x . w over `count` numbers. Reads w as one stream.
   Real (*one)(const Real* x, const W* w, Index count);
+  // sums[j] = x . w_j for four rows w + j distance: four streams, which memory serves faster than one.
+  void (*streams)(const Real* x, const W* w, Index distance, Index count, Real* sums);
   // sums[4 i + j] = x_i . w_j for four rows of each, x_stride and w_stride apart. fetch_next asks memory for the four rows
   // of w that follow.
   void (*four)(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, bool fetch_next, Real* sums);

@@ -33,7 +33,9 @@ class FewRows {
     if (x_.rows >= block) {
       for (; j + block <= tile_.column_end; j += block) multiply_block(j, 0);
     }
-    for (; j < tile_.column_end; ++j) {
+    const Index quarter = (tile_.column_end - j) / 4;
+    for (const Index end = j + quarter; j < end; ++j) multiply_streams(j, quarter);
+    for (j += 3 * quarter; j < tile_.column_end; ++j) {
       for (Index i = 0; i < x_.rows; ++i) multiply_one(i, j);
     }
   }
@@ -46,6 +48,15 @@ class FewRows {
     values_[i * tile_.columns() + j - tile_.column_begin] = w_.scales == nullptr ? sum : sum * w_.scales[j];
   }
   void multiply_one(Index i, Index j) const { put(i, j, kernels_.one(x_row(i), w_row(j), w_.rows)); }
+
+  // Rows j, j + quarter and so on.
+  void multiply_streams(Index j, Index quarter) const {
+    for (Index i = 0; i < x_.rows; ++i) {
+      std::array<Real, 4> sums;
+      kernels_.streams(x_row(i), w_row(j), quarter * w_.stride, w_.rows, sums.data());
+      for (Index b = 0; b < 4; ++b) put(i, j + b * quarter, sums[static_cast<std::size_t>(b)]);
+    }
+  }
 
   void multiply_sixteen(Index j) const {
     std::array<Real, lanes * lanes> sums;

@@ -17,18 +17,17 @@ namespace {
 
 constexpr Index tile_rows = 8, tile_columns = 48;
 
-// 16 numbers of any type as floats; the ones beyond `count` are zero.
-HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const MatrixView& x, Index offset, Index count) {
-  const auto mask = static_cast<__mmask16>(count >= 16 ? 0xFFFF : (1u << std::max<Index>(0, count)) - 1);
-  switch (x.element) {
-    case Element::real: return _mm512_maskz_loadu_ps(mask, x.as<float>() + offset);
-    case Element::bfloat16:
-      return _mm512_castsi512_ps(
-          _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, x.as<BFloat16>() + offset)), 16));
-    case Element::int8:
-      return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, x.as<std::int8_t>() + offset)));
-  }
-  return _mm512_setzero_ps();
+HEDDLE_AVX512 HEDDLE_INLINE __mmask16 first(Index count) {
+  return static_cast<__mmask16>(count >= 16 ? 0xFFFF : (1u << std::max<Index>(0, count)) - 1);
+}
+
+// 16 numbers as floats; those outside the mask are zero.
+HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const float* x, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, x); }
+HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const BFloat16* x, __mmask16 mask) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, x)), 16));
+}
+HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const std::int8_t* x, __mmask16 mask) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, x)));
 }
 
 HEDDLE_AVX512 inline void transpose16(__m512 (&r)[16]) {
@@ -59,49 +58,73 @@ HEDDLE_AVX512 inline void transpose16(__m512 (&r)[16]) {
   }
 }
 
-// panel[k][width] = lanes of x, each contiguous along k: blocks of 16 by 16 are transposed. int8 lanes have scales.
-HEDDLE_AVX512 void pack_lanes_of_runs(const MatrixView& x, Index lanes, Index depth, Index step, Index width,
-                                      float* panel) {
+// What a panel is made from: `lanes` rows of the left operand or columns of the right one.
+struct Source {
+  Index lanes, depth, stride;
+  const float* scales;  // of the stored rows, or null
+};
+HEDDLE_AVX512 HEDDLE_INLINE __m512 scaled(__m512 numbers, const float* scales, Index row) {
+  return scales == nullptr ? numbers : _mm512_mul_ps(numbers, _mm512_set1_ps(scales[row]));
+}
+
+// panel[k][width] of lanes that are contiguous along the depth: blocks of 16 by 16 are transposed.
+template <class T, Index width>
+HEDDLE_AVX512 void pack_runs(const T* x, const Source& from, float* panel) {
   for (Index lane = 0; lane < width; lane += 16) {
-    const Index here = std::min<Index>(16, width - lane);
-    const auto mask = static_cast<__mmask16>((1u << here) - 1);
-    for (Index k = 0; k < depth; k += 16) {
+    const __mmask16 stored = first(width - lane);
+    const Index here = std::min<Index>(std::min<Index>(16, width - lane), from.lanes - lane);
+    for (Index k = 0; k < from.depth; k += 16) {
+      const __mmask16 mask = first(from.depth - k);
       __m512 block[16];
+#pragma GCC unroll 16
       for (Index i = 0; i < 16; ++i) {
-        const Index at = lane + i;
-        block[i] = at < lanes && i < here ? load_floats(x, at * step + k, depth - k) : _mm512_setzero_ps();
-        if (x.scales != nullptr && at < lanes && i < here) {
-          block[i] = _mm512_mul_ps(block[i], _mm512_set1_ps(x.scales[at]));
-        }
+        block[i] = i < here ? scaled(load_floats(x + (lane + i) * from.stride + k, mask), from.scales, lane + i)
+                            : _mm512_setzero_ps();
       }
       transpose16(block);
-      const Index count = std::min<Index>(16, depth - k);
-      for (Index i = 0; i < count; ++i) _mm512_mask_storeu_ps(panel + (k + i) * width + lane, mask, block[i]);
+      float* to = panel + k * width + lane;
+      const Index count = std::min<Index>(16, from.depth - k);
+#pragma GCC unroll 16
+      for (Index i = 0; i < 16; ++i) {
+        if (i < count) _mm512_mask_storeu_ps(to + i * width, stored, block[i]);
+      }
     }
   }
 }
 
-// panel[k][width] where the lanes of one k lie together. int8 has a scale for each k.
-HEDDLE_AVX512 void pack_runs_of_lanes(const MatrixView& x, Index lanes, Index depth, Index step, Index width,
-                                      float* panel) {
-  for (Index lane = 0; lane < width; lane += 16) {
-    const auto mask = static_cast<__mmask16>((1u << std::min<Index>(16, width - lane)) - 1);
-    for (Index k = 0; k < depth; ++k) {
-      __m512 run = load_floats(x, k * step + lane, lanes - lane);
-      if (x.scales != nullptr) run = _mm512_mul_ps(run, _mm512_set1_ps(x.scales[k]));
-      _mm512_mask_storeu_ps(panel + k * width + lane, mask, run);
+// The same of lanes that lie together at each point of the depth.
+template <class T, Index width>
+HEDDLE_AVX512 void pack_lanes(const T* x, const Source& from, float* panel) {
+  for (Index k = 0; k < from.depth; ++k, x += from.stride, panel += width) {
+#pragma GCC unroll 3
+    for (Index lane = 0; lane < width; lane += 16) {
+      _mm512_mask_storeu_ps(panel + lane, first(width - lane),
+                            scaled(load_floats(x + lane, first(from.lanes - lane)), from.scales, k));
     }
+  }
+}
+
+template <class T, Index width>
+void pack(const MatrixView& x, const Source& from, bool runs, void* panel) {
+  const auto function = runs ? pack_runs<T, width> : pack_lanes<T, width>;
+  function(x.as<T>(), from, static_cast<float*>(panel));
+}
+
+template <Index width>
+void pack_any(const MatrixView& x, const Source& from, bool runs, void* panel) {
+  switch (x.element) {
+    case Element::real: return pack<float, width>(x, from, runs, panel);
+    case Element::bfloat16: return pack<BFloat16, width>(x, from, runs, panel);
+    case Element::int8: return pack<std::int8_t, width>(x, from, runs, panel);
   }
 }
 
 void pack_left(const MatrixView& x, void* panel) {
-  const auto pack = x.transposed ? pack_runs_of_lanes : pack_lanes_of_runs;
-  pack(x, x.rows, x.columns, x.stride, tile_rows, static_cast<float*>(panel));
+  pack_any<tile_rows>(x, {x.rows, x.columns, x.stride, x.scales}, !x.transposed, panel);
 }
 
 void pack_right(const MatrixView& x, void* panel) {
-  const auto pack = x.transposed ? pack_lanes_of_runs : pack_runs_of_lanes;
-  pack(x, x.columns, x.rows, x.stride, tile_columns, static_cast<float*>(panel));
+  pack_any<tile_columns>(x, {x.columns, x.rows, x.stride, x.scales}, x.transposed, panel);
 }
 
 HEDDLE_AVX512 void multiply(const void* left, const void* right, Index depth, Real* c, Index stride, bool add) {
