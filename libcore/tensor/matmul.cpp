@@ -87,7 +87,7 @@ void for_each_tile(Index rows, Index columns, TileShape shape, const Body& body)
 class PackedProduct {
  public:
   PackedProduct(const MicroKernel& kernel, const MatrixView& a, const MatrixView& b, const TileSink& sink)
-      : kernel_(kernel), a_(a), b_(b), sink_(sink), depth_(std::min(a.columns, depth_bytes / static_cast<Index>(kernel.packed_bytes))),
+      : kernel_(kernel), a_(a), b_(b), sink_(sink), depth_(std::clamp<Index>(a.columns, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes))),
         columns_(std::min(b.columns, slab_columns(depth_))), cut_(cut()) {}
 
   void run() {
@@ -127,7 +127,8 @@ class PackedProduct {
     if (a_.rows >= 2 * threads * good_rows) blocks = std::max(blocks, 2 * threads);
     const Index rows = ceil_div(std::max(least_rows, ceil_div(a_.rows, blocks)), kernel_.rows) * kernel_.rows;
     blocks = ceil_div(a_.rows, rows);
-    return {rows, std::clamp<Index>(ceil_div(2 * threads, blocks), 1, blocks >= threads ? 1 : ceil_div(columns_, least_columns))};
+    if (blocks >= threads) return {rows, 1};
+    return {rows, std::min(ceil_div(2 * threads, blocks), ceil_div(columns_, least_columns))};
   }
 
   void slab(Index column, Index k) {

@@ -16,12 +16,25 @@ const MicroKernel* current_kernel() {
   return precision() == Precision::bf16 ? bfloat16_kernel() : float_kernel();
 }
 
+// Bfloat16 as Reals: the BLAS knows no other elements.
+MatrixView widened(const MatrixView& x, Workspace& memory) {
+  Real* const values = memory.get<Real>(x.rows * x.columns);
+  for (Index i = 0; i < x.rows; ++i) {
+    const BFloat16* const row = x.as<BFloat16>() + i * x.row_step();
+    for (Index j = 0; j < x.columns; ++j) values[i * x.columns + j] = load(row[j * x.column_step()]);
+  }
+  return matrix(values, x.rows, x.columns);
+}
+
 }  // namespace
 
 void Operand::load(const MatrixView& x) {
   view_ = x;
   kernel_ = current_kernel();
-  if (kernel_ == nullptr) return;
+  if (kernel_ == nullptr) {
+    if (x.element == Element::bfloat16) view_ = widened(x, panels_);
+    return;
+  }
   const bool left = side_ == Side::left;
   const Index lanes = left ? x.rows : x.columns, depth = left ? x.columns : x.rows;
   const Index width = left ? kernel_->rows : kernel_->columns;

@@ -1,0 +1,142 @@
+// Operations at bf16 precision: what they give, and what flows back, is their f32 result but for rounding.
+#include <doctest/doctest.h>
+
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/attention.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/dropout.hpp"
+#include "heddle/ops/linear.hpp"
+#include "heddle/ops/norm.hpp"
+#include "heddle/tensor/precision.hpp"
+#include "support/gradient_check.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+Differentiated at(Precision wanted, const Operation& operation, const std::vector<Tensor>& inputs) {
+  set_precision(wanted);
+  const Differentiated result = differentiate(operation, inputs);
+  set_precision(Precision::f32);
+  return result;
+}
+
+// |a - b| / |b|, as vectors.
+double distance(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = doubles(a), y = doubles(b);
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    difference += (x[i] - y[i]) * (x[i] - y[i]);
+    size += y[i] * y[i];
+  }
+  return std::sqrt(difference / size);
+}
+
+void check_close(const Operation& operation, const std::vector<Tensor>& inputs) {
+  if (!bf16_is_supported()) return;
+  const Differentiated exact = at(Precision::f32, operation, inputs), rounded = at(Precision::bf16, operation, inputs);
+  CHECK(distance(rounded.output, exact.output) < 0.006);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    CAPTURE(i);
+    CHECK(distance(rounded.gradients[i], exact.gradients[i]) < 0.01);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bf16: linear, with what may follow it in the cache") {
+  const std::vector<Tensor> inputs{normal_tensor({3, 7, 40}, 1), normal_tensor({50, 40}, 2, 0.2), normal_tensor({50}, 3)};
+  check_close([](const auto& in) { return ops::linear(in[0], in[1], in[2]); }, inputs);
+  check_close([](const auto& in) { return ops::linear(in[0], in[1]); }, {inputs[0], inputs[1]});
+  for (const Activation activation : {Activation::gelu_tanh, Activation::silu}) {
+    check_close([&](const auto& in) { return ops::linear(in[0], in[1], in[2], {.activation = activation}); }, inputs);
+  }
+  check_close([](const auto& in) { return ops::linear(in[0], in[1], in[2], {.residual = in[3]}); },
+              {inputs[0], inputs[1], inputs[2], normal_tensor({3, 7, 50}, 4)});
+}
+
+TEST_CASE("bf16: norms that store bfloat16") {
+  const std::vector<Tensor> inputs{normal_tensor({5, 48}, 1), normal_tensor({48}, 2), normal_tensor({48}, 3)};
+  check_close([](const auto& in) { return ops::layer_norm(in[0], in[1], in[2], Real(1e-5), activation_element()); },
+              inputs);
+  check_close([](const auto& in) { return ops::rms_norm(in[0], in[1], Real(1e-5), activation_element()); },
+              {inputs[0], inputs[1]});
+}
+
+TEST_CASE("bf16: attention over a product's parts, dropout and the residual") {
+  const auto part = [](const Variable& x, Index i) {
+    return view(x, [i](const Tensor& t) { return t.narrowed(-1, 32 * i, 32).split(-1, 2).swapped(1, 2); });
+  };
+  const auto block = [&](const auto& in) {
+    const Variable stacked = ops::linear(in[0], in[1]);
+    const Variable mixed =
+        ops::fused_attention(part(stacked, 0), part(stacked, 1), part(stacked, 2), {Real(0.25), {.causal = true}});
+    const Variable merged = view(mixed, [](const Tensor& t) { return t.reshaped({2, 70, 32}); });
+    const Variable dropped = ops::dropout(ops::linear(merged, in[2]), 0.25, RandomStream(1, 2));
+    return ops::add(in[0], dropped);
+  };
+  check_close(block, {normal_tensor({2, 70, 32}, 1), normal_tensor({96, 32}, 2, 0.2), normal_tensor({32, 32}, 3, 0.2)});
+}
+
+TEST_CASE("bf16: the loss of a head") {
+  const std::vector<TokenId> targets{0, 59, 7, -1, 33, 2};
+  check_close([&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], targets, {.smoothing = 0.1}); },
+              {normal_tensor({6, 40}, 1), normal_tensor({60, 40}, 2, 0.2)});
+}
+
+TEST_CASE("linear_cross_entropy: equals the cross-entropy of the linear layer, and differences") {
+  const std::vector<TokenId> targets{0, 8, -1, 4};
+  const std::vector<Tensor> inputs{normal_tensor({4, 5}, 1), normal_tensor({9, 5}, 2)};
+  for (const double smoothing : {0.0, 0.2}) {
+    for (const double divisor : {0.0, 11.0}) {
+      const ops::CrossEntropy options{smoothing, divisor};
+      const Operation fused = [&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], targets, options); };
+      check_operation(fused, inputs);
+      const Differentiated actual = differentiate(fused, inputs);
+      const Differentiated expected = differentiate(
+          [&](const auto& in) { return ops::cross_entropy(ops::linear(in[0], in[1]), targets, options); }, inputs);
+      CHECK(difference(actual.output, expected.output) < by_precision(1e-14, 1e-6));
+      for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(difference(actual.gradients[i], expected.gradients[i]) < by_precision(1e-14, 1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("linear_cross_entropy: logits in parts") {
+  // More logits than are kept at once: 270,000 classes, 300 rows.
+  const Index classes = real_is_double ? 9 : 270000, rows = 300;
+  std::vector<TokenId> targets;
+  for (Index i = 0; i < rows; ++i) targets.push_back(static_cast<TokenId>((i * 7919) % classes));
+  const Tensor hidden = normal_tensor({rows, 2}, 1), weight = normal_tensor({classes, 2}, 2);
+  const std::vector<Tensor> inputs{hidden, weight};
+  const Differentiated actual =
+      differentiate([&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], targets, {}); }, inputs);
+  const Differentiated expected =
+      differentiate([&](const auto& in) { return ops::cross_entropy(ops::linear(in[0], in[1]), targets, {}); }, inputs);
+  CHECK(difference(actual.output, expected.output) < 1e-5);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(relative_difference(actual.gradients[i], expected.gradients[i]) < 1e-4);
+}
+
+TEST_CASE("linear: an activation or a residual is what the operation by itself gives") {
+  const std::vector<Tensor> inputs{normal_tensor({3, 6}, 1), normal_tensor({5, 6}, 2), normal_tensor({5}, 3),
+                                   normal_tensor({3, 5}, 4)};
+  const auto equal = [&](const Operation& fused, const Operation& apart) {
+    check_operation(fused, inputs);
+    const Differentiated actual = differentiate(fused, inputs), expected = differentiate(apart, inputs);
+    CHECK(difference(actual.output, expected.output) < by_precision(1e-14, 1e-6));
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(difference(actual.gradients[i], expected.gradients[i]) < by_precision(1e-14, 2e-6));
+    }
+  };
+  for (const Activation activation : {Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    equal([&](const auto& in) { return ops::linear(in[0], in[1], in[2], {.activation = activation}); },
+          [&](const auto& in) { return ops::activate(ops::linear(in[0], in[1], in[2]), activation); });
+  }
+  equal([](const auto& in) { return ops::linear(in[0], in[1], in[2], {.residual = in[3]}); },
+        [](const auto& in) { return ops::add(in[3], ops::linear(in[0], in[1], in[2])); });
+  const Variable x(inputs[0]), weight(inputs[1]), rest(inputs[3]);
+  CHECK_THROWS_AS(ops::linear(x, weight, {}, {.activation = Activation::relu, .residual = rest}), ShapeError);
+  CHECK_THROWS_AS(ops::linear(x, weight, {}, {.residual = x}), ShapeError);
+}

@@ -1,0 +1,245 @@
+// Products of every pair of element types, by every kernel that this processor has.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/micro_kernel.hpp"
+#include "heddle/tensor/operand.hpp"
+#include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/threads.hpp"
+#include "support/tensors.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+class AtPrecision {
+ public:
+  explicit AtPrecision(Precision wanted) : before_(precision()) { set_precision(wanted); }
+  ~AtPrecision() { set_precision(before_); }
+
+ private:
+  Precision before_;
+};
+
+std::vector<Precision> precisions() {
+  if (bf16_is_supported()) return {Precision::f32, Precision::bf16};
+  MESSAGE("this processor has no bf16 arithmetic; only f32 is tested");
+  return {Precision::f32};
+}
+
+Tensor quantised(const Tensor& x) {
+  const Tensor numbers(x.shape(), Element::int8), scales({x.shape()[0]});
+  for (Index i = 0; i < x.shape()[0]; ++i) {
+    scales[i] = static_cast<Real>(largest(x.narrowed(0, i, 1)) / 127);
+    for (Index j = 0; j < x.shape()[1]; ++j) {
+      const Index at = i * x.shape()[1] + j;
+      numbers.data<std::int8_t>()[at] = static_cast<std::int8_t>(std::lround(x[at] / scales[i]));
+    }
+  }
+  return Tensor::quantised(numbers, scales);
+}
+
+Tensor stored_as(const Tensor& x, Element element) {
+  return element == Element::int8 ? quantised(x) : x.as(element);
+}
+
+struct Operands {
+  Index rows, columns, depth;
+  bool transposed_a, transposed_b;
+  Element element_a, element_b;
+
+  Tensor a() const {
+    return stored_as(normal_tensor(transposed_a ? Shape{depth, rows} : Shape{rows, depth}, 1), element_a);
+  }
+  Tensor b() const {
+    return stored_as(normal_tensor(transposed_b ? Shape{columns, depth} : Shape{depth, columns}, 2), element_b);
+  }
+  MatrixView left(const Tensor& a) const { return transposed_a ? transpose(a) : matrix(a); }
+  MatrixView right(const Tensor& b) const { return transposed_b ? transpose(b) : matrix(b); }
+
+  // The product in double, and how far from it rounding may lead: bfloat16 has 8 digits, float 24.
+  struct Expected {
+    std::vector<double> values, tolerances;
+  };
+  Expected expected(const Tensor& a, const Tensor& b) const {
+    const std::vector<double> x = doubles(a), y = doubles(b);
+    Expected result;
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < columns; ++j) {
+        double sum = 0, size = 0;
+        for (Index k = 0; k < depth; ++k) {
+          const double term = x[static_cast<std::size_t>(transposed_a ? k * rows + i : i * depth + k)] *
+                              y[static_cast<std::size_t>(transposed_b ? j * depth + k : k * columns + j)];
+          sum += term;
+          size += term * term;
+        }
+        const bool exact = precision() == Precision::f32 && element_a == Element::real && element_b == Element::real;
+        result.values.push_back(sum);
+        result.tolerances.push_back((exact ? by_precision(1e-13, 4e-6) : 0.016) * std::sqrt(size) + 1e-30);
+      }
+    }
+    return result;
+  }
+};
+
+// The number of elements further from what is expected than rounding explains.
+int wrong(const std::vector<double>& actual, const Operands::Expected& expected) {
+  int count = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    count += !(std::abs(actual[i] - expected.values[i]) <= expected.tolerances[i]);
+  }
+  return count;
+}
+
+void check_products(const Operands& operands) {
+  CAPTURE(operands.rows);
+  CAPTURE(operands.columns);
+  CAPTURE(operands.depth);
+  CAPTURE(operands.transposed_a);
+  CAPTURE(operands.transposed_b);
+  CAPTURE(name_of(operands.element_a));
+  CAPTURE(name_of(operands.element_b));
+  const Tensor a = operands.a(), b = operands.b(), c({operands.rows, operands.columns});
+  const Operands::Expected expected = operands.expected(a, b);
+  matmul(operands.left(a), operands.right(b), target(c));
+  CHECK(wrong(doubles(c), expected) == 0);
+}
+
+constexpr Element storages[] = {Element::real, Element::bfloat16, Element::int8};
+
+}  // namespace
+
+TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    CAPTURE(static_cast<int>(wanted));
+    for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1}, {5, 7, 3}, {15, 47, 31}, {17, 49, 33}, {33, 50, 70},
+                                  {3, 65, 77}, {24, 31, 96}, {25, 33, 385}, {70, 100, 401}}) {
+      for (const bool ta : {false, true}) {
+        for (const bool tb : {false, true}) {
+          for (const Element ea : {Element::real, Element::bfloat16}) {
+            for (const Element eb : storages) check_products({m, n, k, ta, tb, ea, eb});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul: products that are cut along rows, columns or depth") {
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    for (const auto& [m, n, k] :
+         {std::array<Index, 3>{30, 35, 3500}, {600, 40, 50}, {26, 9000, 130}, {300, 500, 65}, {1, 700, 40}}) {
+      for (const bool ta : {false, true}) {
+        check_products({m, n, k, ta, true, Element::real, Element::real});
+        check_products({m, n, k, ta, false, Element::bfloat16, Element::bfloat16});
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul: few rows times stored rows of every type") {
+  for (Index rows = 1; rows <= 25; ++rows) {
+    for (const Element element : storages) {
+      for (const Index columns : {1, 3, 4, 17, 40, 300}) {
+        check_products({rows, columns, 83, false, true, Element::real, element});
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul: no depth gives zeros, no rows or columns give nothing") {
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    const Tensor none({1}), c({40, 50}, 7);
+    matmul(matrix(none.data(), 40, 0, 1), matrix(none.data(), 0, 50, 50), target(c));
+    CHECK(c.elements() == std::vector<Real>(2000, 0));
+    matmul(matrix(none.data(), 0, 1), matrix(none.data(), 1, 1), target(c.data(), 0, 1));
+  }
+}
+
+TEST_CASE("matmul: alpha, beta and bfloat16 targets") {
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    const Tensor a = normal_tensor({40, 60}, 1), b = normal_tensor({70, 60}, 2), plain({40, 70});
+    matmul(matrix(a), transpose(b), target(plain));
+    const Tensor mixed({40, 70}, 3), half({40, 70}, Element::bfloat16);
+    matmul(matrix(a), transpose(b), target(mixed), 2, Real(0.5));
+    half.fill(3);
+    matmul(matrix(a), transpose(b), target(half), 2, Real(0.5));
+    const Tensor expected = plain.copy();
+    for (Index i = 0; i < expected.size(); ++i) expected[i] = 2 * expected[i] + Real(1.5);
+    CHECK(difference(mixed, expected) < 1e-4);
+    CHECK(half.elements() == mixed.as(Element::bfloat16).elements());
+  }
+}
+
+TEST_CASE("matmul: the same bits for any number of threads and any neighbours") {
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    for (const auto& [m, n, k] : {std::array<Index, 3>{300, 700, 900}, {9, 400, 70}, {1000, 30, 64}}) {
+      const Tensor a = normal_tensor({m, k}, 1), b = normal_tensor({n, k}, 2);
+      std::vector<Real> first;
+      for (const int threads : {1, 2, 3, 7}) {
+        set_thread_count(threads);
+        const Tensor c({m, n});
+        matmul(matrix(a), transpose(b), target(c));
+        if (first.empty()) first = c.elements();
+        CHECK(c.elements() == first);
+      }
+    }
+  }
+  set_thread_count(2);
+}
+
+TEST_CASE("operand: parts of a packed operand, added or set") {
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    const Operands whole{40, 300, 200, false, true, Element::real, Element::real};
+    const Tensor a = whole.a(), b = whole.b();
+    Operand left(Operand::Side::left), right(Operand::Side::right);
+    right.load(whole.right(b));
+    const Index column = part_unit, columns = 150, row = part_unit, depth = 200 - part_unit;
+    left.load(matrix(a).columns_in(row, 200));
+    const Index stride = padded_columns(columns);
+    const Tensor c({padded_rows(40), stride}, 0);
+    multiply(left, right, {column, columns, row}, c.data(), stride, true);
+    multiply(left, right, {column, columns, row}, c.data(), stride, true);
+    const Operands part{40, columns, depth, false, true, Element::real, Element::real};
+    Operands::Expected expected = part.expected(a.narrowed(1, row, depth).copy(),
+                                                b.narrowed(0, column, columns).narrowed(1, row, depth).copy());
+    for (double& value : expected.values) value *= 2;
+    for (double& tolerance : expected.tolerances) tolerance *= 2;
+    CHECK(wrong(doubles(c.narrowed(0, 0, 40).narrowed(1, 0, columns)), expected) == 0);
+  }
+}
+
+TEST_CASE("bfloat16 kernels: vector instructions come to what matrix units do") {
+  const MicroKernel* vector = bfloat16_kernel(BFloat16Unit::vector);
+  const MicroKernel* units = bfloat16_kernel(BFloat16Unit::matrix);
+  if (vector == nullptr || units == nullptr) {
+    MESSAGE("skipped: this processor has only one of them, or none");
+    return;
+  }
+  const Tensor a = normal_tensor({32, 96}, 1), b = normal_tensor({32, 96}, 2);
+  const auto product = [&](const MicroKernel& kernel) {
+    const Tensor left({32, 96}, Element::bfloat16), right({32, 96}, Element::bfloat16), c({32, 40}, 1);
+    kernel.pack_left(matrix(a), left.raw());
+    kernel.pack_right(transpose(b), right.raw());
+    kernel.multiply(left.raw(), right.raw(), 96, c.data(), 40, false);
+    kernel.multiply(left.raw(), right.raw(), 96, c.data(), 40, true);
+    return c;
+  };
+  const Tensor x = product(*vector), y = product(*units);
+  CHECK(relative_difference(x, y) < 1e-6);
+  CHECK(x.narrowed(1, 32, 8).elements() == std::vector<Real>(32 * 8, 1));
+  Operands::Expected expected =
+      Operands{32, 32, 96, false, true, Element::bfloat16, Element::bfloat16}.expected(a, b);
+  for (double& value : expected.values) value *= 2;
+  for (double& tolerance : expected.tolerances) tolerance *= 2;
+  CHECK(wrong(doubles(x.narrowed(1, 0, 32)), expected) == 0);
+}

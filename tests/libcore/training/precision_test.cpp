@@ -1,0 +1,178 @@
+// Training at bf16 precision.
+#include "heddle/tensor/precision.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <sstream>
+
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/pool.hpp"
+#include "heddle/tensor/threads.hpp"
+#include "heddle/training/trainer.hpp"
+#include "small_decoder.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+// Leaves single precision behind.
+class AtBf16 {
+ public:
+  AtBf16() { set_precision(Precision::bf16); }
+  ~AtBf16() { set_precision(Precision::f32); }
+};
+
+bool skipped() {
+  if (bf16_is_supported()) return false;
+  MESSAGE("skipped: this processor has no bf16 arithmetic");
+  return true;
+}
+
+using Gradients = std::map<std::string, std::vector<double>>;
+
+// What the same program says in double precision.
+Gradients gradients_in_double() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(HEDDLE_WRITE_GRADIENTS, "r"), pclose);
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  char buffer[65536];
+  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe.get())) text.append(buffer, count);
+  Gradients gradients;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    for (double number = 0; words >> number;) gradients[name].push_back(number);
+  }
+  return gradients;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    difference += (a.at(i) - b[i]) * (a.at(i) - b[i]);
+    size += b[i] * b[i];
+  }
+  return std::sqrt(difference / size);
+}
+
+models::ModelConfig tiny() {
+  models::ModelConfig config;
+  config.layers = 2;
+  config.width = 32;
+  config.heads = 4;
+  config.context = 16;
+  config.vocab_size = 40;
+  return config;
+}
+
+data::TokensInMemory text() {
+  std::vector<TokenId> tokens{0};
+  for (int i = 1; i < 4000; ++i) tokens.push_back(static_cast<TokenId>((5 * tokens.back() + 3 + (i % 7 == 0)) % 40));
+  return {tokens, 40};
+}
+
+training::Plan plan() {
+  training::Plan plan;
+  plan.training.steps = 60;
+  plan.training.batch_size = 4;
+  plan.schedule.learning_rate = 3e-3;
+  return plan;
+}
+
+struct Trained {
+  double loss = 0;
+  std::vector<Real> weights;
+};
+Trained trained(double dropout) {
+  models::ModelConfig config = tiny();
+  config.dropout = dropout;
+  models::Decoder model(config, 3);
+  const data::TokensInMemory tokens = text();
+  training::Trainer trainer(model, tokens, nullptr, plan());
+  Trained result;
+  for (int i = 0; i < 60; ++i) result.loss = trainer.step();
+  for (const Parameter& parameter : model.parameters().all()) {
+    const std::vector<Real> numbers = parameter.value().elements();
+    result.weights.insert(result.weights.end(), numbers.begin(), numbers.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("gradients: those of double precision, but for rounding, for every parameter of a small model") {
+  const Gradients exact = gradients_in_double(), single = small_decoder_gradients();
+  REQUIRE(exact.size() == single.size());
+  for (const auto& [name, gradient] : exact) {
+    CAPTURE(name);
+    // A key's bias moves all scores of a query alike: its gradient is zero but for rounding.
+    if (name.ends_with("key/bias")) continue;
+    CHECK(distance(single.at(name), gradient) < 2e-5);
+  }
+  if (skipped()) return;
+  const AtBf16 scope;
+  for (const auto& [name, gradient] : small_decoder_gradients()) {
+    CAPTURE(name);
+    if (name.ends_with("key/bias")) continue;
+    CHECK(distance(gradient, exact.at(name)) < 0.02);
+  }
+}
+
+TEST_CASE("trainer: bf16 comes to the loss of f32, with and without dropout") {
+  if (skipped()) return;
+  for (const double dropout : {0.0, 0.1}) {
+    const double single = trained(dropout).loss;
+    const AtBf16 scope;
+    CHECK(trained(dropout).loss == doctest::Approx(single).epsilon(0).scale(1).epsilon(0.02));
+  }
+}
+
+TEST_CASE("trainer: bf16 gives the same bits for any number of threads") {
+  if (skipped()) return;
+  const AtBf16 scope;
+  std::vector<Real> first;
+  for (const int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    const std::vector<Real> weights = trained(0.1).weights;
+    if (first.empty()) first = weights;
+    CHECK(weights == first);
+  }
+  set_thread_count(2);
+}
+
+TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and steps ask for no more") {
+  if (skipped()) return;
+  const AtBf16 scope;
+  set_thread_count(1);
+  const data::TokensInMemory tokens = text();
+  std::size_t bytes = 0;
+  double flops = 0;
+  {
+    const Simulation simulation;
+    models::Decoder model(tiny(), 3);
+    training::Trainer trainer(model, tokens, nullptr, plan());
+    const double before = matmul_flops();
+    trainer.step();
+    flops = matmul_flops() - before;
+    trainer.step();
+    bytes = pool().statistics().peak_bytes_in_use;
+  }
+  pool().trim();
+  const std::size_t in_use = pool().statistics().bytes_in_use;
+  models::Decoder model(tiny(), 3);
+  training::Trainer trainer(model, tokens, nullptr, plan());
+  const double before = matmul_flops();
+  trainer.step();
+  CHECK(matmul_flops() - before == flops);
+  const Index allocations = static_cast<Index>(pool().statistics().system_allocations);
+  for (int i = 0; i < 5; ++i) trainer.step();
+  CHECK(static_cast<Index>(pool().statistics().system_allocations) == allocations);
+  CHECK(pool().statistics().bytes_in_use - in_use <= bytes);
+  set_thread_count(2);
+}

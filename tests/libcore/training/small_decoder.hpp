@@ -1,0 +1,42 @@
+// A decoder and a batch that the float and the double libraries build alike, to compare gradients between them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heddle/training/causal.hpp"
+#include "support/tensors.hpp"
+
+namespace heddle::testing {
+
+// The gradients of every parameter, computed at the precision in force. Weights are rounded to bfloat16 first, so that
+// both libraries start from the same numbers.
+inline std::map<std::string, std::vector<double>> small_decoder_gradients() {
+  models::ModelConfig config;
+  config.layers = 3;
+  config.width = 64;
+  config.heads = 4;
+  config.context = 32;
+  config.vocab_size = 100;
+  models::Decoder model(config, 5);
+  for (const Parameter& parameter : model.parameters().all()) {
+    parameter.value().assign(parameter.value().as(Element::bfloat16).as(Element::real));
+  }
+  data::TokenBatch batch;
+  batch.batch = 4;
+  batch.time = config.context;
+  for (Index i = 0; i < batch.batch * batch.time; ++i) {
+    batch.ids.push_back(static_cast<TokenId>((i * 37 + i / 5) % 100));
+    batch.targets.push_back(static_cast<TokenId>((i * 53 + i / 3) % 100));
+  }
+  {
+    Recording recording;
+    recording.backward(training::causal_loss(model, batch, {}, {}));
+  }
+  std::map<std::string, std::vector<double>> gradients;
+  for (const Parameter& parameter : model.parameters().all()) gradients[parameter.name] = doubles(parameter.gradient());
+  return gradients;
+}
+
+}  // namespace heddle::testing
