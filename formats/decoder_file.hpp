@@ -17,8 +17,12 @@ struct LoadedDecoder {
   text::Tokenizer tokenizer;
 };
 
-// Reads configuration, weights and tokenizer. Throws DataError where the file is damaged, or its weights or its
-// tokenizer do not fit its configuration.
+// A model to use, not to train: its weights stay in the file, which is mapped, in the types that it has. Nothing is
+// read until it is used, so checksums are not computed; `inspect --verify` does that. Throws DataError where the file's
+// weights or tokenizer do not fit its configuration, or its structure is damaged.
 LoadedDecoder load_decoder(const ModelFile& file);
+
+// A model to train: its weights are Reals in memory, checksums computed. Throws DataError as above, and for damage.
+LoadedDecoder load_decoder_to_train(const ModelFile& file);
 
 }  // namespace heddle::formats

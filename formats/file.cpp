@@ -60,6 +60,7 @@ void OutputFile::check_written() const {
 void OutputFile::commit(const Provenance& provenance) {
   FileHeader header;
   header.kind = kind_;
+  header.format_version = version_;
   header.created_by = provenance.own.created_by;
   header.created_at = provenance.own.created_at;
   header.command_line = provenance.own.command_line;

@@ -2,6 +2,7 @@
 // they are written whole or not at all.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,14 +30,16 @@ struct heddle::Names<heddle::formats::FileKind> {
 
 namespace heddle::formats {
 
-// The version of the formats that this heddle writes; it reads all up to this one.
-inline constexpr Index format_version = 1;
+// The newest version of the formats; this heddle reads all up to it. A file says the lowest version that describes it,
+// so that older programs read what they can:
+// 2: weights may be bfloat16 or int8.
+inline constexpr Index format_version = 2;
 
 // The attributes of the root group.
 struct FileHeader {
   std::string format = "heddle";
   FileKind kind = FileKind::tensors;
-  Index format_version = formats::format_version;
+  Index format_version = 1;
   std::string created_by, created_at, command_line;
 
   template <class Self, class Visitor>
@@ -86,6 +89,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   hdf5::Group root() const { return file_->root(); }
+  // The file holds what was new in this version.
+  void needs_version(Index version) { version_ = std::max(version_, version); }
   // Throws DataError when something could not be written (a full disk), which commit() would find too.
   void check_written() const;
   // Adds header and provenance. All groups and data sets of the file must be gone.
@@ -94,6 +99,7 @@ class OutputFile {
  private:
   AtomicFile target_;
   FileKind kind_;
+  Index version_ = 1;
   hdf5::DriverFile driver_;
   std::optional<hdf5::File> file_;
 };

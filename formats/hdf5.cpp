@@ -26,7 +26,7 @@ Handle dataset_properties(const DatasetLayout& layout, const std::string& where)
   const hid_t id = properties.id();
   require({H5Pset_obj_track_times(id, false)}, where);
   if (layout.chunk == 0) {
-    require({H5Pset_layout(id, H5D_CONTIGUOUS), H5Pset_alloc_time(id, H5D_ALLOC_TIME_EARLY),
+    require({H5Pset_layout(id, H5D_CONTIGUOUS), H5Pset_alloc_time(id, H5D_ALLOC_TIME_LATE),
              H5Pset_fill_time(id, H5D_FILL_TIME_NEVER)},
             where);
     return properties;

@@ -19,6 +19,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
 #include "heddle/formats/hdf5_driver.hpp"
+#include "heddle/tensor/element.hpp"
 
 namespace heddle::formats::hdf5 {
 
@@ -43,17 +44,19 @@ class Handle {
 };
 
 // What elements are, in memory and, little-endian, in the file.
-enum class Element { int64, uint16, uint32, uint64, float32, float64, text };
+enum class Element { int8, int64, uint16, uint32, uint64, bfloat16, float32, float64, text };
 
 std::string name_of(Element element);  // "float32"
 Index size_of(Element element);        // bytes; text elements have a width instead
 
 template <class T>
 constexpr Element element_of() {
+  if constexpr (std::same_as<T, std::int8_t>) return Element::int8;
   if constexpr (std::same_as<T, std::int64_t>) return Element::int64;
   if constexpr (std::same_as<T, std::uint16_t>) return Element::uint16;
   if constexpr (std::same_as<T, std::uint32_t>) return Element::uint32;
   if constexpr (std::same_as<T, std::uint64_t>) return Element::uint64;
+  if constexpr (std::same_as<T, BFloat16>) return Element::bfloat16;
   if constexpr (std::same_as<T, float>) return Element::float32;
   if constexpr (std::same_as<T, double>) return Element::float64;
   if constexpr (std::same_as<T, char>) return Element::text;
@@ -93,7 +96,7 @@ struct DatasetLayout {
   Element element;
   std::vector<Index> extents;
   Index text_width = 0;   // bytes of a text element, filled up with at least one NUL
-  Index chunk = 0;        // rows a chunk, and then the first extent may grow; 0: contiguous, its place fixed at once
+  Index chunk = 0;        // rows a chunk, and then the first extent may grow; 0: contiguous, placed when first written
   bool compress = false;  // needs chunks
 };
 

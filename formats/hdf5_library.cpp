@@ -61,6 +61,8 @@ Handle::~Handle() {
 
 std::string name_of(Element element) {
   switch (element) {
+    case Element::int8:
+      return "int8";
     case Element::int64:
       return "int64";
     case Element::uint16:
@@ -69,6 +71,8 @@ std::string name_of(Element element) {
       return "uint32";
     case Element::uint64:
       return "uint64";
+    case Element::bfloat16:
+      return "bfloat16";
     case Element::float32:
       return "float32";
     case Element::float64:
@@ -81,7 +85,10 @@ std::string name_of(Element element) {
 
 Index size_of(Element element) {
   switch (element) {
+    case Element::int8:
+      return 1;
     case Element::uint16:
+    case Element::bfloat16:
       return 2;
     case Element::uint32:
     case Element::float32:
@@ -104,28 +111,41 @@ Handle text_type(Index width) {
   return type;
 }
 
-hid_t number_type(Element element) {
+namespace {
+
+// HDF5 has no bfloat16 of its own, but describes any float: 1 bit of sign, 8 of exponent, 7 of fraction. Programs that
+// read such numbers as float32 or float64 get them from HDF5 so.
+Handle bfloat16_type() {
+  Handle type(H5Tcopy(H5T_IEEE_F32LE));
+  require({H5Tset_fields(type.id(), 15, 7, 8, 0, 7), H5Tset_precision(type.id(), 16), H5Tset_size(type.id(), 2)},
+          "bfloat16 type");
+  return type;
+}
+
+}  // namespace
+
+Handle element_type(Element element, Index text_width) {
   switch (element) {
+    case Element::int8:
+      return Handle(H5Tcopy(H5T_STD_I8LE));
     case Element::int64:
-      return H5T_STD_I64LE;
+      return Handle(H5Tcopy(H5T_STD_I64LE));
     case Element::uint16:
-      return H5T_STD_U16LE;
+      return Handle(H5Tcopy(H5T_STD_U16LE));
     case Element::uint32:
-      return H5T_STD_U32LE;
+      return Handle(H5Tcopy(H5T_STD_U32LE));
     case Element::uint64:
-      return H5T_STD_U64LE;
+      return Handle(H5Tcopy(H5T_STD_U64LE));
+    case Element::bfloat16:
+      return bfloat16_type();
     case Element::float32:
-      return H5T_IEEE_F32LE;
+      return Handle(H5Tcopy(H5T_IEEE_F32LE));
     case Element::float64:
-      return H5T_IEEE_F64LE;
+      return Handle(H5Tcopy(H5T_IEEE_F64LE));
     case Element::text:
       break;
   }
-  throw Error("text is not a number");
-}
-
-Handle element_type(Element element, Index text_width) {
-  return element == Element::text ? text_type(text_width) : Handle(H5Tcopy(number_type(element)));
+  return text_type(text_width);
 }
 
 bool can_compress() {

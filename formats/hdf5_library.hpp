@@ -43,10 +43,8 @@ inline Handle writing(hid_t id, const std::string& where, const char* attempt) {
 // For calls that only prepare another: throws DataError unless each of them worked.
 void require(std::initializer_list<herr_t> statuses, const std::string& where);
 
-// HDF5's own constant for the type of a number in the file, which is the one in memory too.
-hid_t number_type(Element element);
-// The type of any element.
-Handle element_type(Element element, Index text_width);
+// The type of an element, in the file and in memory.
+Handle element_type(Element element, Index text_width = 0);
 // A text type of that width, which has room for a final NUL.
 Handle text_type(Index width);
 

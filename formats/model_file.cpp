@@ -1,10 +1,14 @@
 #include "heddle/formats/model_file.hpp"
 
+#include <algorithm>
+
 #include "heddle/formats/problems.hpp"
 
 namespace heddle::formats {
 
 void ModelWriter::weights(std::span<const NamedTensor> weights) {
+  const auto is_reduced = [](const NamedTensor& tensor) { return tensor.value.element() != Element::real; };
+  if (std::any_of(weights.begin(), weights.end(), is_reduced)) file_.needs_version(2);
   write_tensors(file_.root().create_group("weights"), weights);
   file_.check_written();
 }

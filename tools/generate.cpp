@@ -5,6 +5,7 @@
 #include "heddle/decoding/generate.hpp"
 #include "heddle/formats/decoder_file.hpp"
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/precision.hpp"
 
 using namespace heddle;
 
@@ -26,6 +27,7 @@ struct GenerateToolOptions {
   Index max_tokens = 256;
   std::vector<std::string> stop;
   Index batch_size = 16;
+  Precision cache = Precision::f32;
   Overlong overlong = Overlong::error;
   bool jsonl = false;
   decoding::SamplingOptions sampling;
@@ -37,6 +39,7 @@ struct GenerateToolOptions {
     visitor(Field("max_tokens", "most tokens to add").range(1, 1000000000).takes("N"), self.max_tokens);
     visitor(Field("stop", "end before this text; may be repeated; a comma in it is written \\,").takes("TEXT"), self.stop);
     visitor(Field("batch_size", "lines continued at the same time").range(1, 10000).takes("N"), self.batch_size);
+    visitor(Field("cache", "how the keys and values of earlier tokens are kept; bf16 takes half the memory"), self.cache);
     visitor(Field("overlong", "what to do with a prompt longer than the context: an error, or keep its end"),
             self.overlong);
     visitor(Field("jsonl", "a JSON object a prompt: prompt, text, ids, log_likelihood"), self.jsonl);
@@ -58,6 +61,7 @@ class Generator {
     settings_.sampling = options.sampling;
     settings_.max_tokens = options.max_tokens;
     settings_.end = loaded_.tokenizer.end_of_text();
+    settings_.cache = options.cache == Precision::bf16 ? Element::bfloat16 : Element::real;
     settings_.seed = static_cast<std::uint64_t>(arguments.common().seed);
   }
 

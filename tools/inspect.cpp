@@ -6,6 +6,7 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/streams.hpp"
+#include "heddle/formats/model_file.hpp"
 #include "inspect_chart.hpp"
 #include "inspect_check.hpp"
 #include "inspect_print.hpp"

@@ -116,10 +116,10 @@ Summary summarize_preset(const std::string& name, const Parts& parts) {
 
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
   const Simulation simulation;
-  const models::Decoder model(config, std::nullopt);
+  const models::Decoder model(config, ParameterSource::unset());
   std::vector<formats::TensorInfo> weights;
   for (const formats::NamedTensor& tensor : formats::named_tensors(model.parameters())) {
-    weights.push_back({tensor.name, tensor.value.shape(), "float32", 0});
+    weights.push_back({tensor.name, tensor.value.shape(), Element::real, 0});
   }
   return weights;
 }

@@ -52,13 +52,13 @@ std::vector<Row> rows_of(std::span<const formats::TensorInfo> weights) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
   for (const formats::TensorInfo& tensor : weights) {
     const NumberedName name = take_apart(tensor.name);
-    const std::string shape = concatenate(tensor.shape);
-    std::size_t& place = places.try_emplace({name.front, name.back, shape, tensor.type}, rows.size()).first->second;
+    const std::string shape = concatenate(tensor.shape), type(name_of(tensor.element));
+    std::size_t& place = places.try_emplace({name.front, name.back, shape, type}, rows.size()).first->second;
     const bool continues =
         place < rows.size() && is_number(name.number) && follows(rows[place].last_number, name.number);
     if (!continues) {
       place = rows.size();
-      rows.push_back({name, "", shape, tensor.type});
+      rows.push_back({name, "", shape, type});
     }
     Row& row = rows[place];
     row.last_number = name.number;

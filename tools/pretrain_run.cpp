@@ -87,7 +87,7 @@ void PretrainRun::resume(const formats::ModelFile& file) {
   check<DataError>(before != nullptr && before->xxh128 == input_of(provenance_, "train")->xxh128, options_.train,
                    ": is not the file that ", path, " was trained on (", before == nullptr ? "?" : before->name,
                    "); resuming needs the same tokens");
-  formats::LoadedDecoder loaded = formats::load_decoder(file);
+  formats::LoadedDecoder loaded = formats::load_decoder_to_train(file);
   model_ = std::make_unique<models::Decoder>(std::move(loaded.model));
 }
 

@@ -37,8 +37,9 @@ class Attention {
   // [batch, heads, key_time, head_width], any strides -> [batch, query_time, heads, head_width], contiguous.
   virtual Variable mix(const Variable& query, const Variable& key, const Variable& value, const Mask& mask) const = 0;
 
-  // A state for up to `capacity` positions of each of `batch` sequences.
-  virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, HeadShape shape) const = 0;
+  // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16.
+  virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, HeadShape shape,
+                                                Element element) const = 0;
 
   // Appends the keys and values of some new positions and mixes for their queries; causal, never recorded. Row b has
   // seen seen[b] positions and gets the first added[b] of the `time` new ones; what lies behind them is padding.

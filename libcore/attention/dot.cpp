@@ -13,8 +13,8 @@ namespace {
 // The keys and values of all positions so far: [batch, heads, capacity, head_width] each.
 class KeyValueCache : public AttentionState {
  public:
-  KeyValueCache(Index batch, Index capacity, HeadShape shape)
-      : keys_({batch, shape.heads, capacity, shape.width}), values_({batch, shape.heads, capacity, shape.width}) {}
+  KeyValueCache(Index batch, Index capacity, HeadShape shape, Element element)
+      : keys_({batch, shape.heads, capacity, shape.width}, element), values_(keys_.shape(), element) {}
 
   void append(const Tensor& key, const Tensor& value, const std::vector<Index>& seen, const std::vector<Index>& added) {
     const Index batch = key.shape()[0], heads = key.shape()[1], capacity = keys_.shape()[2];
@@ -43,7 +43,7 @@ class KeyValueCache : public AttentionState {
   static Tensor picked(const Tensor& from, const std::vector<Index>& rows) {
     Shape shape = from.shape();
     shape.set(0, static_cast<Index>(rows.size()));
-    const Tensor to(shape);
+    const Tensor to(shape, from.element());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       to.narrowed(0, static_cast<Index>(i), 1).assign(from.narrowed(0, rows[i], 1));
     }
@@ -61,8 +61,8 @@ class DotAttention : public Attention {
     return ops::fused_attention(query, key, value, {.scale = scale_, .mask = mask});
   }
 
-  std::unique_ptr<AttentionState> start(Index batch, Index capacity, HeadShape shape) const override {
-    return std::make_unique<KeyValueCache>(batch, capacity, shape);
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity, HeadShape shape, Element element) const override {
+    return std::make_unique<KeyValueCache>(batch, capacity, shape, element);
   }
 
   Tensor step(const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Index>& seen,

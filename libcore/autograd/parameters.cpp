@@ -41,7 +41,33 @@ void initialize(const Tensor& tensor, const Initializer& initializer, const Rand
   }
 }
 
+// The i-th part of a stacked tensor.
+Tensor part_of(const Tensor& whole, Index i, Index rows) { return whole.narrowed(0, i * rows, rows); }
+
 }  // namespace
+
+Shape Declaration::stacked_shape() const {
+  Shape stacked = shape;
+  stacked.set(0, shape[0] * static_cast<Index>(names.size()));
+  return stacked;
+}
+
+ParameterSource::ParameterSource(std::uint64_t seed)
+    : function_([seed](const Declaration& declaration) {
+        const Tensor whole(declaration.stacked_shape());
+        Index i = 0;
+        for (const std::string& name : declaration.names) {
+          initialize(part_of(whole, i++, declaration.shape[0]), declaration.initializer,
+                     RandomStream(seed, random_site(name)));
+        }
+        return whole;
+      }) {}
+
+ParameterSource ParameterSource::unset() {
+  return given([](const Declaration& declaration) { return Tensor(declaration.stacked_shape()); });
+}
+
+ParameterSource ParameterSource::given(Function function) { return ParameterSource(std::move(function)); }
 
 Tensor Parameter::gradient() const {
   return variable.gradient()->is_empty() ? variable.gradient()->adding_target() : variable.gradient()->tensor();
@@ -68,21 +94,23 @@ void Parameters::clear_gradients() {
   for (const Parameter& parameter : parameters_) parameter.variable.gradient()->clear();
 }
 
-Variable Parameters::declare(const std::string& path, const std::vector<std::string>& names, const Shape& shape,
-                             const Initializer& initializer, Decay decay) {
-  const Index rows = shape[0];
-  Shape whole_shape = shape;
-  whole_shape.set(0, rows * static_cast<Index>(names.size()));
-  const Variable whole(Tensor(whole_shape), std::make_shared<Gradient>(whole_shape, Gradient::Lifetime::persistent));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Parameter parameter{path.empty() ? names[i] : path + "/" + names[i], whole, decay};
-    check<Error>(find(parameter.name) == nullptr, "parameter ", parameter.name, " is declared twice");
-    if (names.size() > 1) {
-      const auto rows_of_this = [rows, i](const Tensor& t) { return t.narrowed(0, static_cast<Index>(i) * rows, rows); };
-      parameter.variable = Variable(rows_of_this(whole.value()),
-                                    std::make_shared<Gradient>(shape, whole.gradient(), rows_of_this));
+Variable Parameters::declare(const Declaration& declaration, Decay decay) {
+  for (const std::string& name : declaration.names) {
+    check<Error>(find(name) == nullptr, "parameter ", name, " is declared twice");
+  }
+  const Shape shape = declaration.stacked_shape();
+  const Variable whole(source_(declaration), std::make_shared<Gradient>(shape, Gradient::Lifetime::persistent));
+  check<ShapeError>(whole.shape() == shape, "parameter ", declaration.names[0], ": a tensor of shape ", whole.shape(),
+                    " is given for ", shape);
+  for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+    Parameter parameter{declaration.names[i], whole, decay};
+    if (declaration.names.size() > 1) {
+      const auto part = [i, rows = declaration.shape[0]](const Tensor& t) {
+        return part_of(t, static_cast<Index>(i), rows);
+      };
+      parameter.variable =
+          Variable(part(whole.value()), std::make_shared<Gradient>(declaration.shape, whole.gradient(), part));
     }
-    if (seed_) initialize(parameter.value(), initializer, RandomStream(*seed_, random_site(parameter.name)));
     parameters_.push_back(std::move(parameter));
   }
   return whole;

@@ -2,7 +2,7 @@
 // counting, exchanging gradients) goes by these names, in the order in which the model declared them.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +22,35 @@ struct Initializer {
   static Initializer uniform(double half_width) { return {Kind::uniform, half_width}; }
 };
 
+// Parameters of one shape [rows, ...] that are stored as one tensor [names * rows, ...]; most are alone.
+struct Declaration {
+  std::vector<std::string> names;  // whole paths
+  Shape shape;                     // of each
+  Initializer initializer;
+
+  Shape stacked_shape() const;
+};
+
+// Where the values of parameters come from when a model is built.
+class ParameterSource {
+ public:
+  // The tensor of the stacked shape, of any element type.
+  using Function = std::function<Tensor(const Declaration&)>;
+
+  // Drawn from (seed, name) alone, so that adding a parameter changes no other.
+  ParameterSource(std::uint64_t seed);
+  // Not set, to be read from a file.
+  static ParameterSource unset();
+  // From elsewhere: a mapped file, say. What may not be written to must not be trained.
+  static ParameterSource given(Function function);
+
+  Tensor operator()(const Declaration& declaration) const { return function_(declaration); }
+
+ private:
+  explicit ParameterSource(Function function) : function_(std::move(function)) {}
+  Function function_;
+};
+
 // Whether weight decay applies: to matrices that multiply, not to norms and biases.
 enum class Decay { no, yes };
 
@@ -36,11 +65,10 @@ struct Parameter {
   Tensor gradient() const;
 };
 
-// The parameters of a model. Their values are drawn from (seed, name) alone, so adding one changes no other; without a
-// seed they are left unset, to be read from a file.
+// The parameters of a model.
 class Parameters {
  public:
-  explicit Parameters(std::optional<std::uint64_t> seed) : seed_(seed) {}
+  explicit Parameters(ParameterSource source) : source_(std::move(source)) {}
 
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
@@ -51,10 +79,9 @@ class Parameters {
 
  private:
   friend class Scope;
-  Variable declare(const std::string& path, const std::vector<std::string>& names, const Shape& shape,
-                   const Initializer& initializer, Decay decay);
+  Variable declare(const Declaration& declaration, Decay decay);
 
-  std::optional<std::uint64_t> seed_;
+  ParameterSource source_;
   std::vector<Parameter> parameters_;
 };
 
@@ -68,14 +95,16 @@ class Scope {
   Scope operator/(Index number) const { return *this / std::to_string(number); }
 
   Variable parameter(const std::string& name, const Shape& shape, const Initializer& initializer, Decay decay) const {
-    return parameters_->declare(path_, {name}, shape, initializer, decay);
+    return parameters_->declare({{inside(name)}, shape, initializer}, decay);
   }
 
   // Parameters of one shape [rows, ...] that are stored and multiplied as one, [names * rows, ...], each under its own
   // name: the query, key and value matrices of attention are one product.
   Variable stacked(const std::vector<std::string>& names, const Shape& shape, const Initializer& initializer,
                    Decay decay) const {
-    return parameters_->declare(path_, names, shape, initializer, decay);
+    Declaration declaration{{}, shape, initializer};
+    for (const std::string& name : names) declaration.names.push_back(inside(name));
+    return parameters_->declare(declaration, decay);
   }
 
  private:

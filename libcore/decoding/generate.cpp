@@ -44,7 +44,7 @@ class Batch {
       if (static_cast<Index>(s.next.size()) > context) s.next.erase(s.next.begin(), s.next.end() - (context + 1) / 2);
     }
     capacity_ = std::min(context, longest() + options_.max_tokens);
-    state_ = model_.start(static_cast<Index>(sequences_.size()), capacity_);
+    state_ = model_.start(static_cast<Index>(sequences_.size()), capacity_, options_.cache);
   }
 
   Tensor read() {

@@ -15,6 +15,7 @@ struct GenerateOptions {
   Index max_tokens = 256;
   std::optional<TokenId> end;  // stops a sequence; not delivered
   std::uint64_t seed = 0;
+  Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
 };
 
 // Told of each new token of each sequence, in order within a sequence; false ends that sequence (after this token).

@@ -61,8 +61,8 @@ void DecoderState::reorder(const std::vector<Index>& rows) {
   for (const auto& layer : layers_) layer->reorder(rows);
 }
 
-Decoder::Decoder(const ModelConfig& config, std::optional<std::uint64_t> seed)
-    : config_(checked(config)), parameters_(std::make_unique<Parameters>(seed)),
+Decoder::Decoder(const ModelConfig& config, ParameterSource weights)
+    : config_(checked(config)), parameters_(std::make_unique<Parameters>(std::move(weights))),
       tokens_(Scope(*parameters_, "decoder/embedding/token"), config.vocab_size, config.width,
               embedding_deviation),
       positions_(Scope(*parameters_, "decoder/embedding/position"), config.positions, config.context, config.width,
@@ -87,11 +87,11 @@ Variable Decoder::hidden(const TokenIds& ids, const Pass& pass) const {
   return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x;
 }
 
-DecoderState Decoder::start(Index batch, Index capacity) const {
+DecoderState Decoder::start(Index batch, Index capacity, Element cache) const {
   check<DataError>(capacity <= config_.context, capacity, " tokens are more than the context of ", config_.context);
   DecoderState state;
   state.seen_.assign(static_cast<std::size_t>(batch), 0);
-  for (const nn::Block& block : blocks_) state.layers_.push_back(block.start(batch, capacity));
+  for (const nn::Block& block : blocks_) state.layers_.push_back(block.start(batch, capacity, cache));
   return state;
 }
 

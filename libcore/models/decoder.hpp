@@ -27,10 +27,10 @@ class DecoderState {
 
 class Decoder {
  public:
-  // Weights drawn from the seed, normal: embeddings with deviation 0.02, matrices with 0.02 sqrt(768 / width), those
-  // that write to the residual stream with 1 / sqrt(2 layers) of that; without a seed they are left unset. Throws
-  // UsageError as check_config() does and when vocab_size is 0.
-  Decoder(const ModelConfig& config, std::optional<std::uint64_t> seed);
+  // Weights come from the source. Drawn from a seed they are normal: embeddings with deviation 0.02, matrices with
+  // 0.02 sqrt(768 / width), those that write to the residual stream with 1 / sqrt(2 layers) of that. Throws UsageError
+  // as check_config() does and when vocab_size is 0.
+  Decoder(const ModelConfig& config, ParameterSource weights);
 
   const ModelConfig& config() const { return config_; }
   Parameters& parameters() { return *parameters_; }
@@ -43,8 +43,8 @@ class Decoder {
   Variable logits(const Variable& hidden) const { return head_(hidden); }
   const heads::LanguageModel& head() const { return head_; }
 
-  // An empty state for sequences of up to `capacity` tokens, at most the context.
-  DecoderState start(Index batch, Index capacity) const;
+  // An empty state for sequences of up to `capacity` tokens, at most the context; `cache` is what it is stored as.
+  DecoderState start(Index batch, Index capacity, Element cache = Element::real) const;
   // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the rest is padding.
   // Returns the logits that follow each row's last token: [batch, vocab].
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, DecoderState& state) const;

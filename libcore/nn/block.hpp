@@ -32,7 +32,9 @@ class Block {
   Block(const Scope& scope, const BlockOptions& options);
   Variable operator()(const Variable& x, const Mask& mask, const Pass& pass) const;
 
-  std::unique_ptr<AttentionState> start(Index batch, Index capacity) const { return attention_.start(batch, capacity); }
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity, Element cache) const {
+    return attention_.start(batch, capacity, cache);
+  }
   Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const;
 
  private:

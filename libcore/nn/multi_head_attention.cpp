@@ -43,8 +43,8 @@ Variable MultiHeadAttention::operator()(const Variable& x, const Mask& mask, con
   return output_(merge(attention_->mix(heads.query, heads.key, heads.value, mask)), {.residual = residual});
 }
 
-std::unique_ptr<AttentionState> MultiHeadAttention::start(Index batch, Index capacity) const {
-  return attention_->start(batch, capacity, shape_);
+std::unique_ptr<AttentionState> MultiHeadAttention::start(Index batch, Index capacity, Element cache) const {
+  return attention_->start(batch, capacity, shape_, cache);
 }
 
 Variable MultiHeadAttention::step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,

@@ -31,7 +31,7 @@ class MultiHeadAttention {
   // x [batch, time, width] -> the same, plus a residual where one is given
   Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}) const;
 
-  std::unique_ptr<AttentionState> start(Index batch, Index capacity) const;
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity, Element cache) const;
   Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
                 const Variable& residual) const;
 

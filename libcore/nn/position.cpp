@@ -37,7 +37,8 @@ Variable Position::operator()(const Variable& x, const std::vector<Index>& start
                    context_);
   if (table_.empty()) return x;
   if (starts.empty()) {
-    return ops::add_to_each(x, view(table_, [time](const Tensor& t) { return t.narrowed(0, 0, time); }));
+    return ops::add_to_each(
+        x, view(table_, [time](const Tensor& t) { return t.narrowed(0, 0, time).as(Element::real); }));
   }
   TokenIds positions(Shape{batch, time});
   for (Index b = 0; b < batch; ++b) {

@@ -24,8 +24,7 @@ namespace {
 std::string text_of(const TensorGroup& group) {
   std::string text;
   for (const NamedTensor& tensor : group.read()) {
-    text += tensor.name + tensor.value.shape().text() +
-            checksum_of(tensor.value.data(), static_cast<std::size_t>(tensor.value.size()) * sizeof(Real));
+    text += tensor.name + tensor.value.shape().text() + checksum_of(tensor.value.raw(), tensor.value.bytes());
   }
   return text;
 }
@@ -42,7 +41,8 @@ std::string contents_of_model(const std::string& path) {
     const History history = file.history();
     for (const History::Column& column : history.columns()) text += column.name + Json(column.values).dump();
     for (const NamedTensor& tensor : file.map_weights()) {
-      text += checksum_of(tensor.value.data(), static_cast<std::size_t>(tensor.value.size()) * sizeof(Real));
+      const std::vector<Real> elements = tensor.value.elements();
+      text += checksum_of(elements.data(), elements.size() * sizeof(Real));
     }
     return text;
   } catch (const DataError&) {
@@ -126,6 +126,16 @@ TEST_CASE("damaged model files are refused, or read right") {
   damage(path, contents_of_model, 500, 100);
   write_sample_model(path, start_provenance("pretrain"));
   damage_head(path, contents_of_model);
+}
+
+TEST_CASE("damaged model files of bfloat16 and int8 weights are refused, or read right") {
+  const FixedTime fixed;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  write_sample_model(path, start_provenance("convert"), WeightType::int8);
+  damage(path, contents_of_model, 300, 50);
+  write_sample_model(path, start_provenance("convert"), WeightType::bf16);
+  damage(path, contents_of_model, 300, 50);
 }
 
 TEST_CASE("damaged token files are refused, or read right") {

@@ -85,7 +85,7 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
   H5Aclose(version);
   H5Fclose(file);
   CHECK(message_for(path) ==
-        path + ": is of format version 2, and this heddle knows versions up to 1; use a newer heddle");
+        path + ": is of format version 3, and this heddle knows versions up to 2; use a newer heddle");
 }
 
 TEST_CASE("truncated files are refused with HDF5's reason") {

@@ -47,6 +47,27 @@ TEST_CASE("h5ls and h5dump show a model file as it is meant") {
   CHECK(std::regex_search(losses, std::regex("5\\.5, 5\\.25, nan")));
 }
 
+TEST_CASE("h5dump prints bfloat16 as the numbers that they are, and int8 with its scales") {
+  if (!runs("h5dump --version")) return;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  const auto dump = [&](WeightType type, const std::string& name) {
+    ModelWriter file(path);
+    file.tokenizer(byte_tokenizer_model());
+    file.weights(
+        std::vector<NamedTensor>{{"weight", convert(Tensor({2, 3}, {0.5f, -1.25f, 3e38f, 1e-3f, 0, 127}), type)}});
+    file.commit(start_provenance("test"));
+    int status = 0;
+    const std::string text = output_of("h5dump -y -d " + name + " " + path, status);
+    CHECK(status == 0);
+    return text;
+  };
+  CHECK(contains(dump(WeightType::bf16, "/weights/weight"), "0.5, -1.25, 3.00406e+38,"));
+  CHECK(contains(dump(WeightType::bf16, "/weights/weight"), "0.000999451, 0, 127"));
+  CHECK(contains(dump(WeightType::int8, "/weights/weight"), "0, 0, 127,"));
+  CHECK(contains(dump(WeightType::int8, "/weights/weight.scales"), "2.3622e+36, 1"));
+}
+
 TEST_CASE("a model that h5repack wrote anew is the same model") {
   if (!runs("h5repack --version")) return;
   const TemporaryFolder folder;
@@ -66,6 +87,8 @@ TEST_CASE("h5py reads weights, tokens, documents and checksums") {
   if (!runs(python + " -c 'import h5py'")) return;
   const TemporaryFolder folder;
   write_sample_model(folder.file("model.h5"), start_provenance("pretrain"));
+  write_sample_model(folder.file("bf16.h5"), start_provenance("convert"), WeightType::bf16);
+  write_sample_model(folder.file("int8.h5"), start_provenance("convert"), WeightType::int8);
   {
     TokenFileWriter file(folder.file("tokens.h5"), text::Tokenizer(byte_tokenizer_model()), {.compress = true});
     file.append(std::vector<TokenId>{72, 105});
@@ -83,6 +106,11 @@ assert f["weights/embedding/weight"].dtype == "float32"
 assert list(f["weights"]) == ["embedding", "decoder", "temperature"], list(f["weights"])
 assert f["tokenizer/pieces"].asstr()[65] == "A"
 assert f["provenance/command_line"].asstr()[-1] == "pretrain"
+for name, places in ("bf16.h5", 2 ** -8), ("int8.h5", 1 / 254):
+    r = h5py.File(name)["weights/embedding"]
+    w = r["weight"][:].astype("float32")
+    if "weight.scales" in r: w *= r["weight.scales"][:][:, None]
+    assert abs(w - f["weights/embedding/weight"][:]).max() <= places * abs(w).max()
 t = h5py.File("tokens.h5")
 d = t["documents"]
 assert [bytes(t["tokens"][d[i]:d[i+1]].astype("uint8")) for i in range(2)] == [b"Hi", b"!"]

@@ -7,6 +7,7 @@
 #include "heddle/base/random.hpp"
 #include "heddle/base/visit.hpp"
 #include "heddle/formats/model_file.hpp"
+#include "heddle/formats/weight_type.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/tokenizer.hpp"
 
@@ -70,11 +71,14 @@ inline std::vector<formats::NamedTensor> sample_weights() {
           {"temperature", random_tensor(Shape{}, 5)}};
 }
 
-inline void write_sample_model(const std::string& path, const formats::Provenance& provenance) {
+inline void write_sample_model(const std::string& path, const formats::Provenance& provenance,
+                               formats::WeightType type = formats::WeightType::f32) {
+  std::vector<formats::NamedTensor> weights = sample_weights();
+  for (formats::NamedTensor& tensor : weights) tensor.value = formats::convert(tensor.value, type);
   formats::ModelWriter file(path);
   file.config(SampleConfig{.layers = 3});
   file.tokenizer(byte_tokenizer_model());
-  file.weights(sample_weights());
+  file.weights(weights);
   formats::History history;
   history.append({{"step", 1}, {"loss", 5.5}});
   history.append({{"step", 2}, {"loss", 5.25}});

@@ -50,12 +50,14 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
     CAPTURE(variant.name);
     const auto attention = make_attention(variant.name, {heads, width});
     if (!attention->support().cached) continue;
-    const Tensor q = normal(1), k = normal(2), v = normal(3);
-    for (const Index window : {Index{0}, Index{3}}) {
+    for (const auto& [window, element] : std::vector<std::pair<Index, Element>>{
+             {0, Element::real}, {3, Element::real}, {0, Element::bfloat16}, {3, Element::bfloat16}}) {
       CAPTURE(window);
+      // A state loses what its element type cannot hold, and nothing else.
+      const Tensor q = normal(1), k = normal(2).as(element).as(Element::real), v = normal(3).as(element).as(Element::real);
       const Tensor whole =
           attention->mix(Variable(q), Variable(k), Variable(v), {.causal = true, .window = window}).value();
-      const auto state = attention->start(batch, time_steps, {heads, width});
+      const auto state = attention->start(batch, time_steps, {heads, width}, element);
       // Row 0 reads 4 positions, then 1, then 6; row 1 reads 2, then 3, then 6.
       std::vector<Index> seen{0, 0};
       for (const auto& added : std::vector<std::vector<Index>>{{4, 2}, {1, 3}, {6, 6}}) {
@@ -85,7 +87,7 @@ TEST_CASE("every variant: a reordered state goes on as the row it was") {
     CAPTURE(variant.name);
     const auto attention = make_attention(variant.name, {heads, width});
     const Tensor q = normal(1), k = normal(2), v = normal(3);
-    const auto state = attention->start(batch, time_steps, {heads, width});
+    const auto state = attention->start(batch, time_steps, {heads, width}, Element::real);
     const auto upto = [](const Tensor& t, Index begin, Index length) { return t.narrowed(2, begin, length); };
     attention->step(upto(q, 0, 6), upto(k, 0, 6), upto(v, 0, 6), {0, 0}, {6, 6}, 0, *state);
     state->reorder({1});

@@ -89,6 +89,33 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
   CHECK(together.find("a/query")->value().elements() != alone.find("a/key")->value().elements());
 }
 
+TEST_CASE("parameters: values may be given, of any element type, one tensor for what is stacked") {
+  std::vector<std::string> asked;
+  const Tensor given = Tensor({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).as(Element::bfloat16);
+  Parameters parameters(ParameterSource::given([&](const Declaration& declaration) {
+    asked.insert(asked.end(), declaration.names.begin(), declaration.names.end());
+    CHECK(declaration.stacked_shape() == Shape{6, 2});
+    return given;
+  }));
+  const Scope scope(parameters, "layer");
+  const Variable whole = scope.stacked({"query", "key", "value"}, {2, 2}, Initializer::zeros(), Decay::yes);
+  CHECK(asked == std::vector<std::string>{"layer/query", "layer/key", "layer/value"});
+  CHECK(whole.value().raw() == given.raw());
+  const Tensor key = parameters.find("layer/key")->value();
+  CHECK(key.element() == Element::bfloat16);
+  CHECK(key.elements() == std::vector<Real>{5, 6, 7, 8});
+  Parameters wrong(ParameterSource::given([&](const Declaration&) { return given; }));
+  CHECK_THROWS_WITH_AS(Scope(wrong, "").parameter("bias", {6}, Initializer::zeros(), Decay::no),
+                       "parameter bias: a tensor of shape [6, 2] is given for [6]", ShapeError);
+}
+
+TEST_CASE("parameters: unset ones have memory that can be written to") {
+  Parameters parameters(ParameterSource::unset());
+  Scope(parameters, "").stacked({"a", "b"}, {2, 2}, Initializer::ones(), Decay::yes);
+  parameters.find("b")->value().fill(3);
+  CHECK(parameters.find("b")->value().elements() == std::vector<Real>(4, 3));
+}
+
 TEST_CASE("parameters: initializers give the distributions they promise") {
   Parameters parameters(1);
   const Scope scope(parameters, "");

@@ -1,0 +1,32 @@
+// What a model file stores its matrices as. Vectors (norms, biases) stay float32: they are small and delicate.
+#pragma once
+
+#include "heddle/base/visit.hpp"
+#include "heddle/tensor/tensor.hpp"
+
+namespace heddle::formats {
+
+enum class WeightType { keep, f32, bf16, int8 };
+
+}  // namespace heddle::formats
+
+template <>
+struct heddle::Names<heddle::formats::WeightType> {
+  static constexpr std::pair<formats::WeightType, std::string_view> list[] = {{formats::WeightType::keep, "keep"},
+                                                                              {formats::WeightType::f32, "f32"},
+                                                                              {formats::WeightType::bf16, "bf16"},
+                                                                              {formats::WeightType::int8, "int8"}};
+};
+
+namespace heddle::formats {
+
+// The tensor as a file with such weights stores it; itself where nothing changes.
+//   bf16: rounded to nearest, ties to even; off by at most 2^-8 of each number (but for subnormal ones).
+//   int8: w[i, j] = scale[i] q[i, j] with scale[i] = max_j |w[i, j]| / 127; off by at most scale[i] / 2.
+// The numbers must be finite.
+Tensor convert(const Tensor& tensor, WeightType type);
+
+// |converted - original| / |original|, in the norm over all elements; 0 when both are zero.
+double rounding_error(const Tensor& original, const Tensor& converted);
+
+}  // namespace heddle::formats

@@ -1,0 +1,232 @@
+// Decoders in files: what is mapped computes what was written, whatever the types of the weights.
+#include "heddle/formats/decoder_file.hpp"
+
+#include <doctest/doctest.h>
+#include <hdf5.h>
+
+#include <cmath>
+
+#include "formats/files.hpp"
+#include "formats/samples.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+constexpr std::array types{WeightType::f32, WeightType::bf16, WeightType::int8};
+
+models::ModelConfig small_config(Index width = 64) {
+  models::ModelConfig config;
+  config.layers = 2;
+  config.width = width;
+  config.heads = 4;
+  config.context = 40;
+  config.vocab_size = 257;
+  return config;
+}
+
+// Larger weights than training starts from, so that tokens differ.
+models::Decoder random_model(const models::ModelConfig& config) {
+  models::Decoder model(config, 5);
+  for (const Parameter& parameter : model.parameters().all()) {
+    const RandomStream stream(11, random_site(parameter.name));
+    for (Index i = 0; i < parameter.size(); ++i) {
+      parameter.value()[i] += static_cast<Real>(0.1 * stream.normal(static_cast<std::uint64_t>(i)));
+    }
+  }
+  return model;
+}
+
+void write_model(const std::string& path, const models::Decoder& model, WeightType type) {
+  std::vector<NamedTensor> weights = named_tensors(model.parameters());
+  for (NamedTensor& tensor : weights) tensor.value = convert(tensor.value, type);
+  ModelWriter file(path);
+  file.config(model.config());
+  file.tokenizer(byte_tokenizer_model());
+  file.weights(weights);
+  file.commit(start_provenance("test"));
+}
+
+TokenIds some_ids(Index time) {
+  TokenIds ids(Shape{2, time});
+  for (std::size_t i = 0; i < ids.ids.size(); ++i) ids.ids[i] = static_cast<TokenId>(i * i * 7 % 257);
+  return ids;
+}
+
+Tensor logits_of(const models::Decoder& model, const TokenIds& ids) {
+  return model.logits(model.hidden(ids)).value();
+}
+
+double relative_difference(const Tensor& a, const Tensor& b) {
+  return rounding_error(b.copy(), a.copy());
+}
+
+// The logits of all positions, from a prompt of `prompt` tokens and then one token after the other.
+Tensor cached_logits(const models::Decoder& model, const TokenIds& ids, Index prompt, Element cache) {
+  const Index time = ids.shape[1], vocab = model.config().vocab_size;
+  const Tensor all({2, time - prompt + 1, vocab});
+  auto state = model.start(2, time, cache);
+  for (Index seen = 0; seen < time;) {
+    const Index added = seen == 0 ? prompt : 1;
+    TokenIds part(Shape{2, added});
+    for (Index b = 0; b < 2; ++b) {
+      std::copy_n(ids.ids.begin() + b * time + seen, added, part.ids.begin() + b * added);
+    }
+    const Tensor logits = model.step(part, {added, added}, state);
+    seen += added;
+    for (Index b = 0; b < 2; ++b) {
+      all.narrowed(0, b, 1).narrowed(1, seen - prompt, 1).assign(logits.narrowed(0, b, 1).reshaped({1, 1, vocab}));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("decoder file: mapped weights are those written, in their types; weights to train are Reals") {
+  const TemporaryFolder folder;
+  const models::Decoder model = random_model(small_config());
+  for (const WeightType type : types) {
+    CAPTURE(to_text(type));
+    write_model(folder.file("model.h5"), model, type);
+    const ModelFile file(folder.file("model.h5"));
+    CHECK(file.verify().empty());
+    const LoadedDecoder mapped = load_decoder(file), read = load_decoder_to_train(file);
+    for (const Parameter& parameter : model.parameters().all()) {
+      CAPTURE(parameter.name);
+      const Tensor expected = convert(parameter.value(), type);
+      const Tensor found = mapped.model.parameters().find(parameter.name)->value();
+      CHECK(found.element() == expected.element());
+      CHECK(found.elements() == expected.elements());
+      const Tensor trained = read.model.parameters().find(parameter.name)->value();
+      CHECK(trained.element() == Element::real);
+      CHECK(trained.elements() == expected.elements());
+      trained.fill(1);  // may be written to
+    }
+    CHECK(load_decoder(ModelFile(folder.file("model.h5"))).model.parameters().all()[0].value().elements() ==
+          mapped.model.parameters().all()[0].value().elements());
+  }
+}
+
+TEST_CASE("decoder file: a mapped model outlives its file") {
+  const TemporaryFolder folder;
+  write_model(folder.file("model.h5"), random_model(small_config()), WeightType::int8);
+  const LoadedDecoder loaded = load_decoder(ModelFile(folder.file("model.h5")));
+  const Tensor before = logits_of(loaded.model, some_ids(30));
+  write_model(folder.file("model.h5"), models::Decoder(small_config(), 1), WeightType::f32);
+  CHECK(logits_of(loaded.model, some_ids(30)).elements() == before.elements());
+}
+
+TEST_CASE(
+    "decoder file: query, key and value lie together and are used where they lie; else they are copied together") {
+  const TemporaryFolder folder;
+  for (const WeightType type : types) {
+    CAPTURE(to_text(type));
+    for (const Index width : {Index{64}, Index{12}}) {  // 12 * 12 elements do not fill multiples of 64 bytes
+      CAPTURE(width);
+      write_model(folder.file("model.h5"), random_model(small_config(width)), type);
+      const ModelFile file(folder.file("model.h5"));
+      std::vector<const TensorInfo*> parts;
+      for (const char* name : {"query", "key", "value"}) {
+        for (const TensorInfo& info : file.weights().tensors()) {
+          if (info.name == "decoder/1/attention/" + std::string(name) + "/weight") parts.push_back(&info);
+        }
+      }
+      REQUIRE(parts.size() == 3);
+      const Index bytes = width * width * static_cast<Index>(bytes_of(parts[0]->element));
+      CHECK((parts[1]->offset == parts[0]->offset + bytes) == (bytes % 64 == 0));
+      CHECK((parts[2]->offset == parts[1]->offset + bytes) == (bytes % 64 == 0));
+      const auto mapping = std::make_shared<const MappedFile>(file.file().descriptor());
+      const std::vector<std::string> names{parts[0]->name, parts[1]->name, parts[2]->name};
+      const Tensor whole = file.weights().map(names, mapping);
+      const auto* first = static_cast<const std::byte*>(whole.raw());
+      CHECK((first == mapping->data() + parts[0]->offset) == (bytes % 64 == 0));
+      CHECK(whole.shape() == Shape{3 * width, width});
+      for (Index i = 0; i < 3; ++i) {
+        CHECK(whole.narrowed(0, i * width, width).elements() ==
+              file.weights().map(std::span(names).subspan(static_cast<std::size_t>(i), 1), mapping).elements());
+      }
+    }
+  }
+}
+
+TEST_CASE("decoder file: cached decoding equals recomputation, for every type of weights and of cache") {
+  const TemporaryFolder folder;
+  const models::Decoder model = random_model(small_config());
+  const TokenIds ids = some_ids(40);
+  const Tensor exact = logits_of(model, ids);
+  for (const WeightType type : types) {
+    CAPTURE(to_text(type));
+    write_model(folder.file("model.h5"), model, type);
+    const LoadedDecoder loaded = load_decoder(ModelFile(folder.file("model.h5")));
+    const Tensor whole = logits_of(loaded.model, ids);
+    // What the types lose: 0.2 % a weight, and as much again where products round activations too.
+    CHECK(relative_difference(whole, exact) < (type == WeightType::f32 ? 1e-6 : 0.03));
+    for (const Element cache : {Element::real, Element::bfloat16}) {
+      for (const Index prompt : {Index{1}, Index{30}}) {
+        CAPTURE(prompt);
+        const Tensor cached = cached_logits(loaded.model, ids, prompt, cache);
+        const bool exactly = type == WeightType::f32 && cache == Element::real;
+        CHECK(relative_difference(cached, whole.narrowed(1, prompt - 1, 41 - prompt)) < (exactly ? 1e-5 : 0.02));
+      }
+    }
+  }
+}
+
+TEST_CASE("decoder file: files say the lowest version that describes them") {
+  const TemporaryFolder folder;
+  const models::Decoder model(small_config(), 1);
+  for (const WeightType type : types) {
+    write_model(folder.file("model.h5"), model, type);
+    CHECK(ModelFile(folder.file("model.h5")).file().header().format_version == (type == WeightType::f32 ? 1 : 2));
+  }
+}
+
+TEST_CASE("decoder file: int8 without its scales, or with others, is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5"), name = "/weights/decoder/embedding/token/weight.scales";
+  const models::Decoder model(small_config(), 1);
+  const auto message = [&](const auto& change) {
+    write_model(path, model, WeightType::int8);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    change(file);
+    H5Fclose(file);
+    return message_of([&] { load_decoder(ModelFile(path)); });
+  };
+  const auto replace = [&](hid_t file, hid_t type, hsize_t rows) {
+    H5Ldelete(file, name.c_str(), H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &rows, nullptr);
+    const hid_t set = H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const std::vector<float> ones(rows, 1);
+    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, ones.data());
+    H5Dclose(set);
+    H5Sclose(space);
+  };
+  CHECK(contains(message([&](hid_t file) { H5Ldelete(file, name.c_str(), H5P_DEFAULT); }),
+                 "/weights/decoder/embedding/token/weight: holds int8 without scales"));
+  const std::string refused = "weight.scales: is not a contiguous float32 vector with a scale for each row";
+  CHECK(contains(message([&](hid_t file) { replace(file, H5T_IEEE_F32LE, 256); }), refused));
+  CHECK(contains(message([&](hid_t file) { replace(file, H5T_IEEE_F64LE, 257); }), refused));
+  CHECK(contains(message([&](hid_t file) {
+                   H5Lmove(file, name.c_str(), file, "/weights/decoder/norm/gain.scales", H5P_DEFAULT, H5P_DEFAULT);
+                 }),
+                 "gain.scales: is not a contiguous float32 vector"));
+  const std::string not_finite = message([&](hid_t file) {
+    const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+    std::vector<float> scales(257, std::nanf(""));
+    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, scales.data());
+    H5Dclose(set);
+  });
+  CHECK(contains(not_finite, "weight.scales: element 0 is not finite"));
+  CHECK_FALSE(ModelFile(path).verify().empty());
+}
+
+TEST_CASE("decoder file: weights shortened after opening are not mapped") {
+  const TemporaryFolder folder;
+  write_model(folder.file("model.h5"), models::Decoder(small_config(), 1), WeightType::f32);
+  const ModelFile file(folder.file("model.h5"));
+  std::filesystem::resize_file(folder.file("model.h5"), std::filesystem::file_size(folder.file("model.h5")) / 2);
+  CHECK_FALSE(message_of([&] { load_decoder(file); }).empty());
+}
