@@ -1,0 +1,138 @@
+// convert from outside.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "heddle/formats/decoder_file.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+// A corpus with a model trained on it.
+struct Trained : SmallCorpus {
+  Trained() { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); }
+
+  double loss(const std::string& model) const {
+    return json::parse(must("inspect -q " + model + " --evaluate valid.h5 --json").out)["nats_per_token"];
+  }
+  json summary(const std::string& model) const { return json::parse(must("inspect " + model + " --json").out); }
+};
+
+}  // namespace
+
+TEST_CASE("convert: other weights, the same model") {
+  const Trained corpus;
+  const json original = corpus.summary("model.h5");
+  const double loss = corpus.loss("model.h5");
+  const std::string continued = "generate -p 'the cat' --max-tokens 30 --temperature 0 ";
+  struct Case {
+    std::string option, type;
+    double tolerance;  // of the loss
+  };
+  for (const Case& one : std::vector<Case>{
+           {"f32", "float32", 1e-9}, {"bf16", "bfloat16", 0.005}, {"int8", "int8", 0.02}, {"keep", "float32", 1e-9}}) {
+    CAPTURE(one.option);
+    const Outcome outcome = corpus.must("convert model.h5 --weights " + one.option + " -o new.h5");
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, "new.h5: without the training state"));
+    CHECK(contains(outcome.err, "bytes of weights became"));
+    CHECK(contains(outcome.err, one.type == "float32" ? "nothing was rounded" : "largest rounding error 0."));
+    CHECK(corpus.must("inspect new.h5 --verify").out == "new.h5: no problem found\n");
+    const json converted = corpus.summary("new.h5");
+    for (const char* part : {"config", "tokenizer", "history", "parameters"}) CHECK(converted[part] == original[part]);
+    REQUIRE(converted["weights"].size() == original["weights"].size());
+    for (const json& tensor : converted["weights"]) {
+      CHECK(tensor["type"] == (tensor["shape"].size() == 2 ? one.type : "float32"));
+    }
+    CHECK(converted["provenance"].size() == original["provenance"].size() + 1);
+    CHECK(converted["provenance"].back()["command_line"] == "convert model.h5 --weights " + one.option + " -o new.h5");
+    CHECK(corpus.loss("new.h5") == doctest::Approx(loss).epsilon(one.tolerance));
+    CHECK(corpus.must(continued + "new.h5").out.starts_with("the cat"));
+    if (one.option != "int8") CHECK(corpus.must(continued + "new.h5").out == corpus.must(continued + "model.h5").out);
+    const std::string lines = "printf 'the cat\\na dog sees\\n\\nmy\\n' | generate --max-tokens 20 new.h5 ";
+    CHECK(corpus.must(lines + "--batch-size 4").out == corpus.must(lines + "--batch-size 4 --threads 1").out);
+  }
+}
+
+TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights") {
+  const Trained corpus;
+  corpus.must("convert -q model.h5 -o small.h5");
+  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q model.h5 --weights int8 -o quarter.h5");
+  const auto size = [&](const char* name) { return std::filesystem::file_size(corpus.path(name)); };
+  CHECK(size("small.h5") < size("model.h5") / 2);
+  CHECK(size("half.h5") < size("small.h5"));
+  CHECK(size("quarter.h5") < size("half.h5"));
+  CHECK(corpus.weights("small.h5") == corpus.weights("model.h5"));
+  for (const char* name : {"half.h5", "quarter.h5"}) {
+    corpus.must("convert -q " + std::string(name) + " --weights f32 -o back.h5");
+    CHECK(corpus.weights("back.h5") == corpus.weights(name));
+  }
+  corpus.must("convert -q half.h5 -o again.h5");
+  CHECK(corpus.summary("again.h5")["weights"] == corpus.summary("half.h5")["weights"]);
+}
+
+TEST_CASE("convert: a converted model cannot be resumed, and pretrain says so") {
+  const Trained corpus;
+  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  const Outcome outcome = corpus.run("pretrain --resume --train train.h5 -o half.h5");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.err, "half.h5: holds no training state to resume from"));
+}
+
+TEST_CASE("convert: bad input is named, and no file is left behind") {
+  const Trained corpus;
+  corpus.must(
+      "head -c 9000 model.h5 > cut.h5; echo text > text.h5; ln -s model.h5 link.h5; mkdir locked; chmod a-w locked");
+  {
+    const formats::ModelFile file(corpus.path("model.h5"));
+    formats::LoadedDecoder loaded = formats::load_decoder_to_train(file);
+    loaded.model.parameters().find("decoder/1/attention/key/weight")->value()[3] =
+        std::numeric_limits<Real>::infinity();
+    formats::ModelWriter writer(corpus.path("infinite.h5"));
+    writer.config(loaded.model.config());
+    writer.tokenizer(file.tokenizer_model());
+    writer.weights(formats::named_tensors(loaded.model.parameters()));
+    writer.commit(formats::start_provenance("test"));
+  }
+  // A bit of the weights flips.
+  std::string bytes = read_file(corpus.path("model.h5"));
+  bytes[static_cast<std::size_t>(formats::ModelFile(corpus.path("model.h5")).weights().tensors()[0].offset)] ^= 1;
+  write_file(corpus.path("damaged.h5"), bytes);
+  struct Case {
+    std::string command, expected;
+    int status;
+  };
+  std::vector<Case> cases{
+      {"convert none.h5 --weights bf16 -o x.h5", "none.h5: cannot open: No such file", 1},
+      {"convert train.h5 --weights bf16 -o x.h5", "train.h5: is a tokens file; a model file is needed", 1},
+      {"convert text.h5 --weights bf16 -o x.h5", "text.h5: is plain text", 1},
+      {"convert cut.h5 --weights bf16 -o x.h5", "cut.h5: cannot open", 1},
+      {"convert damaged.h5 --weights bf16 -o x.h5", "the checksum does not match", 1},
+      {"convert infinite.h5 --weights int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
+       1},
+      {"convert model.h5 --weights bf16 -o nowhere/x.h5", "nowhere", 1},
+      {"convert model.h5 --weights f16 -o x.h5", "'f16' is not one of keep, f32, bf16, int8", 2},
+      {"convert model.h5 --weights bf16", "-o names the model file to write", 2},
+      {"convert model.h5 --weights bf16 -o -", "cannot go to standard output", 2},
+      {"convert model.h5 --weights bf16 -o model.h5", "model.h5: is the file to convert", 2},
+      {"convert model.h5 --weights bf16 -o link.h5", "link.h5: is the file to convert", 2},
+      {"convert --weights bf16 -o x.h5", "MODEL", 2}};
+  if (::geteuid() != 0) cases.push_back({"convert model.h5 --weights bf16 -o locked/x.h5", "Permission denied", 1});
+  for (const Case& bad : cases) {
+    CAPTURE(bad.command);
+    const Outcome outcome = corpus.run(bad.command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == bad.status);
+    CHECK(contains(outcome.err, bad.expected));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
+  }
+  CHECK(corpus.leftovers() == 0);
+}
