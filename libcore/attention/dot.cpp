@@ -17,17 +17,15 @@ class KeyValueCache : public AttentionState {
       : keys_({batch, shape.heads, capacity, shape.width}, element), values_(keys_.shape(), element) {}
 
   void append(const Tensor& key, const Tensor& value, const std::vector<Index>& seen, const std::vector<Index>& added) {
-    const Index batch = key.shape()[0], heads = key.shape()[1], capacity = keys_.shape()[2];
+    const Index batch = key.shape()[0], capacity = keys_.shape()[2];
     for (std::size_t b = 0; b < seen.size(); ++b) {
       check<ShapeError>(seen[b] + added[b] <= capacity, "a cache of ", capacity, " positions is full");
     }
-    parallel_for(batch * heads, [&](Index task) {
-      const auto b = static_cast<std::size_t>(task / heads);
-      const auto rows = [&](const Tensor& t, Index begin) {
-        return t.narrowed(0, task / heads, 1).narrowed(1, task % heads, 1).narrowed(2, begin, added[b]);
-      };
-      rows(keys_, seen[b]).assign(rows(key, 0));
-      rows(values_, seen[b]).assign(rows(value, 0));
+    parallel_for(batch, [&](Index row) {
+      const Index count = added[static_cast<std::size_t>(row)];
+      const auto part = [&](const Tensor& t, Index begin) { return t.narrowed(0, row, 1).narrowed(2, begin, count); };
+      part(keys_, seen[static_cast<std::size_t>(row)]).assign(part(key, 0));
+      part(values_, seen[static_cast<std::size_t>(row)]).assign(part(value, 0));
     });
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/tensor/threads.hpp"
+
 namespace heddle::decoding {
 
 namespace {
@@ -68,11 +70,16 @@ class Batch {
     static const std::uint64_t site = random_site("decoding/sample");
     std::vector<Sequence> going_on;
     std::vector<Index> rows;
+    std::vector<Choice> choices(sequences_.size());
+    parallel_for(static_cast<Index>(choices.size()), [&](Index row) {
+      const auto at = static_cast<std::size_t>(row);
+      const auto number = static_cast<std::uint64_t>(first_sequence_ + sequences_[at].number);
+      choices[at] = sample(logits.data() + row * vocab, vocab, options_.sampling,
+                           RandomStream(options_.seed, site, number), static_cast<std::uint64_t>(sequences_[at].produced));
+    });
     for (std::size_t row = 0; row < sequences_.size(); ++row) {
       Sequence& s = sequences_[row];
-      const RandomStream stream(options_.seed, site, static_cast<std::uint64_t>(first_sequence_ + s.number));
-      const Choice choice = sample(logits.data() + static_cast<Index>(row) * vocab, vocab, options_.sampling, stream,
-                                   static_cast<std::uint64_t>(s.produced));
+      const Choice& choice = choices[row];
       if (options_.end && choice.id == *options_.end) continue;
       ++s.produced;
       const bool wanted = sink(first_sequence_ + s.number, choice);

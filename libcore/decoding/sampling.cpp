@@ -5,14 +5,23 @@
 #include <numeric>
 
 #include "heddle/base/error.hpp"
+#include "heddle/tensor/math.hpp"
 
 namespace heddle::decoding {
 
 namespace {
 
-double log_sum_exp(const Real* logits, Index vocab, double maximum) {
+HEDDLE_KERNEL Real sum_of_exponentials(const Real* x, Real maximum, Index count) {
+  Real sum = 0;
+  HEDDLE_SIMD_SUM(sum)
+  for (Index i = 0; i < count; ++i) sum += math::exp(x[i] - maximum);
+  return sum;
+}
+
+double log_sum_exp(const Real* logits, Index vocab, Real maximum) {
+  constexpr Index run = 1024;  // short enough for a sum of Reals
   double sum = 0;
-  for (Index i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(logits[i]) - maximum);
+  for (Index i = 0; i < vocab; i += run) sum += sum_of_exponentials(logits + i, maximum, std::min(run, vocab - i));
   return maximum + std::log(sum);
 }
 
@@ -35,7 +44,7 @@ std::vector<TokenId> candidates(const Real* logits, Index vocab, const SamplingO
 Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, const RandomStream& stream,
               std::uint64_t index) {
   const auto greatest = static_cast<TokenId>(std::max_element(logits, logits + vocab) - logits);
-  const double maximum = logits[greatest];
+  const Real maximum = logits[greatest];
   check<NumericError>(std::isfinite(maximum), "the model's logits are not finite: its weights are damaged or diverged");
   const auto chosen = [&](TokenId id) {
     return Choice{id, static_cast<double>(logits[id]) - log_sum_exp(logits, vocab, maximum)};

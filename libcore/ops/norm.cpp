@@ -63,6 +63,7 @@ HEDDLE_INLINE void backward_loop(const Real* x, RowMoments row, const Real* gain
   }
   const Real mean_g = centred ? sum / static_cast<Real>(width) : Real(0);
   const Real mean_gx = product / static_cast<Real>(width);
+  HEDDLE_SIMD
   for (Index i = 0; i < width; ++i) {
     const Real normal = (x[i] - row.mean) * row.inverse, slope = load(dy[i]);
     const Real change = row.inverse * (gain[i] * slope - mean_g - normal * mean_gx);

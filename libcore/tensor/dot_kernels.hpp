@@ -5,18 +5,17 @@
 
 namespace heddle {
 
-// W is Real, BFloat16 or int8_t.
+// W is Real, BFloat16 or int8_t. All of a processor's kernels take a product's sum in the same order, so that a row's
+// results are the same however many rows there are.
 template <class W>
 struct DotKernels {
   // x . w over `count` numbers. Reads w as one stream.
   Real (*one)(const Real* x, const W* w, Index count);
   // sums[j] = x . w_j for four rows w + j distance: four streams, which memory serves faster than one.
   void (*streams)(const Real* x, const W* w, Index distance, Index count, Real* sums);
-  // sums[4 i + j] = x_i . w_j for four rows of each, x_stride and w_stride apart. fetch_next asks memory for the four rows
-  // of w that follow.
-  void (*four)(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, bool fetch_next, Real* sums);
-  // sums[16 j + i] = x_i . w_j for 16 rows of each, where xt[16 k + i] = x_i[k]. Null where it would be no faster.
-  void (*sixteen)(const Real* xt, const W* w, Index w_stride, Index count, Real* sums);
+  // sums[2 i + j] = x_i . w_j for eight rows x + i x_stride and two rows w + j w_stride. Meanwhile as many numbers are
+  // fetched from memory at next[0] and next[1], where these are not null.
+  void (*eight)(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, const W* const* next, Real* sums);
 };
 
 // The best ones for this processor.

@@ -11,32 +11,39 @@ namespace heddle {
 
 namespace {
 
-constexpr Index most_rows = 24;         // beyond, packing pays
-constexpr Index task_bytes = 192 << 10;  // of weights
-constexpr Index block = 4;              // rows of each side at once
-constexpr Index lanes = 16;             // or so many
-constexpr Index rows_for_lanes = 9;
+constexpr Index most_rows = 24;              // beyond, packing pays
+constexpr Index task_bytes = 768 << 10;      // of weights, at most
+constexpr Index group = 8;                   // rows of x that are multiplied at once, where there are enough
+constexpr Index enough = 4;
+constexpr Index depth = 1024;                // multiplied at once: a group of rows stays in the nearest cache
+constexpr Index block_bytes = 32 << 10;      // of weights that wait in the core's cache
 
-// values [rows of x, columns of the tile] = x w^T.
+// values [rows of x, columns of the tile] = x w^T. Sums are taken over one part of the depth after the other.
 template <class W>
 class FewRows {
  public:
-  // xt: the first 16 rows of x transposed, [depth, 16], or null.
-  FewRows(const MatrixView& x, const Real* xt, const MatrixView& w, const Tile& tile, Real* values)
-      : x_(x), xt_(xt), w_(w), tile_(tile), values_(values) {}
+  // x has rows of zeros up to a multiple of the group where it has enough for one.
+  FewRows(const MatrixView& x, Index rows, const MatrixView& w, const Tile& tile, Real* values)
+      : x_(x), rows_(rows), w_(w), tile_(tile), values_(values) {}
 
   void run() const {
-    Index j = tile_.column_begin;
-    if (xt_ != nullptr && kernels_.sixteen != nullptr) {
-      for (; j + lanes <= tile_.column_end; j += lanes) multiply_sixteen(j);
+    const Index columns = tile_.columns();
+    for (Index k = 0; k == 0 || k < w_.rows; k += depth) {
+      const Index count = std::min(depth, w_.rows - k);
+      Index j = tile_.column_begin;
+      if (rows_ >= enough) j = groups(k, count);
+      if (rows_ < enough) {
+        const Index quarter = columns / 4;
+        for (const Index end = j + quarter; j < end; ++j) streams(j, quarter, k, count);
+        j += 3 * quarter;
+      }
+      for (; j < tile_.column_end; ++j) {
+        for (Index i = 0; i < rows_; ++i) put(i, j, k, kernels_.one(x_row(i) + k, w_row(j) + k, count));
+      }
     }
-    if (x_.rows >= block) {
-      for (; j + block <= tile_.column_end; j += block) multiply_block(j, 0);
-    }
-    const Index quarter = (tile_.column_end - j) / 4;
-    for (const Index end = j + quarter; j < end; ++j) multiply_streams(j, quarter);
-    for (j += 3 * quarter; j < tile_.column_end; ++j) {
-      for (Index i = 0; i < x_.rows; ++i) multiply_one(i, j);
+    if (w_.scales == nullptr) return;
+    for (Index i = 0; i < rows_; ++i) {
+      for (Index j = 0; j < columns; ++j) values_[i * columns + j] *= w_.scales[tile_.column_begin + j];
     }
   }
 
@@ -44,51 +51,67 @@ class FewRows {
   const Real* x_row(Index i) const { return x_.as<Real>() + i * x_.stride; }
   const W* w_row(Index j) const { return w_.as<W>() + j * w_.stride; }
 
-  void put(Index i, Index j, Real sum) const {
-    values_[i * tile_.columns() + j - tile_.column_begin] = w_.scales == nullptr ? sum : sum * w_.scales[j];
+  void put(Index i, Index j, Index k, Real sum) const {
+    Real& value = values_[i * tile_.columns() + j - tile_.column_begin];
+    value = k == 0 ? sum : value + sum;
   }
-  void multiply_one(Index i, Index j) const { put(i, j, kernels_.one(x_row(i), w_row(j), w_.rows)); }
 
   // Rows j, j + quarter and so on.
-  void multiply_streams(Index j, Index quarter) const {
-    for (Index i = 0; i < x_.rows; ++i) {
+  void streams(Index j, Index quarter, Index k, Index count) const {
+    for (Index i = 0; i < rows_; ++i) {
       std::array<Real, 4> sums;
-      kernels_.streams(x_row(i), w_row(j), quarter * w_.stride, w_.rows, sums.data());
-      for (Index b = 0; b < 4; ++b) put(i, j + b * quarter, sums[static_cast<std::size_t>(b)]);
+      kernels_.streams(x_row(i) + k, w_row(j) + k, quarter * w_.stride, count, sums.data());
+      for (Index b = 0; b < 4; ++b) put(i, j + b * quarter, k, sums[static_cast<std::size_t>(b)]);
     }
   }
 
-  void multiply_sixteen(Index j) const {
-    std::array<Real, lanes * lanes> sums;
-    kernels_.sixteen(xt_, w_row(j), w_.stride, w_.rows, sums.data());
-    const Index rows = std::min(lanes, x_.rows);
-    for (Index i = 0; i < rows; ++i) {
-      for (Index b = 0; b < lanes; ++b) put(i, j + b, sums[static_cast<std::size_t>(b * lanes + i)]);
-    }
-    for (Index b = 0; x_.rows > lanes && b < lanes; b += block) multiply_block(j + b, lanes);
-  }
-
-  // From row i on.
-  void multiply_block(Index j, Index i) const {
-    for (; i + block <= x_.rows; i += block) {
-      std::array<Real, block * block> sums;
-      kernels_.four(x_row(i), x_.stride, w_row(j), w_.stride, w_.rows, i == 0, sums.data());
-      for (Index a = 0; a < block; ++a) {
-        for (Index b = 0; b < block; ++b) put(i + a, j + b, sums[static_cast<std::size_t>(a * block + b)]);
+  // Pairs of columns, a block of them after the other; returns the first that is left. Every group of rows goes over the
+  // block while the next one comes from memory.
+  Index groups(Index k, Index count) const {
+    const Index bytes = std::max<Index>(1, count * static_cast<Index>(sizeof(W)));
+    const Index block = std::max<Index>(2, block_bytes / bytes / 2 * 2), last = tile_.column_end - tile_.columns() % 2;
+    for (Index begin = tile_.column_begin; begin < last; begin += block) {
+      const Index end = std::min(last, begin + block);
+      for (Index i = 0; i < rows_; i += group) {
+        for (Index j = begin; j < end; j += 2) multiply_group(i, j, k, count, block);
       }
     }
-    for (; i < x_.rows; ++i) {
-      for (Index b = 0; b < block; ++b) multiply_one(i, j + b);
+    return last;
+  }
+
+  void multiply_group(Index i, Index j, Index k, Index count, Index block) const {
+    // One group fetches both rows of the next block, several share them.
+    const bool alone = rows_ <= group, there = j + block + 1 < tile_.column_end;
+    const W* next[2] = {there && i == 0 ? w_row(j + block) + k : nullptr,
+                        there && (alone || i == group) ? w_row(j + block + 1) + k : nullptr};
+    std::array<Real, group * 2> sums;
+    kernels_.eight(x_row(i) + k, x_.stride, w_row(j) + k, w_.stride, count, next, sums.data());
+    for (Index a = 0; a < std::min(group, rows_ - i); ++a) {
+      for (Index b = 0; b < 2; ++b) put(i + a, j + b, k, sums[static_cast<std::size_t>(2 * a + b)]);
     }
   }
 
   const MatrixView& x_;
-  const Real* xt_;
+  const Index rows_;
   const MatrixView& w_;
   const Tile& tile_;
   Real* values_;
   const DotKernels<W> kernels_ = dot_kernels<W>();
 };
+
+// As Reals, since they are read again and again, with rows of zeros that fill up a group; empty if x will do as it is.
+Tensor prepared(const MatrixView& x) {
+  const Index rows = x.rows < enough ? x.rows : (x.rows + group - 1) / group * group;
+  if (x.element == Element::real && rows == x.rows) return {};
+  const Tensor result({rows, x.columns}, 0);
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index k = 0; k < x.columns; ++k) {
+      const Index at = i * x.stride + k;
+      result[i * x.columns + k] = x.element == Element::real ? x.as<Real>()[at] : load(x.as<BFloat16>()[at]);
+    }
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -97,27 +120,20 @@ bool takes_few_rows(const MatrixView& a, const MatrixView& b) {
 }
 
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
-  // The few rows are read again and again: as Reals.
-  const Tensor reals = a.element == Element::real ? Tensor() : Tensor({a.rows, a.columns});
-  for (Index i = 0; i < (reals.empty() ? 0 : a.rows); ++i) {
-    for (Index k = 0; k < a.columns; ++k) reals[i * a.columns + k] = load(a.as<BFloat16>()[i * a.stride + k]);
-  }
-  const MatrixView x = reals.empty() ? a : matrix(reals);
-  const Tensor transposed = x.rows >= rows_for_lanes ? Tensor({a.columns, lanes}, 0) : Tensor();
-  for (Index i = 0; i < (transposed.empty() ? 0 : std::min(lanes, x.rows)); ++i) {
-    for (Index k = 0; k < x.columns; ++k) transposed[k * lanes + i] = x.as<Real>()[i * x.stride + k];
-  }
-  const Real* xt = transposed.data();
-  const Index row_bytes = std::max<Index>(1, b.rows * static_cast<Index>(bytes_of(b.element)));
-  const Index width = std::clamp<Index>(task_bytes / row_bytes / lanes * lanes, lanes, 4096);
+  const Tensor memory = prepared(a);
+  const MatrixView x = memory.empty() ? a : matrix(memory);
+  const Index row_bytes = b.rows * static_cast<Index>(bytes_of(b.element)), threads = thread_count();
+  const Index turns = (b.columns * row_bytes + threads * task_bytes - 1) / (threads * task_bytes);
+  const Index tasks = threads * std::max<Index>(1, turns);
+  const Index width = (b.columns + tasks * 16 - 1) / (tasks * 16) * 16;
   parallel_ranges(b.columns, width, [&](Index begin, Index end) {
-    const Tile tile{0, x.rows, begin, end};
+    const Tile tile{0, a.rows, begin, end};
     static thread_local Workspace workspace;
     Real* values = workspace.get<Real>(tile.rows() * tile.columns());
     switch (b.element) {
-      case Element::real: FewRows<Real>(x, xt, b, tile, values).run(); break;
-      case Element::bfloat16: FewRows<BFloat16>(x, xt, b, tile, values).run(); break;
-      case Element::int8: FewRows<std::int8_t>(x, xt, b, tile, values).run(); break;
+      case Element::real: FewRows<Real>(x, a.rows, b, tile, values).run(); break;
+      case Element::bfloat16: FewRows<BFloat16>(x, a.rows, b, tile, values).run(); break;
+      case Element::int8: FewRows<std::int8_t>(x, a.rows, b, tile, values).run(); break;
     }
     sink(values, tile.columns(), tile);
   });

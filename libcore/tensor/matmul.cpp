@@ -6,7 +6,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/few_rows.hpp"
-#include "heddle/tensor/micro_kernel.hpp"
+#include "heddle/tensor/packed_product.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "heddle/tensor/workspace.hpp"
@@ -80,146 +80,6 @@ void for_each_tile(Index rows, Index columns, TileShape shape, const Body& body)
   });
 }
 
-// A product by a micro-kernel. The right operand is packed once by all threads, in slabs small enough to stay in the
-// shared cache. Each task packs some rows of the left one for itself, and sums the tiles of these rows over the depth in
-// blocks, all in its core's own cache. An element's sum is taken in the same order wherever tasks begin and end, so
-// their number may follow that of the threads.
-class PackedProduct {
- public:
-  PackedProduct(const MicroKernel& kernel, const MatrixView& a, const MatrixView& b, const TileSink& sink)
-      : kernel_(kernel), a_(a), b_(b), sink_(sink), depth_(std::clamp<Index>(a.columns, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes))),
-        columns_(std::min(b.columns, slab_columns(depth_))), cut_(cut()) {}
-
-  void run() {
-    const Index bytes = kernel_.panel_bytes(ceil_div(columns_, kernel_.columns) * kernel_.columns, depth_);
-    const Tensor packed({bytes / static_cast<Index>(sizeof(Real)) + 1});
-    right_ = reinterpret_cast<std::byte*>(packed.data());
-    sums_stride_ = ceil_div(columns_, kernel_.columns) * kernel_.columns;
-    const bool in_parts = depth_ < a_.columns;
-    const Tensor sums = in_parts ? Tensor({ceil_div(a_.rows, kernel_.rows) * kernel_.rows, sums_stride_}) : Tensor();
-    sums_ = sums.empty() ? nullptr : sums.data();
-    for (Index j = 0; j < b_.columns; j += columns_) {
-      for (Index k = 0; k < std::max<Index>(1, a_.columns); k += depth_) slab(j, k);
-    }
-  }
-
- private:
-  // Multiples of every kernel's tile and depth_unit.
-  static constexpr Index depth_bytes = 3072, slab_bytes = Index{12} << 20, block_bytes = 800 << 10;
-  static constexpr Index pack_lanes = 288, pack_depth = 256, pack_step = 64;
-  static constexpr Index most_rows = 256, good_rows = 128, least_rows = 64, tile_columns = 480, least_columns = 192;
-
-  // Rows of a task, and how many parts the columns are cut into.
-  struct Cut {
-    Index rows, spans;
-  };
-
-  Index slab_columns(Index depth) const {
-    const Index width = slab_bytes / std::max<Index>(1, kernel_.panel_bytes(1, depth));
-    return std::max<Index>(1, width / tile_columns) * tile_columns;
-  }
-
-  // As many tasks as keep the threads equally busy, of as many rows as fit: each task reads all of the right operand.
-  Cut cut() const {
-    const Index threads = thread_count(), row_bytes = std::max<Index>(1, kernel_.panel_bytes(1, depth_));
-    const Index most = std::clamp(block_bytes / row_bytes, least_rows, most_rows);
-    Index blocks = ceil_div(ceil_div(a_.rows, most), threads) * threads;
-    if (a_.rows >= 2 * threads * good_rows) blocks = std::max(blocks, 2 * threads);
-    const Index rows = ceil_div(std::max(least_rows, ceil_div(a_.rows, blocks)), kernel_.rows) * kernel_.rows;
-    blocks = ceil_div(a_.rows, rows);
-    if (blocks >= threads) return {rows, 1};
-    return {rows, std::min(ceil_div(2 * threads, blocks), ceil_div(columns_, least_columns))};
-  }
-
-  void slab(Index column, Index k) {
-    const Index depth = std::min(depth_, a_.columns - k);
-    const MatrixView a = a_.columns_in(k, k + depth);
-    const MatrixView b = b_.columns_in(column, std::min(b_.columns, column + columns_)).rows_in(k, k + depth);
-    pack_right(b);
-    const Index blocks = ceil_div(a.rows, cut_.rows);
-    const Index unit = kernel_.columns, span = ceil_div(ceil_div(b.columns, cut_.spans), unit) * unit;
-    const Part part{column, k == 0, k + depth == a_.columns, kernel_.padded_depth(depth)};
-    parallel_for(blocks * cut_.spans, [&](Index task) {
-      const Index first = task % blocks * cut_.rows, begin = task / blocks * span;
-      const MatrixView rows = a.rows_in(first, std::min(a.rows, first + cut_.rows));
-      if (begin < b.columns) multiply_rows(rows, first, begin, std::min(b.columns, begin + span), part);
-    });
-  }
-
-  // x [lanes, depth]: lanes are rows of the left operand or columns of the right one. Lanes that lie together are packed
-  // a few steps of the depth at a time, all panels in turn, so that memory is read in long runs.
-  template <class Pack>
-  void pack(const MatrixView& x, Index begin, Index end, Index width, std::byte* panels, const Pack& pack_panel) const {
-    const Index step = x.transposed ? pack_step : pack_depth;
-    for (Index k = begin; k < end; k += step) {
-      for (Index lane = 0; lane < x.rows; lane += width) {
-        pack_panel(x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step)),
-                   panels + kernel_.panel_bytes(lane, x.columns) + kernel_.panel_bytes(width, k));
-      }
-    }
-  }
-
-  void pack_right(const MatrixView& b) const {
-    const MatrixView x = b.flipped();
-    const Index across = ceil_div(x.rows, pack_lanes), down = ceil_div(x.columns, pack_depth);
-    parallel_for(across * down, [&](Index task) {
-      const Index lane = task / down * pack_lanes, k = task % down * pack_depth;
-      pack(x.rows_in(lane, std::min(x.rows, lane + pack_lanes)), k, std::min(x.columns, k + pack_depth),
-           kernel_.columns, right_ + kernel_.panel_bytes(lane, x.columns),
-           [&](const MatrixView& panel, void* to) { kernel_.pack_right(panel.flipped(), to); });
-    });
-  }
-
-  // What a slab is of the whole product.
-  struct Part {
-    Index column;
-    bool first, last;  // along the depth
-    Index padded_depth;
-  };
-
-  void multiply_rows(const MatrixView& rows, Index row, Index begin, Index end, const Part& part) const {
-    static thread_local Workspace left_memory, tile_memory;
-    const Index padded_rows = ceil_div(rows.rows, kernel_.rows) * kernel_.rows;
-    auto* left = left_memory.get<std::byte>(kernel_.panel_bytes(padded_rows, part.padded_depth));
-    pack(rows, 0, rows.columns, kernel_.rows, left, kernel_.pack_left);
-    for (Index j = begin; j < end; j += tile_columns) {
-      const Tile tile{row, row + rows.rows, j, std::min(end, j + tile_columns)};
-      const Index stride = sums_ != nullptr ? sums_stride_ : ceil_div(tile.columns(), kernel_.columns) * kernel_.columns;
-      Real* values = sums_ != nullptr ? sums_ + row * sums_stride_ + j : tile_memory.get<Real>(padded_rows * stride);
-      multiply_tile(left, tile, part, values, stride);
-      if (part.last) {
-        sink_(values, stride, {tile.row_begin, tile.row_end, tile.column_begin + part.column,
-                               tile.column_end + part.column});
-      }
-    }
-  }
-
-  void multiply_tile(const std::byte* left, const Tile& tile, const Part& part, Real* values, Index stride) const {
-    const Index depth = part.padded_depth;
-    for (Index k = 0; k < std::max<Index>(1, depth); k += kernel_.depth) {
-      const Index here = std::min(kernel_.depth, depth - k);
-      for (Index j = 0; j < tile.columns(); j += kernel_.columns) {
-        const std::byte* right_panel = right_ + kernel_.panel_bytes(tile.column_begin + j, depth) +
-                                       kernel_.panel_bytes(kernel_.columns, k);
-        for (Index i = 0; i < tile.rows(); i += kernel_.rows) {
-          const std::byte* left_panel = left + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);
-          kernel_.multiply(left_panel, right_panel, here, values + i * stride + j, stride, !part.first || k > 0);
-        }
-      }
-    }
-  }
-
-  const MicroKernel& kernel_;
-  const MatrixView& a_;
-  const MatrixView& b_;
-  const TileSink& sink_;
-  const Index depth_, columns_;  // of a slab
-  const Cut cut_;
-  std::byte* right_ = nullptr;
-  Real* sums_ = nullptr;  // of a slab, when the depth is cut
-  Index sums_stride_ = 0;
-};
-
 // Element (i, j) of the matrix as stored.
 Real stored_element(const MatrixView& x, Index i, Index j) {
   const Index at = i * x.stride + j;
@@ -255,7 +115,7 @@ void product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
   if (takes_few_rows(a, b)) return few_row_product(a, b, sink);
   const MicroKernel* kernel = kernel_for(a, b);
   if (kernel == nullptr) return blas_product(a, b, sink);
-  PackedProduct(*kernel, a, b, sink).run();
+  packed_product(*kernel, a, b, sink);
 }
 
 }  // namespace

@@ -58,6 +58,33 @@ HEDDLE_AVX512 inline void transpose16(__m512 (&r)[16]) {
   }
 }
 
+// Rows of 8 as pairs of columns: to[m] holds column 2m of the rows and then column 2m + 1.
+HEDDLE_AVX512 inline void transpose8(const __m512 (&r)[8], __m512 (&to)[8]) {
+  __m512 quads[2][4];  // [rows 0-3 or 4-7][column of four]: in lane L, four rows of column 4L + c
+#pragma GCC unroll 2
+  for (int half = 0; half < 2; ++half) {
+    const __m512* row = r + 4 * half;
+    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(row[0], row[1]));
+    const __m512d b = _mm512_castps_pd(_mm512_unpacklo_ps(row[2], row[3]));
+    const __m512d c = _mm512_castps_pd(_mm512_unpackhi_ps(row[0], row[1]));
+    const __m512d d = _mm512_castps_pd(_mm512_unpackhi_ps(row[2], row[3]));
+    quads[half][0] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+    quads[half][1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+    quads[half][2] = _mm512_castpd_ps(_mm512_unpacklo_pd(c, d));
+    quads[half][3] = _mm512_castpd_ps(_mm512_unpackhi_pd(c, d));
+  }
+#pragma GCC unroll 2
+  for (int odd = 0; odd < 2; ++odd) {
+    const __m512 a = quads[0][2 * odd], b = quads[1][2 * odd], c = quads[0][2 * odd + 1], d = quads[1][2 * odd + 1];
+    const __m512 first = _mm512_shuffle_f32x4(a, b, 0x44), second = _mm512_shuffle_f32x4(a, b, 0xEE);
+    const __m512 third = _mm512_shuffle_f32x4(c, d, 0x44), fourth = _mm512_shuffle_f32x4(c, d, 0xEE);
+    to[odd] = _mm512_shuffle_f32x4(first, third, 0x88);
+    to[odd + 2] = _mm512_shuffle_f32x4(first, third, 0xDD);
+    to[odd + 4] = _mm512_shuffle_f32x4(second, fourth, 0x88);
+    to[odd + 6] = _mm512_shuffle_f32x4(second, fourth, 0xDD);
+  }
+}
+
 // What a panel is made from: `lanes` rows of the left operand or columns of the right one.
 struct Source {
   Index lanes, depth, stride;
@@ -71,8 +98,7 @@ HEDDLE_AVX512 HEDDLE_INLINE __m512 scaled(__m512 numbers, const float* scales, I
 template <class T, Index width>
 HEDDLE_AVX512 void pack_runs(const T* x, const Source& from, float* panel) {
   for (Index lane = 0; lane < width; lane += 16) {
-    const __mmask16 stored = first(width - lane);
-    const Index here = std::min<Index>(std::min<Index>(16, width - lane), from.lanes - lane);
+    const Index here = std::min<Index>(16, from.lanes - lane);
     for (Index k = 0; k < from.depth; k += 16) {
       const __mmask16 mask = first(from.depth - k);
       __m512 block[16];
@@ -86,9 +112,26 @@ HEDDLE_AVX512 void pack_runs(const T* x, const Source& from, float* panel) {
       const Index count = std::min<Index>(16, from.depth - k);
 #pragma GCC unroll 16
       for (Index i = 0; i < 16; ++i) {
-        if (i < count) _mm512_mask_storeu_ps(to + i * width, stored, block[i]);
+        if (i < count) _mm512_storeu_ps(to + i * width, block[i]);
       }
     }
+  }
+}
+
+// The same for panels of 8.
+template <class T>
+HEDDLE_AVX512 void pack_8_runs(const T* x, const Source& from, float* panel) {
+  for (Index k = 0; k < from.depth; k += 16) {
+    const __mmask16 mask = first(from.depth - k);
+    __m512 rows[8], pairs[8];
+#pragma GCC unroll 8
+    for (Index i = 0; i < 8; ++i) {
+      rows[i] = i < from.lanes ? scaled(load_floats(x + i * from.stride + k, mask), from.scales, i) : _mm512_setzero_ps();
+    }
+    transpose8(rows, pairs);
+    const Index numbers = std::min<Index>(16, from.depth - k) * 8;
+#pragma GCC unroll 8
+    for (Index i = 0; i < 8; ++i) _mm512_mask_storeu_ps(panel + (k + 2 * i) * 8, first(numbers - 16 * i), pairs[i]);
   }
 }
 
@@ -98,57 +141,86 @@ HEDDLE_AVX512 void pack_lanes(const T* x, const Source& from, float* panel) {
   for (Index k = 0; k < from.depth; ++k, x += from.stride, panel += width) {
 #pragma GCC unroll 3
     for (Index lane = 0; lane < width; lane += 16) {
-      _mm512_mask_storeu_ps(panel + lane, first(width - lane),
-                            scaled(load_floats(x + lane, first(from.lanes - lane)), from.scales, k));
+      _mm512_storeu_ps(panel + lane, scaled(load_floats(x + lane, first(from.lanes - lane)), from.scales, k));
     }
   }
 }
 
-template <class T, Index width>
-void pack(const MatrixView& x, const Source& from, bool runs, void* panel) {
-  const auto function = runs ? pack_runs<T, width> : pack_lanes<T, width>;
-  function(x.as<T>(), from, static_cast<float*>(panel));
+template <class T>
+HEDDLE_AVX512 void pack_8_lanes(const T* x, const Source& from, float* panel) {
+  const __mmask16 mask = first(std::min<Index>(8, from.lanes));
+  for (Index k = 0; k < from.depth; ++k, x += from.stride, panel += 8) {
+    _mm256_storeu_ps(panel, _mm512_castps512_ps256(scaled(load_floats(x, mask), from.scales, k)));
+  }
 }
 
-template <Index width>
-void pack_any(const MatrixView& x, const Source& from, bool runs, void* panel) {
+struct PackLeft {
+  template <class T>
+  static void pack(const T* x, const Source& from, bool runs, float* panel) {
+    (runs ? pack_8_runs<T> : pack_8_lanes<T>)(x, from, panel);
+  }
+};
+struct PackRight {
+  template <class T>
+  static void pack(const T* x, const Source& from, bool runs, float* panel) {
+    (runs ? pack_runs<T, tile_columns> : pack_lanes<T, tile_columns>)(x, from, panel);
+  }
+};
+
+template <class Side>
+void pack(const MatrixView& x, const Source& from, bool runs, void* panel) {
+  auto* to = static_cast<float*>(panel);
   switch (x.element) {
-    case Element::real: return pack<float, width>(x, from, runs, panel);
-    case Element::bfloat16: return pack<BFloat16, width>(x, from, runs, panel);
-    case Element::int8: return pack<std::int8_t, width>(x, from, runs, panel);
+    case Element::real: return Side::pack(x.as<float>(), from, runs, to);
+    case Element::bfloat16: return Side::pack(x.as<BFloat16>(), from, runs, to);
+    case Element::int8: return Side::pack(x.as<std::int8_t>(), from, runs, to);
   }
 }
 
 void pack_left(const MatrixView& x, void* panel) {
-  pack_any<tile_rows>(x, {x.rows, x.columns, x.stride, x.scales}, !x.transposed, panel);
+  pack<PackLeft>(x, {x.rows, x.columns, x.stride, x.scales}, !x.transposed, panel);
 }
 
 void pack_right(const MatrixView& x, void* panel) {
-  pack_any<tile_columns>(x, {x.columns, x.rows, x.stride, x.scales}, x.transposed, panel);
+  pack<PackRight>(x, {x.columns, x.rows, x.stride, x.scales}, x.transposed, panel);
 }
 
-HEDDLE_AVX512 void multiply(const void* left, const void* right, Index depth, Real* c, Index stride, bool add) {
-  const auto* a = static_cast<const float*>(left);
-  const auto* b = static_cast<const float*>(right);
-  __m512 sums[tile_rows][3];
-  for (auto& row : sums) {
-    for (__m512& sum : row) sum = _mm512_setzero_ps();
-  }
-  for (Index k = 0; k < depth; ++k, a += tile_rows, b += tile_columns) {
-    const __m512 b0 = _mm512_loadu_ps(b), b1 = _mm512_loadu_ps(b + 16), b2 = _mm512_loadu_ps(b + 32);
+using Sums = __m512[tile_rows][3];
+
+// Adds the outer products of `steps` points of the depth.
+template <int steps>
+HEDDLE_AVX512 HEDDLE_INLINE void add_products(const float*& a, const float*& b, Sums& sums) {
+#pragma GCC unroll 8
+  for (int k = 0; k < steps; ++k) {
+    asm volatile("" ::: "memory");
+    const float* column = b + k * tile_columns;
+    const __m512 b0 = _mm512_loadu_ps(column), b1 = _mm512_loadu_ps(column + 16), b2 = _mm512_loadu_ps(column + 32);
 #pragma GCC unroll 8
     for (Index i = 0; i < tile_rows; ++i) {
-      const __m512 factor = _mm512_set1_ps(a[i]);
+      const __m512 factor = _mm512_set1_ps(a[k * tile_rows + i]);
       sums[i][0] = _mm512_fmadd_ps(factor, b0, sums[i][0]);
       sums[i][1] = _mm512_fmadd_ps(factor, b1, sums[i][1]);
       sums[i][2] = _mm512_fmadd_ps(factor, b2, sums[i][2]);
     }
   }
-  for (Index i = 0; i < tile_rows; ++i) {
-    for (Index j = 0; j < 3; ++j) {
-      float* to = c + i * stride + 16 * j;
-      _mm512_storeu_ps(to, add ? _mm512_add_ps(_mm512_loadu_ps(to), sums[i][j]) : sums[i][j]);
-    }
+  a += steps * tile_rows;
+  b += steps * tile_columns;
+}
+
+// Many steps a turn: the arithmetic of the loop itself takes places from multiply-adds.
+HEDDLE_AVX512 void multiply(const void* left, const void* right, Index depth, Real* c, Index stride, bool add) {
+  const auto* a = static_cast<const float*>(left);
+  const auto* b = static_cast<const float*>(right);
+  Sums sums;
+#pragma GCC unroll 24
+  for (int i = 0; i < tile_rows * 3; ++i) sums[i / 3][i % 3] = _mm512_setzero_ps();
+  constexpr int turn = 4;
+  for (; depth >= turn; depth -= turn) add_products<turn>(a, b, sums);
+  for (; depth > 0; --depth) add_products<1>(a, b, sums);
+#pragma GCC unroll 24
+  for (int i = 0; i < tile_rows * 3; ++i) {
+    float* to = c + i / 3 * stride + i % 3 * 16;
+    _mm512_storeu_ps(to, add ? _mm512_add_ps(_mm512_loadu_ps(to), sums[i / 3][i % 3]) : sums[i / 3][i % 3]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "heddle/decoding/sampling.hpp"
 #include "heddle/formats/decoder_file.hpp"
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/threads.hpp"
 #include "measure.hpp"
 
 using namespace heddle;
@@ -76,10 +77,10 @@ class Reader {
 
   void choose(const Tensor& logits, TokenIds& next) const {
     const decoding::SamplingOptions greedy{.temperature = 0};
-    for (std::size_t line = 0; line < next.ids.size(); ++line) {
-      const Real* row = logits.data() + static_cast<Index>(line) * vocab_;
-      next.ids[line] = decoding::sample(row, vocab_, greedy, RandomStream(1, 2), 0).id;
-    }
+    parallel_for(static_cast<Index>(next.ids.size()), [&](Index line) {
+      const Real* row = logits.data() + line * vocab_;
+      next.ids[static_cast<std::size_t>(line)] = decoding::sample(row, vocab_, greedy, RandomStream(1, 2), 0).id;
+    });
   }
 
   const models::Decoder& model_;

@@ -1,0 +1,12 @@
+// Products by a micro-kernel, on all threads. Inside libcore/tensor only; everybody else calls matmul().
+#pragma once
+
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/micro_kernel.hpp"
+
+namespace heddle {
+
+// Hands the tiles of a b to the sink. The sum of an element is taken in an order that follows from a's columns alone.
+void packed_product(const MicroKernel& kernel, const MatrixView& a, const MatrixView& b, const TileSink& sink);
+
+}  // namespace heddle
