@@ -4,6 +4,7 @@
 
 #include "heddle/formats/gpt2_vocabulary.hpp"
 #include "heddle/formats/hdf5_archive.hpp"
+#include "heddle/formats/wordpiece_vocabulary.hpp"
 
 namespace heddle::formats {
 
@@ -14,11 +15,13 @@ void save_tokenizer(const std::string& path, const text::TokenizerModel& model, 
 }
 
 text::Tokenizer load_tokenizer(const std::string& path) {
+  if (is_wordpiece_vocabulary(path)) return text::Tokenizer(read_wordpiece_vocabulary(path));
   if (std::filesystem::is_directory(path)) return text::Tokenizer(read_gpt2_vocabulary(path));
   return read_tokenizer(InputFile(path));
 }
 
 void add_tokenizer_input(Provenance& provenance, const std::string& path) {
+  if (is_wordpiece_vocabulary(path)) return add_input(provenance, "tokenizer", wordpiece_vocabulary_file(path));
   if (!std::filesystem::is_directory(path)) return add_input(provenance, "tokenizer", path);
   const std::filesystem::path folder(path);
   const bool openai = !std::filesystem::exists(folder / "vocab.json");

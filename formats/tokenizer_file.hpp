@@ -12,7 +12,8 @@ namespace heddle::formats {
 // Writes a tokenizer file. Throws DataError.
 void save_tokenizer(const std::string& path, const text::TokenizerModel& model, const Provenance& provenance);
 
-// Reads the tokenizer of a tokenizer, token or model file, or GPT-2's vocabulary from a directory.
+// Reads the tokenizer of a tokenizer, token or model file, GPT-2's vocabulary from a directory, or
+// BERT's from a directory or a vocab.txt.
 // Throws DataError with the file's name.
 text::Tokenizer load_tokenizer(const std::string& path);
 

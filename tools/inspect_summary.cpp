@@ -5,6 +5,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/decoder_file.hpp"
 #include "heddle/formats/gpt2_vocabulary.hpp"
+#include "heddle/formats/wordpiece_vocabulary.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -51,6 +52,12 @@ Summary summarize_tokens(const formats::TokenFile& file) {
 }
 
 Summary summarize_all(const std::string& path) {
+  if (formats::is_wordpiece_vocabulary(path)) {
+    return {.name = path,
+            .description = "BERT's vocabulary",
+            .kind = "tokenizer",
+            .tokenizer = formats::read_wordpiece_vocabulary(path)};
+  }
   if (std::filesystem::is_directory(path)) {
     return {.name = path,
             .description = "GPT-2's vocabulary as a directory",

@@ -38,7 +38,7 @@ class IdParser {
   }
   void end_number(std::string& text) {
     if (number_.empty()) return;
-    text += tokenizer_.bytes(parse());
+    tokenizer_.decode(parse(), text);
     number_.clear();
   }
 
@@ -62,39 +62,59 @@ class IdParser {
   Index line_ = 1;
 };
 
+// Text that leaves in parts. The last byte stays, so that what comes next knows what it follows.
+class Parts {
+ public:
+  explicit Parts(std::ostream& out) : out_(out) {}
+
+  std::string text;
+  void send() {
+    out_ << std::string_view(text).substr(sent_);
+    text.erase(0, text.size() - std::min<std::size_t>(text.size(), 1));
+    sent_ = text.size();
+  }
+
+ private:
+  std::ostream& out_;
+  std::size_t sent_ = 0;
+};
+
 void decode_ids(const std::string& name, const text::Tokenizer& tokenizer, std::ostream& out) {
   cli::Input input(name);
   IdParser parser(tokenizer, input.name());
   std::vector<char> block(block_bytes);
-  std::string text;
+  Parts parts(out);
   while (const std::size_t count = input.read(block)) {
-    text.clear();
-    parser.add({block.data(), count}, text);
+    parser.add({block.data(), count}, parts.text);
+    parts.send();
     // At once, for whoever gives a line and waits for its text.
-    out << text << std::flush;
+    out << std::flush;
   }
-  text.clear();
-  parser.end_number(text);
-  out << text;
+  parser.end_number(parts.text);
+  parts.send();
 }
 
-// The end-of-text token that tokenize puts after each document is no part of the text.
+// The end-of-text token that tokenize puts after each document is no part of the text. Wordpiece loses line ends, and
+// gets one for it.
 void decode_token_file(const formats::TokenFile& file, const text::Tokenizer& tokenizer, std::ostream& out) {
   const std::optional<TokenId> end_of_text = tokenizer.end_of_text();
   Index document = -1, document_end = 0;
   std::vector<TokenId> ids;
-  std::string text;
+  Parts parts(out);
   for (Index first = 0; first < file.size(); first += block_tokens) {
     cli::throw_if_stopped();
     ids.resize(static_cast<std::size_t>(std::min(block_tokens, file.size() - first)));
     file.read(first, ids);
-    text.clear();
     for (Index at = first; const TokenId id : ids) {
       while (at >= document_end) document_end = file.document(++document).second;
       ++at;
-      if (id != end_of_text || at != document_end) text += tokenizer.bytes(id);
+      if (id != end_of_text || at != document_end) {
+        tokenizer.decode(id, parts.text);
+      } else if (tokenizer.kind() == text::TokenizerKind::wordpiece) {
+        parts.text += '\n';
+      }
     }
-    out << text;
+    parts.send();
   }
 }
 

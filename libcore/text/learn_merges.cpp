@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "heddle/base/error.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
 
 namespace heddle::text {
 
 namespace {
 
-// All words lie in one array of slots, a byte a slot, a gap between words. A piece is written into its first and its
+// All words lie in one array of slots, a piece of the alphabet a slot, a gap between words. A piece is written into its first and its
 // last slot, so that neighbours are found from either side; the slots between hold gaps too.
 using Piece = std::int32_t;
 using Slot = std::uint32_t;
@@ -45,7 +47,7 @@ struct KeyHash {
 
 class Learner {
  public:
-  Learner(const StringTable& words, const std::vector<Index>& counts);
+  Learner(const StringTable& words, const std::vector<Index>& counts, const Alphabet& alphabet);
   LearntMerges learn(std::size_t limit, Index minimum_count);
 
  private:
@@ -54,7 +56,7 @@ class Learner {
     std::uint64_t key;
   };
 
-  std::size_t length(Piece piece) const { return pieces_[static_cast<std::size_t>(piece)].size(); }
+  std::size_t length(Piece piece) const { return lengths_[static_cast<std::size_t>(piece)]; }
   bool comes_later(const Candidate& a, const Candidate& b) const;
   void merge(std::uint64_t key);
   void merge_at(const Occurrence& occurrence, Piece left, Piece right, Piece merged);
@@ -62,24 +64,29 @@ class Learner {
   void gain(Piece left, Piece right, Index count, const Occurrence& occurrence);
 
   const std::vector<Index>& counts_;
+  const std::string& mark_;
   std::vector<std::string> pieces_;
+  std::vector<std::uint32_t> lengths_;  // in slots
   std::vector<Piece> slots_;
   std::unordered_map<std::uint64_t, Pair, KeyHash> pairs_;
   std::vector<std::uint64_t> new_keys_;
 };
 
-Learner::Learner(const StringTable& words, const std::vector<Index>& counts) : counts_(counts) {
-  for (int byte = 0; byte < 256; ++byte) pieces_.emplace_back(1, static_cast<char>(byte));
+Learner::Learner(const StringTable& words, const std::vector<Index>& counts, const Alphabet& alphabet)
+    : counts_(counts), mark_(alphabet.mark), pieces_(alphabet.pieces), lengths_(alphabet.pieces.size(), 1) {
   std::size_t slots = 1;
   for (std::size_t word = 0; word < words.size(); ++word) slots += words[word].size() + 1;
   check<DataError>(slots < std::numeric_limits<Slot>::max(),
                    "the text has more than 4 GB of different words; train on a part of it");
   slots_.reserve(slots);
   slots_.push_back(gap);
+  std::vector<Index> numbers;
   for (std::size_t word = 0; word < words.size(); ++word) {
     Piece previous = gap;
-    for (const char byte : words[word]) {
-      const Piece piece = static_cast<unsigned char>(byte);
+    numbers.clear();
+    alphabet.split(words[word], numbers);
+    for (const Index number : numbers) {
+      const auto piece = static_cast<Piece>(number);
       const auto slot = static_cast<Slot>(slots_.size());
       if (previous != gap) gain(previous, piece, counts[word], {slot - 1, static_cast<std::uint32_t>(word)});
       slots_.push_back(piece);
@@ -121,7 +128,9 @@ LearntMerges Learner::learn(std::size_t limit, Index minimum_count) {
 void Learner::merge(std::uint64_t key) {
   const auto merged = static_cast<Piece>(pieces_.size());
   const Piece left = left_of(key), right = right_of(key);
-  pieces_.push_back(pieces_[static_cast<std::size_t>(left)] + pieces_[static_cast<std::size_t>(right)]);
+  const std::string& tail = pieces_[static_cast<std::size_t>(right)];
+  pieces_.push_back(pieces_[static_cast<std::size_t>(left)] + tail.substr(tail.starts_with(mark_) ? mark_.size() : 0));
+  lengths_.push_back(static_cast<std::uint32_t>(length(left) + length(right)));
   std::vector<Occurrence> occurrences = std::move(pairs_.extract(key).mapped().occurrences);
   std::ranges::sort(occurrences, {}, &Occurrence::slot);
   for (const Occurrence& occurrence : occurrences) merge_at(occurrence, left, right, merged);
@@ -156,9 +165,35 @@ void Learner::gain(Piece left, Piece right, Index count, const Occurrence& occur
 
 }  // namespace
 
+Alphabet Alphabet::bytes() {
+  Alphabet alphabet;
+  for (int byte = 0; byte < 256; ++byte) alphabet.pieces.emplace_back(1, static_cast<char>(byte));
+  alphabet.split = [](std::string_view word, std::vector<Index>& numbers) {
+    for (const char byte : word) numbers.push_back(static_cast<unsigned char>(byte));
+  };
+  return alphabet;
+}
+
+Alphabet Alphabet::characters(std::vector<std::string> pieces) {
+  Alphabet alphabet{std::move(pieces), {}, std::string(continuation_mark)};
+  std::unordered_map<std::string, Index> numbers_of;
+  for (const std::string& piece : alphabet.pieces) numbers_of.emplace(piece, static_cast<Index>(numbers_of.size()));
+  alphabet.split = [numbers_of = std::move(numbers_of)](std::string_view word, std::vector<Index>& numbers) {
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t length = decode(word, at).length;
+      const std::string piece = (at > 0 ? std::string(continuation_mark) : "") + std::string(word.substr(at, length));
+      const auto found = numbers_of.find(piece);
+      if (found == numbers_of.end()) return numbers.clear();
+      numbers.push_back(found->second);
+      at += length;
+    }
+  };
+  return alphabet;
+}
+
 LearntMerges learn_merges(const StringTable& words, const std::vector<Index>& counts, std::size_t limit,
-                          Index minimum_count) {
-  return Learner(words, counts).learn(limit, std::max<Index>(minimum_count, 1));
+                          Index minimum_count, const Alphabet& alphabet) {
+  return Learner(words, counts, alphabet).learn(limit, std::max<Index>(minimum_count, 1));
 }
 
 }  // namespace heddle::text

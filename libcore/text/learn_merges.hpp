@@ -1,4 +1,4 @@
-// Learns the merges of a byte-level byte-pair encoding from counted words.
+// Learns the merges of a byte-pair encoding from counted words.
 //
 // Again and again, the adjacent pair of pieces that occurs most often is merged everywhere, from left to right. Of
 // pairs that occur equally often, the one whose left piece has the smaller bytes comes first, then the one whose right
@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/base/real.hpp"
@@ -16,14 +18,26 @@
 
 namespace heddle::text {
 
+// What words are made of before any merge; of bytes unless something else is said.
+struct Alphabet {
+  std::vector<std::string> pieces;
+  // Appends the numbers of a word's pieces; the word is left out of account where nothing is appended.
+  std::function<void(std::string_view word, std::vector<Index>& numbers)> split;
+  std::string mark = {};  // that pieces inside words begin with; it vanishes when they become right sides of merges
+
+  static Alphabet bytes();
+  // Characters, "##" before those that begin no word. Words with others than these are left out of account.
+  static Alphabet characters(std::vector<std::string> pieces);
+};
+
 struct LearntMerges {
-  std::vector<std::string> pieces;  // the 256 bytes by value, then the result of each merge
+  std::vector<std::string> pieces;  // the alphabet, then the result of each merge
   std::vector<Index> pairs;         // the left and the right piece of each merge
 };
 
 // At most `limit` merges, of pairs that occur at least minimum_count times each (1 or more). Fewer when no pair is
 // left.
 LearntMerges learn_merges(const StringTable& words, const std::vector<Index>& counts, std::size_t limit,
-                          Index minimum_count);
+                          Index minimum_count, const Alphabet& alphabet = Alphabet::bytes());
 
 }  // namespace heddle::text

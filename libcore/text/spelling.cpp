@@ -102,6 +102,7 @@ std::optional<std::string> unescape(std::string_view spelling) {
 }  // namespace
 
 std::string spell(TokenizerKind kind, std::string_view bytes) {
+  if (kind == TokenizerKind::wordpiece) return std::string(bytes);
   if (!is_byte_level(kind)) return escape(bytes);
   std::string spelling;
   for (const char byte : bytes) append_utf8(spelling, alphabet.codes[static_cast<unsigned char>(byte)]);
@@ -114,6 +115,7 @@ std::ostream& operator<<(std::ostream& out, const Quoted& text) {
 }
 
 std::optional<std::string> unspell(TokenizerKind kind, std::string_view spelling) {
+  if (kind == TokenizerKind::wordpiece) return std::string(spelling);
   return is_byte_level(kind) ? bytes_of_alphabet(spelling) : unescape(spelling);
 }
 

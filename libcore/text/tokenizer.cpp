@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heddle/base/error.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::text {
 
@@ -27,6 +28,8 @@ std::unique_ptr<Encoder> make_encoder(const Vocabulary& vocabulary) {
       return make_character_encoder(vocabulary);
     case TokenizerKind::word:
       return make_word_encoder(vocabulary);
+    case TokenizerKind::wordpiece:
+      return make_wordpiece_encoder(vocabulary);
   }
   throw DataError("unknown kind of tokenizer");
 }
@@ -75,7 +78,19 @@ std::string Tokenizer::decode(std::span<const TokenId> ids) const {
 }
 
 void Tokenizer::decode(std::span<const TokenId> ids, std::string& text) const {
-  for (const TokenId id : ids) text += bytes(id);
+  for (const TokenId id : ids) decode(id, text);
+}
+
+void Tokenizer::decode(TokenId id, std::string& text) const {
+  std::string_view piece = bytes(id);
+  if (kind() == TokenizerKind::wordpiece) {
+    if (piece.starts_with(continuation_mark) && piece.size() > continuation_mark.size()) {
+      piece.remove_prefix(continuation_mark.size());
+    } else if (!text.empty() && text.back() != '\n') {
+      text += ' ';
+    }
+  }
+  text += piece;
 }
 
 void Tokenizer::check_id(TokenId id) const {

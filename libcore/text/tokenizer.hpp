@@ -35,15 +35,18 @@ class Tokenizer {
   Index vocab_size() const { return vocabulary_->size(); }
   std::string fingerprint() const { return text::fingerprint(model()); }
 
-  // decode(encode(text)) is the text, byte for byte, unless the unknown token stands for something.
+  // decode(encode(text)) is the text, byte for byte, unless the unknown token stands for something; a wordpiece
+  // tokenizer gives its words with spaces between.
   // The second form appends. Throws TextError where there is no token; bpe and byte have one for every text.
   std::vector<TokenId> encode(std::string_view text, SpecialText special = SpecialText::token) const;
   void encode(std::string_view text, std::vector<TokenId>& ids, SpecialText special = SpecialText::token) const;
 
-  // The bytes of the ids one after the other, so that ids may be decoded in parts. The second form appends.
+  // The bytes of the ids one after the other, so that ids may be decoded in parts. The second form appends: a wordpiece
+  // tokenizer sets a space before a word if text is there already.
   // Throws DataError for an id outside the vocabulary.
   std::string decode(std::span<const TokenId> ids) const;
   void decode(std::span<const TokenId> ids, std::string& text) const;
+  void decode(TokenId id, std::string& text) const;
 
   // The bytes that one id decodes to, and their number; a special token's are its text. Throw like decode.
   std::string_view bytes(TokenId id) const;
@@ -56,6 +59,10 @@ class Tokenizer {
   bool is_special(TokenId id) const;
   std::optional<TokenId> end_of_text() const { return optional_id(model().end_of_text); }
   std::optional<TokenId> unknown() const { return optional_id(model().unknown); }
+  std::optional<TokenId> classification() const { return optional_id(model().classification); }
+  std::optional<TokenId> separator() const { return optional_id(model().separator); }
+  std::optional<TokenId> mask() const { return optional_id(model().mask); }
+  std::optional<TokenId> padding() const { return optional_id(model().padding); }
 
   // True where a text with these bytes around the position, 0 < position < text.size(), can be cut and its parts be
   // encoded apart with the same result. Looks at boundary_context() bytes to either side.

@@ -1,5 +1,6 @@
 #include "heddle/text/tokenizer_model.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -43,6 +44,11 @@ std::string fingerprint(const TokenizerModel& model) {
   hash.add_list(model.special_tokens);
   hash.add(model.unknown);
   hash.add(model.end_of_text);
+  const std::array<Index, 6> later = {model.classification, model.separator, model.mask,
+                                      model.padding,        model.lowercase, model.strip_accents};
+  if (later != std::array<Index, 6>{-1, -1, -1, -1, 0, 0}) {
+    for (const Index item : later) hash.add(item);
+  }
   return hash.text();
 }
 

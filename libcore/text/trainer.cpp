@@ -1,12 +1,15 @@
 #include "heddle/text/trainer.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/text/basic_words.hpp"
 #include "heddle/text/learn_merges.hpp"
 #include "heddle/text/pretokenizer.hpp"
 #include "heddle/text/spelling.hpp"
@@ -19,9 +22,19 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 17;
 constexpr std::size_t boundary_context = 4;
 
+// Wordpiece has its own special tokens.
+TrainerOptions completed(TrainerOptions options) {
+  if (options.kind != TokenizerKind::wordpiece) return options;
+  options.byte_fallback = false;
+  options.unknown = "[UNK]";
+  if (options.end_of_text == TrainerOptions{}.end_of_text) options.end_of_text = "[SEP]";
+  return options;
+}
+
 // The named special tokens, further ones, the end of text; each once.
 std::vector<std::string> special_texts(const TrainerOptions& options) {
   std::vector<std::string> texts;
+  if (options.kind == TokenizerKind::wordpiece) texts = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   const auto add = [&](const std::string& text) {
     check<UsageError>(text.size() > 1 && is_utf8(text) && text.find('\0') == std::string::npos, "special token ",
                       quoted(text), " must be UTF-8 text of at least two bytes");
@@ -43,6 +56,11 @@ bool counts_words(TokenizerKind kind) {
   return kind == TokenizerKind::bpe || kind == TokenizerKind::word;
 }
 
+bool is_boundary(TokenizerKind kind, std::string_view text, std::size_t at) {
+  if (kind == TokenizerKind::wordpiece) return is_basic_boundary(text, at);
+  return counts_words(kind) ? is_pretoken_boundary(text, at) : is_character_boundary(text, at);
+}
+
 // Where the first byte that is not valid UTF-8 is, if any.
 std::optional<std::size_t> find_invalid(std::string_view text) {
   if (is_utf8(text)) return std::nullopt;
@@ -54,14 +72,12 @@ std::optional<std::size_t> find_invalid(std::string_view text) {
 }  // namespace
 
 Trainer::Trainer(TrainerOptions options)
-    : options_(std::move(options)),
+    : options_(completed(std::move(options))),
       special_texts_(special_texts(options_)),
       special_tokens_(matcher(special_texts_)),
       cutter_(
           [this](std::string_view text, std::size_t at) {
-            const bool boundary =
-                counts_words(options_.kind) ? is_pretoken_boundary(text, at) : is_character_boundary(text, at);
-            return boundary && !special_tokens_.spans(text, at);
+            return is_boundary(options_.kind, text, at) && !special_tokens_.spans(text, at);
           },
           std::max(boundary_context, special_tokens_.longest()), block_bytes) {
   check_ranges(options_);
@@ -86,7 +102,8 @@ void Trainer::end_document() {
 }
 
 void Trainer::count_block(std::string_view block) {
-  if (const auto invalid = has_bytes() ? std::nullopt : find_invalid(block)) {
+  const bool takes_all = has_bytes() || options_.kind == TokenizerKind::wordpiece;
+  if (const auto invalid = takes_all ? std::nullopt : find_invalid(block)) {
     position_.advance(block.substr(0, *invalid));
     throw TextError(position_, concatenate("invalid UTF-8; a ", to_text(options_.kind), " model needs byte fallback"));
   }
@@ -100,6 +117,10 @@ void Trainer::count_block(std::string_view block) {
 }
 
 void Trainer::count_plain(std::string_view text) {
+  if (options_.kind == TokenizerKind::wordpiece) {
+    const BasicWords words{.lowercase = !options_.cased, .strip_accents = !options_.cased};
+    return for_each_basic_word(text, words, [this](std::string_view word) { count(word); });
+  }
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end =
         counts_words(options_.kind) ? pretoken_end(text, begin) : begin + decode(text, begin).length;
@@ -125,15 +146,49 @@ TokenizerModel Trainer::finish() {
       model.pieces.push_back(spell(model.kind, {&text, 1}));
     }
   }
-  const std::size_t taken = model.pieces.size() + special_texts_.size();
+  if (model.kind == TokenizerKind::wordpiece) add_special_tokens(model);
+  const bool has_special_tokens = !model.special_tokens.empty();
+  const std::size_t taken = model.pieces.size() + (has_special_tokens ? 0 : special_texts_.size());
   const std::size_t room = std::max(static_cast<std::size_t>(options_.vocab_size), taken) - taken;
   if (model.kind == TokenizerKind::bpe) {
     add_merges(model, room);
+  } else if (model.kind == TokenizerKind::wordpiece) {
+    add_wordpieces(model, room);
   } else {
     add_items(model, room);
   }
-  add_special_tokens(model);
+  if (!has_special_tokens) add_special_tokens(model);
   return model;
+}
+
+void Trainer::add_wordpieces(TokenizerModel& model, std::size_t room) const {
+  model.lowercase = model.strip_accents = !options_.cased;
+  const Alphabet alphabet = Alphabet::characters(most_frequent_characters((room + 1) / 2));
+  LearntMerges learnt = learn_merges(items_, counts_, room - alphabet.pieces.size(), options_.min_frequency, alphabet);
+  std::ranges::move(learnt.pieces, std::back_inserter(model.pieces));
+}
+
+// As pieces, of those that occur often enough; ties go to the smaller bytes.
+std::vector<std::string> Trainer::most_frequent_characters(std::size_t limit) const {
+  std::map<std::string, Index> counts;
+  for (std::size_t item = 0; item < items_.size(); ++item) {
+    const std::string_view word = items_[item];
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t length = decode(word, at).length;
+      std::string piece(at > 0 ? continuation_mark : std::string_view());
+      counts[piece.append(word.substr(at, length))] += counts_[item];
+      at += length;
+    }
+  }
+  std::vector<std::pair<Index, std::string>> order;
+  for (const auto& [piece, count] : counts) {
+    if (count >= options_.min_frequency) order.emplace_back(-count, piece);
+  }
+  std::ranges::sort(order);
+  order.resize(std::min(order.size(), limit));
+  std::vector<std::string> pieces;
+  for (auto& [count, piece] : order) pieces.push_back(std::move(piece));
+  return pieces;
 }
 
 void Trainer::add_merges(TokenizerModel& model, std::size_t room) const {
@@ -171,6 +226,11 @@ void Trainer::add_special_tokens(TokenizerModel& model) const {
     model.special_tokens.push_back(id);
     if (text == options_.unknown) model.unknown = id;
     if (text == options_.end_of_text) model.end_of_text = id;
+    if (options_.kind != TokenizerKind::wordpiece) continue;
+    if (text == "[PAD]") model.padding = id;
+    if (text == "[CLS]") model.classification = id;
+    if (text == "[SEP]") model.separator = id;
+    if (text == "[MASK]") model.mask = id;
   }
 }
 

@@ -20,6 +20,7 @@ struct TrainerOptions {
   Index vocab_size = 8000;
   Index min_frequency = 1;
   bool byte_fallback = true;
+  bool cased = false;
   std::string end_of_text = "<|endoftext|>";
   std::string unknown = {};
   std::vector<std::string> special_tokens = {};
@@ -34,7 +35,8 @@ struct TrainerOptions {
         self.min_frequency);
     visitor(Field("byte_fallback", "char and word models without a piece for each byte: they cannot encode what they have not seen"),
             self.byte_fallback);
-    visitor(Field("end_of_text", "the special token between documents; empty for none").takes("TEXT"),
+    visitor(Field("cased", "wordpiece models: keep capital letters and accents"), self.cased);
+    visitor(Field("end_of_text", "the special token between documents; empty for none; wordpiece models have [SEP] unless told otherwise").takes("TEXT"),
             self.end_of_text);
     visitor(Field("unknown", "the special token for what has no piece, without byte_fallback; empty: it is an error")
                 .takes("TEXT"),
@@ -43,7 +45,9 @@ struct TrainerOptions {
   }
 };
 
-// Ids: the 256 bytes by value (unless byte_fallback is off), then merges in order, characters in order of code points
+// The kind wordpiece begins with [PAD], [UNK], [CLS], [SEP] and [MASK], then has the characters of the text, most frequent
+// first and half of the vocabulary at most, then what merges of the most frequent pairs make of them.
+// The others: the 256 bytes by value (unless byte_fallback is off), then merges in order, characters in order of code points
 // or words from the most frequent; special tokens last. Ties go to the smaller bytes.
 class Trainer {
  public:
@@ -69,6 +73,8 @@ class Trainer {
   void count(std::string_view item);
   std::vector<std::size_t> most_frequent(std::size_t limit) const;
   void add_merges(TokenizerModel& model, std::size_t room) const;
+  void add_wordpieces(TokenizerModel& model, std::size_t room) const;
+  std::vector<std::string> most_frequent_characters(std::size_t limit) const;
   void add_items(TokenizerModel& model, std::size_t room) const;
   void add_special_tokens(TokenizerModel& model) const;
 

@@ -40,6 +40,10 @@ void Vocabulary::check_special_tokens() {
   };
   check_role(model_.unknown, "unknown");
   check_role(model_.end_of_text, "end-of-text");
+  check_role(model_.classification, "classification");
+  check_role(model_.separator, "separator");
+  check_role(model_.mask, "mask");
+  check_role(model_.padding, "padding");
 }
 
 void Vocabulary::add_piece(std::size_t id) {

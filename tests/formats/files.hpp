@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/real.hpp"
 
 namespace heddle::tests {
 
@@ -74,6 +76,19 @@ inline std::string output_of(const std::string& command, int& status) {
   for (int letter = std::fgetc(pipe); letter != EOF; letter = std::fgetc(pipe)) output += static_cast<char>(letter);
   status = ::pclose(pipe);
   return output;
+}
+
+// The text of a compressed file.
+inline std::string unpacked(const std::string& path) {
+  int status = 0;
+  const std::string text = output_of("gzip -dc '" + path + "'", status);
+  REQUIRE(status == 0);
+  return text;
+}
+
+inline std::vector<TokenId> numbers(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<TokenId>(stream), {}};
 }
 
 // While it lives, files say that they were made at this time.

@@ -30,18 +30,6 @@ text::Tokenizer gpt2(const std::string& data) {
   return text::Tokenizer(read_gpt2_vocabulary(data + "/tokenizers/gpt2"));
 }
 
-std::string unpacked(const std::string& path) {
-  int status = 0;
-  const std::string text = output_of("gzip -dc '" + path + "'", status);
-  REQUIRE(status == 0);
-  return text;
-}
-
-std::vector<TokenId> numbers(const std::string& line) {
-  std::istringstream stream(line);
-  return {std::istream_iterator<TokenId>(stream), {}};
-}
-
 // A vocabulary of the 256 bytes, "th", "the" and <|endoftext|>.
 nlohmann::json small_pieces() {
   nlohmann::json pieces;

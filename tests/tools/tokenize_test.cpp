@@ -193,6 +193,23 @@ TEST_CASE("tokenize: GPT-2's ids through the executable") {
   CHECK(place.run("$T -t " + gpt2 + " cases").out == wanted);
 }
 
+TEST_CASE("tokenize: wordpiece gives words back, a line for a line, and documents in lines") {
+  const Workplace place;
+  REQUIRE(place.run("$T --train --model wordpiece --vocab-size 60 -o wordpiece.h5 text").status == 0);
+  place.write("lines", "The CAT s\xC3\xA0t,\n\n  on\tthe dog\nthere sat");
+  const Outcome ids = place.run("$T -t wordpiece.h5 lines");
+  CHECK(lines_in(ids.out) == 3);
+  CHECK(place.run("$T -t wordpiece.h5 lines | $T -t wordpiece.h5 --decode").out == "the cat sat ,\n\non the dog\nthere sat");
+  CHECK(contains(place.run("$T -t wordpiece.h5 --pieces lines").out, "the cat sat ,\n"));
+  CHECK(place.run("printf 'what' | $T -t wordpiece.h5 --pieces").out == "[UNK]");
+  CHECK(place.run("$T -t wordpiece.h5 --documents line -o tokens.h5 lines && $T --decode tokens.h5").out ==
+        "the cat sat ,\n\non the dog\nthere sat\n");
+  CHECK(place.run("mkdir bert; printf '[UNK]\\nthe\\n##m\\n' >bert/vocab.txt; echo Them | $T -t bert").out == "1 2\n");
+  const Outcome damaged = place.run("printf '[UNK]\\nthe\\nthe\\n' >bert/vocab.txt; echo Them | $T -t bert");
+  CHECK(damaged.status == 1);
+  CHECK(contains(damaged.err, "bert/vocab.txt:3: the piece 'the' has come in line 2"));
+}
+
 TEST_CASE("tokenize: the same file whatever the number of threads, and from a pipe") {
   const Workplace place;
   place.write("random", random_bytes(1'500'000));

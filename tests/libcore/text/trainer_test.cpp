@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "heddle/base/error.hpp"
+#include "heddle/text/tokenizer.hpp"
 #include "libcore/text/samples.hpp"
 
 using namespace heddle;
@@ -115,4 +116,29 @@ TEST_CASE("trainer: tinyshakespeare has 65 characters") {
   const std::vector<TokenId> ids = tokenizer.encode(text);
   CHECK(ids.size() == 1115394);
   CHECK(tokenizer.decode(ids) == text);
+}
+
+TEST_CASE("trainer: wordpiece begins with its special tokens, then characters, then merges") {
+  const TokenizerModel model = train("hug Pug pun bun hugs hug", {.kind = TokenizerKind::wordpiece, .vocab_size = 18});
+  CHECK(Pieces(model.pieces.begin(), model.pieces.begin() + 5) == Pieces{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
+  // ##u occurs 6 times, ##g 4, h 3, ##n 2, p 2, ##s 1, b 1; ##ug 4 times, and so on.
+  CHECK(pieces_from(model, 5) == Pieces{"##u", "##g", "h", "##n", "p", "##s", "b", "##ug", "hug", "##un", "bun", "hugs", "pug"});
+  CHECK(model.unknown == 1);
+  CHECK(model.classification == 2);
+  CHECK(model.separator == 3);
+  CHECK(model.mask == 4);
+  CHECK(model.padding == 0);
+  CHECK(model.end_of_text == 3);
+  CHECK(model.lowercase);
+  const TokenizerModel cased = train("Ab Ab", {.kind = TokenizerKind::wordpiece, .vocab_size = 9, .cased = true});
+  CHECK(pieces_from(cased, 5) == Pieces{"##b", "A", "Ab"});
+  CHECK_FALSE(cased.lowercase);
+}
+
+TEST_CASE("trainer: wordpiece leaves words with rare characters out of account") {
+  // Four places: two for characters, two for merges.
+  const TokenizerModel model = train("aa aa aa xz", {.kind = TokenizerKind::wordpiece, .vocab_size = 9});
+  CHECK(pieces_from(model, 5) == Pieces{"##a", "a", "aa"});
+  const Tokenizer tokenizer(model);
+  CHECK(tokenizer.encode("aa xz") == std::vector<TokenId>{7, 1});
 }

@@ -1,0 +1,88 @@
+#include "heddle/formats/wordpiece_vocabulary.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/descriptor.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr std::string_view file_name = "vocab.txt";
+constexpr Index largest_file = Index{1} << 28;
+
+std::string read_text(const std::string& path) {
+  const Descriptor file = Descriptor::open_for_reading(path);
+  check<DataError>(file.size() <= largest_file, path, ": ", file.size(), " bytes are too many for a vocabulary");
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  text.resize(file.read_at(0, text.data(), text.size()));
+  return text;
+}
+
+using Ids = std::unordered_map<std::string, Index>;
+
+Ids read_pieces(const std::string& path, std::vector<std::string>& pieces) {
+  const std::string text = read_text(path);
+  Ids ids;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto id = static_cast<Index>(pieces.size());
+    check<DataError>(!line.empty() && is_utf8(line), path, ":", id + 1, ": a piece must be UTF-8 text, not ",
+                     text::quoted(line));
+    const auto [found, is_new] = ids.emplace(line, id);
+    check<DataError>(is_new, path, ":", id + 1, ": the piece ", text::quoted(line), " has come in line ",
+                     found->second + 1);
+    pieces.emplace_back(line);
+  }
+  return ids;
+}
+
+bool has_capitals(std::string_view piece) {
+  return std::ranges::any_of(piece, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
+}
+
+}  // namespace
+
+std::string wordpiece_vocabulary_file(const std::string& path) {
+  return std::filesystem::is_directory(path) ? (std::filesystem::path(path) / file_name).string() : path;
+}
+
+bool is_wordpiece_vocabulary(const std::string& path) {
+  const std::filesystem::path file = wordpiece_vocabulary_file(path);
+  std::error_code ignored;
+  return file.filename() == file_name && std::filesystem::is_regular_file(file, ignored);
+}
+
+text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
+  const std::string file = wordpiece_vocabulary_file(path);
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::wordpiece;
+  const Ids ids = read_pieces(file, model.pieces);
+  const auto special = [&](const char* piece) {
+    const auto found = ids.find(piece);
+    if (found == ids.end()) return Index{-1};
+    model.special_tokens.push_back(found->second);
+    return found->second;
+  };
+  model.padding = special("[PAD]");
+  model.unknown = special("[UNK]");
+  model.classification = special("[CLS]");
+  model.separator = special("[SEP]");
+  model.mask = special("[MASK]");
+  check<DataError>(model.unknown >= 0, file, ": no BERT vocabulary; it has no piece [UNK]");
+  const bool cased = std::ranges::any_of(model.pieces, [](const std::string& piece) {
+    return piece.front() != '[' && has_capitals(piece);
+  });
+  model.lowercase = model.strip_accents = !cased;
+  return model;
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,21 @@
+// BERT's vocabulary: vocab.txt, a piece a line, the first of them id 0; pieces inside words begin with "##". Special are
+// [PAD], [UNK], [CLS], [SEP] and [MASK].
+#pragma once
+
+#include <string>
+
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::formats {
+
+// True for a file of the name vocab.txt, and for a directory that has one.
+bool is_wordpiece_vocabulary(const std::string& path);
+// The vocab.txt that a path stands for.
+std::string wordpiece_vocabulary_file(const std::string& path);
+
+// The tokenizer. Text is made small and loses its accents if no piece has a capital letter of ASCII.
+// Throws DataError with file and line for empty lines, pieces that come twice and text that is not UTF-8, and where
+// [UNK] is missing.
+text::TokenizerModel read_wordpiece_vocabulary(const std::string& path);
+
+}  // namespace heddle::formats

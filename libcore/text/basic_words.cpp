@@ -1,0 +1,124 @@
+#include "heddle/text/basic_words.hpp"
+
+#include <utf8proc.h>
+
+#include <array>
+#include <string>
+
+#include "heddle/text/unicode.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+enum class Role { part, space, alone, dropped };
+
+bool is_chinese(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
+         (c >= 0x2A700 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+Role role_of(char32_t c) {
+  if (c == '\t' || c == '\n' || c == '\r') return Role::space;
+  if (c == invalid_character || c == 0xFFFD) return Role::dropped;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_CN: case UTF8PROC_CATEGORY_CC: case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS: case UTF8PROC_CATEGORY_CO: return Role::dropped;
+    case UTF8PROC_CATEGORY_ZS: case UTF8PROC_CATEGORY_ZL: case UTF8PROC_CATEGORY_ZP: return Role::space;
+    case UTF8PROC_CATEGORY_PC: case UTF8PROC_CATEGORY_PD: case UTF8PROC_CATEGORY_PS: case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI: case UTF8PROC_CATEGORY_PF: case UTF8PROC_CATEGORY_PO: return Role::alone;
+    default: break;
+  }
+  // The symbols of ASCII count as punctuation too.
+  return c < 0x80 && c > ' ' && utf8proc_category(static_cast<utf8proc_int32_t>(c)) >= UTF8PROC_CATEGORY_SM
+             ? Role::alone
+             : Role::part;
+}
+
+Role fast_role_of(char32_t c) {
+  static const auto table = [] {
+    std::array<Role, 0x80> roles{};
+    for (char32_t code = 0; code < roles.size(); ++code) roles[code] = role_of(code);
+    return roles;
+  }();
+  return c < table.size() ? table[c] : role_of(c);
+}
+
+// The word so far, and where words go.
+class Words {
+ public:
+  Words(const BasicWords& options, const std::function<void(std::string_view)>& take) : options_(options), take_(take) {}
+
+  void add(char32_t c) {
+    switch (fast_role_of(c)) {
+      case Role::dropped: return;
+      case Role::space: return end();
+      case Role::alone:
+      case Role::part: break;
+    }
+    const bool chinese = c >= 0x80 && is_chinese(c);
+    if (chinese) end();
+    if (c < 0x80 || !options_.strip_accents) {
+      put(c);
+    } else {
+      put_base(c);
+    }
+    if (chinese) end();
+  }
+
+  void end() {
+    if (!word_.empty()) take_(word_);
+    word_.clear();
+  }
+
+ private:
+  void put(char32_t c) {
+    const bool alone = fast_role_of(c) == Role::alone;
+    if (alone) end();
+    if (!options_.lowercase) {
+      append_utf8(word_, c);
+    } else if (c < 0x80) {
+      word_ += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 0x20 : c);
+    } else {
+      append_utf8(word_, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+    }
+    if (alone) end();
+  }
+
+  void put_base(char32_t c) {
+    std::array<utf8proc_int32_t, 32> parts{};
+    int last_class = 0;
+    const utf8proc_ssize_t count =
+        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
+                                UTF8PROC_DECOMPOSE, &last_class);
+    for (utf8proc_ssize_t i = 0; i < count; ++i) {
+      const utf8proc_int32_t part = parts[static_cast<std::size_t>(i)];
+      if (utf8proc_category(part) != UTF8PROC_CATEGORY_MN) put(static_cast<char32_t>(part));
+    }
+  }
+
+  const BasicWords& options_;
+  const std::function<void(std::string_view)>& take_;
+  std::string word_;
+};
+
+bool is_ascii_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
+
+}  // namespace
+
+void for_each_basic_word(std::string_view text, const BasicWords& options,
+                         const std::function<void(std::string_view)>& take) {
+  Words words(options, take);
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = decode(text, at);
+    words.add(character.code);
+    at += character.length;
+  }
+  words.end();
+}
+
+bool is_basic_boundary(std::string_view text, std::size_t position) {
+  return is_ascii_space(text[position]) || is_ascii_space(text[position - 1]);
+}
+
+}  // namespace heddle::text

@@ -1,0 +1,25 @@
+// BERT's basic tokenisation: text is cleaned, brought to one form and cut into words. Control characters and invalid
+// UTF-8 vanish; white space separates; every punctuation character and every Chinese character is a word of its own.
+// Source: Devlin et al. 2019, "BERT", appendix A.2 and its released code, whose treatment of characters Hugging Face's
+// BertNormalizer and BertPreTokenizer share. Categories are those of utf8proc's Unicode.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace heddle::text {
+
+struct BasicWords {
+  bool lowercase = true;
+  bool strip_accents = true;  // canonical decomposition without its nonspacing marks
+};
+
+// Calls take(word) for each word in order; the bytes are only good during the call.
+void for_each_basic_word(std::string_view text, const BasicWords& options,
+                         const std::function<void(std::string_view)>& take);
+
+// True where every text that has these bytes around the position may be cut: beside white space.
+bool is_basic_boundary(std::string_view text, std::size_t position);
+
+}  // namespace heddle::text

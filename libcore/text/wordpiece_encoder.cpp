@@ -1,0 +1,79 @@
+// WordPiece: a word is its longest piece from the left, then the longest piece "##…" of the rest, and so on; a word
+// that comes to no end this way is the unknown token. Source: Wu et al. 2016, "Google's neural machine translation
+// system", section 4.1, as BERT's released code reads it.
+#include <algorithm>
+#include <string>
+
+#include "heddle/text/basic_words.hpp"
+#include "heddle/text/encoder.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+constexpr std::size_t longest_word = 100;  // characters; longer ones are unknown
+
+std::size_t characters_of(std::string_view word) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(word, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
+class WordPieceEncoder : public Encoder {
+ public:
+  explicit WordPieceEncoder(const Vocabulary& vocabulary)
+      : vocabulary_(vocabulary), words_{vocabulary.model().lowercase, vocabulary.model().strip_accents} {
+    for (Index id = 0; id < vocabulary.size(); ++id) longest_ = std::max(longest_, vocabulary.bytes(id).size());
+  }
+
+  void encode(std::string_view text, std::vector<TokenId>& ids) const override {
+    for_each_basic_word(text, words_, [&](std::string_view word) { encode_word(word, ids); });
+  }
+
+  bool is_boundary(std::string_view text, std::size_t position) const override {
+    return is_basic_boundary(text, position);
+  }
+
+ private:
+  void encode_word(std::string_view word, std::vector<TokenId>& ids) const {
+    const std::size_t before = ids.size();
+    if (word.size() <= longest_word || characters_of(word) <= longest_word) {
+      std::string rest(word);
+      for (std::size_t mark = 0;; mark = continuation_mark.size()) {
+        const std::size_t length = longest_piece(rest, mark, ids);
+        if (length == rest.size()) return;
+        if (length == 0) break;
+        rest.replace(0, length, continuation_mark);
+      }
+    }
+    ids.resize(before);
+    const Index unknown = vocabulary_.model().unknown;
+    if (unknown == no_token) throw NoToken(0, "a word has no pieces, and the tokenizer no unknown token");
+    ids.push_back(static_cast<TokenId>(unknown));
+  }
+
+  // Appends the longest piece that the text, of which the mark is no part, starts with; returns its bytes, 0 for none.
+  std::size_t longest_piece(std::string_view text, std::size_t mark, std::vector<TokenId>& ids) const {
+    for (std::size_t end = std::min(text.size(), longest_); end > mark; --end) {
+      if (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) continue;
+      const TokenId id = vocabulary_.find(text.substr(0, end));
+      if (id == no_token) continue;
+      ids.push_back(id);
+      return end;
+    }
+    return 0;
+  }
+
+  const Vocabulary& vocabulary_;
+  BasicWords words_;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoder> make_wordpiece_encoder(const Vocabulary& vocabulary) {
+  return std::make_unique<WordPieceEncoder>(vocabulary);
+}
+
+}  // namespace heddle::text

@@ -1,0 +1,86 @@
+#include "heddle/formats/wordpiece_vocabulary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "formats/files.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+// The shared data's folder of tokenizers; "" where there is none.
+std::string shared_tokenizers() {
+  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
+  const std::string path = folder != nullptr ? std::string(folder) + "/tokenizers" : "";
+  if (!path.empty() && is_wordpiece_vocabulary(path + "/bert-base-uncased")) return path;
+  MESSAGE("skipped: no shared data");
+  return "";
+}
+
+text::TokenizerModel read(const std::string& content) {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("vocab.txt"), content);
+  return read_wordpiece_vocabulary(folder.path().string());
+}
+
+}  // namespace
+
+TEST_CASE("wordpiece vocabulary: BERT's golden ids") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer(read_wordpiece_vocabulary(data + "/bert-base-uncased"));
+  CHECK(tokenizer.vocab_size() == 30522);
+  CHECK(tokenizer.mask() == 103);
+  CHECK(tokenizer.padding() == 0);
+  std::ifstream file(data + "/golden/bert-base-uncased.jsonl");
+  int cases = 0;
+  for (std::string line; std::getline(file, line); ++cases) {
+    const nlohmann::json golden = nlohmann::json::parse(line);
+    std::vector<TokenId> ids = tokenizer.encode(golden["text"].get<std::string>());
+    if (golden["add_special_tokens"]) {
+      ids.insert(ids.begin(), *tokenizer.classification());
+      ids.push_back(*tokenizer.separator());
+    }
+    CAPTURE(golden["text"].dump());
+    CHECK(ids == golden["ids"].get<std::vector<TokenId>>());
+  }
+  CHECK(cases == 66);
+}
+
+TEST_CASE("wordpiece vocabulary: 1,014 German lines") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer(read_wordpiece_vocabulary(data + "/bert-base-uncased/vocab.txt"));
+  std::istringstream text(unpacked(data + "/../multi30k/val.de.gz"));
+  std::ifstream ids(data + "/golden/verified/multi30k-val.de.bert-base-uncased.ids.txt");
+  int lines = 0;
+  for (std::string line, golden; std::getline(text, line) && std::getline(ids, golden); ++lines) {
+    CAPTURE(line);
+    CHECK(tokenizer.encode(line) == numbers(golden));
+  }
+  CHECK(lines == 1014);
+}
+
+TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
+  CHECK(read("[UNK]\na\n##b\n").lowercase);
+  CHECK_FALSE(read("[UNK]\na\n##B\n").lowercase);
+  const text::TokenizerModel model = read("[PAD]\r\n[UNK]\r\na\r\n");
+  CHECK(model.pieces == std::vector<std::string>{"[PAD]", "[UNK]", "a"});
+  CHECK(model.special_tokens == std::vector<Index>{0, 1});
+}
+
+TEST_CASE("wordpiece vocabulary: what is wrong is named") {
+  const auto message = [](const std::string& content) { return message_of([&] { read(content); }); };
+  CHECK(contains(message("[UNK]\na\n\nb\n"), "vocab.txt:3: a piece must be"));
+  CHECK(contains(message("[UNK]\na\na\n"), "vocab.txt:3: the piece 'a' has come in line 2"));
+  CHECK(contains(message("a\nb\n"), "no piece [UNK]"));
+  CHECK(contains(message("[UNK]\n\xff\n"), "vocab.txt:2: "));
+}

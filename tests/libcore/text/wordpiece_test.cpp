@@ -1,0 +1,122 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/base/random.hpp"
+#include "heddle/text/basic_words.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+using namespace heddle;
+using namespace heddle::text;
+
+namespace {
+
+std::vector<std::string> words(std::string_view text, const BasicWords& options = {}) {
+  std::vector<std::string> result;
+  for_each_basic_word(text, options, [&](std::string_view word) { result.emplace_back(word); });
+  return result;
+}
+
+using Words = std::vector<std::string>;
+
+TokenizerModel wordpiece(std::vector<std::string> pieces) {
+  TokenizerModel model;
+  model.kind = TokenizerKind::wordpiece;
+  model.pieces = std::move(pieces);
+  model.pieces.insert(model.pieces.begin(), "[UNK]");
+  model.special_tokens = {0};
+  model.unknown = 0;
+  return model;
+}
+
+// The definition, tried from every end.
+std::vector<TokenId> longest_matches(const Tokenizer& tokenizer, const std::string& word) {
+  std::vector<TokenId> ids;
+  for (std::size_t begin = 0; begin < word.size();) {
+    std::size_t end = word.size();
+    std::optional<TokenId> id;
+    for (; end > begin && !id; --end) {
+      id = tokenizer.id_of((begin > 0 ? "##" : "") + word.substr(begin, end - begin));
+      if (id) break;
+    }
+    if (!id) return {*tokenizer.unknown()};
+    ids.push_back(*id);
+    begin = end;
+  }
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("basic words: white space, punctuation, Chinese characters") {
+  CHECK(words("Hello,  world!\n") == Words{"hello", ",", "world", "!"});
+  CHECK(words("a\tb\r\nc") == Words{"a", "b", "c"});
+  CHECK(words("it's $5+3") == Words{"it", "'", "s", "$", "5", "+", "3"});
+  CHECK(words("ab\u751f\u6d3bcd") == Words{"ab", "\u751f", "\u6d3b", "cd"});
+  CHECK(words("a\u2026b \u00abc\u00bb") == Words{"a", "\u2026", "b", "\u00ab", "c", "\u00bb"});
+  CHECK(words("a\u00a0b\u3000c") == Words{"a", "b", "c"});
+  CHECK(words("").empty());
+  CHECK(words(" \n\t ").empty());
+}
+
+TEST_CASE("basic words: case and accents") {
+  CHECK(words("F\u00fchrer \u00c9T\u00c9") == Words{"fuhrer", "ete"});
+  CHECK(words("F\u00fchrer", {.lowercase = true, .strip_accents = false}) == Words{"f\u00fchrer"});
+  CHECK(words("F\u00fchrer", {.lowercase = false, .strip_accents = false}) == Words{"F\u00fchrer"});
+  CHECK(words("e\u0301 \u0391\u0392") == Words{"e", "\u03b1\u03b2"});
+}
+
+TEST_CASE("basic words: control characters and damaged text vanish") {
+  CHECK(words(std::string_view("a\0b\x01" "c\xff" "d\u00ad" "e\ufffd" "f", 14)) == Words{"abcdef"});
+}
+
+TEST_CASE("wordpiece: the longest piece first") {
+  const Tokenizer tokenizer(wordpiece({"un", "##aff", "##able", "##a", "una", "aff", "#"}));
+  CHECK(tokenizer.encode("unaffable") == std::vector<TokenId>{0});
+  const Tokenizer classic(wordpiece({"un", "##aff", "##able"}));
+  CHECK(classic.encode("unaffable un") == std::vector<TokenId>{1, 2, 3, 1});
+  CHECK(classic.decode(classic.encode("unaffable un")) == "unaffable un");
+  CHECK(classic.encode("unaffablex") == std::vector<TokenId>{0});
+  CHECK(classic.encode("") == std::vector<TokenId>{});
+}
+
+TEST_CASE("wordpiece: the mark of a continuation is not text") {
+  const Tokenizer tokenizer(wordpiece({"a", "#", "##b"}));
+  CHECK(tokenizer.encode("ac") == std::vector<TokenId>{0});
+  CHECK(tokenizer.encode("#b") == std::vector<TokenId>{2, 0});
+  CHECK(tokenizer.encode("ab") == std::vector<TokenId>{1, 3});
+}
+
+TEST_CASE("wordpiece: words of more than 100 characters are unknown") {
+  const Tokenizer tokenizer(wordpiece({"a", "##a"}));
+  CHECK(tokenizer.encode(std::string(100, 'a')).size() == 100);
+  CHECK(tokenizer.encode(std::string(101, 'a')) == std::vector<TokenId>{0});
+}
+
+TEST_CASE("wordpiece: equals the definition on random vocabularies") {
+  const RandomStream random(1, 2);
+  std::uint64_t at = 0;
+  const auto word_of = [&](std::size_t longest) {
+    std::string word;
+    for (std::size_t length = 1 + random.below(at++, longest); length > 0; --length) {
+      word += static_cast<char>('a' + random.below(at++, 3));
+    }
+    return word;
+  };
+  for (int vocabulary = 0; vocabulary < 50; ++vocabulary) {
+    std::vector<std::string> pieces;
+    for (int i = 0; i < 12; ++i) {
+      const std::string piece = (random.below(at++, 2) == 0 ? "##" : "") + word_of(3);
+      if (std::find(pieces.begin(), pieces.end(), piece) == pieces.end()) pieces.push_back(piece);
+    }
+    const Tokenizer tokenizer(wordpiece(pieces));
+    for (int i = 0; i < 100; ++i) {
+      const std::string word = word_of(8);
+      CAPTURE(word);
+      CHECK(tokenizer.encode(word) == longest_matches(tokenizer, word));
+    }
+  }
+}
