@@ -9,7 +9,7 @@ namespace heddle::formats::hdf5 {
 namespace {
 
 constexpr unsigned most_compact = 64;  // links or attributes in one header before HDF5 builds an index
-constexpr unsigned compression_level = 4;
+constexpr unsigned compression_level = 4, text_compression_level = 1;  // text is wide, and mostly padding
 constexpr double chunk_preemption = 0.75;  // HDF5's own default
 
 // What groups have in common, the root among them: an order, no time of day, no index while they are small.
@@ -34,7 +34,8 @@ Handle dataset_properties(const DatasetLayout& layout, const std::string& where)
   const auto chunk = static_cast<hsize_t>(layout.chunk);
   require({H5Pset_chunk(id, 1, &chunk), H5Pset_fill_time(id, H5D_FILL_TIME_ALLOC)}, where);
   if (layout.compress && layout.element != Element::text) require({H5Pset_shuffle(id)}, where);
-  if (layout.compress) require({H5Pset_deflate(id, compression_level)}, where);
+  const unsigned level = layout.element == Element::text ? text_compression_level : compression_level;
+  if (layout.compress) require({H5Pset_deflate(id, level)}, where);
   return properties;
 }
 

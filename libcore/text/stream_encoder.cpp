@@ -33,14 +33,31 @@ void StreamEncoder::push(std::string_view text, bool ends_document) {
   block.text = text;
   block.ends_document = ends_document;
   waiting_bytes_ += text.size() + sizeof(Block);
-  if (waiting_bytes_ >= options_.block_bytes * 4 * static_cast<std::size_t>(thread_count())) flush();
+  if (waiting_bytes_ >= options_.block_bytes * 4 * static_cast<std::size_t>(thread_count())) encode_waiting();
 }
 
 void StreamEncoder::flush() {
-  parallel_for(static_cast<Index>(used_), [this](Index task) { encode(blocks_[static_cast<std::size_t>(task)]); });
-  const std::size_t ready = std::exchange(used_, 0);
+  encode_waiting();
+  deliver_ready();
+}
+
+// One thread delivers what was encoded before while the others encode.
+void StreamEncoder::encode_waiting() {
+  parallel_for(static_cast<Index>(used_) + 1, [this](Index task) {
+    if (task == 0) {
+      deliver_ready();
+    } else {
+      encode(blocks_[static_cast<std::size_t>(task - 1)]);
+    }
+  });
+  blocks_.swap(ready_);
+  ready_count_ = std::exchange(used_, 0);
   waiting_bytes_ = 0;
-  for (std::size_t i = 0; i < ready; ++i) deliver(blocks_[i]);
+}
+
+void StreamEncoder::deliver_ready() {
+  const std::size_t count = std::exchange(ready_count_, 0);
+  for (std::size_t i = 0; i < count; ++i) deliver(ready_[i]);
 }
 
 void StreamEncoder::encode(Block& block) const {

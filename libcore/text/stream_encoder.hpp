@@ -34,7 +34,7 @@ class StreamEncoder {
 
   StreamEncoder(Tokenizer tokenizer, Sink sink, StreamOptions options = {});
 
-  // All three may call the sink. They throw TextError, with the position in its document, after the sink has had all
+  // All three may call the sink, from another thread too, but never twice at a time. They throw TextError, with the position in its document, after the sink has had all
   // earlier documents; the object is then of no more use.
   void add(std::string_view text);
   void end_document();
@@ -48,6 +48,8 @@ class StreamEncoder {
     std::exception_ptr error;
   };
   void push(std::string_view text, bool ends_document);
+  void encode_waiting();
+  void deliver_ready();
   void encode(Block& block) const;
   void deliver(const Block& block);
 
@@ -57,6 +59,8 @@ class StreamEncoder {
   BlockCutter cutter_;
   std::vector<Block> blocks_;  // waiting: the first used_ ones; the others keep their memory
   std::size_t used_ = 0;
+  std::vector<Block> ready_;  // encoded: the first ready_count_ ones
+  std::size_t ready_count_ = 0;
   std::size_t waiting_bytes_ = 0;
   TextPosition position_;  // of the next block to deliver, in its document
 };
