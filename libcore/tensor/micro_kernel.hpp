@@ -18,8 +18,9 @@ struct MicroKernel {
   // Packs one panel: `x` has at most `rows` rows (for the right operand: columns), k of them whole.
   void (*pack_left)(const MatrixView& x, void* panel);
   void (*pack_right)(const MatrixView& x, void* panel);
-  // c [rows, columns] = left right, plus c if add. depth is a multiple of depth_unit.
-  void (*multiply)(const void* left, const void* right, Index depth, Real* c, Index stride, bool add);
+  // c [rows, columns] = left right, plus c if add. depth is a multiple of depth_unit. Only the first `wanted` columns
+  // must be right; the others may be anything.
+  void (*multiply)(const void* left, const void* right, Index depth, Index wanted, Real* c, Index stride, bool add);
 
   Index padded_depth(Index k) const { return (k + depth_unit - 1) / depth_unit * depth_unit; }
   Index panel_bytes(Index width, Index k) const {

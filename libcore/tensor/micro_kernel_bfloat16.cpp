@@ -157,7 +157,7 @@ void pack_right(const MatrixView& x, void* panel) {
 }
 
 // Eight rows by 32 columns at a time: 16 sums in registers.
-HEDDLE_AVX512_BF16 void multiply_dots(const void* left, const void* right, Index depth, Real* c, Index stride,
+HEDDLE_AVX512_BF16 void multiply_dots(const void* left, const void* right, Index depth, Index, Real* c, Index stride,
                                       bool add) {
   for (Index row = 0; row < tile_side; row += 8) {
     const auto* a = static_cast<const std::uint32_t*>(left) + (row / 16) * block_words + (row % 16) * 16;
@@ -198,7 +198,7 @@ const TileConfiguration tile_configuration;
 
 HEDDLE_AMX void configure_tiles() { _tile_loadconfig(&tile_configuration); }
 
-HEDDLE_AMX void multiply_tiles(const void* left, const void* right, Index depth, Real* c, Index stride, bool add) {
+HEDDLE_AMX void multiply_tiles(const void* left, const void* right, Index depth, Index, Real* c, Index stride, bool add) {
   static thread_local const bool configured = (configure_tiles(), true);
   static_cast<void>(configured);
   const auto* a = static_cast<const std::uint32_t*>(left);

@@ -185,43 +185,50 @@ void pack_right(const MatrixView& x, void* panel) {
   pack<PackRight>(x, {x.columns, x.rows, x.stride, x.scales}, x.transposed, panel);
 }
 
-using Sums = __m512[tile_rows][3];
+template <int vectors>
+using Sums = __m512[tile_rows][vectors];
 
 // Adds the outer products of `steps` points of the depth.
-template <int steps>
-HEDDLE_AVX512 HEDDLE_INLINE void add_products(const float*& a, const float*& b, Sums& sums) {
+template <int steps, int vectors>
+HEDDLE_AVX512 HEDDLE_INLINE void add_products(const float*& a, const float*& b, Sums<vectors>& sums) {
 #pragma GCC unroll 8
   for (int k = 0; k < steps; ++k) {
+    // The compiler shall not mix the steps: it would run out of registers.
     asm volatile("" ::: "memory");
-    const float* column = b + k * tile_columns;
-    const __m512 b0 = _mm512_loadu_ps(column), b1 = _mm512_loadu_ps(column + 16), b2 = _mm512_loadu_ps(column + 32);
+    __m512 right[vectors];
+#pragma GCC unroll 3
+    for (int j = 0; j < vectors; ++j) right[j] = _mm512_loadu_ps(b + k * tile_columns + 16 * j);
 #pragma GCC unroll 8
     for (Index i = 0; i < tile_rows; ++i) {
       const __m512 factor = _mm512_set1_ps(a[k * tile_rows + i]);
-      sums[i][0] = _mm512_fmadd_ps(factor, b0, sums[i][0]);
-      sums[i][1] = _mm512_fmadd_ps(factor, b1, sums[i][1]);
-      sums[i][2] = _mm512_fmadd_ps(factor, b2, sums[i][2]);
+#pragma GCC unroll 3
+      for (int j = 0; j < vectors; ++j) sums[i][j] = _mm512_fmadd_ps(factor, right[j], sums[i][j]);
     }
   }
   a += steps * tile_rows;
   b += steps * tile_columns;
 }
 
-// Many steps a turn: the arithmetic of the loop itself takes places from multiply-adds.
-HEDDLE_AVX512 void multiply(const void* left, const void* right, Index depth, Real* c, Index stride, bool add) {
-  const auto* a = static_cast<const float*>(left);
-  const auto* b = static_cast<const float*>(right);
-  Sums sums;
+// Several steps a turn: the arithmetic of the loop itself takes places from multiply-adds.
+template <int vectors>
+HEDDLE_AVX512 void multiply_vectors(const float* a, const float* b, Index depth, Real* c, Index stride, bool add) {
+  Sums<vectors> sums;
 #pragma GCC unroll 24
-  for (int i = 0; i < tile_rows * 3; ++i) sums[i / 3][i % 3] = _mm512_setzero_ps();
+  for (int i = 0; i < tile_rows * vectors; ++i) sums[i / vectors][i % vectors] = _mm512_setzero_ps();
   constexpr int turn = 4;
-  for (; depth >= turn; depth -= turn) add_products<turn>(a, b, sums);
-  for (; depth > 0; --depth) add_products<1>(a, b, sums);
+  for (; depth >= turn; depth -= turn) add_products<turn, vectors>(a, b, sums);
+  for (; depth > 0; --depth) add_products<1, vectors>(a, b, sums);
 #pragma GCC unroll 24
-  for (int i = 0; i < tile_rows * 3; ++i) {
-    float* to = c + i / 3 * stride + i % 3 * 16;
-    _mm512_storeu_ps(to, add ? _mm512_add_ps(_mm512_loadu_ps(to), sums[i / 3][i % 3]) : sums[i / 3][i % 3]);
+  for (int i = 0; i < tile_rows * vectors; ++i) {
+    float* to = c + i / vectors * stride + i % vectors * 16;
+    const __m512 sum = sums[i / vectors][i % vectors];
+    _mm512_storeu_ps(to, add ? _mm512_add_ps(_mm512_loadu_ps(to), sum) : sum);
   }
+}
+
+void multiply(const void* left, const void* right, Index depth, Index wanted, Real* c, Index stride, bool add) {
+  const auto function = wanted > 32 ? multiply_vectors<3> : wanted > 16 ? multiply_vectors<2> : multiply_vectors<1>;
+  function(static_cast<const float*>(left), static_cast<const float*>(right), depth, c, stride, add);
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ void multiply(const Operand& left, const Operand& right, const RightPart& part, 
   for (Index j = 0; j < part.columns; j += kernel->columns) {
     const std::byte* panel = first + kernel->panel_bytes(part.column + j, kernel->padded_depth(b.rows));
     for (Index i = 0; i < a.rows; i += kernel->rows) {
-      kernel->multiply(left.panels_.data() + kernel->panel_bytes(i, depth), panel, depth, c + i * stride + j, stride,
-                       add);
+      kernel->multiply(left.panels_.data() + kernel->panel_bytes(i, depth), panel, depth, part.columns - j,
+                       c + i * stride + j, stride, add);
     }
   }
 }

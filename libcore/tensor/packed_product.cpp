@@ -189,7 +189,8 @@ class PackedProduct {
         for (Index i = 0; i < rows; i += kernel_.rows, next += part) {
           prefetch(next, part);
           const std::byte* left_panel = left + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);
-          kernel_.multiply(left_panel, right_panel, here, values + i * stride + j, stride, !slab.first || k > 0);
+          kernel_.multiply(left_panel, right_panel, here, columns - j, values + i * stride + j, stride,
+                           !slab.first || k > 0);
         }
       }
     }

@@ -230,8 +230,8 @@ TEST_CASE("bfloat16 kernels: vector instructions come to what matrix units do") 
     const Tensor left({32, 96}, Element::bfloat16), right({32, 96}, Element::bfloat16), c({32, 40}, 1);
     kernel.pack_left(matrix(a), left.raw());
     kernel.pack_right(transpose(b), right.raw());
-    kernel.multiply(left.raw(), right.raw(), 96, c.data(), 40, false);
-    kernel.multiply(left.raw(), right.raw(), 96, c.data(), 40, true);
+    kernel.multiply(left.raw(), right.raw(), 96, kernel.columns, c.data(), 40, false);
+    kernel.multiply(left.raw(), right.raw(), 96, kernel.columns, c.data(), 40, true);
     return c;
   };
   const Tensor x = product(*vector), y = product(*units);
