@@ -59,4 +59,14 @@ void Descriptor::close() {
   if (number_ >= 0 && ::close(std::exchange(number_, -1)) != 0) throw_system_error(path_, "finish writing");
 }
 
+std::string read_text(const std::string& path) {
+  constexpr Index largest_file = Index{1} << 30;
+  const Descriptor file = Descriptor::open_for_reading(path);
+  check<DataError>(file.size() <= largest_file, path, ": ", file.size(), " bytes are too many; at most ", largest_file,
+                   " are read");
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  text.resize(file.read_at(0, text.data(), text.size()));
+  return text;
+}
+
 }  // namespace heddle::formats

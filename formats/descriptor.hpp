@@ -33,4 +33,7 @@ class Descriptor {
   std::string path_;
 };
 
+// A whole vocabulary or settings file. Throws DataError as above, and for more than a gigabyte.
+std::string read_text(const std::string& path);
+
 }  // namespace heddle::formats

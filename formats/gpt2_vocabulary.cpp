@@ -18,7 +18,6 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr Index largest_file = Index{1} << 30;
 constexpr std::string_view end_of_text = "<|endoftext|>";
 
 struct Files {
@@ -38,14 +37,6 @@ std::optional<Files> find_files(const std::string& directory) {
     }
   }
   return std::nullopt;
-}
-
-std::string read_text(const std::string& path) {
-  const Descriptor file = Descriptor::open_for_reading(path);
-  check<DataError>(file.size() <= largest_file, path, ": ", file.size(), " bytes are too many for a vocabulary");
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  text.resize(file.read_at(0, text.data(), text.size()));
-  return text;
 }
 
 using Ids = std::unordered_map<std::string, Index>;

@@ -15,15 +15,6 @@ namespace heddle::formats {
 namespace {
 
 constexpr std::string_view file_name = "vocab.txt";
-constexpr Index largest_file = Index{1} << 28;
-
-std::string read_text(const std::string& path) {
-  const Descriptor file = Descriptor::open_for_reading(path);
-  check<DataError>(file.size() <= largest_file, path, ": ", file.size(), " bytes are too many for a vocabulary");
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  text.resize(file.read_at(0, text.data(), text.size()));
-  return text;
-}
 
 using Ids = std::unordered_map<std::string, Index>;
 
