@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "heddle/base/error.hpp"
@@ -10,6 +11,13 @@
 namespace heddle::decoding {
 
 namespace {
+
+HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
+  Real maximum = -std::numeric_limits<Real>::infinity();
+  HEDDLE_SIMD_MAX(maximum)
+  for (Index i = 0; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
+  return maximum;
+}
 
 HEDDLE_KERNEL Real sum_of_exponentials(const Real* x, Real maximum, Index count) {
   Real sum = 0;
@@ -43,13 +51,14 @@ std::vector<TokenId> candidates(const Real* logits, Index vocab, const SamplingO
 
 Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, const RandomStream& stream,
               std::uint64_t index) {
-  const auto greatest = static_cast<TokenId>(std::max_element(logits, logits + vocab) - logits);
-  const Real maximum = logits[greatest];
+  const Real maximum = maximum_of(logits, vocab);
   check<NumericError>(std::isfinite(maximum), "the model's logits are not finite: its weights are damaged or diverged");
   const auto chosen = [&](TokenId id) {
     return Choice{id, static_cast<double>(logits[id]) - log_sum_exp(logits, vocab, maximum)};
   };
-  if (options.temperature == 0 || options.top_k == 1) return chosen(greatest);
+  if (options.temperature == 0 || options.top_k == 1) {
+    return chosen(static_cast<TokenId>(std::find(logits, logits + vocab, maximum) - logits));
+  }
   std::vector<TokenId> ids = candidates(logits, vocab, options);
   std::vector<double> weights;
   weights.reserve(ids.size());

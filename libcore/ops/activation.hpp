@@ -24,14 +24,13 @@ namespace ops {
 // y_i = f(x_i). Shapes: any, contiguous; y is stored as x is.
 Variable activate(const Variable& x, Activation activation);
 
-// The kernels, for operations that apply a non-linearity to what they have at hand: y = f(x), and
-// dx = beta dx + dy f'(x), over `count` neighbours.
-void activate_run(Activation activation, const Real* x, Real* y, Index count);
-void activate_run(Activation activation, const Real* x, BFloat16* y, Index count);
-void activate_run(Activation activation, const BFloat16* x, BFloat16* y, Index count);
-void activation_gradient_run(Activation activation, const Real* x, const Real* dy, Real beta, Real* dx, Index count);
-void activation_gradient_run(Activation activation, const BFloat16* x, const BFloat16* dy, Real beta, BFloat16* dx,
-                             Index count);
+// The kernels, for operations that apply a non-linearity to what they have at hand, over `count` neighbours: y = f(x),
+// and slope = f'(x) unless it is null; dx = beta dx + dy slope.
+void activate_run(Activation activation, const Real* x, Real* y, Real* slope, Index count);
+void activate_run(Activation activation, const Real* x, BFloat16* y, BFloat16* slope, Index count);
+void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* slope, Index count);
+void multiply_slopes(const Real* slope, const Real* dy, Real beta, Real* dx, Index count);
+void multiply_slopes(const BFloat16* slope, const BFloat16* dy, Real beta, BFloat16* dx, Index count);
 
 }  // namespace ops
 }  // namespace heddle

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
-#include "heddle/tensor/math.hpp"
+#include "heddle/ops/attention_rows.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/operand.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -13,9 +12,9 @@
 namespace heddle {
 
 Mask::Range Mask::keys_of(Index batch, Index query, Index key_time) const {
-  const auto b = static_cast<std::size_t>(batch);
-  const Index position = query + (query_offsets.empty() ? 0 : query_offsets[b]);
-  Index begin = 0, end = key_lengths.empty() ? key_time : std::min(key_time, key_lengths[b]);
+  const Index position = position_of(batch, query);
+  Index begin = 0, end = key_time;
+  if (!key_lengths.empty()) end = std::min(end, key_lengths[static_cast<std::size_t>(batch)]);
   if (causal) end = std::min(end, position + 1);
   if (window > 0) {
     begin = std::max(begin, position - window);
@@ -29,6 +28,8 @@ namespace ops {
 namespace {
 
 constexpr Index most_rows = 64;  // of a tile of queries
+
+constexpr Index rounded_up(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
 
 struct Sizes {
   Index batch, heads, query_time, key_time, head_width;
@@ -46,72 +47,6 @@ MatrixView head_of_result(const Tensor& t, Index batch, Index head) {
   return head_of(t.swapped(1, 2), batch, head);
 }
 
-HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
-  Real maximum = -std::numeric_limits<Real>::infinity();
-  HEDDLE_SIMD_MAX(maximum)
-  for (Index i = 0; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
-  return maximum;
-}
-
-// x = e^(scale x - shift); returns the sum.
-HEDDLE_KERNEL Real exponentiate(Real* x, Real scale, Real shift, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) {
-    x[i] = math::exp(scale * x[i] - shift);
-    sum += x[i];
-  }
-  return sum;
-}
-
-// d = p (d - shift) scale
-HEDDLE_KERNEL void score_gradient(const Real* p, Real shift, Real scale, Real* d, Index count) {
-  for (Index i = 0; i < count; ++i) d[i] = p[i] * (d[i] - shift) * scale;
-}
-
-template <class X, class Y>
-HEDDLE_INLINE Real dot_loop(const X* x, const Y* y, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) sum += load(x[i]) * load(y[i]);
-  return sum;
-}
-HEDDLE_KERNEL Real dot(const Real* x, const Real* y, Index count) { return dot_loop(x, y, count); }
-HEDDLE_KERNEL Real dot(const Real* x, const BFloat16* y, Index count) { return dot_loop(x, y, count); }
-HEDDLE_KERNEL Real dot(const BFloat16* x, const BFloat16* y, Index count) { return dot_loop(x, y, count); }
-
-HEDDLE_KERNEL void store_scaled(const Real* x, Real factor, Real* y, Index count) {
-  for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
-}
-HEDDLE_KERNEL void store_scaled(const Real* x, Real factor, BFloat16* y, Index count) {
-  for (Index i = 0; i < count; ++i) store(y[i], factor * x[i]);
-}
-
-template <class Y>
-HEDDLE_INLINE void add_scaled_loop(const Y* x, Real factor, Real* y, Index count) {
-  for (Index i = 0; i < count; ++i) y[i] += factor * load(x[i]);
-}
-HEDDLE_KERNEL void add_scaled(const Real* x, Real factor, Real* y, Index count) {
-  add_scaled_loop(x, factor, y, count);
-}
-HEDDLE_KERNEL void add_scaled(const BFloat16* x, Real factor, Real* y, Index count) {
-  add_scaled_loop(x, factor, y, count);
-}
-
-// Rows of y += rows of x, `count` numbers each.
-template <class Y>
-HEDDLE_INLINE void add_rows_loop(const Real* x, Index x_stride, Y* y, Index y_stride, Index rows, Index count) {
-  for (Index row = 0; row < rows; ++row) {
-    for (Index i = 0; i < count; ++i) store(y[row * y_stride + i], load(y[row * y_stride + i]) + x[row * x_stride + i]);
-  }
-}
-HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, Real* y, Index y_stride, Index rows, Index count) {
-  add_rows_loop(x, x_stride, y, y_stride, rows, count);
-}
-HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, BFloat16* y, Index y_stride, Index rows, Index count) {
-  add_rows_loop(x, x_stride, y, y_stride, rows, count);
-}
-
 // Calls f with a typed pointer to row `row` of a matrix.
 template <class F>
 decltype(auto) with_row(const MatrixView& x, Index row, F&& f) {
@@ -125,11 +60,27 @@ void with_row_to_write(const MatrixView& x, Index row, F&& f) {
 // Queries [query, query + rows) and the keys [key, key + columns) that any of them may attend.
 struct Block {
   Index query, rows, key, columns;
+  Index diagonal = 0;  // of [rows, columns]: where causal attention ends
   Mask::Range allowed(const Mask& mask, Index batch, Index row, Index key_time) const {
     const Mask::Range range = mask.keys_of(batch, query + row, key_time);
     const Index begin = std::clamp(range.begin - key, Index{0}, columns);
     return {begin, std::clamp(range.end - key, begin, columns)};
   }
+  // What causal attention leaves of the scores, and of the weights as a left operand.
+  Triangle scores(bool causal) const { return {causal ? Triangle::Of::result : Triangle::Of::none, diagonal}; }
+  Triangle weights(bool causal) const { return {causal ? Triangle::Of::left_lower : Triangle::Of::none, diagonal}; }
+  Triangle transposed_weights(bool causal) const {
+    return {causal ? Triangle::Of::left_upper : Triangle::Of::none, -diagonal};
+  }
+  // Zeros what lies outside the vectors of a row that hold allowed columns. The part begins at allowed.begin - its begin.
+  RowPart clear_others(const Mask::Range& allowed, Real* row) const {
+    const Index begin = allowed.begin / RowPart::unit * RowPart::unit, end = rounded_up(allowed.end, RowPart::unit);
+    std::fill(row, row + begin, Real(0));
+    if (end < columns) std::fill(row + end, row + columns, Real(0));
+    return {static_cast<std::int32_t>(allowed.begin - begin), static_cast<std::int32_t>(allowed.end - begin),
+            static_cast<std::int32_t>(end - begin)};
+  }
+  Index stride() const { return std::max(padded_columns(columns), rounded_up(columns, RowPart::unit)); }
 };
 
 Block block_at(const FusedAttention& options, const Sizes& sizes, Index batch, Index query) {
@@ -142,7 +93,7 @@ Block block_at(const FusedAttention& options, const Sizes& sizes, Index batch, I
     end = std::max(end, range.end);
   }
   begin = std::min(begin, end) / part_unit * part_unit;
-  return {query, rows, begin, end - begin};
+  return {query, rows, begin, end - begin, options.mask.position_of(batch, query) - begin};
 }
 
 struct Inputs {
@@ -152,7 +103,7 @@ struct Inputs {
 // What the backward pass keeps of the forward pass.
 struct Saved {
   Inputs in;
-  Tensor y, log_sums;  // log_sums [batch, heads, query_time]: log sum_j e^(scale score)
+  Tensor log_sums;  // [batch, heads, query_time]: log sum_j e^(scale score)
   FusedAttention options;
   Sizes sizes;
 
@@ -176,10 +127,10 @@ Scratch& scratch() {
 // One head of one batch, forward.
 class ForwardHead {
  public:
-  ForwardHead(const Saved& saved, Index batch, Index head)
+  ForwardHead(const Saved& saved, const Tensor& y, Index batch, Index head)
       : saved_(saved), sizes_(saved.sizes), batch_(batch), query_(head_of(saved.in.query, batch, head)),
         key_(head_of(saved.in.key, batch, head)), value_(head_of(saved.in.value, batch, head)),
-        y_(head_of_result(saved.y, batch, head)), log_sums_(saved.log_sums_of(batch, head)) {}
+        y_(head_of_result(y, batch, head)), log_sums_(saved.log_sums_of(batch, head)) {}
 
   void run() {
     if (sizes_.query_time == 1) return mix_one();
@@ -193,17 +144,19 @@ class ForwardHead {
  private:
   void mix(const Block& block) {
     if (block.columns == 0) return mix_nothing(block);
-    const Index stride = padded_columns(block.columns), width = padded_columns(sizes_.head_width);
+    const Index stride = block.stride(), width = padded_columns(sizes_.head_width);
     Real* scores = memory_.scores.get<Real>(padded_rows(block.rows) * stride);
     Real* mixed = memory_.mixed.get<Real>(padded_rows(block.rows) * width);
     memory_.query.load(query_.rows_in(block.query, block.query + block.rows));
-    multiply(memory_.query, memory_.keys, {block.key, block.columns}, scores, stride, false);
+    const bool causal = saved_.options.mask.causal;
+    multiply(memory_.query, memory_.keys, {block.key, block.columns}, scores, stride, false, block.scores(causal));
     std::array<Real, most_rows> sums;
     for (Index row = 0; row < block.rows; ++row) {
       sums[static_cast<std::size_t>(row)] = soften(block, row, scores + row * stride);
     }
     memory_.weights.load(matrix(scores, block.rows, block.columns, stride));
-    multiply(memory_.weights, memory_.values, {0, sizes_.head_width, block.key}, mixed, width, false);
+    multiply(memory_.weights, memory_.values, {0, sizes_.head_width, block.key}, mixed, width, false,
+             block.weights(causal));
     for (Index row = 0; row < block.rows; ++row) {
       finish(block.query + row, mixed + row * width, sums[static_cast<std::size_t>(row)]);
     }
@@ -213,11 +166,10 @@ class ForwardHead {
   Real soften(const Block& block, Index row, Real* scores) const {
     const Real scale = saved_.options.scale;
     const Mask::Range allowed = block.allowed(saved_.options.mask, batch_, row, sizes_.key_time);
-    std::fill(scores, scores + allowed.begin, Real(0));
-    std::fill(scores + allowed.end, scores + block.columns, Real(0));
-    const Index count = allowed.end - allowed.begin;
-    const Real shift = count > 0 ? scale * maximum_of(scores + allowed.begin, count) : Real(0);
-    const Real sum = exponentiate(scores + allowed.begin, scale, shift, count);
+    const RowPart part = block.clear_others(allowed, scores);
+    scores += allowed.begin - part.begin;
+    const Real shift = part.begin < part.end ? scale * maximum_of(scores, part) : Real(0);
+    const Real sum = exponentiate(scores, scale, shift, part);
     log_sums_[block.query + row] = shift + std::log(sum);
     return sum;
   }
@@ -238,20 +190,19 @@ class ForwardHead {
   void mix_one() {
     const Mask::Range range = saved_.options.mask.keys_of(batch_, 0, sizes_.key_time);
     const Block block{0, 1, range.begin, range.end - range.begin};
-    Real* scores = memory_.scores.get<Real>(block.columns);
+    Real* scores = memory_.scores.get<Real>(block.stride());
     Real* mixed = memory_.mixed.get<Real>(2 * sizes_.head_width);
     Real* query = mixed + sizes_.head_width;
     with_row(query_, 0, [&](const auto* q) {
       for (Index i = 0; i < sizes_.head_width; ++i) query[i] = load(q[i]);
     });
-    for (Index j = 0; j < block.columns; ++j) {
-      scores[j] = with_row(key_, block.key + j, [&](const auto* k) { return dot(query, k, sizes_.head_width); });
-    }
+    with_row(key_, block.key, [&]<class T>(const T* keys) {
+      multiply_rows(query, Rows<T>{keys, key_.stride, block.columns, sizes_.head_width}, scores);
+    });
     const Real sum = soften(block, 0, scores);
-    std::fill_n(mixed, sizes_.head_width, Real(0));
-    for (Index j = 0; j < block.columns; ++j) {
-      with_row(value_, block.key + j, [&](const auto* v) { add_scaled(v, scores[j], mixed, sizes_.head_width); });
-    }
+    with_row(value_, block.key, [&]<class T>(const T* values) {
+      mix_rows(scores, Rows<T>{values, value_.stride, block.columns, sizes_.head_width}, mixed);
+    });
     finish(0, mixed, sum);
   }
 
@@ -271,8 +222,7 @@ class BackwardHead {
       : saved_(saved), sizes_(saved.sizes), batch_(batch), query_(head_of(saved.in.query, batch, head)),
         key_(head_of(saved.in.key, batch, head)), value_(head_of(saved.in.value, batch, head)),
         dquery_(head_of(gradients.query, batch, head)), dkey_(head_of(gradients.key, batch, head)),
-        dvalue_(head_of(gradients.value, batch, head)), y_(head_of_result(saved.y, batch, head)),
-        dy_(head_of_result(dy, batch, head)), log_sums_(saved.log_sums_of(batch, head)),
+        dvalue_(head_of(gradients.value, batch, head)), dy_(head_of_result(dy, batch, head)), log_sums_(saved.log_sums_of(batch, head)),
         width_(padded_columns(saved.sizes.head_width)) {}
 
   void run() {
@@ -294,24 +244,28 @@ class BackwardHead {
  private:
   void unmix(const Block& block) {
     if (block.columns == 0) return;
-    const Index stride = padded_columns(block.columns), last = block.query + block.rows;
+    const Index stride = block.stride(), last = block.query + block.rows;
     Real* weights = memory_.scores.get<Real>(padded_rows(block.rows) * stride);
     Real* slopes = memory_.weight_slopes.get<Real>(padded_rows(block.rows) * stride);
     memory_.query.load(query_.rows_in(block.query, last));
     memory_.slope.load(dy_.rows_in(block.query, last));
     memory_.query_rows.load(query_.rows_in(block.query, last));
     memory_.slope_rows.load(dy_.rows_in(block.query, last));
-    multiply(memory_.query, memory_.keys, {block.key, block.columns}, weights, stride, false);
-    multiply(memory_.slope, memory_.values, {block.key, block.columns}, slopes, stride, false);
+    const bool causal = saved_.options.mask.causal;
+    multiply(memory_.query, memory_.keys, {block.key, block.columns}, weights, stride, false, block.scores(causal));
+    multiply(memory_.slope, memory_.values, {block.key, block.columns}, slopes, stride, false, block.scores(causal));
     for (Index row = 0; row < block.rows; ++row) weigh(block, row, weights + row * stride, slopes + row * stride);
     const RightPart whole{0, sizes_.head_width};
     memory_.weights.load(transpose(weights, block.rows, block.columns, stride));
-    multiply(memory_.weights, memory_.slope_rows, whole, dvalues_ + block.key * width_, width_, true);
+    multiply(memory_.weights, memory_.slope_rows, whole, dvalues_ + block.key * width_, width_, true,
+             block.transposed_weights(causal));
     memory_.weights.load(transpose(slopes, block.rows, block.columns, stride));
-    multiply(memory_.weights, memory_.query_rows, whole, dkeys_ + block.key * width_, width_, true);
+    multiply(memory_.weights, memory_.query_rows, whole, dkeys_ + block.key * width_, width_, true,
+             block.transposed_weights(causal));
     Real* dquery = memory_.mixed.get<Real>(padded_rows(block.rows) * width_);
     memory_.weights.load(matrix(slopes, block.rows, block.columns, stride));
-    multiply(memory_.weights, memory_.key_rows, {0, sizes_.head_width, block.key}, dquery, width_, false);
+    multiply(memory_.weights, memory_.key_rows, {0, sizes_.head_width, block.key}, dquery, width_, false,
+             block.weights(causal));
     add_to(dquery_, block.query, block.rows, dquery);
   }
 
@@ -322,25 +276,17 @@ class BackwardHead {
 
   // A row of scores becomes weights, and a row of d weights becomes d scores.
   void weigh(const Block& block, Index row, Real* scores, Real* slopes) const {
-    const Index query = block.query + row;
     const Mask::Range allowed = block.allowed(saved_.options.mask, batch_, row, sizes_.key_time);
-    for (Real* x : {scores, slopes}) {
-      std::fill(x, x + allowed.begin, Real(0));
-      std::fill(x + allowed.end, x + block.columns, Real(0));
-    }
-    const Index count = allowed.end - allowed.begin;
-    if (count == 0) return;
-    exponentiate(scores + allowed.begin, saved_.options.scale, log_sums_[query], count);
-    const Real shift = with_row(y_, query, [&]<class T>(const T* y) {
-      return dot(dy_.as<T>() + query * dy_.stride, y, sizes_.head_width);
-    });
-    score_gradient(scores + allowed.begin, shift, saved_.options.scale, slopes + allowed.begin, count);
+    block.clear_others(allowed, slopes);
+    const RowPart part = block.clear_others(allowed, scores);
+    const Index first = allowed.begin - part.begin;
+    score_gradient(scores + first, saved_.options.scale, log_sums_[block.query + row], slopes + first, part);
   }
 
   const Saved& saved_;
   const Sizes sizes_;
   const Index batch_;
-  const MatrixView query_, key_, value_, dquery_, dkey_, dvalue_, y_, dy_;
+  const MatrixView query_, key_, value_, dquery_, dkey_, dvalue_, dy_;
   const Real* log_sums_;
   const Index width_;
   Real* dkeys_ = nullptr;
@@ -376,13 +322,12 @@ Variable fused_attention(const Variable& query, const Variable& key, const Varia
   check<ShapeError>(options.query_tile >= 1 && options.query_tile <= most_rows, "attention: query_tile = ",
                     options.query_tile, " must be from 1 to ", most_rows);
   check<ShapeError>(options.scale >= 0, "attention: scale = ", options.scale, " must not be negative");
-  Saved saved{{query.value(), key.value(), value.value()},
-              Tensor({sizes.batch, sizes.query_time, sizes.heads, sizes.head_width}, query.value().element()),
-              Tensor({sizes.batch, sizes.heads, sizes.query_time}), options, sizes};
+  const Tensor y({sizes.batch, sizes.query_time, sizes.heads, sizes.head_width}, query.value().element());
+  Saved saved{{query.value(), key.value(), value.value()}, Tensor({sizes.batch, sizes.heads, sizes.query_time}), options,
+              sizes};
   count_products(sizes, 2);
   parallel_for(sizes.batch * sizes.heads,
-               [&](Index task) { ForwardHead(saved, task / sizes.heads, task % sizes.heads).run(); });
-  const Tensor y = saved.y;
+               [&](Index task) { ForwardHead(saved, y, task / sizes.heads, task % sizes.heads).run(); });
   return record(y, {query, key, value},
                 [saved = std::move(saved), dq = query.gradient(), dk = key.gradient(),
                  dv = value.gradient()](const Tensor& dy) {
@@ -392,7 +337,7 @@ Variable fused_attention(const Variable& query, const Variable& key, const Varia
                   };
                   const Inputs gradients{target_of(dq, saved.in.query), target_of(dk, saved.in.key),
                                          target_of(dv, saved.in.value)};
-                  const Tensor slopes = dy.as(saved.y.element());
+                  const Tensor slopes = dy.as(saved.in.query.element());
                   // Four products; the one that recomputes the scores is overhead and is not counted.
                   count_products(saved.sizes, 4);
                   parallel_for(saved.sizes.batch * saved.sizes.heads, [&](Index task) {

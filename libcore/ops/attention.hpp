@@ -23,6 +23,9 @@ struct Mask {
     Index begin, end;
     bool operator==(const Range&) const = default;
   };
+  Index position_of(Index batch, Index query) const {
+    return query + (query_offsets.empty() ? 0 : query_offsets[static_cast<std::size_t>(batch)]);
+  }
   Range keys_of(Index batch, Index query, Index key_time) const;
 };
 

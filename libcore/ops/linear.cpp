@@ -27,8 +27,8 @@ HEDDLE_KERNEL void store_run(const Real* v, BFloat16* y, Index count) {
 // Finishes rows of a tile. A row passes through a short buffer between the steps, which stays in the first cache.
 class RowFinisher {
  public:
-  RowFinisher(const Tensor& bias, const LinearOptions& options, const Tensor& before, const Tensor& y)
-      : bias_(bias), options_(options), before_(before), y_(y), width_(y.shape()[-1]) {}
+  RowFinisher(const Tensor& bias, const LinearOptions& options, const Tensor& slopes, const Tensor& y)
+      : bias_(bias), options_(options), slopes_(slopes), y_(y), width_(y.shape()[-1]) {}
 
   void operator()(const Real* values, Index stride, const Tile& tile) const {
     for (Index i = tile.row_begin; i < tile.row_end; ++i, values += stride) {
@@ -47,15 +47,20 @@ class RowFinisher {
       add_bias(v, bias_.data() + column, biased.data(), count);
       v = biased.data();
     }
-    if (!before_.empty()) before_.with_data([&](auto* u) { store_run(v, u + at, count); });
-    if (options_.activation) return y_.with_data([&](auto* y) { activate_run(*options_.activation, v, y + at, count); });
+    if (options_.activation) return activate(v, at, count);
     if (!options_.residual.empty()) return add_residual(v, options_.residual.value().data() + at, y_.data() + at, count);
     y_.with_data([&](auto* y) { store_run(v, y + at, count); });
   }
 
+  void activate(const Real* v, Index at, Index count) const {
+    y_.with_data([&]<class T>(T* y) {
+      activate_run(*options_.activation, v, y + at, slopes_.empty() ? nullptr : slopes_.data<T>() + at, count);
+    });
+  }
+
   const Tensor& bias_;
   const LinearOptions& options_;
-  const Tensor& before_;
+  const Tensor& slopes_;
   const Tensor& y_;
   const Index width_;
 };
@@ -67,24 +72,25 @@ HEDDLE_INLINE void add_row(const T* x, Real* sums, Index count) {
 HEDDLE_KERNEL void add_to_sums(const Real* x, Real* sums, Index count) { add_row(x, sums, count); }
 HEDDLE_KERNEL void add_to_sums(const BFloat16* x, Real* sums, Index count) { add_row(x, sums, count); }
 
-// The gradient of x W^T + b, g = dy f'(u), and of b, the sum over rows of g: blocks of rows are summed in Real while they
+// The gradient of u = x W^T + b, g = dy f'(u), and of b, the sum over rows of g: blocks of rows are summed in Real while they
 // are in the cache, the blocks in double.
 class SlopePass {
  public:
-  SlopePass(const Tensor& dy, std::optional<Activation> activation, const Tensor& before)
-      : activation_(activation), before_(before), dy_(activation ? dy.as(before.element()) : dy),
-        g_(activation ? Tensor(dy.shape(), before.element()) : dy_), width_(dy.shape()[-1]),
+  // slopes: f'(u), empty where there is no activation.
+  SlopePass(const Tensor& dy, const Tensor& slopes)
+      : slopes_(slopes), dy_(slopes.empty() ? dy : dy.as(slopes.element())),
+        g_(slopes.empty() ? dy_ : Tensor(dy.shape(), slopes.element())), width_(dy.shape()[-1]),
         rows_(dy.size() / std::max<Index>(1, width_)) {}
 
   const Tensor& g() const { return g_; }
 
   void run(const std::shared_ptr<Gradient>& db) const {
-    if (!activation_ && !db) return;
+    if (slopes_.empty() && !db) return;
     const Index blocks = (rows_ + rows_a_block - 1) / rows_a_block;
     const Tensor sums = db ? Tensor({blocks, width_}) : Tensor();
     parallel_for(blocks, [&](Index block) {
       const Index begin = block * rows_a_block, end = std::min(rows_, begin + rows_a_block);
-      if (activation_) multiply_slopes(begin, end);
+      if (!slopes_.empty()) multiply_rows(begin, end);
       if (db) sum_rows(begin, end, sums.data() + block * width_);
     });
     if (db) sum_blocks(sums, db->target());
@@ -93,11 +99,10 @@ class SlopePass {
  private:
   static constexpr Index rows_a_block = 16, columns_a_task = 256;
 
-  void multiply_slopes(Index begin, Index end) const {
+  void multiply_rows(Index begin, Index end) const {
     g_.with_data([&]<class T>(T* to) {
       const Index at = begin * width_;
-      activation_gradient_run(*activation_, before_.data<T>() + at, dy_.data<T>() + at, 0, to + at,
-                              (end - begin) * width_);
+      multiply_slopes(slopes_.data<T>() + at, dy_.data<T>() + at, 0, to + at, (end - begin) * width_);
     });
   }
 
@@ -121,8 +126,7 @@ class SlopePass {
     });
   }
 
-  std::optional<Activation> activation_;
-  const Tensor& before_;
+  const Tensor& slopes_;
   Tensor dy_, g_;
   Index width_, rows_;
 };
@@ -156,15 +160,15 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
   const Shape shape = x.shape().without_last().with_last(shapes.out);
   const Tensor y(shape, output);
   const bool keeps = options.activation && Recording::current() != nullptr;
-  const Tensor before = keeps ? Tensor(shape, output) : Tensor();
-  matmul(matrix(x.value()), transpose(weight.value()), RowFinisher(bias.value(), options, before, y));
+  const Tensor slopes = keeps ? Tensor(shape, output) : Tensor();
+  matmul(matrix(x.value()), transpose(weight.value()), RowFinisher(bias.value(), options, slopes, y));
   return record(
       y, {x, weight, bias, options.residual},
-      [x_value = x.value(), w_value = weight.value(), before, activation = options.activation, dx = x.gradient(),
-       dw = weight.gradient(), db = bias.gradient(), dr = options.residual.gradient()](const Tensor& dy) {
-        const SlopePass slopes(dy, activation, before);
-        slopes.run(db);
-        const Tensor& g = slopes.g();
+      [x_value = x.value(), w_value = weight.value(), slopes, dx = x.gradient(), dw = weight.gradient(),
+       db = bias.gradient(), dr = options.residual.gradient()](const Tensor& dy) {
+        const SlopePass pass(dy, slopes);
+        pass.run(db);
+        const Tensor& g = pass.g();
         if (dw) {
           const GradientTarget to = dw->target();
           matmul(transpose(g), matrix(x_value), target(to.tensor), 1, to.beta());

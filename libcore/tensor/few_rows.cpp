@@ -65,29 +65,43 @@ class FewRows {
     }
   }
 
-  // Pairs of columns, a block of them after the other; returns the first that is left. Every group of rows goes over the
-  // block while the next one comes from memory.
+  // Pairs of columns, one of either half, a block of them after the other; returns the first that is left. Every group
+  // of rows goes over the block while the next one comes from memory, in two streams.
   Index groups(Index k, Index count) const {
     const Index bytes = std::max<Index>(1, count * static_cast<Index>(sizeof(W)));
-    const Index block = std::max<Index>(2, block_bytes / bytes / 2 * 2), last = tile_.column_end - tile_.columns() % 2;
+    const Index block = std::max<Index>(1, block_bytes / bytes / 2), half = tile_.columns() / 2;
+    const Index last = tile_.column_begin + half;
     for (Index begin = tile_.column_begin; begin < last; begin += block) {
       const Index end = std::min(last, begin + block);
       for (Index i = 0; i < rows_; i += group) {
-        for (Index j = begin; j < end; j += 2) multiply_group(i, j, k, count, block);
+        for (Index j = begin; j < end; ++j) multiply_group(i, {j, half, j + block < last ? block : 0}, k, count);
       }
     }
-    return last;
+    return last + half;
   }
 
-  void multiply_group(Index i, Index j, Index k, Index count, Index block) const {
+  struct Pair {
+    Index column, distance;
+    Index next;  // how far the pair is that is fetched meanwhile; 0 for none
+  };
+
+  void multiply_group(Index i, const Pair& pair, Index k, Index count) const {
     // One group fetches both rows of the next block, several share them.
-    const bool alone = rows_ <= group, there = j + block + 1 < tile_.column_end;
-    const W* next[2] = {there && i == 0 ? w_row(j + block) + k : nullptr,
-                        there && (alone || i == group) ? w_row(j + block + 1) + k : nullptr};
+    const bool alone = rows_ <= group;
+    const W* next[2] = {pair.next > 0 && i == 0 ? w_row(pair.column + pair.next) + k : nullptr,
+                        pair.next > 0 && (alone || i == group) ? w_row(pair.column + pair.distance + pair.next) + k
+                                                               : nullptr};
     std::array<Real, group * 2> sums;
-    kernels_.eight(x_row(i) + k, x_.stride, w_row(j) + k, w_.stride, count, next, sums.data());
-    for (Index a = 0; a < std::min(group, rows_ - i); ++a) {
-      for (Index b = 0; b < 2; ++b) put(i + a, j + b, k, sums[static_cast<std::size_t>(2 * a + b)]);
+    kernels_.eight(x_row(i) + k, x_.stride, w_row(pair.column) + k, pair.distance * w_.stride, count, next, sums.data());
+    put_group(i, pair, k, sums.data());
+  }
+
+  void put_group(Index i, const Pair& pair, Index k, const Real* sums) const {
+    const Index columns = tile_.columns();
+    Real* to = values_ + i * columns + pair.column - tile_.column_begin;
+    for (const Real* end = sums + 2 * std::min(group, rows_ - i); sums < end; sums += 2, to += columns) {
+      to[0] = k == 0 ? sums[0] : to[0] + sums[0];
+      to[pair.distance] = k == 0 ? sums[1] : to[pair.distance] + sums[1];
     }
   }
 

@@ -60,7 +60,27 @@ Index padded_columns(Index columns) {
   return kernel == nullptr ? columns : rounded_up(columns, kernel->columns);
 }
 
-void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride, bool add) {
+namespace {
+
+// What the rows [begin, end) of a product need: columns, and steps of the depth.
+struct Needed {
+  Index columns, depth_begin, depth_end;
+};
+
+Needed needed_by(Index begin, Index end, Index columns, Index depth, const Triangle& triangle) {
+  switch (triangle.of) {
+    case Triangle::Of::result: return {std::clamp(end + triangle.diagonal, Index{0}, columns), 0, depth};
+    case Triangle::Of::left_lower: return {columns, 0, std::clamp(end + triangle.diagonal, Index{0}, depth)};
+    case Triangle::Of::left_upper: return {columns, std::clamp(begin + triangle.diagonal, Index{0}, depth), depth};
+    case Triangle::Of::none: break;
+  }
+  return {columns, 0, depth};
+}
+
+}  // namespace
+
+void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride, bool add,
+              const Triangle& triangle) {
   const MatrixView &a = left.view_, &b = right.view_;
   const MicroKernel* kernel = left.kernel_;
   if (kernel == nullptr) {
@@ -73,7 +93,12 @@ void multiply(const Operand& left, const Operand& right, const RightPart& part, 
   for (Index j = 0; j < part.columns; j += kernel->columns) {
     const std::byte* panel = first + kernel->panel_bytes(part.column + j, kernel->padded_depth(b.rows));
     for (Index i = 0; i < a.rows; i += kernel->rows) {
-      kernel->multiply(left.panels_.data() + kernel->panel_bytes(i, depth), panel, depth, part.columns - j,
+      const Needed needed = needed_by(i, i + kernel->rows, part.columns, a.columns, triangle);
+      if (needed.columns <= j) continue;
+      const Index begin = needed.depth_begin / kernel->depth_unit * kernel->depth_unit;
+      const Index here = kernel->padded_depth(needed.depth_end) - begin;
+      kernel->multiply(left.panels_.data() + kernel->panel_bytes(i, depth) + kernel->panel_bytes(kernel->rows, begin),
+                       panel + kernel->panel_bytes(kernel->columns, begin), here, needed.columns - j,
                        c + i * stride + j, stride, add);
     }
   }

@@ -15,6 +15,18 @@ struct RightPart {
 };
 constexpr Index part_unit = 96;
 
+// Where an operand or the result is triangular, what lies beyond the diagonal is left out.
+struct Triangle {
+  enum class Of {
+    none,
+    result,      // of row i of c only columns up to i + diagonal matter; the others may be anything
+    left_lower,  // row i of the left operand is zero beyond column i + diagonal
+    left_upper,  // row i of the left operand is zero before column i + diagonal
+  };
+  Of of = Of::none;
+  Index diagonal = 0;
+};
+
 // A left or right operand of products on the calling thread. It keeps its memory from one load() to the next.
 // The matrix must stay as it is until the last product: where there is nothing to pack, it is read in place.
 class Operand {
@@ -27,7 +39,7 @@ class Operand {
 
  private:
   friend void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride,
-                       bool add);
+                       bool add, const Triangle& triangle);
   Side side_;
   MatrixView view_{};
   const MicroKernel* kernel_ = nullptr;
@@ -41,6 +53,7 @@ Index padded_columns(Index columns);
 
 // c (+)= left part(right). Rows of c lie `stride` apart. Both operands must have been loaded at the same precision.
 // Uncounted (count_matmul).
-void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride, bool add);
+void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride, bool add,
+              const Triangle& triangle = {});
 
 }  // namespace heddle

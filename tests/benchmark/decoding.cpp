@@ -100,11 +100,12 @@ int main(int argc, char** argv) {
     const formats::LoadedDecoder loaded = formats::load_decoder(formats::ModelFile(arguments.operand("MODEL")));
     const Reader reader(loaded.model);
     const MemoryReader memory;
-    std::vector<double> bandwidth, bandwidth_of_4, rates;
+    std::vector<double> bandwidth, bandwidth_of_4, rates, lines_rates;
     for (Index turn = 0; turn < options.turns; ++turn) {
       bandwidth.push_back(memory.rate());
       bandwidth_of_4.push_back(memory.rate(4));
       rates.push_back(reader.decoding_rate(1, options.tokens));
+      lines_rates.push_back(reader.decoding_rate(options.lines, options.tokens));
     }
     const double bytes = bytes_a_token(loaded.model);
     formats::Json json;
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
     json["tokens_per_second_4_streams"] = median(bandwidth_of_4) / bytes;
     json["weight_mb"] = bytes * 1e-6;
     json["prompt_tokens_per_second"] = reader.prompt_rate(options.prompt);
-    json["lines_tokens_per_second"] = reader.decoding_rate(options.lines, options.tokens);
+    json["lines_tokens_per_second"] = median(lines_rates);
     std::cout << json.dump() << std::endl;
   });
 }
