@@ -10,6 +10,11 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/tensor/math.hpp"
 
+#ifdef OPENBLAS_VERSION
+// Not in the header, and only in builds with threads.
+extern "C" int blas_thread_shutdown_() __attribute__((weak));
+#endif
+
 namespace heddle {
 
 namespace {
@@ -40,6 +45,12 @@ void blas_serial(const MatrixView& a, const MatrixView& b, Real alpha, Real beta
   gemm(order(a), order(b), static_cast<int>(a.rows), static_cast<int>(b.columns), static_cast<int>(a.columns), alpha,
        a.as<Real>(), static_cast<int>(a.stride), b.as<Real>(), static_cast<int>(b.stride), beta, c,
        static_cast<int>(stride));
+}
+
+void stop_blas_threads() {
+#ifdef OPENBLAS_VERSION
+  if (blas_thread_shutdown_ != nullptr) blas_thread_shutdown_();
+#endif
 }
 
 BlasDescription describe_blas() {

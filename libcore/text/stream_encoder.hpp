@@ -20,7 +20,7 @@ namespace heddle::text {
 
 struct StreamOptions {
   SpecialText special = SpecialText::token;
-  std::size_t block_bytes = std::size_t{1} << 17;
+  std::size_t block_bytes = std::size_t{1} << 16;
 };
 
 class StreamEncoder {
@@ -34,8 +34,8 @@ class StreamEncoder {
 
   StreamEncoder(Tokenizer tokenizer, Sink sink, StreamOptions options = {});
 
-  // All three may call the sink, from another thread too, but never twice at a time. They throw TextError, with the position in its document, after the sink has had all
-  // earlier documents; the object is then of no more use.
+  // All three may call the sink, from another thread too, but never twice at a time. They throw TextError, with the
+  // position in its document, after the sink has had all earlier documents; the object is then of no more use.
   void add(std::string_view text);
   void end_document();
   void flush();  // gives the sink all blocks that wait; call it after the last end_document()

@@ -67,6 +67,7 @@ int run_body(const std::vector<std::string>& words, const About& about, const st
 
 int detail::run(int argc, char** argv, const About& about, const std::function<int(Arguments&)>& body) {
   restart_with_better_kernel(argv);
+  stop_blas_threads();
   reserve_standard_streams();
   signal(SIGPIPE, SIG_IGN);
   // So that a file size limit is an error of write(), which leaves no half-written file.

@@ -71,6 +71,24 @@ TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or 
   CHECK(run(model, prompts, other) != together);
 }
 
+TEST_CASE("generate: a line's tokens and their probabilities are the same bits alone and among others") {
+  const models::Decoder model = make_model();
+  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 20, .end = {}, .seed = 0};
+  const auto choices = [&](const std::vector<std::vector<TokenId>>& prompts) {
+    std::vector<std::vector<double>> lines(prompts.size());
+    generate(model, prompts, 0, options, [&](Index line, const Choice& choice) {
+      lines[static_cast<std::size_t>(line)].push_back(static_cast<double>(choice.id));
+      lines[static_cast<std::size_t>(line)].push_back(choice.log_probability);
+      return true;
+    });
+    return lines;
+  };
+  std::vector<std::vector<TokenId>> all;
+  for (TokenId id = 0; id < 24; ++id) all.push_back({id});
+  const auto together = choices(all);
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(choices({all[i]})[0] == together[i]);
+}
+
 TEST_CASE("generate: texts longer than the context go on") {
   const models::Decoder model = make_model();
   const GenerateOptions options{.sampling = {.temperature = 1}, .max_tokens = 100, .end = {}, .seed = 3};

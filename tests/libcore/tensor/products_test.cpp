@@ -196,6 +196,64 @@ TEST_CASE("matmul: the same bits for any number of threads and any neighbours") 
   set_thread_count(2);
 }
 
+TEST_CASE("matmul: up to 24 rows have the same bits alone and together") {
+  for (const Element element : storages) {
+    CAPTURE(name_of(element));
+    for (const Index depth : {70, 1100}) {
+      const Index rows = 24, columns = 85;
+      const Tensor a = normal_tensor({rows, depth}, 1), b = stored_as(normal_tensor({columns, depth}, 2), element);
+      const Tensor together({rows, columns});
+      matmul(matrix(a), transpose(b), target(together));
+      for (const Index few : {1, 2, 3, 4, 8, 11, 16}) {
+        for (Index first = 0; first < rows; first += few) {
+          const Index count = std::min(few, rows - first);
+          const Tensor part({count, columns});
+          matmul(matrix(a).rows_in(first, first + count), transpose(b), target(part));
+          CHECK(part.elements() == together.narrowed(0, first, count).elements());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else") {
+  using Of = Triangle::Of;
+  for (const Precision wanted : precisions()) {
+    const AtPrecision scope(wanted);
+    const Index rows = 70, columns = 100, depth = 90;
+    for (const Index diagonal : {-100, -20, 0, 13, 64, 200}) {
+      CAPTURE(diagonal);
+      const Tensor a = normal_tensor({rows, depth}, 1), b = normal_tensor({depth, columns}, 2);
+      const auto product = [&](const Tensor& left_values, const Triangle& triangle) {
+        Operand left(Operand::Side::left), right(Operand::Side::right);
+        left.load(matrix(left_values));
+        right.load(matrix(b));
+        const Tensor c({padded_rows(rows), padded_columns(columns)}, 7);
+        multiply(left, right, {0, columns}, c.data(), c.shape()[1], false, triangle);
+        return c;
+      };
+      const Tensor lower = a.copy(), upper = a.copy();
+      for (Index i = 0; i < rows; ++i) {
+        for (Index k = 0; k < depth; ++k) (k > i + diagonal ? lower : upper)[i * depth + k] = 0;
+      }
+      // Zeros at the diagonal itself do no harm.
+      const Tensor of_lower = product(lower, {Of::left_lower, diagonal}), whole_lower = product(lower, {});
+      const Tensor of_upper = product(upper, {Of::left_upper, diagonal}), whole_upper = product(upper, {});
+      const Tensor of_result = product(a, {Of::result, diagonal}), whole = product(a, {});
+      const Index stride = whole.shape()[1];
+      bool equal = true;
+      for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < columns; ++j) {
+          const Index at = i * stride + j;
+          equal = equal && of_lower[at] == whole_lower[at] && of_upper[at] == whole_upper[at] &&
+                  (j > i + diagonal || of_result[at] == whole[at]);
+        }
+      }
+      CHECK(equal);
+    }
+  }
+}
+
 TEST_CASE("operand: parts of a packed operand, added or set") {
   for (const Precision wanted : precisions()) {
     const AtPrecision scope(wanted);
