@@ -1,0 +1,42 @@
+// Labelled examples as files have them: texts and names, before any tokenizer or label set has seen them. Texts are any
+// bytes; names are UTF-8 without control characters.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::data {
+
+// A text, or two, and what it is; the label is a number where the task is regression.
+struct LabelledText {
+  std::string text;
+  std::optional<std::string> second_text;
+  std::string label;
+  Index line = 0;  // in its file, from 1
+};
+
+// Words and a tag for each; no tags where none were asked for.
+struct TaggedSentence {
+  std::vector<std::string> words, tags;
+  std::vector<Index> lines;  // of each word in its file, from 1
+};
+
+// text == context.substr(begin, text.size()).
+struct SpanAnswer {
+  std::string text;
+  std::size_t begin = 0;  // byte of the context
+};
+
+struct SpanQuestion {
+  std::string id, question;
+  std::shared_ptr<const std::string> context;  // which many questions may share
+  std::vector<SpanAnswer> answers;             // all of them right
+  bool impossible = false;                     // the context has no answer; false too where nobody knows
+};
+
+}  // namespace heddle::data

@@ -1,0 +1,79 @@
+#include "heddle/data/folds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "heddle/base/error.hpp"
+#include "heddle/data/token_batches.hpp"
+
+namespace heddle::data {
+
+namespace {
+
+// Deals places one after the other, each to the part that is furthest behind its share.
+class Dealer {
+ public:
+  explicit Dealer(std::span<const Index> shares)
+      : shares_(shares.begin(), shares.end()),
+        total_(std::accumulate(shares.begin(), shares.end(), Index{0})),
+        behind_(shares.size()) {}
+
+  Index next() {
+    for (std::size_t part = 0; part < shares_.size(); ++part) behind_[part] += shares_[part];
+    const auto part = std::ranges::max_element(behind_) - behind_.begin();
+    behind_[static_cast<std::size_t>(part)] -= total_;
+    return part;
+  }
+
+ private:
+  std::vector<Index> shares_;
+  Index total_;
+  std::vector<Index> behind_;
+};
+
+template <class Keep>
+std::vector<Index> places_where(std::span<const Index> parts, const Keep& keep) {
+  std::vector<Index> places;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (keep(parts[i])) places.push_back(static_cast<Index>(i));
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<const Index> shares, std::uint64_t seed) {
+  constexpr Index largest_share = 1'000'000;
+  const bool sound = std::ranges::all_of(shares, [](Index share) { return share >= 0 && share <= largest_share; });
+  check<UsageError>(sound && std::ranges::any_of(shares, [](Index share) { return share > 0; }),
+                    "the shares of a split must be from 0 to ", largest_share, ", and not all 0");
+  std::map<Index, std::vector<std::size_t>> places;  // of each label
+  for (std::size_t i = 0; i < labels.size(); ++i) places[labels[i]].push_back(i);
+  Dealer dealer(shares);
+  std::vector<Index> parts(labels.size());
+  for (const auto& [label, members] : places) {
+    const Permutation order(static_cast<Index>(members.size()), seed, static_cast<std::uint64_t>(label));
+    for (Index i = 0; i < static_cast<Index>(members.size()); ++i) {
+      parts[members[static_cast<std::size_t>(order(i))]] = dealer.next();
+    }
+  }
+  return parts;
+}
+
+std::vector<Index> stratified_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
+  check<UsageError>(folds >= 2, "a cross-validation needs at least 2 folds, not ", folds);
+  check<DataError>(static_cast<Index>(labels.size()) >= folds, labels.size(), " examples are too few for ", folds,
+                   " folds");
+  return stratified_parts(labels, std::vector<Index>(static_cast<std::size_t>(folds), 1), seed);
+}
+
+std::vector<Index> inside_part(std::span<const Index> parts, Index part) {
+  return places_where(parts, [part](Index other) { return other == part; });
+}
+
+std::vector<Index> outside_part(std::span<const Index> parts, Index part) {
+  return places_where(parts, [part](Index other) { return other != part; });
+}
+
+}  // namespace heddle::data

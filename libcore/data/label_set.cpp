@@ -1,0 +1,114 @@
+#include "heddle/data/label_set.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+
+namespace heddle::data {
+
+namespace {
+
+// The names, shortened where there are many.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  if (names.size() <= most) return join(names);
+  return join({names.begin(), names.begin() + most}) + concatenate(" and ", names.size() - most, " more");
+}
+
+std::vector<std::string> only_in(const LabelSet& one, const LabelSet& other) {
+  std::vector<std::string> names;
+  std::ranges::copy_if(one.names(), std::back_inserter(names), [&](const auto& name) { return !other.find(name); });
+  return names;
+}
+
+}  // namespace
+
+LabelSet::LabelSet(std::vector<std::string> names) : names_(std::move(names)) {
+  for (const std::string& name : names_) {
+    check<DataError>(!name.empty(), "a label must not be empty");
+    check<DataError>(ids_.emplace(name, static_cast<Index>(ids_.size())).second, "the label '", name, "' comes twice");
+  }
+}
+
+std::optional<Index> LabelSet::find(std::string_view name) const {
+  const auto found = ids_.find(std::string(name));
+  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Index LabelSet::id(std::string_view name, std::string_view file, Index line) const {
+  if (const std::optional<Index> known = find(name)) return *known;
+  const std::string near = nearest(name, names_);
+  throw DataError(concatenate(file, ":", line, ": unknown label '", name, "'",
+                              near.empty() ? "." : "; did you mean '" + near + "'?", " Known are ", listed(names_)));
+}
+
+LabelSet labels_of(std::span<const LabelledText> examples) {
+  std::set<std::string> names;
+  for (const LabelledText& example : examples) names.insert(example.label);
+  return LabelSet({names.begin(), names.end()});
+}
+
+LabelSet labels_of(std::span<const TaggedSentence> sentences) {
+  std::set<std::string> names;
+  for (const TaggedSentence& sentence : sentences) names.insert(sentence.tags.begin(), sentence.tags.end());
+  return LabelSet({names.begin(), names.end()});
+}
+
+std::vector<Index> label_ids(std::span<const LabelledText> examples, const LabelSet& labels, std::string_view file) {
+  std::vector<Index> ids;
+  for (const LabelledText& example : examples) ids.push_back(labels.id(example.label, file, example.line));
+  return ids;
+}
+
+std::vector<Index> tag_ids(const TaggedSentence& sentence, const LabelSet& labels, std::string_view file) {
+  std::vector<Index> ids;
+  for (std::size_t i = 0; i < sentence.tags.size(); ++i) {
+    ids.push_back(labels.id(sentence.tags[i], file, sentence.lines[i]));
+  }
+  return ids;
+}
+
+std::vector<double> numeric_labels(std::span<const LabelledText> examples, std::string_view file) {
+  std::vector<double> numbers;
+  for (const LabelledText& example : examples) {
+    const char *const begin = example.label.data(), *const end = begin + example.label.size();
+    double number = 0;
+    const auto [rest, error] = std::from_chars(begin, end, number);
+    check<DataError>(error == std::errc() && rest == end && std::isfinite(number), file, ":", example.line,
+                     ": the label '", example.label, "' is not a finite number");
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::vector<Index> label_counts(std::span<const Index> ids, const LabelSet& labels) {
+  std::vector<Index> counts(static_cast<std::size_t>(labels.size()));
+  for (const Index id : ids) ++counts[static_cast<std::size_t>(id)];
+  return counts;
+}
+
+std::vector<std::string> label_warnings(std::span<const Index> counts, const LabelSet& labels, std::string_view file) {
+  std::vector<std::string> none, single, warnings;
+  for (Index id = 0; id < labels.size(); ++id) {
+    const Index count = counts[static_cast<std::size_t>(id)];
+    if (count <= 1) (count == 0 ? none : single).push_back(labels.name(id));
+  }
+  if (!none.empty()) warnings.push_back(concatenate(file, ": no example of ", listed(none)));
+  if (!single.empty()) warnings.push_back(concatenate(file, ": a single example of ", listed(single)));
+  return warnings;
+}
+
+void check_same_labels(const LabelSet& labels, std::string_view what, const LabelSet& others, std::string_view other) {
+  const auto side = [](std::string_view whose, const std::vector<std::string>& names) {
+    return names.empty() ? "" : concatenate("; only in ", whose, ": ", listed(names));
+  };
+  const auto here = only_in(labels, others), there = only_in(others, labels);
+  check<DataError>(here.empty() && there.empty(), what, ": its labels are not those of ", other, side(what, here),
+                   side(other, there));
+}
+
+}  // namespace heddle::data

@@ -1,0 +1,58 @@
+// The names of classes or tags, and their ids.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/data/examples.hpp"
+
+namespace heddle::data {
+
+class LabelSet {
+ public:
+  LabelSet() = default;
+  // Ids are places in the list. Throws DataError for names that are empty or come twice.
+  explicit LabelSet(std::vector<std::string> names);
+
+  Index size() const { return static_cast<Index>(names_.size()); }
+  const std::vector<std::string>& names() const { return names_; }
+  // Precondition: 0 <= id < size().
+  const std::string& name(Index id) const { return names_[static_cast<std::size_t>(id)]; }
+  std::optional<Index> find(std::string_view name) const;
+  // Throws DataError ("FILE:LINE: unknown label 'spma'; did you mean 'spam'? Known are ham, spam").
+  Index id(std::string_view name, std::string_view file, Index line) const;
+
+  bool operator==(const LabelSet& other) const { return names_ == other.names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, Index> ids_;
+};
+
+// All labels that occur, in the order of their bytes, so that the set does not depend on the order of examples.
+LabelSet labels_of(std::span<const LabelledText> examples);
+LabelSet labels_of(std::span<const TaggedSentence> sentences);
+
+// The label of each example. The file is for messages. Throw DataError for unknown ones.
+std::vector<Index> label_ids(std::span<const LabelledText> examples, const LabelSet& labels, std::string_view file);
+std::vector<Index> tag_ids(const TaggedSentence& sentence, const LabelSet& labels, std::string_view file);
+
+// The labels as numbers. Throws DataError for one that is not a finite number.
+std::vector<double> numeric_labels(std::span<const LabelledText> examples, std::string_view file);
+
+// How many of the ids there are of each label.
+std::vector<Index> label_counts(std::span<const Index> ids, const LabelSet& labels);
+
+// What is odd but allowed, a line each: labels without an example, or with a single one.
+std::vector<std::string> label_warnings(std::span<const Index> counts, const LabelSet& labels, std::string_view file);
+
+// Throws DataError that names the labels which only one of the two has. `what` and `other` say whose they are:
+// "valid.tsv", "the model".
+void check_same_labels(const LabelSet& labels, std::string_view what, const LabelSet& others, std::string_view other);
+
+}  // namespace heddle::data

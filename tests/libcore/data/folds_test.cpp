@@ -1,0 +1,99 @@
+#include "heddle/data/folds.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/random.hpp"
+
+using namespace heddle;
+using namespace heddle::data;
+
+namespace {
+
+// Labels 0 to classes - 1, the first ones the more frequent.
+std::vector<Index> random_labels(Index count, Index classes, std::uint64_t seed) {
+  const RandomStream random(seed, 1);
+  std::vector<Index> labels;
+  for (Index i = 0; i < count; ++i) {
+    const double u = random.uniform(static_cast<std::uint64_t>(i));
+    labels.push_back(static_cast<Index>(u * u * static_cast<double>(classes)));
+  }
+  return labels;
+}
+
+// How many examples of the label (-1: of any) the part has.
+Index count_of(const std::vector<Index>& parts, Index part, const std::vector<Index>& labels, Index label) {
+  Index count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) count += parts[i] == part && (label < 0 || labels[i] == label);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("folds: as large as one another, and alike in every label, to within one example") {
+  for (const Index folds : {2, 3, 5, 10}) {
+    const std::vector<Index> labels = random_labels(503, 4, 7);
+    const std::vector<Index> parts = stratified_folds(labels, folds, 1);
+    for (Index label = -1; label < 4; ++label) {
+      std::vector<Index> counts;
+      for (Index fold = 0; fold < folds; ++fold) counts.push_back(count_of(parts, fold, labels, label));
+      CAPTURE(folds);
+      CAPTURE(label);
+      CHECK(std::ranges::max(counts) - std::ranges::min(counts) <= 1);
+      CHECK(std::accumulate(counts.begin(), counts.end(), Index{0}) ==
+            (label < 0 ? 503 : std::ranges::count(labels, label)));
+    }
+  }
+}
+
+TEST_CASE("folds: a function of labels and seed, random within a label") {
+  const std::vector<Index> labels = random_labels(1000, 3, 3);
+  const std::vector<Index> parts = stratified_folds(labels, 5, 1);
+  CHECK(parts == stratified_folds(labels, 5, 1));
+  CHECK(parts != stratified_folds(labels, 5, 2));
+  // Neighbours are in the same fold about as often as chance has it.
+  Index same = 0;
+  for (std::size_t i = 1; i < parts.size(); ++i) same += parts[i] == parts[i - 1];
+  CHECK(same > 140);
+  CHECK(same < 260);
+}
+
+TEST_CASE("parts: shares are kept to within two examples, of all and of each label") {
+  const std::vector<std::vector<Index>> splits = {{8, 1, 1}, {80, 10, 10}, {1, 0, 3}, {1}, {70, 15, 10, 5}, {999, 1}};
+  for (const std::vector<Index>& shares : splits) {
+    const double total = static_cast<double>(std::accumulate(shares.begin(), shares.end(), Index{0}));
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const std::vector<Index> labels = random_labels(100 + static_cast<Index>(17 * seed), 5, seed);
+      const std::vector<Index> parts = stratified_parts(labels, shares, seed);
+      for (Index label = -1; label < 5; ++label) {
+        const auto of_label =
+            static_cast<double>(label < 0 ? static_cast<Index>(labels.size()) : std::ranges::count(labels, label));
+        for (std::size_t part = 0; part < shares.size(); ++part) {
+          const double expected = of_label * static_cast<double>(shares[part]) / total;
+          const auto count = static_cast<double>(count_of(parts, static_cast<Index>(part), labels, label));
+          CHECK(std::abs(count - expected) < (label < 0 ? 1 : 2));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("parts: inside and outside are everybody once, in order") {
+  const std::vector<Index> parts = {0, 1, 0, 2, 1};
+  CHECK(inside_part(parts, 1) == std::vector<Index>{1, 4});
+  CHECK(outside_part(parts, 1) == std::vector<Index>{0, 2, 3});
+}
+
+TEST_CASE("folds: what makes no sense is refused") {
+  const std::vector<Index> labels = {0, 1, 0};
+  CHECK_THROWS_AS(stratified_folds(labels, 1, 1), UsageError);
+  CHECK_THROWS_AS(stratified_folds(labels, 4, 1), DataError);
+  CHECK_THROWS_AS(stratified_parts(labels, std::vector<Index>{0, 0}, 1), UsageError);
+  CHECK_THROWS_AS(stratified_parts(labels, std::vector<Index>{2, -1}, 1), UsageError);
+  CHECK_THROWS_AS(stratified_parts(labels, {}, 1), UsageError);
+  CHECK(stratified_parts({}, std::vector<Index>{1, 1}, 1).empty());
+}
