@@ -39,6 +39,18 @@ Character decode_before(std::string_view text, std::size_t position) {
   return decode(text.substr(0, position), position - 1);
 }
 
+std::uint64_t count_characters(std::string_view text) {
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at < text.size(); at += decode(text, at).length) ++count;
+  return count;
+}
+
+std::size_t offset_of_character(std::string_view text, std::uint64_t count) {
+  std::size_t at = 0;
+  for (; count > 0 && at < text.size(); --count) at += decode(text, at).length;
+  return count == 0 ? at : text.npos;
+}
+
 void append_utf8(std::string& text, char32_t code) {
   const auto put = [&](char32_t bits) { text += static_cast<char>(bits); };
   if (code < 0x80) return put(code);

@@ -50,6 +50,11 @@ bool is_character_boundary(std::string_view text, std::size_t position);
 // The character that ends at a boundary at position > 0.
 Character decode_before(std::string_view text, std::size_t position);
 
+// How many characters the text has, and where the one begins that has `count` before it; npos where the text has fewer.
+// Both take time in proportion to the text.
+std::uint64_t count_characters(std::string_view text);
+std::size_t offset_of_character(std::string_view text, std::uint64_t count);
+
 // Precondition: a code point that UTF-8 can encode.
 void append_utf8(std::string& text, char32_t code);
 

@@ -86,6 +86,17 @@ inline std::string unpacked(const std::string& path) {
   return text;
 }
 
+// The content of a file of the shared data, unpacked; "" with a message where there is none.
+inline std::string shared_content(const std::string& name) {
+  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
+  const std::string path = folder != nullptr ? std::string(folder) + "/" + name : "";
+  if (path.empty() || !std::filesystem::exists(path)) {
+    MESSAGE("skipped: no shared data");
+    return "";
+  }
+  return name.ends_with(".gz") ? unpacked(path) : read_bytes(path);
+}
+
 inline std::vector<TokenId> numbers(const std::string& line) {
   std::istringstream stream(line);
   return {std::istream_iterator<TokenId>(stream), {}};

@@ -54,6 +54,15 @@ TEST_CASE("unicode: boundaries and the character before one") {
   }
 }
 
+TEST_CASE("unicode: characters are counted and found") {
+  const std::string text = "a\u00e9\u20ac\U0001F600\xff" "b";
+  CHECK(count_characters(text) == 6);
+  CHECK(count_characters("") == 0);
+  const std::vector<std::size_t> offsets = {0, 1, 3, 6, 10, 11, 12};
+  for (std::size_t i = 0; i < offsets.size(); ++i) CHECK(offset_of_character(text, i) == offsets[i]);
+  CHECK(offset_of_character(text, 7) == std::string::npos);
+}
+
 TEST_CASE("unicode: classes of known characters, and how many there are of each") {
   const auto check_class = [](CharacterClass expected, std::u32string_view codes) {
     for (const char32_t code : codes) {

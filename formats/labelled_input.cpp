@@ -1,0 +1,72 @@
+#include "heddle/formats/labelled_input.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "heddle/formats/conll.hpp"
+#include "heddle/formats/jsonl.hpp"
+#include "heddle/formats/squad.hpp"
+#include "heddle/formats/tsv.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+LabelledFormat format_by_ending(std::string_view file, LabelledFormat otherwise) {
+  constexpr std::pair<std::string_view, LabelledFormat> endings[] = {{".tsv", LabelledFormat::tsv},
+                                                                     {".jsonl", LabelledFormat::jsonl},
+                                                                     {".conll", LabelledFormat::conll},
+                                                                     {".conllu", LabelledFormat::conllu},
+                                                                     {".json", LabelledFormat::squad}};
+  for (const auto& [ending, format] : endings) {
+    if (file.ends_with(ending)) return format;
+  }
+  return otherwise;
+}
+
+// The format of the file, which must be one of the two that have the examples wanted; the first is the default.
+LabelledFormat choose_format(std::string_view file, const LabelledInput& input, std::string_view examples,
+                             LabelledFormat first, LabelledFormat second) {
+  const LabelledFormat format =
+      input.format == LabelledFormat::automatic ? format_by_ending(file, first) : input.format;
+  check<UsageError>(format == first || format == second, file, ": ", to_text(format), " is no format of ", examples,
+                    ", which are ", to_text(first), " or ", to_text(second), "; choose one with --format");
+  return format;
+}
+
+template <class Example>
+std::vector<Example> checked(std::vector<Example> examples, std::string_view file, Gold gold) {
+  check<DataError>(gold == Gold::absent || !examples.empty(), file, ": has no example");
+  return examples;
+}
+
+}  // namespace
+
+std::vector<data::LabelledText> read_labelled_texts(std::string_view content, std::string_view file,
+                                                    const LabelledInput& input, Texts texts, Gold gold) {
+  const LabelledFormat format =
+      choose_format(file, input, "labelled texts", LabelledFormat::tsv, LabelledFormat::jsonl);
+  return checked(format == LabelledFormat::tsv ? read_tsv(content, file, texts, gold)
+                                               : read_jsonl_texts(content, file, texts, gold),
+                 file, gold);
+}
+
+std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, std::string_view file,
+                                                        const LabelledInput& input, Gold gold) {
+  const LabelledFormat format =
+      choose_format(file, input, "tagged sentences", LabelledFormat::conll, LabelledFormat::conllu);
+  return checked(format == LabelledFormat::conll ? read_conll(content, file, input.column, gold)
+                                                 : read_conllu(content, file, input.column, gold),
+                 file, gold);
+}
+
+std::vector<data::SpanQuestion> read_span_questions(std::string_view content, std::string_view file,
+                                                    const LabelledInput& input, Gold gold) {
+  const LabelledFormat format =
+      choose_format(file, input, "questions with spans", LabelledFormat::squad, LabelledFormat::jsonl);
+  return checked(
+      format == LabelledFormat::squad ? read_squad(content, file, gold) : read_jsonl_spans(content, file, gold), file,
+      gold);
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,40 @@
+#include "heddle/formats/squad.hpp"
+
+#include <memory>
+#include <string>
+
+#include "heddle/formats/json_value.hpp"
+#include "heddle/formats/span_json.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+void read_paragraph(const nlohmann::json& paragraph, std::string_view file, Gold gold, const std::string& where,
+                    std::vector<data::SpanQuestion>& questions) {
+  const auto context = std::make_shared<const std::string>(text_member(paragraph, "context", where));
+  for (const nlohmann::json& object : list_member(paragraph, "qas", where)) {
+    std::string id = name_member(object, "id", where + ": a question");
+    const std::string question = concatenate(file, ": question ", text::quoted(id));
+    questions.push_back(span_question(object, std::move(id), context, gold, question));
+  }
+}
+
+}  // namespace
+
+std::vector<data::SpanQuestion> read_squad(std::string_view content, std::string_view file, Gold gold) {
+  std::vector<data::SpanQuestion> questions;
+  const nlohmann::json document = parse_json(content, file);
+  Index articles = 0;
+  for (const nlohmann::json& article : list_member(document, "data", std::string(file))) {
+    const std::string where = concatenate(file, ": article ", ++articles);
+    Index paragraphs = 0;
+    for (const nlohmann::json& paragraph : list_member(article, "paragraphs", where)) {
+      read_paragraph(paragraph, file, gold, concatenate(where, ", paragraph ", ++paragraphs), questions);
+    }
+  }
+  return questions;
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,139 @@
+#include <doctest/doctest.h>
+
+#include "formats/files.hpp"
+#include "heddle/formats/jsonl.hpp"
+#include "heddle/formats/labelled_input.hpp"
+#include "heddle/formats/tsv.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+using namespace std::string_literals;
+
+namespace {
+
+std::string tsv_message(const std::string& content, Texts texts = Texts::one) {
+  return message_of([&] { read_tsv(content, "x.tsv", texts, Gold::given); });
+}
+
+std::string jsonl_message(const std::string& content, Texts texts = Texts::one) {
+  return message_of([&] { read_jsonl_texts(content, "x.jsonl", texts, Gold::given); });
+}
+
+}  // namespace
+
+TEST_CASE("tsv: labels and texts, whatever the line ends") {
+  for (const std::string content : {"ham\thello\nspam\tbuy now\n", "ham\thello\nspam\tbuy now",
+                                    "ham\thello\r\nspam\tbuy now\r\n", "\xEF\xBB\xBFham\thello\nspam\tbuy now"}) {
+    const auto examples = read_tsv(content, "x", Texts::one, Gold::given);
+    REQUIRE(examples.size() == 2);
+    CHECK(examples[0].label == "ham");
+    CHECK(examples[0].text == "hello");
+    CHECK_FALSE(examples[0].second_text);
+    CHECK(examples[1].label == "spam");
+    CHECK(examples[1].text == "buy now");
+    CHECK(examples[1].line == 2);
+  }
+  CHECK(read_tsv("", "x", Texts::one, Gold::given).empty());
+}
+
+TEST_CASE("tsv: texts are any bytes, and may be empty") {
+  const auto examples = read_tsv("a\t\nb\tx\0\xff y\n"s, "x", Texts::one, Gold::given);
+  CHECK(examples.at(0).text.empty());
+  CHECK(examples.at(1).text == "x\0\xff y"s);
+}
+
+TEST_CASE("tsv: pairs") {
+  const auto examples = read_tsv("T\tone\ttwo\n", "x", Texts::two, Gold::given);
+  CHECK(examples.at(0).text == "one");
+  CHECK(examples.at(0).second_text == "two");
+}
+
+TEST_CASE("tsv: without labels every line is a text, or two") {
+  const auto lines = read_tsv("a\tb\n\nc\n", "x", Texts::one, Gold::absent);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].text == "a\tb");
+  CHECK(lines[1].text.empty());
+  CHECK(lines[2].label.empty());
+  const auto pairs = read_tsv("a\tb\n", "x", Texts::two, Gold::absent);
+  CHECK(pairs.at(0).text == "a");
+  CHECK(pairs.at(0).second_text == "b");
+}
+
+TEST_CASE("tsv: other lines are errors with file and line") {
+  CHECK(tsv_message("a\tx\nno tab\n") == "x.tsv:2: the number of columns is 1, not 2; a line is LABEL, tab, TEXT");
+  CHECK(tsv_message("a\tx\n\nb\ty\n") == "x.tsv:2: is empty; a line is LABEL, tab, TEXT");
+  CHECK(contains(tsv_message("a\tx\ty\n"), "x.tsv:1: the number of columns is 3, not 2"));
+  CHECK(contains(tsv_message("a\tx\n", Texts::two),
+                 "the number of columns is 2, not 3; a line is LABEL, tab, TEXT, tab, TEXT"));
+  CHECK(tsv_message("\tx\n") == "x.tsv:1: the label is empty");
+  CHECK(contains(tsv_message("a\tx\n\xff\ty\n"), "x.tsv:2: the label '\\xFF' is not UTF-8"));
+  CHECK(contains(tsv_message("a\0b\ty\n"s), "x.tsv:1: the label"));
+}
+
+TEST_CASE("jsonl: labelled texts") {
+  const auto examples = read_jsonl_texts(R"({"text": "h\u00e9llo\tx", "label": "ham", "id": 7}
+{"label": 3, "text": ""}
+{"label": 2.5, "text": "\u0000"}
+{"label": true, "text": "x"})",
+                                         "x", Texts::one, Gold::given);
+  REQUIRE(examples.size() == 4);
+  CHECK(examples[0].text == "h\u00e9llo\tx");
+  CHECK(examples[0].label == "ham");
+  CHECK(examples[1].label == "3");
+  CHECK(examples[2].label == "2.5");
+  CHECK(examples[2].text == "\0"s);
+  CHECK(examples[3].label == "true");
+  CHECK(examples[3].line == 4);
+  CHECK(read_jsonl_texts(R"({"text": "a", "text_b": "b", "label": "x"})", "x", Texts::two, Gold::given)
+            .at(0)
+            .second_text == "b");
+  CHECK(read_jsonl_texts(R"({"text": "a"})", "x", Texts::one, Gold::absent).at(0).label.empty());
+}
+
+TEST_CASE("jsonl: other lines are errors with file and line") {
+  const std::string good = R"({"text": "a", "label": "x"})";
+  CHECK(jsonl_message(good + "\n{\"text\": \"a\"}\n") == "x.jsonl:2: has no text or number \"label\"");
+  CHECK(jsonl_message("{\"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
+  CHECK(jsonl_message("{\"text\": 1, \"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
+  CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: not valid JSON, at byte 0 of the line");
+  CHECK(contains(jsonl_message(good + "\n{\"text\": \"a\", }\n"), "x.jsonl:2: not valid JSON, at byte 15"));
+  CHECK(contains(jsonl_message("{\"text\": \"\xff\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
+  CHECK(contains(jsonl_message("{\"text\": \"\\ud800\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
+  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": null}"), "no text or number \"label\""));
+  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": [1]}"), "no text or number \"label\""));
+  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": \"\\n\"}"), "x.jsonl:1: the label"));
+  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": 1e999}"), "x.jsonl:1: a number is too large"));
+  CHECK(contains(jsonl_message("\"text\""), "x.jsonl:1: has no text"));
+  CHECK(contains(jsonl_message(std::string(100000, '[')), "x.jsonl:1: not valid JSON"));
+  CHECK(contains(jsonl_message(R"({"text": "a", "text_b": "b", "label": "x"})"), "a second text"));
+  CHECK(contains(jsonl_message(good, Texts::two), "has no text \"text_b\""));
+}
+
+TEST_CASE("labelled input: the format by the ending, by force, and for other tasks") {
+  const std::string json = R"({"text": "a", "label": "x"})", tsv = "x\ta";
+  const auto text = [](const std::string& content, const std::string& file, LabelledFormat format) {
+    return read_labelled_texts(content, file, {format, ""}, Texts::one, Gold::given).at(0).text;
+  };
+  CHECK(text(json, "a.jsonl", LabelledFormat::automatic) == "a");
+  CHECK(text(tsv, "a.tsv", LabelledFormat::automatic) == "a");
+  CHECK(text(tsv, "SMSSpamCollection", LabelledFormat::automatic) == "a");
+  CHECK(text(tsv, "a.json", LabelledFormat::tsv) == "a");
+  CHECK_THROWS_WITH_AS(text(json, "a.json", LabelledFormat::automatic),
+                       "a.json: squad is no format of labelled texts, which are tsv or jsonl; choose one with --format",
+                       UsageError);
+  CHECK_THROWS_WITH_AS(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::given), "a.tsv: has no example",
+                       DataError);
+  CHECK(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::absent).empty());
+  CHECK(read_tagged_sentences("a O\n", "a.annotated", {}, Gold::given).size() == 1);
+  CHECK_THROWS_AS(read_tagged_sentences("a O\n", "a.tsv", {}, Gold::given), UsageError);
+  CHECK_THROWS_AS(read_span_questions("a O\n", "a.conllu", {}, Gold::given), UsageError);
+}
+
+TEST_CASE("tsv: the spam collection") {
+  const std::string content = shared_content("sms-spam/SMSSpamCollection");
+  if (content.empty()) return;
+  const auto examples = read_tsv(content, "sms", Texts::one, Gold::given);
+  CHECK(examples.size() == 5574);
+  CHECK(std::ranges::count(examples, "spam", &data::LabelledText::label) == 747);
+}
