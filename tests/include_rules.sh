@@ -18,7 +18,8 @@ declare -A sees=(
   [text]="base tensor"
   [parallel]="base tensor"
   [data]="base tensor text"
-  [training]="base tensor autograd ops attention nn heads models text data parallel"
+  [metrics]="base text"
+  [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
   [decoding]="base tensor autograd ops attention nn heads models text"
 )
 

@@ -1,5 +1,7 @@
 #include "heddle/text/unicode.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 
 namespace heddle::text {
@@ -49,6 +51,10 @@ std::size_t offset_of_character(std::string_view text, std::uint64_t count) {
   std::size_t at = 0;
   for (; count > 0 && at < text.size(); --count) at += decode(text, at).length;
   return count == 0 ? at : text.npos;
+}
+
+char32_t to_lower(char32_t code) {
+  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
 }
 
 void append_utf8(std::string& text, char32_t code) {

@@ -1,0 +1,67 @@
+// How well labels are predicted.
+//
+//   accuracy = correct / n
+//   macro F1 = mean of the F1 of those classes that occur, in the gold labels or among the predicted ones
+//   Matthews = (c s - sum_k p_k t_k) / sqrt((s^2 - sum_k p_k^2) (s^2 - sum_k t_k^2)),
+// with s examples, c of them correct, t_k of class k, and p_k predicted as it; 0 where the root is 0.
+// Source: Matthews 1975; Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient",
+// equation 8.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/metrics/scores.hpp"
+
+namespace heddle::metrics {
+
+// How many examples of each class were taken for each class.
+class Confusion {
+ public:
+  explicit Confusion(Index classes) : classes_(classes), counts_(static_cast<std::size_t>(classes * classes)) {}
+
+  // Throws UsageError for a class outside.
+  void add(Index gold, Index predicted);
+
+  Index classes() const { return classes_; }
+  Index total() const { return total_; }
+  Index count(Index gold, Index predicted) const {
+    return counts_[static_cast<std::size_t>(gold * classes_ + predicted)];
+  }
+  Matches matches(Index of) const;
+
+  // Throw DataError where there is no example.
+  double accuracy() const;
+  double macro_f1() const;
+  double matthews() const;
+
+ private:
+  void check_total() const;
+
+  Index classes_;
+  std::vector<Index> counts_;
+  Index total_ = 0, correct_ = 0;
+};
+
+struct ClassificationReport {
+  Index examples = 0;
+  double accuracy = 0, macro_f1 = 0, matthews = 0;
+  ByName<Scores> classes;
+  ByName<ByName<Index>> confusion;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("examples", "how many were predicted"), self.examples);
+    visitor(Field("accuracy", "share of right labels"), self.accuracy);
+    visitor(Field("macro_f1", "mean F1 of the classes"), self.macro_f1);
+    visitor(Field("matthews", "Matthews correlation of gold and predicted labels"), self.matthews);
+    visitor(Field("classes", "scores of each class"), self.classes);
+    visitor(Field("confusion", "for each gold label, how many were predicted as each"), self.confusion);
+  }
+};
+
+// Precondition: a name for each class. Throws DataError where there is no example.
+ClassificationReport report(const Confusion& confusion, std::span<const std::string> names);
+
+}  // namespace heddle::metrics

@@ -1,0 +1,36 @@
+// Reports of metrics as programs read them.
+#include <doctest/doctest.h>
+
+#include "heddle/formats/json_archive.hpp"
+#include "heddle/metrics/answers.hpp"
+#include "heddle/metrics/classification.hpp"
+#include "heddle/metrics/entities.hpp"
+
+using namespace heddle;
+using formats::Json;
+using formats::to_json;
+
+TEST_CASE("json: classes and the confusion matrix stand under their names") {
+  metrics::Confusion confusion(2);
+  for (const auto& [gold, predicted] : {std::pair<Index, Index>{0, 0}, {0, 0}, {1, 0}, {1, 1}}) {
+    confusion.add(gold, predicted);
+  }
+  const Json json = to_json(metrics::report(confusion, std::vector<std::string>{"ham", "spam_1"}));
+  CHECK(json["examples"] == 4);
+  CHECK(json["accuracy"] == 0.75);
+  CHECK(json["macro_f1"].is_number_float());
+  CHECK(json["classes"]["ham"]["recall"] == 1.0);
+  CHECK(json["classes"]["spam_1"]["support"] == 2);
+  CHECK(json["confusion"].dump() == R"({"ham":{"ham":2,"spam_1":0},"spam_1":{"ham":1,"spam_1":1}})");
+}
+
+TEST_CASE("json: entities and answers have what counts at the top") {
+  metrics::EntityMatches matches;
+  metrics::add_entities(std::vector<std::string>{"B-loc"}, std::vector<std::string>{"B-loc"}, matches);
+  const Json entities = to_json(metrics::report(matches));
+  CHECK(entities["f1"] == 1.0);
+  CHECK(entities["types"]["loc"]["support"] == 1);
+  const Json answers = to_json(metrics::report(std::vector<metrics::AnswerScore>{{1, 1, false}}));
+  CHECK(answers["exact_match"] == 1.0);
+  CHECK(answers["impossible"]["questions"] == 1);
+}

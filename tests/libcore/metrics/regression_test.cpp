@@ -1,0 +1,76 @@
+#include "heddle/metrics/regression.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/random.hpp"
+
+using namespace heddle;
+using namespace heddle::metrics;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+// Smaller ones and half of the equal ones, counted for each number.
+Numbers counted_ranks(const Numbers& numbers) {
+  Numbers ranks;
+  for (const double number : numbers) {
+    double rank = 0.5;
+    for (const double other : numbers) rank += other < number ? 1 : other == number ? 0.5 : 0;
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("regression: worked by hand") {
+  const Numbers gold = {1, 2, 3, 4}, predicted = {1, 3, 2, 6};
+  CHECK(mean_squared_error(gold, predicted) == doctest::Approx(6.0 / 4));
+  // Deviations -1.5 -0.5 0.5 1.5 and -2 0 -1 3.
+  CHECK(pearson(gold, predicted) == doctest::Approx(7 / std::sqrt(5.0 * 14)));
+  CHECK(spearman(gold, predicted) == doctest::Approx(1 - 6.0 * 2 / (4 * 15)));
+  const RegressionReport result = regression_report(gold, predicted);
+  CHECK(result.examples == 4);
+  CHECK(result.pearson == pearson(gold, predicted));
+}
+
+TEST_CASE("regression: correlations do not see scale and shift, ranks no monotone function either") {
+  const RandomStream random(1, 4);
+  Numbers gold, scaled, negative, cubed;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    gold.push_back(random.normal(i));
+    scaled.push_back(3 * gold.back() + 1e6);
+    negative.push_back(-gold.back());
+    cubed.push_back(gold.back() * gold.back() * gold.back());
+  }
+  CHECK(pearson(gold, scaled) == doctest::Approx(1));
+  CHECK(pearson(gold, negative) == doctest::Approx(-1));
+  CHECK(spearman(gold, cubed) == doctest::Approx(1));
+  CHECK(pearson(gold, cubed) < 0.99);
+}
+
+TEST_CASE("regression: equal numbers share their ranks") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const RandomStream random(seed, 5);
+    Numbers gold, predicted;
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      gold.push_back(static_cast<double>(random.below(2 * i, 4)));
+      predicted.push_back(static_cast<double>(random.below(2 * i + 1, 4)));
+    }
+    CHECK(spearman(gold, predicted) == doctest::Approx(pearson(counted_ranks(gold), counted_ranks(predicted))));
+  }
+}
+
+TEST_CASE("regression: constants, single examples, none") {
+  CHECK(pearson(Numbers{0.1, 0.1, 0.1}, Numbers{1, 2, 3}) == 0);
+  CHECK(spearman(Numbers{1, 2, 3}, Numbers{7, 7, 7}) == 0);
+  CHECK(pearson(Numbers{1}, Numbers{2}) == 0);
+  CHECK(mean_squared_error(Numbers{1}, Numbers{3}) == 4);
+  CHECK_THROWS_AS(mean_squared_error({}, {}), DataError);
+  CHECK_THROWS_AS(pearson(Numbers{1, 2}, Numbers{1}), UsageError);
+}
