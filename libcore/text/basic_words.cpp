@@ -4,6 +4,8 @@
 
 #include <array>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "heddle/text/unicode.hpp"
 
@@ -44,12 +46,14 @@ Role fast_role_of(char32_t c) {
   return c < table.size() ? table[c] : role_of(c);
 }
 
-// The word so far, and where words go.
+// The word so far, and where words go: to take(word), or take(word, origins).
+template <class Take>
 class Words {
  public:
-  Words(const BasicWords& options, const std::function<void(std::string_view)>& take) : options_(options), take_(take) {}
+  Words(const BasicWords& options, const Take& take) : options_(options), take_(take) {}
 
-  void add(char32_t c) {
+  void add(char32_t c, Origin origin) {
+    origin_ = origin;
     switch (fast_role_of(c)) {
       case Role::dropped: return;
       case Role::space: return end();
@@ -67,11 +71,19 @@ class Words {
   }
 
   void end() {
-    if (!word_.empty()) take_(word_);
+    if (word_.empty()) return;
+    if constexpr (located) {
+      take_(word_, origins_);
+      origins_.clear();
+    } else {
+      take_(word_);
+    }
     word_.clear();
   }
 
  private:
+  static constexpr bool located = std::is_invocable_v<Take, std::string_view, std::span<const Origin>>;
+
   void put(char32_t c) {
     const bool alone = fast_role_of(c) == Role::alone;
     if (alone) end();
@@ -82,6 +94,7 @@ class Words {
     } else {
       append_utf8(word_, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
     }
+    if constexpr (located) origins_.resize(word_.size(), origin_);
     if (alone) end();
   }
 
@@ -91,16 +104,35 @@ class Words {
     const utf8proc_ssize_t count =
         utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
                                 UTF8PROC_DECOMPOSE, &last_class);
+    bool is_accent = true;
     for (utf8proc_ssize_t i = 0; i < count; ++i) {
       const utf8proc_int32_t part = parts[static_cast<std::size_t>(i)];
-      if (utf8proc_category(part) != UTF8PROC_CATEGORY_MN) put(static_cast<char32_t>(part));
+      if (utf8proc_category(part) == UTF8PROC_CATEGORY_MN) continue;
+      is_accent = false;
+      put(static_cast<char32_t>(part));
+    }
+    if constexpr (located) {
+      if (is_accent && !origins_.empty()) origins_.back().end = origin_.end;
     }
   }
 
   const BasicWords& options_;
-  const std::function<void(std::string_view)>& take_;
+  const Take& take_;
   std::string word_;
+  Origin origin_{};              // of the character that is being added
+  std::vector<Origin> origins_;  // of each byte of the word, where they are wanted
 };
+
+template <class Take>
+void cut_words(std::string_view text, const BasicWords& options, const Take& take) {
+  Words<Take> words(options, take);
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = decode(text, at);
+    words.add(character.code, {at, at + character.length});
+    at += character.length;
+  }
+  words.end();
+}
 
 bool is_ascii_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
 
@@ -108,13 +140,12 @@ bool is_ascii_space(char byte) { return byte == ' ' || byte == '\n' || byte == '
 
 void for_each_basic_word(std::string_view text, const BasicWords& options,
                          const std::function<void(std::string_view)>& take) {
-  Words words(options, take);
-  for (std::size_t at = 0; at < text.size();) {
-    const Character character = decode(text, at);
-    words.add(character.code);
-    at += character.length;
-  }
-  words.end();
+  cut_words(text, options, take);
+}
+
+void for_each_located_word(std::string_view text, const BasicWords& options,
+                           const std::function<void(std::string_view, std::span<const Origin>)>& take) {
+  cut_words(text, options, take);
 }
 
 bool is_basic_boundary(std::string_view text, std::size_t position) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string_view>
 
 namespace heddle::text {
@@ -18,6 +19,15 @@ struct BasicWords {
 // Calls take(word) for each word in order; the bytes are only good during the call.
 void for_each_basic_word(std::string_view text, const BasicWords& options,
                          const std::function<void(std::string_view)>& take);
+
+// The character text[begin, end) that a byte of a word comes from.
+struct Origin {
+  std::size_t begin, end;
+};
+
+// The same words, with the origin of each byte. An accent that was taken away belongs to the character before.
+void for_each_located_word(std::string_view text, const BasicWords& options,
+                           const std::function<void(std::string_view, std::span<const Origin>)>& take);
 
 // True where every text that has these bytes around the position may be cut: beside white space.
 bool is_basic_boundary(std::string_view text, std::size_t position);

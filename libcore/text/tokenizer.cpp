@@ -59,6 +59,27 @@ void Tokenizer::encode(std::string_view text, std::vector<TokenId>& ids, Special
   encode_plain(text, begin, text.size(), ids);
 }
 
+std::vector<LocatedToken> Tokenizer::encode_with_offsets(std::string_view text, SpecialText special) const {
+  std::vector<LocatedToken> tokens;
+  const auto locate_plain = [&](std::size_t begin, std::size_t end) {
+    std::vector<TokenId> ids;
+    encode_plain(text, begin, end, ids);
+    for (const LocatedToken& token : locate_tokens(*vocabulary_, text.substr(begin, end - begin), ids)) {
+      tokens.push_back({token.id, begin + token.begin, begin + token.end});
+    }
+  };
+  std::size_t begin = 0;
+  while (special == SpecialText::token) {
+    const std::optional<SpecialTokens::Match> match = special_tokens_->find(text, begin);
+    if (!match) break;
+    locate_plain(begin, match->begin);
+    tokens.push_back({match->id, match->begin, match->end});
+    begin = match->end;
+  }
+  locate_plain(begin, text.size());
+  return tokens;
+}
+
 void Tokenizer::encode_plain(std::string_view text, std::size_t begin, std::size_t end,
                              std::vector<TokenId>& ids) const {
   if (begin == end) return;

@@ -11,6 +11,7 @@
 
 #include "heddle/base/real.hpp"
 #include "heddle/text/encoder.hpp"
+#include "heddle/text/offsets.hpp"
 #include "heddle/text/special_tokens.hpp"
 #include "heddle/text/text_error.hpp"
 #include "heddle/text/tokenizer_model.hpp"
@@ -40,6 +41,11 @@ class Tokenizer {
   // The second form appends. Throws TextError where there is no token; bpe and byte have one for every text.
   std::vector<TokenId> encode(std::string_view text, SpecialText special = SpecialText::token) const;
   void encode(std::string_view text, std::vector<TokenId>& ids, SpecialText special = SpecialText::token) const;
+
+  // The same ids with the bytes of the text that each stands for. Bytes that no token stands for (white space and
+  // control characters, for wordpiece) are in none. Throws TextError as above, and DataError for tokenizers that change
+  // the text in other ways than wordpiece does.
+  std::vector<LocatedToken> encode_with_offsets(std::string_view text, SpecialText special = SpecialText::token) const;
 
   // The bytes of the ids one after the other, so that ids may be decoded in parts. The second form appends: a wordpiece
   // tokenizer sets a space before a word if text is there already.

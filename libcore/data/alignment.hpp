@@ -1,0 +1,43 @@
+// Which tokens stand for which words, and which for which span of a text.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/text/tokenizer.hpp"
+
+namespace heddle::data {
+
+// The tokens of words with a space between them. A model tags the first token of each word.
+struct AlignedWords {
+  std::vector<TokenId> ids;
+  std::vector<Index> word_of;      // of each token: its word, or -1 for a space alone
+  std::vector<Index> first_token;  // of each word: its first token, or -1 where no token stands for the word
+};
+
+// Words that look like special tokens are text. Throws like encode_with_offsets().
+AlignedWords align_words(const text::Tokenizer& tokenizer, std::span<const std::string> words);
+
+// Tokens first to last, both included.
+struct TokenSpan {
+  Index first = 0, last = 0;
+};
+
+// The bytes text[begin, end).
+struct TextSpan {
+  std::size_t begin = 0, end = 0;
+};
+
+// The fewest tokens that cover what the tokens have of the span; nothing where they have nothing of it. The tokens are
+// a whole text's, in order.
+std::optional<TokenSpan> tokens_of(std::span<const text::LocatedToken> tokens, const TextSpan& span);
+
+// The text of the tokens, with the whole of characters that they have parts of, and without the white space at its
+// ends. Precondition: tokens of this text, first <= last.
+TextSpan text_of(std::string_view text, std::span<const text::LocatedToken> tokens, const TokenSpan& span);
+
+}  // namespace heddle::data

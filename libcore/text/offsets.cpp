@@ -1,0 +1,69 @@
+#include "heddle/text/offsets.hpp"
+
+#include "heddle/base/error.hpp"
+#include "heddle/text/basic_words.hpp"
+#include "heddle/text/pretokenizer.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+constexpr const char* lost = "the tokenizer changes the text, so that its tokens have no place in it";
+
+// Where the text ends that the unknown token at `begin` stands for.
+std::size_t unknown_end(TokenizerKind kind, std::string_view text, std::size_t begin) {
+  check<DataError>(begin < text.size() && (kind == TokenizerKind::character || kind == TokenizerKind::word), lost);
+  return kind == TokenizerKind::word ? pretoken_end(text, begin) : begin + decode(text, begin).length;
+}
+
+std::vector<LocatedToken> locate_by_bytes(const Vocabulary& vocabulary, std::string_view text,
+                                          std::span<const TokenId> ids) {
+  std::vector<LocatedToken> tokens;
+  std::size_t at = 0;
+  for (const TokenId id : ids) {
+    const std::size_t begin = at;
+    if (id == vocabulary.model().unknown) {
+      at = unknown_end(vocabulary.model().kind, text, begin);
+    } else {
+      std::string_view bytes = vocabulary.bytes(id);
+      if (begin == 0 && bytes.starts_with(' ') && !text.starts_with(bytes)) bytes.remove_prefix(1);
+      check<DataError>(text.substr(begin).starts_with(bytes), lost);
+      at += bytes.size();
+    }
+    tokens.push_back({id, begin, at});
+  }
+  check<DataError>(at == text.size(), lost);
+  return tokens;
+}
+
+std::vector<LocatedToken> locate_pieces(const Vocabulary& vocabulary, std::string_view text,
+                                        std::span<const TokenId> ids) {
+  const TokenizerModel& model = vocabulary.model();
+  std::vector<LocatedToken> tokens;
+  const auto locate_word = [&](std::string_view word, std::span<const Origin> origins) {
+    for (std::size_t at = 0; at < word.size();) {
+      check<DataError>(tokens.size() < ids.size(), lost);
+      const TokenId id = ids[tokens.size()];
+      const std::size_t mark = at > 0 ? continuation_mark.size() : 0, piece = vocabulary.bytes(id).size();
+      const std::size_t length = id == model.unknown ? word.size() - at : piece - mark;
+      check<DataError>(piece > mark && length <= word.size() - at, lost);
+      tokens.push_back({id, origins[at].begin, origins[at + length - 1].end});
+      at += length;
+    }
+  };
+  for_each_located_word(text, {model.lowercase, model.strip_accents}, locate_word);
+  check<DataError>(tokens.size() == ids.size(), lost);
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<LocatedToken> locate_tokens(const Vocabulary& vocabulary, std::string_view text,
+                                        std::span<const TokenId> ids) {
+  return vocabulary.model().kind == TokenizerKind::wordpiece ? locate_pieces(vocabulary, text, ids)
+                                                             : locate_by_bytes(vocabulary, text, ids);
+}
+
+}  // namespace heddle::text

@@ -1,0 +1,27 @@
+// Where in a text its tokens are.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/text/vocabulary.hpp"
+
+namespace heddle::text {
+
+// A token and the bytes text[begin, end) that it stands for. Tokens overlap where they share a character.
+struct LocatedToken {
+  TokenId id = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+// The ids must be what the vocabulary's encoder gives for the text. Words of wordpiece are found as they were before
+// case and accents went; tokens of the other kinds are their bytes, but for a space that the encoder may have set
+// before the text, and unknown ones of char and word, which are a character and a pre-token. Throws DataError where the
+// encoder has changed the text otherwise.
+std::vector<LocatedToken> locate_tokens(const Vocabulary& vocabulary, std::string_view text,
+                                        std::span<const TokenId> ids);
+
+}  // namespace heddle::text
