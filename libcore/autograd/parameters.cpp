@@ -5,6 +5,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/random.hpp"
+#include "heddle/base/strings.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -67,9 +68,40 @@ ParameterSource ParameterSource::unset() {
   return given([](const Declaration& declaration) { return Tensor(declaration.stacked_shape()); });
 }
 
+ParameterSource ParameterSource::trained_at(Rate rate) const {
+  ParameterSource result = *this;
+  result.rate_ = std::move(rate);
+  return result;
+}
+
+ParameterSource ParameterSource::adapted(const LowRankOptions& options) const {
+  check_low_rank(options);
+  ParameterSource result = *this;
+  result.adapters_ = options;
+  return result;
+}
+
+double ParameterSource::rate_of(const Declaration& declaration) const {
+  const double rate = rate_(declaration.names[0]);
+  for (const std::string& name : declaration.names) {
+    check<UsageError>(rate_(name) == rate, declaration.names[0], " and ", name,
+                      " are trained as one: either both can be frozen or neither");
+  }
+  return rate;
+}
+
+void check_low_rank(const LowRankOptions& options) {
+  const std::vector<std::string> known{"query", "key", "value", "output", "up", "down"};
+  for (const std::string& target : split(options.lora_targets, ',')) {
+    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "lora_targets: '", target,
+                      "' is none of ", join(known));
+  }
+}
+
 ParameterSource ParameterSource::given(Function function) { return ParameterSource(std::move(function)); }
 
 Tensor Parameter::gradient() const {
+  if (!is_trained()) return {};
   return variable.gradient()->is_empty() ? variable.gradient()->adding_target() : variable.gradient()->tensor();
 }
 
@@ -85,13 +117,23 @@ Index Parameters::count() const {
   return sum;
 }
 
+Index Parameters::trained_count() const {
+  Index sum = 0;
+  for (const Parameter& parameter : parameters_) sum += parameter.is_trained() ? parameter.size() : 0;
+  return sum;
+}
+
 void Parameters::allocate_gradients() {
-  for (const Parameter& parameter : parameters_) parameter.variable.gradient()->target();
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.is_trained()) parameter.variable.gradient()->target();
+  }
   clear_gradients();
 }
 
 void Parameters::clear_gradients() {
-  for (const Parameter& parameter : parameters_) parameter.variable.gradient()->clear();
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.is_trained()) parameter.variable.gradient()->clear();
+  }
 }
 
 Variable Parameters::declare(const Declaration& declaration, Decay decay) {
@@ -99,17 +141,20 @@ Variable Parameters::declare(const Declaration& declaration, Decay decay) {
     check<Error>(find(name) == nullptr, "parameter ", name, " is declared twice");
   }
   const Shape shape = declaration.stacked_shape();
-  const Variable whole(source_(declaration), std::make_shared<Gradient>(shape, Gradient::Lifetime::persistent));
+  const double rate = source_.rate_of(declaration);
+  const auto gradient = rate == 0 ? nullptr : std::make_shared<Gradient>(shape, Gradient::Lifetime::persistent);
+  const Variable whole(source_(declaration), gradient);
   check<ShapeError>(whole.shape() == shape, "parameter ", declaration.names[0], ": a tensor of shape ", whole.shape(),
                     " is given for ", shape);
   for (std::size_t i = 0; i < declaration.names.size(); ++i) {
-    Parameter parameter{declaration.names[i], whole, decay};
+    Parameter parameter{declaration.names[i], whole, decay, rate};
     if (declaration.names.size() > 1) {
       const auto part = [i, rows = declaration.shape[0]](const Tensor& t) {
         return part_of(t, static_cast<Index>(i), rows);
       };
-      parameter.variable =
-          Variable(part(whole.value()), std::make_shared<Gradient>(declaration.shape, whole.gradient(), part));
+      parameter.variable = Variable(
+          part(whole.value()),
+          gradient == nullptr ? nullptr : std::make_shared<Gradient>(declaration.shape, gradient, part));
     }
     parameters_.push_back(std::move(parameter));
   }

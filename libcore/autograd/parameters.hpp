@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/autograd/low_rank_options.hpp"
 #include "heddle/autograd/tape.hpp"
 
 namespace heddle {
@@ -31,11 +32,14 @@ struct Declaration {
   Shape stacked_shape() const;
 };
 
-// Where the values of parameters come from when a model is built.
+// Where the values of parameters come from when a model is built, and what training will do with them.
 class ParameterSource {
  public:
   // The tensor of the stacked shape, of any element type.
   using Function = std::function<Tensor(const Declaration&)>;
+  // What the learning rate is multiplied with for the parameter of a name; 0 for one that stays as it is, without a
+  // gradient.
+  using Rate = std::function<double(std::string_view name)>;
 
   // Drawn from (seed, name) alone, so that adding a parameter changes no other.
   ParameterSource(std::uint64_t seed);
@@ -44,11 +48,21 @@ class ParameterSource {
   // From elsewhere: a mapped file, say. What may not be written to must not be trained.
   static ParameterSource given(Function function);
 
+  // The same values, trained otherwise. Parameters that are stored as one need one rate.
+  ParameterSource trained_at(Rate rate) const;
+  // The same, with adapters for the matrices that the options name.
+  ParameterSource adapted(const LowRankOptions& options) const;
+
   Tensor operator()(const Declaration& declaration) const { return function_(declaration); }
+  // Throws UsageError where the names have several rates.
+  double rate_of(const Declaration& declaration) const;
+  const LowRankOptions& adapters() const { return adapters_; }
 
  private:
   explicit ParameterSource(Function function) : function_(std::move(function)) {}
   Function function_;
+  Rate rate_ = [](std::string_view) { return 1.0; };
+  LowRankOptions adapters_;
 };
 
 // Whether weight decay applies: to matrices that multiply, not to norms and biases.
@@ -58,10 +72,12 @@ struct Parameter {
   std::string name;
   Variable variable;
   Decay decay = Decay::yes;
+  double rate = 1;  // of its learning; 0 where it stays as it is
 
+  bool is_trained() const { return variable.gradient() != nullptr; }
   const Tensor& value() const { return variable.value(); }
   Index size() const { return value().size(); }
-  // This step's gradient; zeros when nothing flowed here.
+  // This step's gradient; zeros when nothing flowed here, empty when the parameter is not trained.
   Tensor gradient() const;
 };
 
@@ -73,7 +89,8 @@ class Parameters {
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
   const Parameter* find(std::string_view name) const;
-  Index count() const;        // numbers in all parameters
+  Index count() const;          // numbers in all parameters
+  Index trained_count() const;  // in those that are trained
   void allocate_gradients();  // before the first step, so that later ones find their memory
   void clear_gradients();     // before a step
 
@@ -93,6 +110,7 @@ class Scope {
   const std::string& path() const { return path_; }
   Scope operator/(std::string_view name) const { return {*parameters_, inside(name)}; }
   Scope operator/(Index number) const { return *this / std::to_string(number); }
+  const LowRankOptions& adapters() const { return parameters_->source_.adapters(); }
 
   Variable parameter(const std::string& name, const Shape& shape, const Initializer& initializer, Decay decay) const {
     return parameters_->declare({{inside(name)}, shape, initializer}, decay);

@@ -27,9 +27,9 @@ Variable Block::residual(const Variable& x, const Norm& norm, std::uint64_t site
 Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass) const {
   const Variable attended =
       residual(x, attention_norm_, attention_site_, pass,
-               [&](const Variable& n, const Variable& rest) { return attention_(n, mask, rest); });
+               [&](const Variable& n, const Variable& rest) { return attention_(n, mask, rest, pass); });
   return residual(attended, feed_forward_norm_, feed_forward_site_, pass,
-                  [&](const Variable& n, const Variable& rest) { return feed_forward_(n, rest); });
+                  [&](const Variable& n, const Variable& rest) { return feed_forward_(n, rest, pass); });
 }
 
 Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const {

@@ -19,7 +19,7 @@ struct FeedForwardOptions {
 class FeedForward {
  public:
   FeedForward(const Scope& scope, const FeedForwardOptions& options);
-  Variable operator()(const Variable& x, const Variable& residual = {}) const;
+  Variable operator()(const Variable& x, const Variable& residual = {}, const Pass& pass = {}) const;
 
  private:
   Activation activation_;

@@ -1,7 +1,8 @@
-// y = x W^T + b
+// y = x W^T + b, with W + alpha / rank B A in place of W where there is an adapter.
 #pragma once
 
 #include "heddle/autograd/parameters.hpp"
+#include "heddle/nn/low_rank.hpp"
 #include "heddle/ops/linear.hpp"
 
 namespace heddle::nn {
@@ -13,10 +14,11 @@ class Linear {
  public:
   Linear(const Scope& scope, Index in, Index out, Bias bias, double deviation);
   // x [..., in] -> [..., out]
-  Variable operator()(const Variable& x, const ops::LinearOptions& options = {}) const;
+  Variable operator()(const Variable& x, const ops::LinearOptions& options = {}, const Pass& pass = {}) const;
 
  private:
   Variable weight_, bias_;
+  std::optional<LowRank> adapter_;
 };
 
 }  // namespace heddle::nn

@@ -2,6 +2,7 @@
 // Source: Vaswani et al. 2017, 3.2.2.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ class MultiHeadAttention {
   MultiHeadAttention(const Scope& scope, const AttentionOptions& options);
 
   // x [batch, time, width] -> the same, plus a residual where one is given
-  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}) const;
+  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {}) const;
 
   std::unique_ptr<AttentionState> start(Index batch, Index capacity, Element cache) const;
   Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
@@ -37,14 +38,16 @@ class MultiHeadAttention {
 
  private:
   struct Heads {
-    Variable query, key, value;  // [batch, heads, time, head_width], views of one product
+    Variable query, key, value;  // [batch, heads, time, head_width], views of one product unless there are adapters
   };
-  Heads heads_of(const Variable& x) const;
+  Heads heads_of(const Variable& x, const Pass& pass) const;
+  Variable adapted_part(const Variable& x, Index part, const Pass& pass) const;
   Variable merge(const Variable& mixed) const;
 
   HeadShape shape_;
   std::shared_ptr<const Attention> attention_;
   Variable weight_, bias_;  // query, key and value stacked: [3 width, width], [3 width]
+  std::array<std::optional<LowRank>, 3> adapters_;  // of the same
   Linear output_;
 };
 

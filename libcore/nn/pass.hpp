@@ -13,12 +13,14 @@ struct Pass {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   Index first_sample = 0;  // of this micro-batch within the step's batch
+  bool training = false;   // for modules with a dropout of their own
 
   // Drops elements of x [batch, ...]; the site is the module's, by random_site(path).
-  Variable drop(const Variable& x, std::uint64_t site) const {
-    if (dropout == 0) return x;
+  Variable drop(const Variable& x, std::uint64_t site) const { return drop(x, site, dropout); }
+  Variable drop(const Variable& x, std::uint64_t site, double rate) const {
+    if (rate == 0) return x;
     const Index sample = x.value().size() / x.shape()[0];
-    return ops::dropout(x, dropout, RandomStream(seed, site, step), first_sample * sample);
+    return ops::dropout(x, rate, RandomStream(seed, site, step), first_sample * sample);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "heddle/tensor/math.hpp"
@@ -57,24 +58,35 @@ double log_sum_of_exponentials(const Real* x, Index count) {
   return static_cast<double>(maximum) + std::log(static_cast<double>(sum_of_exponentials(x, maximum, count)));
 }
 
-Index check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
+void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
   const Index classes = logits[-1], rows = logits.size() / std::max<Index>(1, classes);
   check<ShapeError>(rows == static_cast<Index>(targets.size()), targets.size(), " targets for logits of shape ", logits);
-  Index counted = 0;
   for (const TokenId target : targets) {
     check<DataError>(target < classes, "target ", target, " is outside the ", classes, " classes");
-    counted += target >= 0 ? 1 : 0;
   }
-  return counted;
+}
+
+// How much each row counts.
+std::vector<double> row_weights(const std::vector<TokenId>& targets, const std::vector<double>& class_weights,
+                                Index classes) {
+  check<ShapeError>(class_weights.empty() || static_cast<Index>(class_weights.size()) == classes,
+                    class_weights.size(), " class weights for ", classes, " classes");
+  std::vector<double> weights;
+  for (const TokenId target : targets) {
+    weights.push_back(target < 0 ? 0 : class_weights.empty() ? 1 : class_weights[static_cast<std::size_t>(target)]);
+  }
+  return weights;
 }
 
 // The loss of all rows. Their logits may come in parts, rows [first, first + rows of the part).
 class RowLosses {
  public:
-  RowLosses(const std::vector<TokenId>& targets, Index counted, const CrossEntropy& options)
-      : targets_(targets), smoothing_(options.smoothing),
-        divisor_(options.divisor > 0 ? options.divisor : static_cast<double>(std::max<Index>(1, counted))),
-        log_sums_({static_cast<Index>(targets.size())}), losses_(targets.size(), 0.0) {}
+  RowLosses(const std::vector<TokenId>& targets, Index classes, const CrossEntropy& options)
+      : targets_(targets), weights_(row_weights(targets, options.class_weights, classes)), smoothing_(options.smoothing),
+        divisor_(options.divisor > 0 ? options.divisor : std::accumulate(weights_.begin(), weights_.end(), 0.0)),
+        log_sums_({static_cast<Index>(targets.size())}), losses_(targets.size(), 0.0) {
+    if (divisor_ == 0) divisor_ = 1;
+  }
 
   void add(Index first, const Tensor& logits) {
     const Index classes = logits.shape()[-1];
@@ -85,7 +97,8 @@ class RowLosses {
         const Real* row = logits.data() + r * classes;
         const double log_sum = log_sum_of_exponentials(row, classes);
         const double mean = smoothing_ > 0 ? row_sum(row, classes) / static_cast<double>(classes) : 0;
-        losses_[static_cast<std::size_t>(first + r)] = log_sum - (1 - smoothing_) * row[target] - smoothing_ * mean;
+        const auto at = static_cast<std::size_t>(first + r);
+        losses_[at] = weights_[at] * (log_sum - (1 - smoothing_) * row[target] - smoothing_ * mean);
         log_sums_[first + r] = static_cast<Real>(log_sum);
       }
     });
@@ -115,7 +128,7 @@ class RowLosses {
       std::fill_n(to, classes, T{});
       return;
     }
-    const auto factor = static_cast<Real>(seed / divisor_);
+    const auto factor = static_cast<Real>(seed * weights_[static_cast<std::size_t>(row)] / divisor_);
     const auto uniform = static_cast<Real>(smoothing_ / static_cast<double>(classes));
     const Real logit = logits[target];
     row_gradient(logits, log_sums_[row], uniform, factor, to, classes);
@@ -124,6 +137,7 @@ class RowLosses {
   }
 
   std::vector<TokenId> targets_;
+  std::vector<double> weights_;
   double smoothing_, divisor_;
   Tensor log_sums_;  // [rows]
   std::vector<double> losses_;
@@ -186,7 +200,8 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
   const Section section("cross-entropy");
   const Tensor& values = logits.value();
   check<ShapeError>(values.is_contiguous(), "cross_entropy needs contiguous logits");
-  RowLosses losses(targets, check_targets(values.shape(), targets), options);
+  check_targets(values.shape(), targets);
+  RowLosses losses(targets, values.shape()[-1], options);
   losses.add(0, values);
   const Tensor total = losses.total();
   return record(total, {logits}, [losses = std::move(losses), values, gradient = logits.gradient()](const Tensor& dy) {
@@ -202,8 +217,9 @@ Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, co
                         hidden.value().is_contiguous(),
                     "linear_cross_entropy: hidden states of shape ", hidden.shape(), " and weights of shape ",
                     weight.shape());
-  const Index counted = check_targets(hidden.shape().without_last().with_last(weight.shape()[0]), targets);
-  const auto loss = std::make_shared<HeadLoss>(hidden.value(), weight.value(), RowLosses(targets, counted, options));
+  const Index classes = weight.shape()[0];
+  check_targets(hidden.shape().without_last().with_last(classes), targets);
+  const auto loss = std::make_shared<HeadLoss>(hidden.value(), weight.value(), RowLosses(targets, classes, options));
   const Tensor total = loss->forward(Recording::current() != nullptr);
   return record(total, {hidden, weight},
                 [loss, dhidden = hidden.gradient(), dweight = weight.gradient()](const Tensor& dy) {

@@ -13,6 +13,8 @@ struct CrossEntropy {
   // The sum of losses is divided by this; 0 means by the number of targets that count. With gradient accumulation it is
   // the number of targets in the whole step, so that cutting a batch differently changes nothing.
   double divisor = 0;
+  // A row counts as much as its target's weight says, in the default divisor too; empty means one for every class.
+  std::vector<double> class_weights{};
 };
 
 // loss = sum over rows of -sum_c q_c log softmax(logits)_c / divisor, in nats; rows whose target is negative are ignored.

@@ -17,6 +17,9 @@ HEDDLE_KERNEL void add_bias(const Real* v, const Real* bias, Real* y, Index coun
 HEDDLE_KERNEL void add_residual(const Real* v, const Real* residual, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = v[i] + residual[i];
 }
+HEDDLE_KERNEL void add_residual(const Real* v, const Real* residual, BFloat16* y, Index count) {
+  for (Index i = 0; i < count; ++i) store(y[i], v[i] + residual[i]);
+}
 HEDDLE_KERNEL void store_run(const Real* v, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = v[i];
 }
@@ -48,8 +51,10 @@ class RowFinisher {
       v = biased.data();
     }
     if (options_.activation) return activate(v, at, count);
-    if (!options_.residual.empty()) return add_residual(v, options_.residual.value().data() + at, y_.data() + at, count);
-    y_.with_data([&](auto* y) { store_run(v, y + at, count); });
+    const Tensor& residual = options_.residual.value();
+    y_.with_data([&](auto* y) {
+      residual.empty() ? store_run(v, y + at, count) : add_residual(v, residual.data() + at, y + at, count);
+    });
   }
 
   void activate(const Real* v, Index at, Index count) const {

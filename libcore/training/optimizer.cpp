@@ -70,14 +70,14 @@ Optimizer::Optimizer(const OptimizerOptions& options, Parameters& parameters)
   Index index = 0;
   for (const Parameter& parameter : parameters.all()) {
     const auto moment = [&](const char* prefix, bool wanted) {
-      if (!wanted) return Tensor();
+      if (!wanted || !parameter.is_trained()) return Tensor();
       Tensor zeros(parameter.value().shape(), 0);
       moments_.push_back({prefix + parameter.name, zeros});
       return zeros;
     };
     first_.push_back(moment("m/", has_first));
     second_.push_back(moment("v/", has_second));
-    for (Index begin = 0; begin < parameter.size(); begin += grain) {
+    for (Index begin = 0; parameter.is_trained() && begin < parameter.size(); begin += grain) {
       slots_.push_back({index, begin, std::min(parameter.size(), begin + grain)});
     }
     ++index;
@@ -96,18 +96,22 @@ void Optimizer::update(Index step, double learning_rate, double gradient_scale) 
   std::vector<Tensor> gradients;
   for (const Parameter& parameter : parameters_.all()) {
     gradients.push_back(parameter.gradient());
-    section.add_bytes(static_cast<double>(gradients.back().bytes() + 2 * parameter.value().bytes()));
+    if (parameter.is_trained()) {
+      section.add_bytes(static_cast<double>(gradients.back().bytes() + 2 * parameter.value().bytes()));
+    }
   }
   for (const OptimizerMoment& moment : moments_) section.add_bytes(2.0 * static_cast<double>(moment.value.bytes()));
   parallel_for(static_cast<Index>(slots_.size()), [&](Index task) {
     const Slot& slot = slots_[static_cast<std::size_t>(task)];
     const auto p = static_cast<std::size_t>(slot.parameter);
     Rule rule = common;
-    if (parameters_.all()[p].decay == Decay::yes) {
+    const Parameter& parameter = parameters_.all()[p];
+    rule.rate *= static_cast<Real>(parameter.rate);
+    if (parameter.decay == Decay::yes) {
       (decoupled ? rule.decay : rule.coupled_decay) = static_cast<Real>(options_.weight_decay);
     }
     const auto at = [&](const Tensor& tensor) { return tensor.empty() ? nullptr : tensor.data() + slot.begin; };
-    Real* w = at(parameters_.all()[p].value());
+    Real* w = at(parameter.value());
     const Real* g = at(gradients[p]);
     const Index count = slot.end - slot.begin;
     switch (options_.optimizer) {
@@ -123,6 +127,7 @@ double gradient_norm(const Parameters& parameters) {
   Section section("gradient norm");
   double sum = 0;
   for (const Parameter& parameter : parameters.all()) {
+    if (!parameter.is_trained()) continue;
     const Tensor gradient = parameter.gradient();
     section.add_bytes(static_cast<double>(gradient.bytes()));
     sum += sum_of_squares(gradient);
@@ -132,10 +137,12 @@ double gradient_norm(const Parameters& parameters) {
 
 std::string first_not_finite(const Parameters& parameters) {
   for (const Parameter& parameter : parameters.all()) {
-    if (!std::isfinite(sum_of_squares(parameter.value()))) return "the weights of " + parameter.name;
+    if (parameter.is_trained() && !std::isfinite(sum_of_squares(parameter.value()))) {
+      return "the weights of " + parameter.name;
+    }
   }
   for (const Parameter& parameter : parameters.all()) {
-    if (!std::isfinite(sum_of_squares(parameter.gradient()))) return "the gradient of " + parameter.name;
+    if (parameter.is_trained() && !std::isfinite(sum_of_squares(parameter.gradient()))) return "the gradient of " + parameter.name;
   }
   return "";
 }

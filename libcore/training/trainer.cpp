@@ -54,7 +54,7 @@ double Trainer::accumulate_gradients(const std::function<bool()>& stop) {
     }
     const Index sample = micro * options.batch_size;
     const data::TokenBatch batch = windows_.batch(first + sample, options.batch_size);
-    const Pass pass{model_.config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step), sample};
+    const Pass pass{model_.config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step), sample, true};
     Recording recording;
     const Variable part = causal_loss(model_, batch, pass, {options.label_smoothing, targets});
     loss += part.value()[0];

@@ -189,3 +189,18 @@ TEST_CASE("cross_entropy: targets that do not fit are refused") {
   CHECK_THROWS_AS(ops::cross_entropy(Variable(Tensor({3, 2}, 1).swapped(0, 1)), {0, 1}), ShapeError);
   CHECK_THROWS_AS(ops::negative_log_likelihoods(logits.value(), {0, 3}), DataError);
 }
+
+TEST_CASE("cross_entropy: class weights count rows as often as they say") {
+  // Integer weights are the same as repeating rows.
+  const Tensor logits = normal_tensor({3, 3}, 1);
+  const std::vector<TokenId> targets{2, 0, 1};
+  const ops::CrossEntropy weighted{.smoothing = 0.1, .class_weights = {1, 3, 2}};
+  const auto row = [&](Index i) { return logits.narrowed(0, i, 1).copy(); };
+  const double once = loss_and_gradient(row(1), {0}, {.smoothing = 0.1}).loss;
+  const double twice = loss_and_gradient(row(0), {2}, {.smoothing = 0.1}).loss;
+  const double thrice = loss_and_gradient(row(2), {1}, {.smoothing = 0.1}).loss;
+  CHECK(loss_and_gradient(logits, targets, weighted).loss ==
+        doctest::Approx((once + 2 * twice + 3 * thrice) / 6).epsilon(1e-6));
+  check_operation(on_a_copy(targets, weighted), {logits});
+  CHECK_THROWS_AS(loss_and_gradient(logits, targets, {.class_weights = {1, 2}}), ShapeError);
+}

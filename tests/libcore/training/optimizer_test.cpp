@@ -135,3 +135,29 @@ TEST_CASE("gradient norm is that of all gradients as one vector; what is not fin
   toy.matrix.value()[2] = std::numeric_limits<Real>::quiet_NaN();
   CHECK(first_not_finite(toy.parameters) == "the weights of toy/weight");
 }
+
+TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {
+  Parameters parameters(ParameterSource(1).trained_at([](std::string_view name) {
+    return name == "a" ? 0.0 : name == "b" ? 0.5 : 1.0;
+  }));
+  const Scope scope(parameters, "");
+  for (const char* name : {"a", "b", "c"}) scope.parameter(name, {3}, Initializer::ones(), Decay::yes);
+  CHECK(parameters.count() == 9);
+  CHECK(parameters.trained_count() == 6);
+  Optimizer optimizer(options_of(OptimizerKind::adamw, 0.1), parameters);
+  CHECK(optimizer.moments().size() == 4);
+  parameters.allocate_gradients();
+  for (const Parameter& parameter : parameters.all()) {
+    if (parameter.is_trained()) parameter.variable.gradient()->target().tensor.fill(2);
+  }
+  CHECK(gradient_norm(parameters) == doctest::Approx(std::sqrt(24.0)));
+  optimizer.update(0, 0.1, 1);
+  CHECK(parameters.find("a")->value()[0] == 1);
+  CHECK(parameters.find("b")->value()[0] == doctest::Approx(1 - 0.05 * (1 + 0.1)).epsilon(1e-5));
+  CHECK(parameters.find("c")->value()[0] == doctest::Approx(1 - 0.1 * (1 + 0.1)).epsilon(1e-5));
+}
+
+TEST_CASE("parameters: what is stored as one is frozen as one") {
+  Parameters parameters(ParameterSource(1).trained_at([](std::string_view name) { return name == "x/q" ? 0.0 : 1.0; }));
+  CHECK_THROWS_AS(Scope(parameters, "x").stacked({"q", "k"}, {2, 2}, Initializer::ones(), Decay::yes), UsageError);
+}

@@ -1,0 +1,69 @@
+// One or two texts as the sequence that a model reads.
+//
+//   with [CLS] and [SEP]: [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with segment 1 from B on (Devlin et al. 2019); models
+//     that know no segments have a second [SEP] before B (Liu et al. 2019)
+//   without: A <end>, or A <end> B <end>, with the token that ends texts (Radford et al. 2018)
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/base/visit.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+namespace heddle::data {
+
+// What becomes of texts that are longer than the context.
+enum class Overlong { error, truncate, split };
+
+}  // namespace heddle::data
+
+template <>
+struct heddle::Names<heddle::data::Overlong> {
+  static constexpr std::pair<data::Overlong, std::string_view> list[] = {{data::Overlong::error, "error"},
+                                                                         {data::Overlong::truncate, "truncate"},
+                                                                         {data::Overlong::split, "split"}};
+};
+
+namespace heddle::data {
+
+// ids = frame of A's tokens [first_from, first_from + first_count) and B's; first_at and second_at say where they begin.
+struct FramedSequence {
+  std::vector<TokenId> ids, segments;  // segments are empty where all are 0
+  Index first_at = 0, first_from = 0, first_count = 0;
+  Index second_at = 0, second_from = 0, second_count = 0;
+};
+
+class Framing {
+ public:
+  // Throws UsageError where the tokenizer has neither [CLS] and [SEP] nor an end of text.
+  Framing(const text::Tokenizer& tokenizer, Index context, bool has_segments);
+
+  // Tokens that the frame itself takes.
+  Index overhead(bool pair) const;
+  // One sequence, or with Overlong::split as many as it takes: the longer text is cut into windows that overlap by half.
+  // With Overlong::truncate the longer text loses its end until both fit. Throws DataError for texts that do not fit, and
+  // where a context is too short for anything.
+  std::vector<FramedSequence> operator()(std::span<const TokenId> first, Overlong overlong) const;
+  std::vector<FramedSequence> operator()(std::span<const TokenId> first, std::span<const TokenId> second,
+                                         Overlong overlong) const;
+
+ private:
+  struct Window {
+    Index first_from, first_count, second_from, second_count;
+  };
+  std::vector<Window> windows(Index first, Index second, Index room, Overlong overlong) const;
+  FramedSequence frame(std::span<const TokenId> first, std::optional<std::span<const TokenId>> second,
+                       const Window& window) const;
+  std::vector<FramedSequence> cut(std::span<const TokenId> first, std::optional<std::span<const TokenId>> second,
+                                  Overlong overlong) const;
+
+  std::optional<TokenId> begin_;
+  TokenId end_;
+  Index context_;
+  bool has_segments_;
+};
+
+}  // namespace heddle::data

@@ -1,0 +1,82 @@
+#include "heddle/data/framing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+using namespace heddle;
+using namespace heddle::data;
+
+namespace {
+
+using Ids = std::vector<TokenId>;
+
+text::Tokenizer tokenizer(bool with_classes) {
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::word;
+  model.pieces = {"<end>", "[CLS]", "[SEP]", "a", "b"};
+  model.special_tokens = {0, 1, 2};
+  model.unknown = -1;
+  model.end_of_text = 0;
+  if (with_classes) {
+    model.classification = 1;
+    model.separator = 2;
+  }
+  return text::Tokenizer(model);
+}
+
+Ids count_up(TokenId from, int count) {
+  Ids ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), from);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("framing: BERT's, RoBERTa's and GPT's frames") {
+  const Ids a{10, 11}, b{20};
+  const Framing bert(tokenizer(true), 16, true), roberta(tokenizer(true), 16, false), gpt(tokenizer(false), 16, false);
+  CHECK(bert(a, Overlong::error)[0].ids == Ids{1, 10, 11, 2});
+  CHECK(bert(a, Overlong::error)[0].segments.empty());
+  CHECK(bert(a, b, Overlong::error)[0].ids == Ids{1, 10, 11, 2, 20, 2});
+  CHECK(bert(a, b, Overlong::error)[0].segments == Ids{0, 0, 0, 0, 1, 1});
+  CHECK(roberta(a, b, Overlong::error)[0].ids == Ids{1, 10, 11, 2, 2, 20, 2});
+  CHECK(roberta(a, b, Overlong::error)[0].second_at == 5);
+  CHECK(gpt(a, Overlong::error)[0].ids == Ids{10, 11, 0});
+  CHECK(gpt(a, b, Overlong::error)[0].ids == Ids{10, 11, 0, 20, 0});
+  CHECK(bert(Ids{}, Overlong::error)[0].ids == Ids{1, 2});
+}
+
+TEST_CASE("framing: what is too long is refused, cut, or split into windows that miss nothing") {
+  const Framing framing(tokenizer(true), 10, true);
+  const Ids text = count_up(100, 30), other = count_up(200, 2);
+  CHECK_THROWS_AS(framing(text, Overlong::error), DataError);
+  REQUIRE(framing(text, Overlong::truncate).size() == 1);
+  CHECK(framing(text, Overlong::truncate)[0].ids.size() == 10);
+  CHECK(framing(text, Overlong::truncate)[0].ids[8] == 107);
+  for (int length = 1; length < 40; ++length) {
+    const Ids tokens = count_up(100, length);
+    Index covered = 0;
+    for (const FramedSequence& window : framing(other, tokens, Overlong::split)) {
+      CHECK(window.ids.size() <= 10);
+      CHECK(window.second_from <= covered);
+      CHECK(window.first_count == 2);
+      CHECK(window.ids[static_cast<std::size_t>(window.second_at)] == 100 + window.second_from);
+      covered = window.second_from + window.second_count;
+    }
+    CHECK(covered == length);
+  }
+  // Two long texts share the room.
+  const FramedSequence both = framing(text, text, Overlong::truncate)[0];
+  CHECK(both.first_count + both.second_count == 7);
+  CHECK(both.first_count >= 3);
+  CHECK(both.second_count >= 3);
+}
+
+TEST_CASE("framing: contexts without room and tokenizers without ends are refused") {
+  CHECK_THROWS_AS(Framing(tokenizer(true), 2, true)(Ids{10}, Overlong::truncate), DataError);
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::word;
+  model.pieces = {"a"};
+  CHECK_THROWS_AS(Framing(text::Tokenizer(model), 8, true), UsageError);
+}

@@ -1,0 +1,130 @@
+// Adapters (SPEC 6.2). Built in double.
+#include "heddle/nn/low_rank.hpp"
+
+#include <doctest/doctest.h>
+
+#include "heddle/models/decoder.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "support/gradient_check.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+models::ModelConfig tiny() {
+  models::ModelConfig config;
+  config.layers = 2;
+  config.width = 12;
+  config.heads = 3;
+  config.context = 8;
+  config.vocab_size = 13;
+  return config;
+}
+
+const LowRankOptions everywhere{3, 6, "query,key,value,output,up,down", 0};
+
+ParameterSource adapted(const LowRankOptions& options) {
+  return ParameterSource(3)
+      .trained_at([](std::string_view name) { return name.find("/lora/") == name.npos ? 0.0 : 1.0; })
+      .adapted(options);
+}
+
+TokenIds some_ids() { return {Shape{2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}; }
+
+void stir_adapters(const models::Decoder& model) {
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (!parameter.is_trained()) continue;
+    const Tensor noise = normal_tensor(parameter.value().shape(), random_site(parameter.name));
+    for (Index i = 0; i < noise.size(); ++i) parameter.value()[i] = Real(0.3) * noise[i];
+  }
+}
+
+// W + alpha / rank B A
+Tensor merged(const Tensor& w, const Tensor& a, const Tensor& b, double scale) {
+  const Tensor result = w.copy();
+  const Index out = w.shape()[0], in = w.shape()[1], rank = a.shape()[0];
+  for (Index o = 0; o < out; ++o) {
+    for (Index i = 0; i < in; ++i) {
+      for (Index r = 0; r < rank; ++r) result[o * in + i] += static_cast<Real>(scale) * b[o * rank + r] * a[r * in + i];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("adapters: before training the model is its base, bit for bit") {
+  for (const char* targets : {"query,value", "query,key,value,output,up,down", "down"}) {
+    const models::Decoder base(tiny(), 3), model(tiny(), adapted({2, 16, targets, 0.5}));
+    CHECK(model.hidden({some_ids()}).value().elements() == base.hidden({some_ids()}).value().elements());
+  }
+}
+
+TEST_CASE("adapters: as many parameters as the equation says, all others without gradient") {
+  const models::Decoder model(tiny(), adapted({2, 16, "query,value", 0}));
+  CHECK(model.parameters().trained_count() == 2 * 2 * 2 * (12 + 12));
+  CHECK(model.parameters().find("decoder/1/attention/value/lora/b")->value().shape() == Shape{12, 2});
+  for (const Parameter& parameter : model.parameters().all()) {
+    CHECK(parameter.is_trained() == (parameter.name.find("/lora/") != std::string::npos));
+  }
+}
+
+TEST_CASE("adapters: the merged matrices give the same, whole or step by step") {
+  models::Decoder model(tiny(), adapted(everywhere));
+  stir_adapters(model);
+  models::Decoder plain(tiny(), 3);
+  for (const Parameter& parameter : plain.parameters().all()) {
+    const std::string stem = parameter.name.substr(0, parameter.name.rfind('/'));
+    const Parameter* a = model.parameters().find(stem + "/lora/a");
+    if (a == nullptr || !parameter.name.ends_with("/weight")) continue;
+    const Tensor& b = model.parameters().find(stem + "/lora/b")->value();
+    parameter.value().assign(merged(parameter.value(), a->value(), b, everywhere.scale()));
+  }
+  const Tensor expected = plain.hidden({some_ids()}).value();
+  CHECK(difference(model.hidden({some_ids()}).value(), expected) < 1e-10);
+  CHECK(difference(expected, models::Decoder(tiny(), 3).hidden({some_ids()}).value()) > 0.01);
+  models::DecoderState state = model.start(2, 8), other = plain.start(2, 8);
+  CHECK(difference(model.step(some_ids(), {5, 5}, state), plain.step(some_ids(), {5, 5}, other)) < 1e-10);
+}
+
+TEST_CASE("adapters: gradients match differences") {
+  models::Decoder model(tiny(), adapted(everywhere));
+  stir_adapters(model);
+  const auto loss_of = [&] {
+    return weighted_sum(model.hidden({some_ids()}));
+  };
+  model.parameters().clear_gradients();
+  {
+    Recording recording;
+    recording.backward(loss_of());
+  }
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (!parameter.is_trained()) continue;
+    CAPTURE(parameter.name);
+    const Tensor gradient = parameter.gradient();
+    for (Index i = 0; i < parameter.size(); i += 7) {
+      Real& weight = parameter.value()[i];
+      const Real kept = weight;
+      constexpr double h = 1e-5;
+      weight = kept + h;
+      const double above = loss_of().value()[0];
+      weight = kept - h;
+      const double below = loss_of().value()[0];
+      weight = kept;
+      CHECK(gradient[i] == doctest::Approx((above - below) / (2 * h)).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("adapters: dropout acts in training only") {
+  models::Decoder model(tiny(), adapted({2, 16, "query,value", 0.5}));
+  stir_adapters(model);
+  const Tensor used = model.hidden({some_ids()}).value();
+  CHECK(difference(model.hidden({some_ids()}, {.seed = 1, .training = true}).value(), used) > 1e-3);
+  CHECK(model.hidden({some_ids()}, {.seed = 1}).value().elements() == used.elements());
+}
+
+TEST_CASE("adapters: targets that no model has are refused") {
+  CHECK_THROWS_AS(ParameterSource(1).adapted({2, 16, "query,values", 0}), UsageError);
+}
