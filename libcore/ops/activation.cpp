@@ -41,6 +41,13 @@ struct Silu {
   }
 };
 
+struct Tanh {
+  static HEDDLE_INLINE Point at(Real x) {
+    const Real t = math::tanh(x);
+    return {t, Real(1) - t * t};
+  }
+};
+
 template <class F, class X, class Y>
 HEDDLE_INLINE void activate_loop(const X* x, Y* y, Y* slope, Index count) {
   if (slope == nullptr) {
@@ -62,6 +69,8 @@ HEDDLE_INLINE void activate_switch(Activation activation, const X* x, Y* y, Y* s
     case Activation::gelu: return activate_loop<Gelu>(x, y, slope, count);
     case Activation::gelu_tanh: return activate_loop<GeluTanh>(x, y, slope, count);
     case Activation::silu: return activate_loop<Silu>(x, y, slope, count);
+    case Activation::tanh:
+      return activate_loop<Tanh>(x, y, slope, count);
   }
 }
 

@@ -11,12 +11,15 @@ enum class Activation {
   gelu,       // x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016)
   gelu_tanh,  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): GPT-2's and BERT's
   silu,       // x sigmoid(x), also called swish
+  tanh,
 };
 template <>
 struct Names<Activation> {
-  static constexpr std::pair<Activation, std::string_view> list[] = {
-      {Activation::relu, "relu"}, {Activation::gelu, "gelu"}, {Activation::gelu_tanh, "gelu-tanh"},
-      {Activation::silu, "silu"}};
+  static constexpr std::pair<Activation, std::string_view> list[] = {{Activation::relu, "relu"},
+                                                                     {Activation::gelu, "gelu"},
+                                                                     {Activation::gelu_tanh, "gelu-tanh"},
+                                                                     {Activation::silu, "silu"},
+                                                                     {Activation::tanh, "tanh"}};
 };
 
 namespace ops {
