@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "heddle/cli/run.hpp"
-#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/weight_type.hpp"
 
 using namespace heddle;
@@ -41,7 +41,7 @@ struct Converted {
   std::string where;         // its tensor
 };
 
-Converted convert_weights(const models::Decoder& model, formats::WeightType type) {
+Converted convert_weights(const models::Model& model, formats::WeightType type) {
   Converted result;
   for (const Parameter& parameter : model.parameters().all()) {
     result.weights.push_back({parameter.name, formats::convert(parameter.value(), type)});
@@ -75,12 +75,12 @@ void convert(cli::Arguments& arguments) {
   const std::string input = arguments.operand("MODEL");
   check_usage(options, input);
   const formats::ModelFile file(input);
-  const formats::LoadedDecoder loaded = formats::load_decoder(file);
+  const formats::LoadedModel loaded = formats::load_model(file);
   formats::ModelWriter writer(options.output);
   // Damage and numbers that are not finite would be hidden by what follows.
   for (const std::string& problem : file.weights().verify()) throw DataError(problem + "; it cannot be converted");
-  const Converted converted = convert_weights(loaded.model, options.weights);
-  writer.config(loaded.model.config());
+  const Converted converted = convert_weights(*loaded.model, options.weights);
+  writer.config(loaded.model->config());
   writer.tokenizer(file.tokenizer_model());
   writer.weights(converted.weights);
   if (file.has_history()) writer.history(file.history());
@@ -90,7 +90,7 @@ void convert(cli::Arguments& arguments) {
   if (file.has_training()) {
     arguments.say(options.output + ": without the training state; training can go on from " + input + " only");
   }
-  const Index before = bytes_of(formats::named_tensors(loaded.model.parameters()));
+  const Index before = bytes_of(formats::named_tensors(loaded.model->parameters()));
   arguments.say(concatenate(options.output, ": ", grouped(before), " bytes of weights became ",
                             grouped(bytes_of(converted.weights)), "; ", describe(converted)));
 }

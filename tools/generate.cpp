@@ -1,10 +1,10 @@
 // generate: continues texts with a trained model.
+#include "heddle/decoding/generate.hpp"
 #include "continuation.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/streams.hpp"
-#include "heddle/decoding/generate.hpp"
-#include "heddle/formats/decoder_file.hpp"
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/tensor/precision.hpp"
 
 using namespace heddle;

@@ -7,7 +7,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/progress.hpp"
-#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/problems.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/training/causal.hpp"

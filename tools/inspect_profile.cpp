@@ -11,6 +11,7 @@
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/profile.hpp"
 #include "heddle/training/trainer.hpp"
+#include "make_objective.hpp"
 
 namespace heddle {
 
@@ -68,11 +69,12 @@ StepProfile profile_steps(models::ModelConfig config, Index batch_size, const Pr
   if (config.vocab_size == 0) config.vocab_size = 256;
   choose_precision(options.precision, arguments);
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
-  models::Decoder model(config, seed);
+  const auto model = models::make_model(config, seed);
   const data::TokensInMemory tokens = random_tokens(config, batch_size, seed);
   training::Plan plan;
   plan.training.batch_size = batch_size;
-  training::Trainer trainer(model, tokens, nullptr, plan);
+  const auto objective = make_objective(*model, tokens, nullptr, plan);
+  training::Trainer trainer(*objective, plan);
   StepProfile result;
   result.precision = precision() == Precision::bf16 ? "bf16" : "f32";
   result.matmul_gflops = 1e-9 * measure_matmul_rate();

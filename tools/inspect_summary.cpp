@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "heddle/base/strings.hpp"
-#include "heddle/formats/decoder_file.hpp"
 #include "heddle/formats/gpt2_vocabulary.hpp"
-#include "heddle/formats/wordpiece_vocabulary.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "heddle/formats/wordpiece_vocabulary.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -123,9 +123,9 @@ Summary summarize_preset(const std::string& name, const Parts& parts) {
 
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
   const Simulation simulation;
-  const models::Decoder model(config, ParameterSource::unset());
+  const auto model = models::make_model(config, ParameterSource::unset());
   std::vector<formats::TensorInfo> weights;
-  for (const formats::NamedTensor& tensor : formats::named_tensors(model.parameters())) {
+  for (const formats::NamedTensor& tensor : formats::named_tensors(model->parameters())) {
     weights.push_back({tensor.name, tensor.value.shape(), Element::real, 0});
   }
   return weights;

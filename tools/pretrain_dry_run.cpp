@@ -12,6 +12,7 @@
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "make_objective.hpp"
 
 namespace heddle {
 
@@ -37,12 +38,14 @@ void simulate(const PretrainOptions& options, const data::TokenSource& tokens, E
   models::ModelConfig config = options.model;
   if (config.vocab_size == 0) config.vocab_size = tokens.vocab_size();
   const Simulation simulation;
-  models::Decoder model(config, 0);
-  training::Trainer trainer(model, tokens, nullptr, {options.optimizer, options.schedule, options.training, 0});
+  const auto model = models::make_model(config, 0);
+  const training::Plan plan{options.optimizer, options.schedule, options.training, 0};
+  const auto objective = make_objective(*model, tokens, nullptr, plan);
+  training::Trainer trainer(*objective, plan);
   trainer.step();
   const double before = matmul_flops();
   trainer.step();
-  result.parameters = model.parameters().count();
+  result.parameters = model->parameters().count();
   result.flops_per_step = matmul_flops() - before;
   result.memory_bytes += static_cast<double>(pool().statistics().bytes_from_system);
   result.steps = trainer.total_steps();

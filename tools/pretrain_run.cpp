@@ -1,5 +1,6 @@
 #include "pretrain_run.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -8,6 +9,7 @@
 #include "heddle/cli/signals.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "make_objective.hpp"
 
 namespace heddle {
 
@@ -37,6 +39,12 @@ std::string text_of(double number, int digits) {
   return out.str();
 }
 
+// "next_sentence_accuracy" as people say it.
+std::string spoken(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 }  // namespace
 
 PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
@@ -56,12 +64,13 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   } else {
     models::ModelConfig& config = options_.model;
     if (config.vocab_size == 0) config.vocab_size = train_.vocab_size();
-    model_ = std::make_unique<models::Decoder>(config, static_cast<std::uint64_t>(arguments.common().seed));
+    model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
   options_.training.precision = choose_precision(options_.training.precision, arguments);
   matmul_rate_ = measure_matmul_rate();
   const TrainingRecord record{{}, options_.training, options_.schedule, options_.optimizer, arguments.common().seed};
-  trainer_ = std::make_unique<training::Trainer>(*model_, train_, valid_ ? &*valid_ : nullptr, record.plan());
+  objective_ = make_objective(*model_, train_, valid_ ? &*valid_ : nullptr, record.plan());
+  trainer_ = std::make_unique<training::Trainer>(*objective_, record.plan());
   if (resumed_) {
     trainer_->state() = resumed_->training_state<TrainingRecord>().progress;
     std::vector<formats::NamedTensor> moments;
@@ -87,8 +96,7 @@ void PretrainRun::resume(const formats::ModelFile& file) {
   check<DataError>(before != nullptr && before->xxh128 == input_of(provenance_, "train")->xxh128, options_.train,
                    ": is not the file that ", path, " was trained on (", before == nullptr ? "?" : before->name,
                    "); resuming needs the same tokens");
-  formats::LoadedDecoder loaded = formats::load_decoder_to_train(file);
-  model_ = std::make_unique<models::Decoder>(std::move(loaded.model));
+  model_ = formats::load_model_to_train(file).model;
 }
 
 std::string PretrainRun::best_path() const {
@@ -120,13 +128,15 @@ void PretrainRun::on_step(const training::StepRecord& record) {
                                                   {"loss", record.loss},
                                                   {"learning_rate", record.learning_rate},
                                                   {"gradient_norm", record.gradient_norm}};
-  if (record.valid_loss) row.emplace_back("valid_loss", *record.valid_loss);
+  for (const training::Figure& figure : record.valid) row.emplace_back("valid_" + figure.name, figure.value);
   history_.append(row);
   if (log_) log_->write(record, matmul_rate_);
-  if (record.valid_loss) {
-    progress_.note("step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4) + ", validation loss " +
-                   text_of(*record.valid_loss, 4) + ", " + text_of(record.tokens_per_second, 0) + " tokens/s");
+  if (record.valid.empty()) return;
+  std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4);
+  for (const training::Figure& figure : record.valid) {
+    note += ", validation " + spoken(figure.name) + " " + text_of(figure.value, 4);
   }
+  progress_.note(note + ", " + text_of(record.tokens_per_second, 0) + " tokens/s");
 }
 
 void PretrainRun::describe_start() const {
@@ -159,8 +169,8 @@ int PretrainRun::run() {
   const bool finished = state.step == trainer_->total_steps();
   const int signal = finished ? 0 : cli::stop_requested();
   std::string summary = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
-  if (state.best_valid_loss >= 0) {
-    summary += concatenate("; lowest validation loss ", text_of(state.best_valid_loss, 4), " at step ", state.best_step,
+  if (state.best_step > 0) {
+    summary += concatenate("; lowest validation loss ", text_of(state.best_figure, 4), " at step ", state.best_step,
                            " in ", best_path());
   }
   arguments_.say(signal == 0 ? summary : summary + "; stopped, --resume goes on");

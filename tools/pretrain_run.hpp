@@ -7,7 +7,7 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/cli/progress.hpp"
-#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "pretrain_options.hpp"
 #include "training_log.hpp"
@@ -35,7 +35,8 @@ class PretrainRun {
   formats::TokenFile train_;
   std::optional<formats::TokenFile> valid_;
   formats::Provenance provenance_;
-  std::unique_ptr<models::Decoder> model_;
+  std::unique_ptr<models::Model> model_;
+  std::unique_ptr<training::Objective> objective_;
   std::unique_ptr<training::Trainer> trainer_;
   formats::History history_;
   std::optional<TrainingLog> log_;

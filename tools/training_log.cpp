@@ -45,8 +45,10 @@ void TrainingLog::write(const training::StepRecord& record, double matmul_rate) 
                 {"matmul_fraction", rounded(record.flops_per_second / matmul_rate, 4)}}
                .dump()
         << "\n";
-  if (record.valid_loss) {
-    file_ << Json{{"step", record.step}, {"valid_loss", rounded(*record.valid_loss, 7)}}.dump() << "\n";
+  if (!record.valid.empty()) {
+    Json line{{"step", record.step}};
+    for (const training::Figure& figure : record.valid) line["valid_" + figure.name] = rounded(figure.value, 7);
+    file_ << line.dump() << "\n";
   }
   file_.flush();
   if (!file_) throw_system_error(path_, "write");

@@ -22,24 +22,61 @@ ModelConfig nano() {
   return config;
 }
 
+ModelConfig bert(Index layers, Index width, Index heads) {
+  ModelConfig config;
+  config.arch = Architecture::encoder;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.context = 512;
+  config.vocab_size = 30522;
+  config.activation = Activation::gelu;
+  config.norm_position = NormPosition::post;
+  config.norm_epsilon = 1e-12;
+  config.dropout = 0.1;
+  config.segments = 2;
+  config.embedding_norm = true;
+  config.pooler = true;
+  return config;
+}
+
+ModelConfig roberta() {
+  ModelConfig config = bert(12, 768, 12);
+  config.vocab_size = 50265;
+  config.norm_epsilon = 1e-5;
+  config.segments = 1;
+  config.position_offset = 2;
+  return config;
+}
+
 }  // namespace
 
 void check_config(const ModelConfig& config) {
   check_ranges(config);
   check<UsageError>(config.width % config.heads == 0, "width = ", config.width, " is not divisible by heads = ",
                     config.heads);
+  check<UsageError>(config.position_offset == 0 || config.positions == PositionKind::learned,
+                    "position_offset is for learned positions only");
+  check<UsageError>(config.arch == Architecture::encoder || !(config.pooler || config.next_sentence),
+                    "pooler and next_sentence are for encoders only");
+  check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2),
+                    "next_sentence needs a pooler and at least 2 segments");
   make_attention(config.attention, {config.heads, config.width / config.heads});
 }
 
 const std::vector<Preset>& presets() {
   // Source: Radford et al. 2019, "Language models are unsupervised multitask learners", table 2; nano is the CPU recipe
-  // of the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases).
+  // of the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases); Devlin et al. 2019, "BERT",
+  // section 3, and Liu et al. 2019, "RoBERTa", with the context, epsilons and positions of the models they published.
   static const std::vector<Preset> list = {
       {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
       {"gpt2", "GPT-2 small, 124 M parameters", gpt2(12, 768, 12)},
       {"gpt2-medium", "355 M parameters", gpt2(24, 1024, 16)},
       {"gpt2-large", "774 M parameters", gpt2(36, 1280, 20)},
       {"gpt2-xl", "1.56 G parameters", gpt2(48, 1600, 25)},
+      {"bert-base", "BERT, 109 M parameters without the head", bert(12, 768, 12)},
+      {"bert-large", "335 M parameters without the head", bert(24, 1024, 16)},
+      {"roberta-base", "RoBERTa, 125 M parameters without the head", roberta()},
   };
   return list;
 }

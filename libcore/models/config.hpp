@@ -9,7 +9,10 @@
 
 namespace heddle::models {
 
-enum class Architecture { decoder };
+enum class Architecture {
+  decoder,  // predicts each token from those before it
+  encoder,  // predicts masked tokens from all others
+};
 
 struct ModelConfig {
   Architecture arch = Architecture::decoder;
@@ -29,6 +32,11 @@ struct ModelConfig {
   double dropout = 0;
   bool bias = true;
   bool tie_embeddings = true;
+  Index segments = 0;
+  Index position_offset = 0;
+  bool embedding_norm = false;
+  bool pooler = false;
+  bool next_sentence = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -57,7 +65,7 @@ double training_flops_per_token(const ModelConfig& config, Index parameters, Ind
 template <>
 struct heddle::Names<heddle::models::Architecture> {
   static constexpr std::pair<heddle::models::Architecture, std::string_view> list[] = {
-      {heddle::models::Architecture::decoder, "decoder"}};
+      {heddle::models::Architecture::decoder, "decoder"}, {heddle::models::Architecture::encoder, "encoder"}};
 };
 
 template <class Self, class Visitor>
@@ -84,4 +92,18 @@ void heddle::models::ModelConfig::visit(Self& self, Visitor& visitor) {
               .range(0, 0.99).takes("P"), self.dropout);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
   visitor(Field("tie_embeddings", "an output matrix of its own, not the token embeddings"), self.tie_embeddings);
+  visitor(Field("segments", "kinds of segments that tokens may belong to, each with an embedding; BERT has 2")
+              .range(0, 1000)
+              .takes("N"),
+          self.segments);
+  visitor(Field("position_offset", "row of the learned positions at which the first token stands; RoBERTa's is 2")
+              .range(0, 1000)
+              .takes("N"),
+          self.position_offset);
+  visitor(Field("embedding_norm", "a norm between the embeddings and the first block, as BERT has"),
+          self.embedding_norm);
+  visitor(Field("pooler", "encoders: a layer that makes one vector of the first token's, as BERT has"), self.pooler);
+  visitor(
+      Field("next_sentence", "encoders with a pooler: learn too whether the second of two segments follows the first"),
+      self.next_sentence);
 }

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "heddle/heads/language_model.hpp"
-#include "heddle/models/config.hpp"
+#include "heddle/models/model.hpp"
 
 namespace heddle::models {
 
@@ -25,20 +24,10 @@ class DecoderState {
   std::vector<std::unique_ptr<AttentionState>> layers_;
 };
 
-class Decoder {
+class Decoder : public Model {
  public:
-  // Weights come from the source. Drawn from a seed they are normal: embeddings with deviation 0.02, matrices with
-  // 0.02 sqrt(768 / width), those that write to the residual stream with 1 / sqrt(2 layers) of that. Throws UsageError
-  // as check_config() does and when vocab_size is 0.
   Decoder(const ModelConfig& config, ParameterSource weights);
 
-  const ModelConfig& config() const { return config_; }
-  Parameters& parameters() { return *parameters_; }
-  const Parameters& parameters() const { return *parameters_; }
-
-  // ids [batch, time] -> hidden states [batch, time, width].  Throws DataError for ids outside the vocabulary and for
-  // sequences longer than the context.
-  Variable hidden(const TokenIds& ids, const Pass& pass = {}) const;
   // hidden [..., width] -> logits [..., vocab]
   Variable logits(const Variable& hidden) const { return head_(hidden); }
   const heads::LanguageModel& head() const { return head_; }
@@ -50,14 +39,6 @@ class Decoder {
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, DecoderState& state) const;
 
  private:
-  Variable embed(const TokenIds& ids, const std::vector<Index>& starts) const;
-
-  ModelConfig config_;
-  std::unique_ptr<Parameters> parameters_;
-  nn::Embedding tokens_;
-  nn::Position positions_;
-  std::vector<nn::Block> blocks_;
-  std::optional<nn::Norm> norm_;  // pre-norm stacks end with one
   heads::LanguageModel head_;
 };
 

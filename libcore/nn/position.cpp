@@ -21,12 +21,12 @@ Tensor sinusoidal_positions(Index time, Index width) {
   return table;
 }
 
-Position::Position(const Scope& scope, PositionKind kind, Index context, Index width, double deviation)
-    : context_(context) {
-  if (kind == PositionKind::learned) {
-    table_ = scope.parameter("weight", {context, width}, Initializer::normal(deviation), Decay::yes);
-  } else if (kind == PositionKind::sinusoidal) {
-    table_ = Variable(sinusoidal_positions(context, width));
+Position::Position(const Scope& scope, const PositionOptions& options, double deviation)
+    : context_(options.context), offset_(options.offset) {
+  if (options.kind == PositionKind::learned) {
+    table_ = scope.parameter("weight", {offset_ + context_, options.width}, Initializer::normal(deviation), Decay::yes);
+  } else if (options.kind == PositionKind::sinusoidal) {
+    table_ = Variable(sinusoidal_positions(context_, options.width));
   }
 }
 
@@ -38,13 +38,13 @@ Variable Position::operator()(const Variable& x, const std::vector<Index>& start
   if (table_.empty()) return x;
   if (starts.empty()) {
     return ops::add_to_each(
-        x, view(table_, [time](const Tensor& t) { return t.narrowed(0, 0, time).as(Element::real); }));
+        x, view(table_, [time, row = offset_](const Tensor& t) { return t.narrowed(0, row, time).as(Element::real); }));
   }
   TokenIds positions(Shape{batch, time});
   for (Index b = 0; b < batch; ++b) {
     for (Index t = 0; t < time; ++t) {
       positions.ids[static_cast<std::size_t>(b * time + t)] =
-          static_cast<TokenId>(std::min(starts[static_cast<std::size_t>(b)] + t, context_ - 1));
+          static_cast<TokenId>(offset_ + std::min(starts[static_cast<std::size_t>(b)] + t, context_ - 1));
     }
   }
   return ops::add(x, ops::embed(positions, table_));

@@ -21,18 +21,24 @@ namespace nn {
 // Shapes: -> [time, width].
 Tensor sinusoidal_positions(Index time, Index width);
 
-// Learned positions have the parameter weight [context, width] (SPEC 2.2); the others have none.
+struct PositionOptions {
+  PositionKind kind = PositionKind::learned;
+  Index context, width;
+  Index offset = 0;  // position 0 is the table's row `offset`; learned positions only
+};
+
+// Learned positions have the parameter weight [offset + context, width] (SPEC 2.2); the others have none.
 class Position {
  public:
-  Position(const Scope& scope, PositionKind kind, Index context, Index width, double deviation);
+  Position(const Scope& scope, const PositionOptions& options, double deviation);
 
   // x [batch, time, width] + the vectors of positions starts[b], starts[b] + 1, … (empty: from 0 in every row).
   // Throws DataError when every row would reach beyond the context; rows with starts may end in padding that does.
   Variable operator()(const Variable& x, const std::vector<Index>& starts = {}) const;
 
  private:
-  Index context_;
-  Variable table_;  // [context, width]; empty for none
+  Index context_, offset_;
+  Variable table_;  // [offset + context, width]; empty for none
 };
 
 }  // namespace nn

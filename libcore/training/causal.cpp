@@ -29,4 +29,35 @@ Evaluation evaluate(const models::Decoder& model, const data::TokenSource& token
   return sum;
 }
 
+void check_vocabulary(const models::Model& model, const data::TokenSource& tokens) {
+  const Index vocab = model.config().vocab_size;
+  check<DataError>(tokens.vocab_size() <= vocab, tokens.name(), ": vocabulary of ", tokens.vocab_size(),
+                   " does not match the model's ", vocab, "; encode it with the model's tokenizer");
+}
+
+Causal::Causal(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid, const Plan& plan)
+    : model_(model), windows_(train, model.config().context, plan.seed), valid_(valid), options_(plan.training) {
+  check_vocabulary(model, train);
+  if (valid == nullptr) return;
+  check_vocabulary(model, *valid);
+  check<DataError>(valid->size() > 1, valid->name(), ": nothing to evaluate on in ", valid->size(), " tokens");
+}
+
+MicroBatch Causal::batch(Index first, Index count) const {
+  const Index tokens = count * model_.config().context;
+  return {{count, tokens, tokens}, [this, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
+            return causal_loss(model_, batch, pass, {options_.label_smoothing, static_cast<double>(step.targets)});
+          }};
+}
+
+double Causal::flops_per_token() const {
+  const models::ModelConfig& config = model_.config();
+  return models::training_flops_per_token(config, model_.parameters().count(), config.context);
+}
+
+std::vector<Figure> Causal::evaluate(const std::function<bool()>& stop) const {
+  const Evaluation result = training::evaluate(model_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+  return {{"loss", result.nats_per_token()}};
+}
+
 }  // namespace heddle::training

@@ -3,6 +3,8 @@
 
 #include "heddle/data/token_batches.hpp"
 #include "heddle/models/decoder.hpp"
+#include "heddle/training/objective.hpp"
+#include "heddle/training/options.hpp"
 
 namespace heddle::training {
 
@@ -25,5 +27,28 @@ struct Evaluation {
 // asked before each batch; when it says yes, what has been summed so far is returned.
 Evaluation evaluate(const models::Decoder& model, const data::TokenSource& tokens, Index limit, Index batch_size,
                     const std::function<bool()>& stop = [] { return false; });
+
+// Trains a decoder on windows of its context.
+class Causal : public Objective {
+ public:
+  // valid may be null. Throws DataError for tokens that cannot work.
+  Causal(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid, const Plan& plan);
+
+  models::Model& model() const override { return model_; }
+  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
+  MicroBatch batch(Index first, Index count) const override;
+  double flops_per_token() const override;
+  bool can_evaluate() const override { return valid_ != nullptr; }
+  std::vector<Figure> evaluate(const std::function<bool()>& stop) const override;
+
+ private:
+  models::Decoder& model_;
+  data::TrainingWindows windows_;
+  const data::TokenSource* valid_;
+  TrainingOptions options_;
+};
+
+// Throws DataError for a source of another vocabulary than the model's.
+void check_vocabulary(const models::Model& model, const data::TokenSource& tokens);
 
 }  // namespace heddle::training

@@ -48,6 +48,13 @@ struct TrainingOptions {
   static void visit(Self& self, Visitor& visitor);
 };
 
+struct Plan {
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  TrainingOptions training;
+  std::uint64_t seed = 0;
+};
+
 }  // namespace heddle::training
 
 template <>

@@ -11,84 +11,79 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Index steps_in_all(const TrainingOptions& options, Index windows) {
+Index steps_in_all(const TrainingOptions& options, Index samples_an_epoch) {
   if (options.epochs <= 0) return options.steps;
-  const double samples = options.epochs * static_cast<double>(windows);
+  const double samples = options.epochs * static_cast<double>(samples_an_epoch);
   return std::max<Index>(1, std::llround(samples / static_cast<double>(options.batch_size * options.accumulate)));
-}
-
-void check_tokens(const models::Decoder& model, const data::TokenSource& tokens) {
-  const Index vocab = model.config().vocab_size;
-  check<DataError>(tokens.vocab_size() <= vocab, tokens.name(), ": vocabulary of ", tokens.vocab_size(),
-                   " does not match the model's ", vocab, "; encode it with the model's tokenizer");
 }
 
 }  // namespace
 
-Trainer::Trainer(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid,
-                 const Plan& plan)
-    : model_(model), windows_(train, model.config().context, plan.seed), valid_(valid), plan_(plan),
-      total_steps_(steps_in_all(plan.training, windows_.windows_per_epoch())), schedule_(plan.schedule, total_steps_),
-      optimizer_(plan.optimizer, model.parameters()) {
-  model.parameters().allocate_gradients();
+Trainer::Trainer(const Objective& objective, const Plan& plan)
+    : objective_(objective),
+      parameters_(objective.model().parameters()),
+      plan_(plan),
+      total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
+      schedule_(plan.schedule, total_steps_),
+      optimizer_(plan.optimizer, parameters_) {
+  parameters_.allocate_gradients();
   check_ranges(plan.optimizer);
   check_ranges(plan.schedule);
   check_ranges(plan.training);
-  check_tokens(model, train);
-  if (valid == nullptr) return;
-  check_tokens(model, *valid);
-  check<DataError>(valid->size() > 1, valid->name(), ": nothing to evaluate on in ", valid->size(), " tokens");
 }
 
 // Sums the gradients of a step's micro-batches. Returns the step's loss, or nothing useful when stopped.
-double Trainer::accumulate_gradients(const std::function<bool()>& stop) {
-  const TrainingOptions& options = plan_.training;
-  const Index first = state_.step * options.batch_size * options.accumulate;
-  const double targets = static_cast<double>(options.batch_size * options.accumulate * model_.config().context);
-  double loss = 0;
-  model_.parameters().clear_gradients();
-  for (Index micro = 0; micro < options.accumulate; ++micro) {
+Trainer::Sum Trainer::accumulate_gradients(const std::function<bool()>& stop) {
+  const Index size = plan_.training.batch_size, parts = plan_.training.accumulate;
+  const Index first = state_.step * size * parts;
+  std::vector<MicroBatch> batches;
+  Sum sum;
+  for (Index part = 0; part < parts; ++part) {
+    batches.push_back(objective_.batch(first + part * size, size));
+    sum.counts += batches.back().counts;
+  }
+  parameters_.clear_gradients();
+  for (Index part = 0; part < parts; ++part) {
     if (stop()) {
       stopped_ = true;
-      return loss;
+      return sum;
     }
-    const Index sample = micro * options.batch_size;
-    const data::TokenBatch batch = windows_.batch(first + sample, options.batch_size);
-    const Pass pass{model_.config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step), sample, true};
+    const Pass pass{objective_.model().config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step),
+                    part * size,
+                    true};
     Recording recording;
-    const Variable part = causal_loss(model_, batch, pass, {options.label_smoothing, targets});
-    loss += part.value()[0];
-    recording.backward(part);
+    const Variable loss = batches[static_cast<std::size_t>(part)].loss(pass, sum.counts);
+    sum.loss += loss.value()[0];
+    recording.backward(loss);
   }
-  return loss;
+  return sum;
 }
 
-void Trainer::update(double loss) {
-  const double norm = gradient_norm(model_.parameters());
+void Trainer::update(const Sum& sum) {
+  const double norm = gradient_norm(parameters_);
   const double rate = schedule_.rate(state_.step);
-  if (!std::isfinite(loss) || !std::isfinite(norm)) {
-    const std::string where = first_not_finite(model_.parameters());
-    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", loss, ", gradient norm ", norm,
+  if (!std::isfinite(sum.loss) || !std::isfinite(norm)) {
+    const std::string where = first_not_finite(parameters_);
+    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", sum.loss, ", gradient norm ", norm,
                                    ", learning rate ", rate, where.empty() ? "" : "; first not finite: " + where,
                                    "; lower --learning-rate or raise --warmup"));
   }
   const double clip = plan_.optimizer.clip;
   optimizer_.update(state_.step, rate, clip > 0 && norm > clip ? clip / norm : 1);
-  const TrainingOptions& options = plan_.training;
   state_.step += 1;
-  state_.tokens += options.batch_size * options.accumulate * model_.config().context;
-  state_.loss = loss;
+  state_.tokens += sum.counts.tokens;
+  state_.loss = sum.loss;
   state_.gradient_norm = norm;
 }
 
 double Trainer::step() {
-  const double loss = accumulate_gradients([] { return false; });
-  update(loss);
-  return loss;
+  const Sum sum = accumulate_gradients([] { return false; });
+  update(sum);
+  return sum.loss;
 }
 
 bool Trainer::evaluation_is_due() const {
-  return valid_ != nullptr && (is_last() || state_.step % plan_.training.eval_every == 0);
+  return objective_.can_evaluate() && (is_last() || state_.step % plan_.training.eval_every == 0);
 }
 
 bool Trainer::report_is_due() const {
@@ -96,27 +91,27 @@ bool Trainer::report_is_due() const {
          (is_last() || state_.step % plan_.training.log_every == 0 || evaluation_is_due());
 }
 
+bool Trainer::is_best(double figure) const {
+  if (state_.best_step == 0) return true;
+  return objective_.better() == Better::lower ? figure < state_.best_figure : figure > state_.best_figure;
+}
+
 // Evaluates if it is time, and tells of the step. A stop during the evaluation leaves both to the resumed run.
 void Trainer::report(const Hooks& hooks, const Interval& interval) {
-  std::optional<double> valid_loss;
+  std::vector<Figure> valid;
   if (evaluation_is_due()) {
-    const Evaluation result = evaluate(model_, *valid_, plan_.training.eval_tokens, plan_.training.batch_size,
-                                       [&] { return stopped_ = stopped_ || hooks.stop(); });
+    valid = objective_.evaluate([&] { return stopped_ = stopped_ || hooks.stop(); });
     if (stopped_) return;
-    valid_loss = result.nats_per_token();
   }
-  const bool best = valid_loss && (state_.best_valid_loss < 0 || *valid_loss < state_.best_valid_loss);
+  const bool best = !valid.empty() && is_best(valid.front().value);
   if (best) {
-    state_.best_valid_loss = *valid_loss;
+    state_.best_figure = valid.front().value;
     state_.best_step = state_.step;
   }
-  const double tokens = static_cast<double>(interval.steps * (state_.tokens / state_.step));
-  const double rate = interval.seconds > 0 ? tokens / interval.seconds : 0;
-  const double flops = models::training_flops_per_token(model_.config(), model_.parameters().count(),
-                                                        model_.config().context);
+  const double rate = interval.seconds > 0 ? static_cast<double>(interval.tokens) / interval.seconds : 0;
   state_.reported_step = state_.step;
   hooks.on_step({state_.step, state_.tokens, state_.loss, schedule_.rate(state_.step - 1), state_.gradient_norm,
-                 valid_loss, rate, rate * flops});
+                 std::move(valid), rate, rate * objective_.flops_per_token()});
   if (best) hooks.save_best();
 }
 
@@ -125,11 +120,11 @@ void Trainer::run(const Hooks& hooks) {
   if (state_.step > 0 && report_is_due()) report(hooks, interval);
   while (!stopped_ && !is_last()) {
     const auto start = Clock::now();
-    const double loss = accumulate_gradients(hooks.stop);
+    const Sum sum = accumulate_gradients(hooks.stop);
     if (stopped_) break;
-    update(loss);
+    update(sum);
     interval.seconds += seconds_since(start);
-    interval.steps += 1;
+    interval.tokens += sum.counts.tokens;
     hooks.on_progress(state_);
     if (report_is_due()) {
       report(hooks, interval);

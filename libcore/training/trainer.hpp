@@ -2,10 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <vector>
 
-#include "heddle/training/causal.hpp"
+#include "heddle/training/objective.hpp"
 #include "heddle/training/optimizer.hpp"
 #include "heddle/training/schedule.hpp"
 
@@ -18,8 +17,8 @@ struct TrainingState {
   double loss = 0;   // of the last step, nats a token
   double gradient_norm = 0;
   Index reported_step = 0;      // the last step that Hooks::on_step was told of
-  double best_valid_loss = -1;  // -1: none yet
-  Index best_step = 0;
+  double best_figure = -1;      // of an evaluation, the one that decides
+  Index best_step = 0;          // 0: none yet
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -28,9 +27,9 @@ struct TrainingState {
     visitor(Field("loss", "loss of the last step, nats a token"), self.loss);
     visitor(Field("gradient_norm", "norm of the last gradient, before clipping"), self.gradient_norm);
     visitor(Field("reported_step", "last step in the history").range(0), self.reported_step);
-    visitor(Field("best_valid_loss", "lowest validation loss so far, nats a token; -1 for none"),
-            self.best_valid_loss);
-    visitor(Field("best_step", "step of the lowest validation loss").range(0), self.best_step);
+    visitor(Field("best_valid_loss", "best validation so far, by the figure that decides: the loss in nats a token"),
+            self.best_figure);
+    visitor(Field("best_step", "step of the best validation; 0 for none").range(0), self.best_step);
   }
 };
 
@@ -39,7 +38,7 @@ struct TrainingState {
 struct StepRecord {
   Index step, tokens;
   double loss, learning_rate, gradient_norm;
-  std::optional<double> valid_loss;
+  std::vector<Figure> valid;  // empty: not evaluated
   double tokens_per_second, flops_per_second;
 };
 
@@ -53,18 +52,11 @@ struct Hooks {
   std::function<bool()> stop = [] { return false; };
 };
 
-struct Plan {
-  OptimizerOptions optimizer;
-  ScheduleOptions schedule;
-  TrainingOptions training;
-  std::uint64_t seed = 0;
-};
-
-// Trains a decoder on windows of the context. The n-th step is a function of the plan, the tokens and n alone.
+// The n-th step is a function of the plan, the objective and n alone.
 class Trainer {
  public:
-  // valid may be null. Throws UsageError and DataError for plans and tokens that cannot work.
-  Trainer(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid, const Plan& plan);
+  // Throws UsageError for plans that cannot work.
+  Trainer(const Objective& objective, const Plan& plan);
 
   Index total_steps() const { return total_steps_; }
   // For restoring, before run().
@@ -80,18 +72,23 @@ class Trainer {
  private:
   struct Interval {
     double seconds = 0;
-    Index steps = 0;
+    Index tokens = 0;
   };
-  double accumulate_gradients(const std::function<bool()>& stop);
-  void update(double loss);
+  struct Sum {
+    double loss = 0;
+    Counts counts;
+  };
+  Sum accumulate_gradients(const std::function<bool()>& stop);
+  void update(const Sum& sum);
   bool is_last() const { return state_.step == total_steps_; }
   bool evaluation_is_due() const;
   bool report_is_due() const;
   void report(const Hooks& hooks, const Interval& interval);
 
-  models::Decoder& model_;
-  data::TrainingWindows windows_;
-  const data::TokenSource* valid_;
+  bool is_best(double figure) const;
+
+  const Objective& objective_;
+  Parameters& parameters_;
   Plan plan_;
   Index total_steps_;
   Schedule schedule_;

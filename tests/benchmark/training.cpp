@@ -4,6 +4,7 @@
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "heddle/training/causal.hpp"
 #include "heddle/training/trainer.hpp"
 #include "measure.hpp"
 
@@ -41,7 +42,8 @@ double step_time(models::Decoder& decoder, const Options& options) {
   training::Plan plan;
   plan.training.batch_size = options.batch_size;
   plan.schedule.learning_rate = 1e-4;
-  training::Trainer trainer(decoder, source, nullptr, plan);
+  const training::Causal objective(decoder, source, nullptr, plan);
+  training::Trainer trainer(objective, plan);
   trainer.step();
   return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
 }

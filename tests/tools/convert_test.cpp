@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -93,13 +93,13 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       "head -c 9000 model.h5 > cut.h5; echo text > text.h5; ln -s model.h5 link.h5; mkdir locked; chmod a-w locked");
   {
     const formats::ModelFile file(corpus.path("model.h5"));
-    formats::LoadedDecoder loaded = formats::load_decoder_to_train(file);
-    loaded.model.parameters().find("decoder/1/attention/key/weight")->value()[3] =
+    const formats::LoadedModel loaded = formats::load_model_to_train(file);
+    loaded.model->parameters().find("decoder/1/attention/key/weight")->value()[3] =
         std::numeric_limits<Real>::infinity();
     formats::ModelWriter writer(corpus.path("infinite.h5"));
-    writer.config(loaded.model.config());
+    writer.config(loaded.model->config());
     writer.tokenizer(file.tokenizer_model());
-    writer.weights(formats::named_tensors(loaded.model.parameters()));
+    writer.weights(formats::named_tensors(loaded.model->parameters()));
     writer.commit(formats::start_provenance("test"));
   }
   // A bit of the weights flips.

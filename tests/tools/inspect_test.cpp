@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/samples.hpp"
-#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "tools/command.hpp"
 

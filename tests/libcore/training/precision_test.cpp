@@ -8,10 +8,10 @@
 #include <memory>
 #include <sstream>
 
+#include "causal_trainer.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/threads.hpp"
-#include "heddle/training/trainer.hpp"
 #include "small_decoder.hpp"
 
 using namespace heddle;
@@ -94,7 +94,7 @@ Trained trained(double dropout) {
   config.dropout = dropout;
   models::Decoder model(config, 3);
   const data::TokensInMemory tokens = text();
-  training::Trainer trainer(model, tokens, nullptr, plan());
+  CausalTrainer trainer(model, tokens, nullptr, plan());
   Trained result;
   for (int i = 0; i < 60; ++i) result.loss = trainer.step();
   for (const Parameter& parameter : model.parameters().all()) {
@@ -156,7 +156,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   {
     const Simulation simulation;
     models::Decoder model(tiny(), 3);
-    training::Trainer trainer(model, tokens, nullptr, plan());
+    CausalTrainer trainer(model, tokens, nullptr, plan());
     const double before = matmul_flops();
     trainer.step();
     flops = matmul_flops() - before;
@@ -166,7 +166,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   pool().trim();
   const std::size_t in_use = pool().statistics().bytes_in_use;
   models::Decoder model(tiny(), 3);
-  training::Trainer trainer(model, tokens, nullptr, plan());
+  CausalTrainer trainer(model, tokens, nullptr, plan());
   const double before = matmul_flops();
   trainer.step();
   CHECK(matmul_flops() - before == flops);

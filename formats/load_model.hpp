@@ -1,6 +1,7 @@
-// Decoders in model files.
+// Models from model files.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,25 @@ namespace heddle::formats {
 // The parameters of a model as a file has them.
 std::vector<NamedTensor> named_tensors(const Parameters& parameters);
 
-struct LoadedDecoder {
-  models::Decoder model;
+struct LoadedModel {
+  std::unique_ptr<models::Model> model;  // a Decoder or an Encoder, as the configuration says
   text::Tokenizer tokenizer;
 };
 
 // A model to use, not to train: its weights stay in the file, which is mapped, in the types that it has. Nothing is
 // read until it is used, so checksums are not computed; `inspect --verify` does that. Throws DataError where the file's
 // weights or tokenizer do not fit its configuration, or its structure is damaged.
-LoadedDecoder load_decoder(const ModelFile& file);
+LoadedModel load_model(const ModelFile& file);
 
 // A model to train: its weights are Reals in memory, checksums computed. Throws DataError as above, and for damage.
-LoadedDecoder load_decoder_to_train(const ModelFile& file);
+LoadedModel load_model_to_train(const ModelFile& file);
+
+struct LoadedDecoder {
+  models::Decoder model;
+  text::Tokenizer tokenizer;
+};
+
+// The same for what only a decoder can do. Throws DataError for an encoder.
+LoadedDecoder load_decoder(const ModelFile& file);
 
 }  // namespace heddle::formats

@@ -1,5 +1,5 @@
 // Decoders in files: what is mapped computes what was written, whatever the types of the weights.
-#include "heddle/formats/decoder_file.hpp"
+#include "heddle/formats/load_model.hpp"
 
 #include <doctest/doctest.h>
 #include <hdf5.h>
@@ -85,7 +85,7 @@ Tensor cached_logits(const models::Decoder& model, const TokenIds& ids, Index pr
 
 }  // namespace
 
-TEST_CASE("decoder file: mapped weights are those written, in their types; weights to train are Reals") {
+TEST_CASE("load model: mapped weights are those written, in their types; weights to train are Reals") {
   const TemporaryFolder folder;
   const models::Decoder model = random_model(small_config());
   for (const WeightType type : types) {
@@ -93,14 +93,15 @@ TEST_CASE("decoder file: mapped weights are those written, in their types; weigh
     write_model(folder.file("model.h5"), model, type);
     const ModelFile file(folder.file("model.h5"));
     CHECK(file.verify().empty());
-    const LoadedDecoder mapped = load_decoder(file), read = load_decoder_to_train(file);
+    const LoadedDecoder mapped = load_decoder(file);
+    const LoadedModel read = load_model_to_train(file);
     for (const Parameter& parameter : model.parameters().all()) {
       CAPTURE(parameter.name);
       const Tensor expected = convert(parameter.value(), type);
       const Tensor found = mapped.model.parameters().find(parameter.name)->value();
       CHECK(found.element() == expected.element());
       CHECK(found.elements() == expected.elements());
-      const Tensor trained = read.model.parameters().find(parameter.name)->value();
+      const Tensor trained = read.model->parameters().find(parameter.name)->value();
       CHECK(trained.element() == Element::real);
       CHECK(trained.elements() == expected.elements());
       trained.fill(1);  // may be written to
@@ -110,7 +111,7 @@ TEST_CASE("decoder file: mapped weights are those written, in their types; weigh
   }
 }
 
-TEST_CASE("decoder file: a mapped model outlives its file") {
+TEST_CASE("load model: a mapped model outlives its file") {
   const TemporaryFolder folder;
   write_model(folder.file("model.h5"), random_model(small_config()), WeightType::int8);
   const LoadedDecoder loaded = load_decoder(ModelFile(folder.file("model.h5")));
@@ -119,8 +120,7 @@ TEST_CASE("decoder file: a mapped model outlives its file") {
   CHECK(logits_of(loaded.model, some_ids(30)).elements() == before.elements());
 }
 
-TEST_CASE(
-    "decoder file: query, key and value lie together and are used where they lie; else they are copied together") {
+TEST_CASE("load model: query, key and value lie together and are used where they lie; else they are copied together") {
   const TemporaryFolder folder;
   for (const WeightType type : types) {
     CAPTURE(to_text(type));
@@ -152,7 +152,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("decoder file: cached decoding equals recomputation, for every type of weights and of cache") {
+TEST_CASE("load model: cached decoding equals recomputation, for every type of weights and of cache") {
   const TemporaryFolder folder;
   const models::Decoder model = random_model(small_config());
   const TokenIds ids = some_ids(40);
@@ -175,7 +175,7 @@ TEST_CASE("decoder file: cached decoding equals recomputation, for every type of
   }
 }
 
-TEST_CASE("decoder file: files say the lowest version that describes them") {
+TEST_CASE("load model: files say the lowest version that describes them") {
   const TemporaryFolder folder;
   const models::Decoder model(small_config(), 1);
   for (const WeightType type : types) {
@@ -184,7 +184,7 @@ TEST_CASE("decoder file: files say the lowest version that describes them") {
   }
 }
 
-TEST_CASE("decoder file: int8 without its scales, or with others, is refused") {
+TEST_CASE("load model: int8 without its scales, or with others, is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("model.h5"), name = "/weights/decoder/embedding/token/weight.scales";
   const models::Decoder model(small_config(), 1);
@@ -223,7 +223,7 @@ TEST_CASE("decoder file: int8 without its scales, or with others, is refused") {
   CHECK_FALSE(ModelFile(path).verify().empty());
 }
 
-TEST_CASE("decoder file: weights shortened after opening are not mapped") {
+TEST_CASE("load model: weights shortened after opening are not mapped") {
   const TemporaryFolder folder;
   write_model(folder.file("model.h5"), models::Decoder(small_config(), 1), WeightType::f32);
   const ModelFile file(folder.file("model.h5"));

@@ -1,0 +1,61 @@
+#include "heddle/formats/load_model.hpp"
+
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::formats {
+
+std::vector<NamedTensor> named_tensors(const Parameters& parameters) {
+  std::vector<NamedTensor> tensors;
+  for (const Parameter& parameter : parameters.all()) tensors.push_back({parameter.name, parameter.value()});
+  return tensors;
+}
+
+namespace {
+
+std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weights) {
+  try {
+    return models::make_model(file.config<models::ModelConfig>(), std::move(weights));
+  } catch (const UsageError& error) {
+    throw DataError(file.file().path() + ": /config: " + error.what() + ". The file is damaged or not heddle's");
+  }
+}
+
+// A configuration may ask for any amount of memory; it gets none until the file is known to have weights for it.
+void check_weights(const ModelFile& file) {
+  const Simulation simulation;
+  file.weights().check_match(named_tensors(build(file, ParameterSource::unset())->parameters()));
+}
+
+LoadedModel load(const ModelFile& file, ParameterSource weights) {
+  check_weights(file);
+  LoadedModel loaded{build(file, std::move(weights)), file.tokenizer()};
+  check<DataError>(loaded.tokenizer.vocab_size() <= loaded.model->config().vocab_size, file.file().path(),
+                   ": a tokenizer of ", loaded.tokenizer.vocab_size(), " pieces with a model of ",
+                   loaded.model->config().vocab_size);
+  return loaded;
+}
+
+}  // namespace
+
+LoadedModel load_model(const ModelFile& file) {
+  const auto mapped = std::make_shared<const MappedFile>(file.file().descriptor());
+  return load(file, ParameterSource::given([&file, &mapped](const Declaration& declaration) {
+                return file.weights().map(declaration.names, mapped);
+              }));
+}
+
+LoadedModel load_model_to_train(const ModelFile& file) {
+  LoadedModel loaded = load(file, ParameterSource::unset());
+  file.weights().read(named_tensors(loaded.model->parameters()));
+  return loaded;
+}
+
+LoadedDecoder load_decoder(const ModelFile& file) {
+  LoadedModel loaded = load_model(file);
+  auto* const decoder = dynamic_cast<models::Decoder*>(loaded.model.get());
+  check<DataError>(decoder != nullptr, file.file().path(),
+                   ": is an encoder, which cannot continue text; give a decoder (pretrain --arch decoder)");
+  return {std::move(*decoder), std::move(loaded.tokenizer)};
+}
+
+}  // namespace heddle::formats

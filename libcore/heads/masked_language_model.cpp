@@ -1,0 +1,32 @@
+#include "heddle/heads/masked_language_model.hpp"
+
+namespace heddle::heads {
+
+MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, Variable weight)
+    : activation_(options.activation),
+      dense_(scope / "dense", options.width, options.width, options.bias, options.deviation),
+      norm_(scope / "norm", options.width, options.norm),
+      weight_(std::move(weight)) {
+  if (options.bias == nn::Bias::yes) bias_ = scope.parameter("bias", {options.vocab}, Initializer::zeros(), Decay::no);
+}
+
+MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options,
+                                         const nn::Embedding& tied)
+    : MaskedLanguageModel(scope, options, tied.weight()) {}
+
+MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options)
+    : MaskedLanguageModel(scope, options,
+                          scope.parameter("weight", {options.vocab, options.width},
+                                          Initializer::normal(options.embedding_deviation), Decay::yes)) {}
+
+Variable MaskedLanguageModel::operator()(const Variable& hidden) const {
+  const Variable dense = dense_(hidden, {.activation = activation_});
+  return ops::linear(norm_(dense, nn::Norm::Result::activation), weight_, bias_, {.output = Element::real});
+}
+
+Variable MaskedLanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
+                                   const ops::CrossEntropy& options) const {
+  return ops::cross_entropy((*this)(hidden), targets, options);
+}
+
+}  // namespace heddle::heads

@@ -1,0 +1,42 @@
+// The head that fills in masked tokens.
+#pragma once
+
+#include "heddle/nn/embedding.hpp"
+#include "heddle/nn/norm.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+
+namespace heddle::heads {
+
+struct MaskedLanguageModelOptions {
+  Index vocab, width;
+  Activation activation = Activation::gelu;
+  nn::NormOptions norm{};
+  nn::Bias bias = nn::Bias::yes;
+  double deviation = 0.02, embedding_deviation = 0.02;
+};
+
+// logits = norm(f(h W^T + b)) E^T + c with the embedding's own matrix (tied), or with a matrix of its own.
+// Source: Devlin et al. 2019, "BERT", whose released code has the dense layer and the norm.
+// Parameters: dense/weight [width, width], dense/bias, norm/gain, norm/bias, bias [vocab]; weight [vocab, width] if not
+// tied. It is meant for the rows of hidden states that are to be predicted, not for all.
+class MaskedLanguageModel {
+ public:
+  // The second form, without embeddings to share, has a matrix of its own.
+  MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, const nn::Embedding& tied);
+  MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options);
+
+  // hidden [..., width] -> [..., vocab], Real
+  Variable operator()(const Variable& hidden) const;
+  // The mean cross-entropy of the targets, one a row of hidden.
+  Variable loss(const Variable& hidden, const std::vector<TokenId>& targets, const ops::CrossEntropy& options) const;
+
+ private:
+  MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, Variable weight);
+
+  Activation activation_;
+  nn::Linear dense_;
+  nn::Norm norm_;
+  Variable weight_, bias_;
+};
+
+}  // namespace heddle::heads

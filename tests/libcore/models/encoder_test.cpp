@@ -1,0 +1,248 @@
+// The encoder as a whole. Built in double.
+#include "heddle/models/encoder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/models/decoder.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/gather.hpp"
+#include "heddle/tensor/threads.hpp"
+
+using namespace heddle;
+
+namespace {
+
+models::ModelConfig tiny() {
+  models::ModelConfig config;
+  config.arch = models::Architecture::encoder;
+  config.layers = 2;
+  config.width = 12;
+  config.heads = 3;
+  config.context = 8;
+  config.vocab_size = 13;
+  config.activation = Activation::gelu;
+  return config;
+}
+
+struct Variation {
+  const char* name;
+  models::ModelConfig config;
+};
+
+std::vector<Variation> variations() {
+  std::vector<Variation> list{{"pre", tiny()}};
+  const auto add = [&](const char* name, auto change) {
+    models::ModelConfig config = tiny();
+    change(config);
+    list.push_back({name, config});
+  };
+  add("BERT", [](auto& c) {
+    c.norm_position = NormPosition::post;
+    c.norm_epsilon = 1e-12;
+    c.segments = 2;
+    c.embedding_norm = c.pooler = c.next_sentence = true;
+  });
+  add("RoBERTa", [](auto& c) {
+    c.norm_position = NormPosition::post;
+    c.segments = 1;
+    c.position_offset = 2;
+    c.embedding_norm = c.pooler = true;
+  });
+  add("untied, no bias", [](auto& c) {
+    c.tie_embeddings = c.bias = false;
+    c.pooler = true;
+  });
+  add("sinusoidal, window", [](auto& c) {
+    c.positions = PositionKind::sinusoidal;
+    c.window = 2;
+  });
+  return list;
+}
+
+// Larger weights than training starts from, so that nothing hides in rounding.
+void stir(models::Model& model) {
+  for (const Parameter& parameter : model.parameters().all()) {
+    const RandomStream stream(11, random_site(parameter.name));
+    for (Index i = 0; i < parameter.size(); ++i) {
+      parameter.value()[i] += static_cast<Real>(0.3 * stream.normal(static_cast<std::uint64_t>(i)));
+    }
+  }
+}
+
+// Rows of 8, 3 and 5 tokens; the padding is garbage.
+models::Sequences some_sequences(const models::ModelConfig& config) {
+  TokenIds ids(Shape{3, 8});
+  std::vector<TokenId> segments(24, 0);
+  const RandomStream stream(5, 6);
+  for (std::size_t i = 0; i < 24; ++i) {
+    ids.ids[i] = static_cast<TokenId>(stream.below(i, 13));
+    if (config.segments > 1) segments[i] = i % 8 >= 2 ? 1 : 0;
+  }
+  return {ids, {8, 3, 5}, segments};
+}
+
+models::Sequences row_alone(const models::Sequences& all, Index row) {
+  const auto length = all.lengths[static_cast<std::size_t>(row)];
+  const auto cut = [&](const std::vector<TokenId>& from) {
+    return std::vector<TokenId>(from.begin() + 8 * row, from.begin() + 8 * row + length);
+  };
+  return {TokenIds({1, length}, cut(all.ids.ids)), {}, cut(all.segments)};
+}
+
+double loss_of(const models::Encoder& model, const Pass& pass) {
+  const Variable hidden = model.hidden(some_sequences(model.config()), pass);
+  const std::vector<Index> rows{1, 6, 9, 20};
+  const Variable masked = model.head().loss(ops::gather_rows(hidden, rows), {3, 0, 12, 7}, {.smoothing = 0.1});
+  if (!model.config().pooler) return masked.value()[0];
+  const Variable pooled = model.pooled(hidden);
+  const Variable second = model.has_next_sentence() ? ops::cross_entropy(model.next_sentence(pooled), {0, 1, 1})
+                                                    : ops::cross_entropy(pooled, {0, 5, 11});
+  const Variable sum = ops::add(masked, second);
+  const double value = sum.value()[0];
+  if (Recording* recording = Recording::current()) recording->backward(sum);
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("encoder: the gradient of every parameter matches finite differences, in every variation") {
+  for (const Variation& variation : variations()) {
+    CAPTURE(variation.name);
+    if (!variation.config.pooler) continue;
+    models::Encoder model(variation.config, 3);
+    stir(model);
+    const Pass pass{.dropout = 0.1, .seed = 4, .step = 5};
+    model.parameters().clear_gradients();
+    {
+      Recording recording;
+      loss_of(model, pass);
+    }
+    for (const Parameter& parameter : model.parameters().all()) {
+      CAPTURE(parameter.name);
+      const Tensor gradient = parameter.gradient();
+      const Index step = std::max<Index>(1, parameter.size() / 12);
+      for (Index i = 0; i < parameter.size(); i += step) {
+        Real& weight = parameter.value()[i];
+        const Real kept = weight;
+        constexpr double h = 1e-5;
+        weight = kept + h;
+        const double above = loss_of(model, pass);
+        weight = kept - h;
+        const double below = loss_of(model, pass);
+        weight = kept;
+        const double numeric = (above - below) / (2 * h), analytic = gradient[i];
+        CHECK(std::abs(numeric - analytic) < 1e-6 * (std::abs(numeric) + std::abs(analytic)) + 1e-10);
+      }
+    }
+  }
+}
+
+TEST_CASE("encoder: in a padded batch every sequence has the hidden states that it has alone, whatever the padding") {
+  for (const Variation& variation : variations()) {
+    CAPTURE(variation.name);
+    models::Encoder model(variation.config, 3);
+    stir(model);
+    const models::Sequences all = some_sequences(variation.config);
+    const Tensor together = model.hidden(all).value();
+    for (Index row = 0; row < 3; ++row) {
+      const Tensor alone = model.hidden(row_alone(all, row)).value();
+      for (Index i = 0; i < alone.size(); ++i) CHECK(std::abs(alone[i] - together[row * 8 * 12 + i]) < 1e-10);
+    }
+  }
+}
+
+TEST_CASE("decoder: in a padded batch every sequence has the hidden states that it has alone") {
+  models::ModelConfig config = tiny();
+  config.arch = models::Architecture::decoder;
+  models::Decoder model(config, 3);
+  stir(model);
+  const models::Sequences all = some_sequences(config);
+  const Tensor together = model.hidden(all).value();
+  for (Index row = 0; row < 3; ++row) {
+    const Tensor alone = model.hidden(row_alone(all, row)).value();
+    for (Index i = 0; i < alone.size(); ++i) CHECK(std::abs(alone[i] - together[row * 8 * 12 + i]) < 1e-10);
+  }
+}
+
+TEST_CASE("encoder: every token sees every other, and its segment and position") {
+  for (const Variation& variation : variations()) {
+    CAPTURE(variation.name);
+    if (variation.config.window > 0) continue;
+    models::Encoder model(variation.config, 3);
+    stir(model);
+    models::Sequences sequences = some_sequences(variation.config);
+    const Tensor before = model.hidden(sequences).value();
+    const auto change = [&](const Tensor& after, Index position) {
+      double largest = 0;
+      for (Index i = 0; i < 12; ++i)
+        largest = std::max(largest, std::abs(after[position * 12 + i] - before[position * 12 + i]));
+      return largest;
+    };
+    models::Sequences other = sequences;
+    other.ids.ids[7] = (other.ids.ids[7] + 1) % 13;
+    const Tensor after = model.hidden(other).value();
+    for (Index position = 0; position < 8; ++position) CHECK(change(after, position) > 1e-6);
+    if (variation.config.segments < 2) continue;
+    other = sequences;
+    other.segments[4] = 0;
+    CHECK(change(model.hidden(other).value(), 0) > 1e-6);
+  }
+}
+
+TEST_CASE("encoder: published models have their published numbers of parameters, the head not counted (SPEC 4.3)") {
+  const std::vector<std::pair<std::string, Index>> published{
+      {"bert-base", 109482240}, {"bert-large", 335141888}, {"roberta-base", 124645632}};
+  for (const auto& [name, count] : published) {
+    CAPTURE(name);
+    const Simulation simulation;
+    const auto model = models::make_model(models::preset(name), 0);
+    Index backbone = 0;
+    for (const Parameter& parameter : model->parameters().all()) {
+      if (!models::is_of_head(parameter.name)) backbone += parameter.size();
+    }
+    CHECK(backbone == count);
+  }
+}
+
+TEST_CASE("encoder: its parameters have these names") {
+  models::Encoder model(variations()[1].config, 0);
+  for (const char* name :
+       {"encoder/embedding/token/weight", "encoder/embedding/position/weight", "encoder/embedding/segment/weight",
+        "encoder/embedding/norm/gain", "encoder/embedding/norm/bias", "encoder/0/attention/query/weight",
+        "encoder/1/feed_forward/down/bias", "encoder/pooler/weight", "encoder/pooler/bias", "head/dense/weight",
+        "head/dense/bias", "head/norm/gain", "head/norm/bias", "head/bias", "head/next_sentence/weight",
+        "head/next_sentence/bias"}) {
+    CAPTURE(name);
+    CHECK(model.parameters().find(name) != nullptr);
+  }
+  CHECK(model.parameters().find("head/weight") == nullptr);
+  CHECK(model.parameters().find("encoder/norm/gain") == nullptr);
+}
+
+TEST_CASE("encoder: what does not go together is refused") {
+  const auto message = [](auto change) {
+    models::ModelConfig config = tiny();
+    change(config);
+    try {
+      models::make_model(config, 0);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  CHECK(message([](auto& c) { c.next_sentence = true; }) == "next_sentence needs a pooler and at least 2 segments");
+  CHECK(message([](auto& c) { c.arch = models::Architecture::decoder, c.pooler = true; }) ==
+        "pooler and next_sentence are for encoders only");
+  CHECK(message([](auto& c) { c.positions = PositionKind::none, c.position_offset = 2; }) ==
+        "position_offset is for learned positions only");
+  const models::Encoder model(tiny(), 0);
+  CHECK_THROWS_WITH_AS(model.hidden({TokenIds(Shape{1, 2}), {}, {0, 1}}), "the model has no embeddings of segments",
+                       DataError);
+  CHECK_THROWS_AS(model.hidden({TokenIds(Shape{1, 2}), {3}}), ShapeError);
+  CHECK_THROWS_AS(model.hidden({TokenIds(Shape{1, 2}), {0}}), ShapeError);
+  CHECK_THROWS_AS(model.hidden({TokenIds(Shape{1, 2}), {2, 2}}), ShapeError);
+  CHECK_THROWS_AS(model.hidden(TokenIds(Shape{1, 9})), DataError);
+  CHECK_THROWS_AS(model.pooled(model.hidden(TokenIds(Shape{1, 2}))), UsageError);
+}
