@@ -16,7 +16,7 @@
 
 namespace heddle::formats {
 
-enum class FileKind { tokenizer, tokens, model, tensors };
+enum class FileKind { tokenizer, tokens, model, adapter, tensors };
 
 }  // namespace heddle::formats
 
@@ -25,6 +25,7 @@ struct heddle::Names<heddle::formats::FileKind> {
   static constexpr std::pair<formats::FileKind, std::string_view> list[] = {{formats::FileKind::tokenizer, "tokenizer"},
                                                                             {formats::FileKind::tokens, "tokens"},
                                                                             {formats::FileKind::model, "model"},
+                                                                            {formats::FileKind::adapter, "adapter"},
                                                                             {formats::FileKind::tensors, "tensors"}};
 };
 
@@ -33,7 +34,8 @@ namespace heddle::formats {
 // The newest version of the formats; this heddle reads all up to it. A file says the lowest version that describes it,
 // so that older programs read what they can:
 // 2: weights may be bfloat16 or int8.
-inline constexpr Index format_version = 2;
+// 3: fine-tuned models and adapters.
+inline constexpr Index format_version = 3;
 
 // The attributes of the root group.
 struct FileHeader {

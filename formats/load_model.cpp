@@ -12,6 +12,9 @@ std::vector<NamedTensor> named_tensors(const Parameters& parameters) {
 
 namespace {
 
+// A fine-tuned model's head, which its body does without.
+constexpr std::string_view head_of_task = "task/";
+
 std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weights) {
   try {
     return models::make_model(file.config<models::ModelConfig>(), std::move(weights));
@@ -23,7 +26,7 @@ std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weig
 // A configuration may ask for any amount of memory; it gets none until the file is known to have weights for it.
 void check_weights(const ModelFile& file) {
   const Simulation simulation;
-  file.weights().check_match(named_tensors(build(file, ParameterSource::unset())->parameters()));
+  file.weights().check_match(named_tensors(build(file, ParameterSource::unset())->parameters()), head_of_task);
 }
 
 LoadedModel load(const ModelFile& file, ParameterSource weights) {
@@ -46,7 +49,7 @@ LoadedModel load_model(const ModelFile& file) {
 
 LoadedModel load_model_to_train(const ModelFile& file) {
   LoadedModel loaded = load(file, ParameterSource::unset());
-  file.weights().read(named_tensors(loaded.model->parameters()));
+  file.weights().read(named_tensors(loaded.model->parameters()), head_of_task);
   return loaded;
 }
 

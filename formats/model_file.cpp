@@ -22,8 +22,8 @@ void ModelWriter::training_tensors(std::span<const NamedTensor> tensors) {
   file_.check_written();
 }
 
-ModelFile::ModelFile(const std::string& path)
-    : file_(path), weights_(file_.expect(FileKind::model).root().group("weights")) {}
+ModelFile::ModelFile(const std::string& path, FileKind kind)
+    : file_(path), weights_(file_.expect(kind).root().group("weights")) {}
 
 std::vector<NamedTensor> ModelFile::map_weights() const {
   return weights_.map(std::make_shared<const MappedFile>(file_.descriptor()));

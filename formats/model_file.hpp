@@ -18,11 +18,17 @@ namespace heddle::formats {
 // give equal bytes. Throws DataError, on a full disk for example.
 class ModelWriter {
  public:
-  explicit ModelWriter(const std::string& path) : file_(path, FileKind::model) {}
+  explicit ModelWriter(const std::string& path, FileKind kind = FileKind::model) : file_(path, kind) {}
 
   template <Visitable Config>
   void config(const Config& config) {
     save_fields(file_.root().create_group("config"), config);
+  }
+  // A group of fields of its own: "task", "adapters", "base".
+  template <Visitable Fields>
+  void part(const char* name, const Fields& fields) {
+    file_.needs_version(3);
+    save_fields(file_.root().create_group(name), fields);
   }
   void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_, model); }
   void weights(std::span<const NamedTensor> weights);
@@ -43,7 +49,7 @@ class ModelWriter {
 // A model file open for reading. Opening it reads names and shapes only, whatever the size. Throws DataError.
 class ModelFile {
  public:
-  explicit ModelFile(const std::string& path);
+  explicit ModelFile(const std::string& path, FileKind kind = FileKind::model);
 
   const InputFile& file() const { return file_; }
   // Fields that the file lacks have their defaults; fields that Config lacks are an error.
@@ -52,6 +58,14 @@ class ModelFile {
     Config config;
     load_fields(file_.root().group("config"), config);
     return config;
+  }
+  // Groups that not every file has.
+  bool has_part(const char* name) const { return file_.root().has_group(name); }
+  template <Visitable Fields>
+  Fields part(const char* name) const {
+    Fields fields;
+    load_fields(file_.root().group(name), fields);
+    return fields;
   }
   text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }
   text::Tokenizer tokenizer() const { return read_tokenizer(file_); }

@@ -219,11 +219,21 @@ Index TensorGroup::parameters() const {
   return sum;
 }
 
-void TensorGroup::check_match(std::span<const NamedTensor> targets) const {
+std::string TensorGroup::fingerprint() const {
+  Checksum checksum;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const std::string line = tensors_[i].name + " " + datasets_[i].attribute<std::string>(checksum_attribute) + "\n";
+    checksum.add(line.data(), line.size());
+  }
+  return checksum.text();
+}
+
+void TensorGroup::check_match(std::span<const NamedTensor> targets, std::string_view extra) const {
   std::map<std::string, Shape> wanted;
   for (const NamedTensor& target : targets) wanted.emplace(target.name, target.value.shape());
   for (const TensorInfo& tensor : tensors_) {
     const auto found = wanted.find(tensor.name);
+    if (found == wanted.end() && !extra.empty() && tensor.name.starts_with(extra)) continue;
     check<DataError>(found != wanted.end(), where_, ": has ", tensor.name, " ", tensor.shape,
                      ", which the model does not have");
     check<DataError>(found->second == tensor.shape, where_, ": ", tensor.name, " has shape ", tensor.shape,
@@ -245,8 +255,8 @@ Tensor TensorGroup::read(std::size_t number) const {
   return Tensor::quantised(tensor, scales);
 }
 
-void TensorGroup::read(std::span<const NamedTensor> targets) const {
-  check_match(targets);
+void TensorGroup::read(std::span<const NamedTensor> targets, std::string_view extra) const {
+  check_match(targets, extra);
   for (const NamedTensor& target : targets) {
     const std::size_t number = number_of(target.name);
     if (target.value.is_contiguous() && tensors_[number].element == Element::real) {

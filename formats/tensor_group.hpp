@@ -41,12 +41,17 @@ class TensorGroup {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   Index parameters() const;  // elements of all tensors
 
-  // Throws DataError unless the targets are just the group's names and shapes; their elements are not touched.
-  void check_match(std::span<const NamedTensor> targets) const;
+  // Tells these tensors from others: a hash of all names and checksums. Reads none of the elements.
+  std::string fingerprint() const;
+
+  // Throws DataError unless the targets are just the group's names and shapes, but for names that begin with `extra`,
+  // which the group may have besides; their elements are not touched.
+  void check_match(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
 
   // Sets the elements of the given tensors, which are Reals whatever the file has. Throws DataError, before anything is
   // read, unless these are just the group's names and shapes; and for a checksum that does not match.
-  void read(std::span<const NamedTensor> targets) const;
+  void read(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
+  bool has(std::string_view name) const { return numbers_.find(std::string(name)) != numbers_.end(); }
   // All tensors as they are stored, in newly allocated memory.
   std::vector<NamedTensor> read() const;
 

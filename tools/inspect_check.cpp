@@ -21,7 +21,11 @@ namespace {
 void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
   const std::string where = file.file().path() + ": ";
   std::map<std::string, Shape> wanted;
-  for (const auto& tensor : weights_of(file.config<models::ModelConfig>())) wanted.emplace(tensor.name, tensor.shape);
+  const auto config = file.config<models::ModelConfig>();
+  for (const auto& tensor : file.has_part("task") ? weights_of(config, file.part<models::TaskConfig>("task"))
+                                                  : weights_of(config)) {
+    wanted.emplace(tensor.name, tensor.shape);
+  }
   for (const formats::TensorInfo& tensor : file.weights().tensors()) {
     const auto found = wanted.find(tensor.name);
     problems.watch([&] {

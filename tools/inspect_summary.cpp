@@ -41,6 +41,11 @@ Summary summarize_model(const formats::ModelFile& file) {
   summary.weights = file.weights().tensors();
   summary.tokenizer = file.tokenizer_model();
   if (file.has_history()) summary.history = file.history();
+  if (file.has_part("task")) {
+    const auto task = file.part<models::TaskConfig>("task");
+    summary.description += ", fine-tuned for the task " + to_text(task.task);
+    if (task.has_classes()) summary.description += " (" + join(task.labels) + ")";
+  }
   return summary;
 }
 
@@ -67,6 +72,8 @@ Summary summarize_all(const std::string& path) {
   switch (formats::kind_of(path)) {
     case formats::FileKind::model:
       return summarize_model(formats::ModelFile(path));
+    case formats::FileKind::adapter:
+      return summarize_model(formats::ModelFile(path, formats::FileKind::adapter));
     case formats::FileKind::tokens:
       return summarize_tokens(formats::TokenFile(path));
     case formats::FileKind::tokenizer: {
@@ -121,14 +128,26 @@ Summary summarize_preset(const std::string& name, const Parts& parts) {
   return selected(std::move(summary), parts);
 }
 
-std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
-  const Simulation simulation;
-  const auto model = models::make_model(config, ParameterSource::unset());
+namespace {
+
+std::vector<formats::TensorInfo> weights_of(const Parameters& parameters) {
   std::vector<formats::TensorInfo> weights;
-  for (const formats::NamedTensor& tensor : formats::named_tensors(model->parameters())) {
+  for (const formats::NamedTensor& tensor : formats::named_tensors(parameters)) {
     weights.push_back({tensor.name, tensor.value.shape(), Element::real, 0});
   }
   return weights;
+}
+
+}  // namespace
+
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
+  const Simulation simulation;
+  return weights_of(models::make_model(config, ParameterSource::unset())->parameters());
+}
+
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config, const models::TaskConfig& task) {
+  const Simulation simulation;
+  return weights_of(models::TaskModel(models::make_model(config, ParameterSource::unset()), task).parameters());
 }
 
 }  // namespace heddle

@@ -9,6 +9,7 @@
 #include "heddle/formats/provenance.hpp"
 #include "heddle/formats/tensor_group.hpp"
 #include "heddle/models/config.hpp"
+#include "heddle/models/task_model.hpp"
 #include "heddle/text/tokenizer_model.hpp"
 #include "inspect_options.hpp"
 
@@ -42,5 +43,7 @@ Summary summarize_preset(const std::string& name, const Parts& parts);
 
 // The names and shapes that a model of this configuration has.
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config);
+// The same with the head of a task.
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config, const models::TaskConfig& task);
 
 }  // namespace heddle

@@ -6,11 +6,10 @@
 #include <string>
 
 #include "heddle/cli/arguments.hpp"
-#include "heddle/cli/progress.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "pretrain_options.hpp"
-#include "training_log.hpp"
+#include "training_session.hpp"
 
 namespace heddle {
 
@@ -25,9 +24,7 @@ class PretrainRun {
  private:
   void resume(const formats::ModelFile& file);
   void save(const std::string& path, bool with_training) const;
-  void on_step(const training::StepRecord& record);
   void describe_start() const;
-  std::string best_path() const;
 
   PretrainOptions options_;
   const cli::Arguments& arguments_;
@@ -38,10 +35,7 @@ class PretrainRun {
   std::unique_ptr<models::Model> model_;
   std::unique_ptr<training::Objective> objective_;
   std::unique_ptr<training::Trainer> trainer_;
-  formats::History history_;
-  std::optional<TrainingLog> log_;
-  cli::Progress progress_;
-  double matmul_rate_ = 0;
+  std::optional<TrainingSession> session_;
 };
 
 }  // namespace heddle

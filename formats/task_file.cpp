@@ -1,0 +1,162 @@
+#include "heddle/formats/task_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "heddle/formats/load_model.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr const char *task_part = "task", *adapters_part = "adapters", *base_part = "base";
+
+ParameterSource mapped(const ModelFile& file) {
+  const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
+  return ParameterSource::given([&file, memory](const Declaration& declaration) {
+    return file.weights().map(declaration.names, memory);
+  });
+}
+
+std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::ModelConfig& config,
+                                         const ParameterSource& weights) {
+  try {
+    return std::make_unique<models::TaskModel>(models::make_model(config, weights),
+                                               file.part<models::TaskConfig>(task_part));
+  } catch (const UsageError& error) {
+    throw DataError(file.file().path() + ": /task: " + error.what() + ". The file is damaged or not heddle's");
+  }
+}
+
+void check_has_task(const ModelFile& file) {
+  check<DataError>(file.has_part(task_part), file.file().path(),
+                   ": was not fine-tuned for a task; use finetune first (or classify --labels, with a decoder)");
+}
+
+LoadedTask load_whole(const std::string& path) {
+  const ModelFile file(path);
+  check_has_task(file);
+  const auto config = file.config<models::ModelConfig>();
+  {
+    const Simulation simulation;
+    file.weights().check_match(named_tensors(build(file, config, ParameterSource::unset())->parameters()));
+  }
+  return {build(file, config, mapped(file)), file.tokenizer()};
+}
+
+// The base's file: as told, else as the adapter has it, else of that name beside the adapter.
+std::string find_base(const std::string& adapter, const std::string& told, const std::string& noted) {
+  namespace fs = std::filesystem;
+  if (!told.empty()) return told;
+  const fs::path beside = fs::path(adapter).parent_path() / fs::path(noted).filename();
+  if (fs::exists(noted)) return noted;
+  check<DataError>(fs::exists(beside), adapter, ": is an adapter of ", noted,
+                   ", which is not there; say where it is with --base");
+  return beside.string();
+}
+
+LoadedTask load_adapted(const std::string& path, const std::string& told) {
+  const ModelFile adapter(path, FileKind::adapter);
+  const auto noted = adapter.part<BaseModel>(base_part);
+  const ModelFile base(find_base(path, told, noted.name));
+  check<DataError>(base.weights().fingerprint() == noted.weights, path, ": is an adapter of another model than ",
+                   base.file().path(), "; it was trained on ", noted.name, ", whose weights have the hash ",
+                   noted.weights);
+  load_model(base);  // checks that the base is whole
+  const ParameterSource of_base = mapped(base), of_adapter = mapped(adapter);
+  const ParameterSource both = ParameterSource::given([&](const Declaration& declaration) {
+    return (adapter.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
+  });
+  const auto options = adapter.part<LowRankOptions>(adapters_part);
+  return {build(adapter, base.config<models::ModelConfig>(), both.adapted(options)), base.tokenizer()};
+}
+
+// What a file has of a declaration, as Reals of its own.
+Tensor read_copy(const ModelFile& file, const Declaration& declaration) {
+  const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
+  const Tensor stored = file.weights().map(declaration.names, memory), copy(stored.shape());
+  copy.assign(stored);
+  return copy;
+}
+
+void check_undamaged(const ModelFile& file) {
+  const std::vector<std::string> problems = file.weights().verify();
+  check<DataError>(problems.empty(), problems.empty() ? "" : problems.front());
+}
+
+void write_common(ModelWriter& writer, const SavedTask& saved) {
+  writer.config(saved.model.body().config());
+  writer.part(task_part, saved.model.task());
+  writer.tokenizer(saved.tokenizer);
+  writer.history(saved.history);
+}
+
+}  // namespace
+
+LoadedTask load_task(const std::string& path, const std::string& base) {
+  if (kind_of(path) == FileKind::adapter) return load_adapted(path, base);
+  check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
+  return load_whole(path);
+}
+
+LoadedTask start_task(const ModelFile& base, const NewTask& options) {
+  const LoadedModel whole = load_model(base);
+  check_undamaged(base);
+  const ParameterSource fresh(options.seed), stored = mapped(base);
+  const ParameterSource source =
+      ParameterSource::given([&](const Declaration& declaration) {
+        if (!base.weights().has(declaration.names[0]) || declaration.names[0].starts_with("task/")) {
+          return fresh(declaration);
+        }
+        return options.rate(declaration.names[0]) == 0 ? stored(declaration) : read_copy(base, declaration);
+      }).trained_at(options.rate).adapted(options.adapters);
+  auto body = models::make_model(base.config<models::ModelConfig>(), source);
+  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
+}
+
+void save_task(const std::string& path, const SavedTask& saved) {
+  ModelWriter writer(path);
+  write_common(writer, saved);
+  writer.weights(named_tensors(saved.model.parameters()));
+  writer.commit(saved.provenance);
+}
+
+void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
+                  const BaseModel& base) {
+  ModelWriter writer(path, FileKind::adapter);
+  write_common(writer, saved);
+  writer.part(adapters_part, adapters);
+  writer.part(base_part, base);
+  std::vector<NamedTensor> trained;
+  for (const Parameter& parameter : saved.model.parameters().all()) {
+    if (parameter.is_trained() || parameter.name.find("/lora/") != std::string::npos ||
+        parameter.name.starts_with("task/")) {
+      trained.push_back({parameter.name, parameter.value()});
+    }
+  }
+  writer.weights(trained);
+  writer.commit(saved.provenance);
+}
+
+std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const LowRankOptions& adapters) {
+  std::vector<NamedTensor> merged;
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (parameter.name.find("/lora/") != std::string::npos) continue;
+    const std::string stem = parameter.name.substr(0, parameter.name.rfind('/'));
+    const Parameter* const a = model.parameters().find(stem + "/lora/a");
+    if (a == nullptr || !parameter.name.ends_with("/weight")) {
+      merged.push_back({parameter.name, parameter.value()});
+      continue;
+    }
+    const Tensor sum(parameter.value().shape());
+    sum.assign(parameter.value());
+    const Parameter* const b = model.parameters().find(stem + "/lora/b");
+    matmul(matrix(b->value()), matrix(a->value()), target(sum), static_cast<Real>(adapters.scale()), 1);
+    merged.push_back({parameter.name, sum});
+  }
+  return merged;
+}
+
+}  // namespace heddle::formats

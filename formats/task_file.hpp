@@ -1,0 +1,62 @@
+// Fine-tuned models in files. A model file has the group /task (models::TaskConfig) and the head's weights beside the
+// model's. An adapter file has only what was trained, the groups /task and /adapters (LowRankOptions), and in /base
+// which model it belongs to.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "heddle/formats/model_file.hpp"
+#include "heddle/models/task_model.hpp"
+
+namespace heddle::formats {
+
+// The model that an adapter was trained on.
+struct BaseModel {
+  std::string name;     // of its file, as the command had it
+  std::string weights;  // TensorGroup::fingerprint()
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("name", "file of the model that the adapter belongs to"), self.name);
+    visitor(Field("weights", "hash of that model's weights"), self.weights);
+  }
+};
+
+struct LoadedTask {
+  std::unique_ptr<models::TaskModel> model;
+  text::Tokenizer tokenizer;
+};
+
+// A model to use: of a model file, or of an adapter file with its base, at `base` or, where that is empty, where the
+// adapter says or beside the adapter. Weights are mapped. Throws DataError for files that were not fine-tuned, are
+// damaged or do not belong together.
+LoadedTask load_task(const std::string& path, const std::string& base = "");
+
+struct NewTask {
+  models::TaskConfig task;
+  LowRankOptions adapters;
+  ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
+  std::uint64_t seed = 0;
+};
+
+// A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays in
+// the file, mapped; of what is trained, checksums are computed. Throws DataError for damage, UsageError for tasks and
+// rates that cannot be.
+LoadedTask start_task(const ModelFile& base, const NewTask& options);
+
+// Writes the whole model, or only what was trained.
+struct SavedTask {
+  const models::TaskModel& model;
+  const text::TokenizerModel& tokenizer;
+  const History& history;
+  const Provenance& provenance;
+};
+void save_task(const std::string& path, const SavedTask& saved);
+void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
+                  const BaseModel& base);
+
+// The adapter's model with every matrix and its adapter made one, as a model file has it: W + alpha / rank B A.
+std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const LowRankOptions& adapters);
+
+}  // namespace heddle::formats

@@ -1,0 +1,48 @@
+// Labelled examples as a model reads them: framed tokens, and where in them the answers are.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heddle/data/alignment.hpp"
+#include "heddle/data/examples.hpp"
+#include "heddle/data/framing.hpp"
+#include "heddle/data/label_set.hpp"
+
+namespace heddle::data {
+
+// One sequence of an example; an example that was split has several.
+struct TaskExample {
+  FramedSequence sequence;
+  Index source = 0;  // the example it is of
+
+  TokenId label = -1;  // classify, pair
+  double value = 0;    // regress
+
+  std::vector<Index> positions, words;  // label: where first tokens of words are, and of which words
+  std::vector<TokenId> tags;            // of these words; -1 for unknown
+
+  std::vector<text::LocatedToken> context;  // span: the tokens of this part of the context, placed in the whole
+  TokenSpan answer{0, 0};                   // positions in the sequence; both 0, [CLS], where this part has none
+};
+
+// What is done with examples that are too long, and how many there were.
+struct OverlongTexts {
+  Overlong how = Overlong::error;
+  Index count = 0;
+};
+
+// Each function throws DataError, "FILE:LINE: …" (a question's id for spans), for examples that do not fit and are not to
+// be cut, and TextError where the tokenizer has no token. Texts that look like special tokens are text.
+std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std::string_view file,
+                                       const text::Tokenizer& tokenizer, const Framing& framing, OverlongTexts& overlong);
+// Tags are left at -1 for sentences without any.
+std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences, std::string_view file,
+                                      const LabelSet& labels, const text::Tokenizer& tokenizer, const Framing& framing,
+                                      OverlongTexts& overlong);
+// Contexts are split into windows that overlap by half; a window without the answer has none. The question comes first.
+std::vector<TaskExample> span_examples(std::span<const SpanQuestion> questions, std::string_view file,
+                                       const text::Tokenizer& tokenizer, const Framing& framing);
+
+}  // namespace heddle::data

@@ -1,0 +1,167 @@
+#include "heddle/decoding/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "heddle/models/task_batch.hpp"
+
+namespace heddle::decoding {
+
+namespace {
+
+using models::Task;
+using models::TaskExamples;
+
+std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
+  return {t.data() + first, t.data() + first + count};
+}
+
+void predict_batch(const models::TaskModel& model, TaskExamples examples, std::span<TaskOutput* const> outputs) {
+  const models::Sequences sequences = models::sequences_of(examples);
+  const Index time = sequences.ids.shape[1];
+  if (model.task().task == Task::span) {
+    const heads::Span::Scores scores = model.of_spans(sequences);
+    for (std::size_t b = 0; b < outputs.size(); ++b) {
+      const auto length = static_cast<Index>(examples[b]->sequence.ids.size());
+      outputs[b]->start = values_of(scores.start.value(), static_cast<Index>(b) * time, length);
+      outputs[b]->end = values_of(scores.end.value(), static_cast<Index>(b) * time, length);
+    }
+    return;
+  }
+  const bool words = model.task().task == Task::label;
+  const std::vector<Index> positions = words ? models::positions_of(examples, time) : std::vector<Index>();
+  if (words && positions.empty()) return;
+  const Tensor logits = (words ? model.of_positions(sequences, positions) : model.of_sequences(sequences)).value();
+  const Index classes = logits.shape()[-1];
+  Index row = 0;
+  for (std::size_t b = 0; b < outputs.size(); ++b) {
+    const Index rows = words ? static_cast<Index>(examples[b]->positions.size()) : 1;
+    outputs[b]->logits = values_of(logits, row * classes, rows * classes);
+    row += rows;
+  }
+}
+
+std::vector<double> softmax(std::span<const Real> logits) {
+  const double maximum = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> p;
+  double sum = 0;
+  for (const Real logit : logits) sum += p.emplace_back(std::exp(static_cast<double>(logit) - maximum));
+  for (double& x : p) x /= sum;
+  return p;
+}
+
+// sums[i] += x[i], with room made.
+void add_to(std::vector<double>& sums, const std::vector<double>& x) {
+  sums.resize(std::max(sums.size(), x.size()), 0.0);
+  for (std::size_t i = 0; i < x.size(); ++i) sums[i] += x[i];
+}
+
+void normalise(std::vector<double>& sums) {
+  const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
+  if (total > 0) {
+    for (double& x : sums) x /= total;
+  }
+}
+
+}  // namespace
+
+std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
+                                const PredictOptions& options) {
+  std::vector<TaskOutput> outputs(examples.size());
+  std::vector<std::size_t> order(examples.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto length = [&](std::size_t i) { return static_cast<Index>(examples[i].sequence.ids.size()); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
+  for (std::size_t begin = 0; begin < order.size() && !options.stop();) {
+    // The first of a batch is its longest.
+    const Index most = std::max<Index>(1, options.batch_tokens / length(order[begin]));
+    const std::size_t end = std::min(order.size(), begin + static_cast<std::size_t>(most));
+    std::vector<const data::TaskExample*> batch;
+    std::vector<TaskOutput*> results;
+    for (std::size_t i = begin; i < end; ++i) {
+      batch.push_back(&examples[order[i]]);
+      results.push_back(&outputs[order[i]]);
+    }
+    predict_batch(model, batch, results);
+    begin = end;
+  }
+  return outputs;
+}
+
+std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskExample> examples,
+                                                     std::span<const TaskOutput> outputs, Index sources) {
+  std::vector<std::vector<double>> result(static_cast<std::size_t>(sources));
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    add_to(result[static_cast<std::size_t>(examples[i].source)], softmax(outputs[i].logits));
+  }
+  std::for_each(result.begin(), result.end(), normalise);
+  return result;
+}
+
+std::vector<double> numbers(const models::TaskConfig& task, std::span<const data::TaskExample> examples,
+                            std::span<const TaskOutput> outputs, Index sources) {
+  std::vector<double> sums(static_cast<std::size_t>(sources), 0.0), counts(sums.size(), 0.0);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    sums[static_cast<std::size_t>(examples[i].source)] += static_cast<double>(outputs[i].logits.at(0));
+    counts[static_cast<std::size_t>(examples[i].source)] += 1;
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = task.mean + task.deviation * sums[i] / counts[i];
+  return sums;
+}
+
+std::vector<std::vector<std::vector<double>>> tag_probabilities(std::span<const data::TaskExample> examples,
+                                                                std::span<const TaskOutput> outputs,
+                                                                std::span<const Index> words, Index tags) {
+  std::vector<std::vector<std::vector<double>>> result;
+  for (const Index count : words) result.emplace_back(static_cast<std::size_t>(count));
+  const auto width = static_cast<std::size_t>(tags);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    auto& sentence = result[static_cast<std::size_t>(examples[i].source)];
+    const std::span<const Real> logits = outputs[i].logits;
+    for (std::size_t row = 0; row < examples[i].words.size(); ++row) {
+      add_to(sentence[static_cast<std::size_t>(examples[i].words[row])], softmax(logits.subspan(row * width, width)));
+    }
+  }
+  for (auto& sentence : result) std::for_each(sentence.begin(), sentence.end(), normalise);
+  return result;
+}
+
+std::vector<std::vector<FoundAnswer>> found_answers(std::span<const data::SpanQuestion> questions,
+                                                    std::span<const data::TaskExample> examples,
+                                                    std::span<const TaskOutput> outputs, const SpanLimits& limits) {
+  std::vector<std::vector<FoundAnswer>> result(questions.size());
+  // No answer is as likely as in the part of the context where it is least likely.
+  std::vector<double> none(questions.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const auto source = static_cast<std::size_t>(examples[i].source);
+    const TaskOutput& output = outputs[i];
+    none[source] = std::min(none[source], static_cast<double>(output.start[0]) + static_cast<double>(output.end[0]));
+    std::vector<bool> allowed = models::answer_positions(examples[i], static_cast<Index>(output.start.size()));
+    allowed[0] = false;
+    for (const ScoredSpan& span : best_spans(output.start, output.end, allowed, limits)) {
+      const Index first_at = examples[i].sequence.second_at;
+      const data::TextSpan place = data::text_of(*questions[source].context, examples[i].context,
+                                                 {span.first - first_at, span.last - first_at});
+      result[source].push_back({place, span.score, 0});
+    }
+  }
+  for (std::size_t source = 0; source < result.size(); ++source) {
+    std::vector<FoundAnswer>& found = result[source];
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+    // Parts of a context overlap, and find the same answer.
+    std::vector<FoundAnswer> different;
+    for (const FoundAnswer& answer : found) {
+      const bool known = std::any_of(different.begin(), different.end(), [&](const FoundAnswer& other) {
+        return other.place.begin == answer.place.begin && other.place.end == answer.place.end;
+      });
+      if (!known && static_cast<Index>(different.size()) < limits.count) different.push_back(answer);
+    }
+    for (FoundAnswer& answer : different) answer.null_score = none[source] - answer.score;
+    found = std::move(different);
+  }
+  return result;
+}
+
+}  // namespace heddle::decoding

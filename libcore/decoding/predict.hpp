@@ -1,0 +1,56 @@
+// What a model with a task's head says of examples.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/data/task_examples.hpp"
+#include "heddle/decoding/best_spans.hpp"
+#include "heddle/models/task_model.hpp"
+
+namespace heddle::decoding {
+
+// Of one sequence: logits [rows, classes] in row-major order, a row for the sequence or for each of its words; for spans
+// the scores of its positions as first and as last one.
+struct TaskOutput {
+  std::vector<Real> logits;
+  std::vector<Real> start, end;
+};
+
+struct PredictOptions {
+  Index batch_tokens = 4096;  // padded tokens in a batch, at most, where one sequence is not longer
+  std::function<bool()> stop = [] { return false; };
+};
+
+// One output a sequence, in order. Sequences of like length share a batch. When stopped, the outputs mean nothing.
+std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
+                                const PredictOptions& options = {});
+
+// The functions below put together what was split: `sources` examples, each with its sequences' outputs.
+
+// The probability of each class, the mean over the sequences: [sources][classes].
+std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskExample> examples,
+                                                     std::span<const TaskOutput> outputs, Index sources);
+
+// The number, the mean over the sequences: [sources].
+std::vector<double> numbers(const models::TaskConfig& task, std::span<const data::TaskExample> examples,
+                            std::span<const TaskOutput> outputs, Index sources);
+
+// The probability of each tag for each word: [sources][words][tags]; empty for words without a token.
+std::vector<std::vector<std::vector<double>>> tag_probabilities(std::span<const data::TaskExample> examples,
+                                                                std::span<const TaskOutput> outputs,
+                                                                std::span<const Index> words, Index tags);
+
+// An answer's bytes in the context, its score, start + end, and how much better no answer scores than it.
+struct FoundAnswer {
+  data::TextSpan place;
+  double score = 0, null_score = 0;
+};
+// The best answers of a question, the best first: those of its best sequence and of the others together.
+std::vector<std::vector<FoundAnswer>> found_answers(std::span<const data::SpanQuestion> questions,
+                                                    std::span<const data::TaskExample> examples,
+                                                    std::span<const TaskOutput> outputs, const SpanLimits& limits);
+
+}  // namespace heddle::decoding

@@ -1,0 +1,71 @@
+// What a fine-tuned model is for: as files and command lines state it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/base/visit.hpp"
+
+namespace heddle::models {
+
+enum class Task {
+  lm,        // predict tokens, as in pre-training
+  classify,  // a class for a text
+  pair,      // a class for two texts
+  regress,   // a number for a text, or for two
+  label,     // a class for each word
+  span,      // the part of a text that answers a question
+};
+
+// Which hidden state stands for a whole text.
+enum class Pooling {
+  automatic,  // an encoder's first, a decoder's last
+  first,      // of [CLS], through the pooler where the model has one (Devlin et al. 2019)
+  mean,       // the mean over the text's tokens
+  last,       // the last token's (Radford et al. 2018)
+};
+
+}  // namespace heddle::models
+
+template <>
+struct heddle::Names<heddle::models::Task> {
+  using Task = heddle::models::Task;
+  static constexpr std::pair<Task, std::string_view> list[] = {{Task::lm, "lm"},           {Task::classify, "classify"},
+                                                               {Task::pair, "pair"},       {Task::regress, "regress"},
+                                                               {Task::label, "label"},     {Task::span, "span"}};
+};
+
+template <>
+struct heddle::Names<heddle::models::Pooling> {
+  using Pooling = heddle::models::Pooling;
+  static constexpr std::pair<Pooling, std::string_view> list[] = {{Pooling::automatic, "auto"},
+                                                                  {Pooling::first, "first"},
+                                                                  {Pooling::mean, "mean"},
+                                                                  {Pooling::last, "last"}};
+};
+
+namespace heddle::models {
+
+struct TaskConfig {
+  Task task = Task::classify;
+  Pooling pooling = Pooling::automatic;
+  std::vector<std::string> labels{};  // of the classes, in order of their ids
+  bool two_texts = false;
+  bool null_answers = false;  // span: whether there may be no answer
+  double mean = 0, deviation = 1;  // of the numbers to predict: the head's outputs count in deviations from the mean
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("task", "what the model predicts"), self.task);
+    visitor(Field("pooling", "which hidden state stands for a text"), self.pooling);
+    visitor(Field("labels", "names of the classes"), self.labels);
+    visitor(Field("two_texts", "whether examples have two texts"), self.two_texts);
+    visitor(Field("null_answers", "span: whether questions may have no answer"), self.null_answers);
+    visitor(Field("mean", "regression: what the head's 0 stands for"), self.mean);
+    visitor(Field("deviation", "regression: what the head's 1 adds"), self.deviation);
+  }
+
+  bool has_classes() const { return task == Task::classify || task == Task::pair || task == Task::label; }
+};
+
+}  // namespace heddle::models

@@ -1,0 +1,23 @@
+// Examples of a task as a batch of sequences.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "heddle/data/task_examples.hpp"
+#include "heddle/models/stack.hpp"
+
+namespace heddle::models {
+
+using TaskExamples = std::span<const data::TaskExample* const>;
+
+// Padded at their ends to the longest one. Precondition: at least one example.
+Sequences sequences_of(TaskExamples examples);
+
+// Where the tagged words are, counted through the batch: sequence * time + position.
+std::vector<Index> positions_of(TaskExamples examples, Index time);
+
+// Which positions may begin or end an answer: those of the context, and [CLS] for none.
+std::vector<bool> answer_positions(const data::TaskExample& example, Index time);
+
+}  // namespace heddle::models

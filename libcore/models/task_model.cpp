@@ -1,0 +1,71 @@
+#include "heddle/models/task_model.hpp"
+
+#include "heddle/models/encoder.hpp"
+#include "heddle/ops/gather.hpp"
+#include "heddle/ops/pooling.hpp"
+
+namespace heddle::models {
+
+namespace {
+
+Index outputs_of(const TaskConfig& task) {
+  if (task.task == Task::regress) return 1;
+  const auto classes = static_cast<Index>(task.labels.size());
+  check<UsageError>(classes >= 2, "a task needs at least two labels, not ", classes);
+  return classes;
+}
+
+std::vector<Index> lengths_of(const Sequences& sequences) {
+  if (!sequences.lengths.empty()) return sequences.lengths;
+  return std::vector<Index>(static_cast<std::size_t>(sequences.ids.shape[0]), sequences.ids.shape[1]);
+}
+
+}  // namespace
+
+Pooling resolved(Pooling pooling, const ModelConfig& config) {
+  if (pooling != Pooling::automatic) return pooling;
+  return config.arch == Architecture::decoder ? Pooling::last : Pooling::first;
+}
+
+TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body_(std::move(body)), task_(task) {
+  check<UsageError>(task.task != Task::lm, "predicting tokens needs no head for a task");
+  task_.pooling = resolved(task.pooling, body_->config());
+  check<UsageError>(task_.pooling != Pooling::first || body_->config().arch == Architecture::encoder,
+                    "pooling = first: the first token of a decoder has seen nothing of the text; use last or mean");
+  const Index width = body_->config().width;
+  const Scope scope(body_->parameters(), "task");
+  if (task.task == Task::span) {
+    span_.emplace(scope, width);
+  } else {
+    classifier_.emplace(scope, width, outputs_of(task));
+  }
+}
+
+Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {
+  const Variable hidden = body_->hidden(sequences, pass);
+  const std::vector<Index> lengths = lengths_of(sequences);
+  if (task_.pooling == Pooling::mean) return ops::mean_over_time(hidden, lengths);
+  const auto* encoder = dynamic_cast<const Encoder*>(body_.get());
+  if (task_.pooling == Pooling::first && encoder != nullptr && encoder->config().pooler) return encoder->pooled(hidden);
+  std::vector<Index> rows;
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    const Index position = task_.pooling == Pooling::first ? 0 : lengths[b] - 1;
+    rows.push_back(static_cast<Index>(b) * hidden.shape()[1] + position);
+  }
+  return ops::gather_rows(hidden, rows);
+}
+
+Variable TaskModel::of_sequences(const Sequences& sequences, const Pass& pass) const {
+  return (*classifier_)(pooled(sequences, pass), pass);
+}
+
+Variable TaskModel::of_positions(const Sequences& sequences, const std::vector<Index>& positions,
+                                 const Pass& pass) const {
+  return (*classifier_)(ops::gather_rows(body_->hidden(sequences, pass), positions), pass);
+}
+
+heads::Span::Scores TaskModel::of_spans(const Sequences& sequences, const Pass& pass) const {
+  return (*span_)(body_->hidden(sequences, pass), pass);
+}
+
+}  // namespace heddle::models

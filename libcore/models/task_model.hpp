@@ -1,0 +1,44 @@
+// A model with a head for a task (SPEC 4.4).
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "heddle/heads/classifier.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/models/task.hpp"
+
+namespace heddle::models {
+
+class TaskModel {
+ public:
+  // The head's parameters, task/…, are declared after the body's and come from the same source. Throws UsageError for
+  // tasks that need no head (lm) or classes that are missing.
+  TaskModel(std::unique_ptr<Model> body, const TaskConfig& task);
+
+  const Model& body() const { return *body_; }
+  Model& body() { return *body_; }
+  const TaskConfig& task() const { return task_; }
+  Parameters& parameters() { return body_->parameters(); }
+  const Parameters& parameters() const { return body_->parameters(); }
+
+  // classify, pair and regress: a row for each sequence, [batch, classes]
+  Variable of_sequences(const Sequences& sequences, const Pass& pass = {}) const;
+  // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]
+  Variable of_positions(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
+  // span: scores of every position, [batch, time]
+  heads::Span::Scores of_spans(const Sequences& sequences, const Pass& pass = {}) const;
+
+ private:
+  Variable pooled(const Sequences& sequences, const Pass& pass) const;
+
+  std::unique_ptr<Model> body_;
+  TaskConfig task_;
+  std::optional<heads::Classifier> classifier_;
+  std::optional<heads::Span> span_;
+};
+
+// What Pooling::automatic is for an architecture.
+Pooling resolved(Pooling pooling, const ModelConfig& config);
+
+}  // namespace heddle::models

@@ -1,0 +1,165 @@
+#include "heddle/training/task_objective.hpp"
+
+#include <algorithm>
+
+#include "heddle/data/token_batches.hpp"
+#include "heddle/models/task_batch.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/squared_error.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+using models::Task;
+using models::TaskExamples;
+
+// Batches are made of examples of like length, chosen among this many batches' worth of neighbours.
+constexpr Index batches_to_sort = 32;
+
+template <class Value, class Of>
+std::vector<Value> collect(TaskExamples examples, const Of& of) {
+  std::vector<Value> values;
+  for (const data::TaskExample* example : examples) values.push_back(of(*example));
+  return values;
+}
+
+// Scores with those of other positions pushed out of the softmax.
+Variable among(const Variable& scores, TaskExamples examples) {
+  const Index time = scores.shape()[1];
+  const Tensor pushed(scores.shape(), 0);
+  Index row = 0;
+  for (const data::TaskExample* example : examples) {
+    const std::vector<bool> allowed = models::answer_positions(*example, time);
+    for (Index t = 0; t < time; ++t) {
+      if (!allowed[static_cast<std::size_t>(t)]) pushed[row * time + t] = Real(-1e9);
+    }
+    ++row;
+  }
+  return ops::add(scores, Variable(pushed));
+}
+
+Variable span_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass,
+                   const ops::CrossEntropy& options) {
+  const heads::Span::Scores scores = model.of_spans(models::sequences_of(examples), pass);
+  const auto loss = [&](const Variable& of, Index data::TokenSpan::*end) {
+    const auto targets = collect<TokenId>(examples, [&](const data::TaskExample& example) {
+      return static_cast<TokenId>(example.answer.*end);
+    });
+    return ops::cross_entropy(among(of, examples), targets, options);
+  };
+  return ops::scale(ops::add(loss(scores.start, &data::TokenSpan::first), loss(scores.end, &data::TokenSpan::last)),
+                    Real(0.5));
+}
+
+Variable tag_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass,
+                  const ops::CrossEntropy& options) {
+  const models::Sequences sequences = models::sequences_of(examples);
+  std::vector<TokenId> tags;
+  for (const data::TaskExample* example : examples) tags.insert(tags.end(), example->tags.begin(), example->tags.end());
+  const std::vector<Index> positions = models::positions_of(examples, sequences.ids.shape[1]);
+  return ops::cross_entropy(model.of_positions(sequences, positions, pass), tags, options);
+}
+
+}  // namespace
+
+Index targets_of(const data::TaskExample& example, Task task) {
+  return task == Task::label ? static_cast<Index>(example.positions.size()) : 1;
+}
+
+Variable task_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass, const TaskLoss& options) {
+  const ops::CrossEntropy entropy{options.label_smoothing, options.divisor, options.class_weights};
+  switch (model.task().task) {
+    case Task::label: return tag_loss(model, examples, pass, entropy);
+    case Task::span: return span_loss(model, examples, pass, {.divisor = options.divisor});
+    default: break;
+  }
+  const Variable outputs = model.of_sequences(models::sequences_of(examples), pass);
+  if (model.task().task != Task::regress) {
+    return ops::cross_entropy(outputs, collect<TokenId>(examples, [](const auto& example) { return example.label; }),
+                              entropy);
+  }
+  const models::TaskConfig& task = model.task();
+  const auto targets = collect<double>(
+      examples, [&](const data::TaskExample& example) { return (example.value - task.mean) / task.deviation; });
+  return ops::squared_error(outputs, targets,
+                            options.divisor > 0 ? options.divisor : static_cast<double>(targets.size()));
+}
+
+std::vector<double> balanced_weights(std::span<const data::TaskExample> examples, Index classes, Task task) {
+  std::vector<double> counts(static_cast<std::size_t>(classes), 0.0);
+  double all = 0;
+  const auto count = [&](TokenId label) {
+    if (label < 0) return;
+    counts[static_cast<std::size_t>(label)] += 1;
+    all += 1;
+  };
+  for (const data::TaskExample& example : examples) {
+    if (task == Task::label) {
+      std::for_each(example.tags.begin(), example.tags.end(), count);
+    } else {
+      count(example.label);
+    }
+  }
+  std::vector<double> weights;
+  for (const double n : counts) weights.push_back(n == 0 ? 0 : all / (static_cast<double>(classes) * n));
+  return weights;
+}
+
+TaskObjective::TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const Plan& plan,
+                             std::vector<double> class_weights, Evaluate evaluate, Better better)
+    : model_(model), examples_(std::move(examples)), plan_(plan), class_weights_(std::move(class_weights)),
+      evaluate_(std::move(evaluate)), better_(better) {
+  check<DataError>(!examples_.empty(), "there is no example to train on");
+}
+
+// A random order, in which neighbours that make up a batch are of like length; the batches come in a random order too.
+const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
+  if (epoch == epoch_) return order_;
+  const auto count = static_cast<Index>(examples_.size());
+  const data::Permutation shuffled(count, plan_.seed, static_cast<std::uint64_t>(epoch));
+  order_.clear();
+  for (Index i = 0; i < count; ++i) order_.push_back(shuffled(i));
+  const auto length = [&](Index i) { return examples_[static_cast<std::size_t>(i)].sequence.ids.size(); };
+  const Index batch = plan_.training.batch_size, chunk = batch * batches_to_sort;
+  for (Index begin = 0; begin < count; begin += chunk) {
+    const auto first = order_.begin() + begin, last = order_.begin() + std::min(count, begin + chunk);
+    std::stable_sort(first, last, [&](Index a, Index b) { return length(a) < length(b); });
+    const Index batches = (last - first) / batch;
+    const data::Permutation places(std::max<Index>(1, batches), plan_.seed ^ static_cast<std::uint64_t>(begin + 1),
+                                   static_cast<std::uint64_t>(epoch));
+    const std::vector<Index> sorted(first, last);
+    for (Index b = 0; b < batches; ++b) {
+      std::copy_n(sorted.begin() + places(b) * batch, batch, first + b * batch);
+    }
+  }
+  epoch_ = epoch;
+  return order_;
+}
+
+MicroBatch TaskObjective::batch(Index first, Index count) const {
+  std::vector<const data::TaskExample*> chosen;
+  MicroBatch result;
+  for (Index sample = first; sample < first + count; ++sample) {
+    const Index n = samples_per_epoch();
+    const Index place = order_of(sample / n)[static_cast<std::size_t>(sample % n)];
+    chosen.push_back(&examples_[static_cast<std::size_t>(place)]);
+    result.counts += {1, static_cast<Index>(chosen.back()->sequence.ids.size()),
+                      targets_of(*chosen.back(), model_.task().task)};
+  }
+  result.loss = [this, chosen](const Pass& pass, const Counts& step) {
+    const double divisor = static_cast<double>(std::max<Index>(1, step.targets));
+    return task_loss(model_, chosen, pass, {divisor, plan_.training.label_smoothing, class_weights_});
+  };
+  return result;
+}
+
+double TaskObjective::flops_per_token() const {
+  double tokens = 0;
+  for (const data::TaskExample& example : examples_) tokens += static_cast<double>(example.sequence.ids.size());
+  return models::training_flops_per_token(model().config(), model().parameters().count(),
+                                          static_cast<Index>(tokens / static_cast<double>(examples_.size())));
+}
+
+}  // namespace heddle::training

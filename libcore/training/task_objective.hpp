@@ -1,0 +1,66 @@
+// Fine-tuning: the objective of a task with labelled examples.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "heddle/data/task_examples.hpp"
+#include "heddle/models/task_model.hpp"
+#include "heddle/training/objective.hpp"
+#include "heddle/training/options.hpp"
+
+namespace heddle::training {
+
+// The mean loss over the examples of a step, recorded when recording, [1] (SPEC 4.4):
+//   classify, pair   cross-entropy of the class
+//   regress          squared error of the number, in deviations
+//   label            mean cross-entropy over the tagged words
+//   span             mean of the cross-entropies of the answer's first and last position, among those of the context
+//                    and [CLS], which stands for no answer
+// divisor: the targets of the whole step; 0 means of these examples. Smoothing and class weights as ops::CrossEntropy has
+// them, for classes; positions know neither.
+struct TaskLoss {
+  double divisor = 0, label_smoothing = 0;
+  std::vector<double> class_weights{};
+};
+Variable task_loss(const models::TaskModel& model, std::span<const data::TaskExample* const> examples, const Pass& pass,
+                   const TaskLoss& options);
+
+// What examples have of targets: one each, but for tags a target a tagged word.
+Index targets_of(const data::TaskExample& example, models::Task task);
+
+// Weights that let every class count alike in all, one on average over the examples: n / (classes n_c).
+// Source: King and Zeng 2001. A class without examples weighs nothing.
+std::vector<double> balanced_weights(std::span<const data::TaskExample> examples, Index classes, models::Task task);
+
+class TaskObjective : public Objective {
+ public:
+  // How the validation examples are judged; empty where there are none.
+  using Evaluate = std::function<std::vector<Figure>(const std::function<bool()>& stop)>;
+
+  // Throws DataError where there is no example.
+  TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const Plan& plan,
+                std::vector<double> class_weights, Evaluate evaluate, Better better);
+
+  models::Model& model() const override { return model_.body(); }
+  Index samples_per_epoch() const override { return static_cast<Index>(examples_.size()); }
+  MicroBatch batch(Index first, Index count) const override;
+  double flops_per_token() const override;
+  bool can_evaluate() const override { return static_cast<bool>(evaluate_); }
+  std::vector<Figure> evaluate(const std::function<bool()>& stop) const override { return evaluate_(stop); }
+  Better better() const override { return better_; }
+
+ private:
+  const std::vector<Index>& order_of(Index epoch) const;
+
+  models::TaskModel& model_;
+  std::vector<data::TaskExample> examples_;
+  Plan plan_;
+  std::vector<double> class_weights_;
+  Evaluate evaluate_;
+  Better better_;
+  mutable Index epoch_ = -1;
+  mutable std::vector<Index> order_;  // of the epoch
+};
+
+}  // namespace heddle::training

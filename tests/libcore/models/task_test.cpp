@@ -1,0 +1,269 @@
+// Heads for tasks and their losses (SPEC 4.4). Built in double.
+#include "heddle/training/task_objective.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/decoding/predict.hpp"
+#include "heddle/training/trainer.hpp"
+#include "support/tensors.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using models::Pooling;
+using models::Task;
+
+namespace {
+
+constexpr Index vocabulary = 20, context = 12, classes = 3;
+
+models::ModelConfig config_of(models::Architecture architecture) {
+  models::ModelConfig config;
+  config.arch = architecture;
+  config.layers = 2;
+  config.width = 16;
+  config.heads = 2;
+  config.context = context;
+  config.vocab_size = vocabulary;
+  config.segments = architecture == models::Architecture::encoder ? 2 : 0;
+  return config;
+}
+
+models::TaskConfig task_of(Task task, Pooling pooling = Pooling::automatic) {
+  models::TaskConfig config{.task = task, .pooling = pooling};
+  if (config.has_classes()) config.labels = {"a", "b", "c"};
+  return config;
+}
+
+models::TaskModel model_of(models::Architecture architecture, const models::TaskConfig& task) {
+  return {models::make_model(config_of(architecture), 3), task};
+}
+
+// Sequences of different lengths with random tokens and random answers.
+std::vector<data::TaskExample> examples_of(Index count) {
+  const RandomStream stream(5, 6);
+  std::uint64_t drawn = 0;
+  const auto draw = [&](Index below) {
+    return static_cast<Index>(stream.below(drawn++, static_cast<std::uint64_t>(below)));
+  };
+  std::vector<data::TaskExample> examples;
+  for (Index i = 0; i < count; ++i) {
+    data::TaskExample example;
+    const Index length = 5 + draw(context - 4);
+    for (Index t = 0; t < length; ++t) {
+      example.sequence.ids.push_back(static_cast<TokenId>(draw(vocabulary)));
+      example.sequence.segments.push_back(t < 2 ? 0 : 1);
+    }
+    example.sequence.first_at = 1;
+    example.sequence.first_count = 1;
+    example.sequence.second_at = 2;
+    example.sequence.second_count = length - 2;
+    example.source = i;
+    example.label = static_cast<TokenId>(draw(classes));
+    example.value = static_cast<double>(draw(100)) / 50 - 1;
+    for (Index t = 1; t < length; t += 2) {
+      example.positions.push_back(t);
+      example.words.push_back(t / 2);
+      example.tags.push_back(static_cast<TokenId>(draw(classes)));
+    }
+    example.answer.first = 2 + draw(length - 2);
+    example.answer.last = example.answer.first + draw(length - example.answer.first);
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+// As a model of this architecture takes them: a decoder here knows no segments.
+std::vector<data::TaskExample> examples_for(models::Architecture architecture, Index count) {
+  auto examples = examples_of(count);
+  if (architecture == models::Architecture::encoder) return examples;
+  for (data::TaskExample& example : examples) example.sequence.segments.clear();
+  return examples;
+}
+
+std::vector<const data::TaskExample*> pointers(const std::vector<data::TaskExample>& examples) {
+  std::vector<const data::TaskExample*> result;
+  for (const data::TaskExample& example : examples) result.push_back(&example);
+  return result;
+}
+
+double loss_of(const models::TaskModel& model, const std::vector<data::TaskExample>& examples,
+               const training::TaskLoss& options = {}) {
+  return training::task_loss(model, pointers(examples), {}, options).value()[0];
+}
+
+struct Case {
+  models::Architecture architecture;
+  models::TaskConfig task;
+};
+std::vector<Case> cases() {
+  using enum models::Architecture;
+  return {{encoder, task_of(Task::classify)},
+          {encoder, task_of(Task::classify, Pooling::mean)},
+          {decoder, task_of(Task::pair)},
+          {decoder, task_of(Task::classify, Pooling::mean)},
+          {encoder, task_of(Task::regress)},
+          {encoder, task_of(Task::label)},
+          {decoder, task_of(Task::label)},
+          {encoder, task_of(Task::span)}};
+}
+
+}  // namespace
+
+TEST_CASE("tasks: gradients of every head and a part of the body match differences") {
+  for (const Case& c : cases()) {
+    CAPTURE(to_text(c.task.task));
+    const auto examples = examples_for(c.architecture, 4);
+    models::TaskModel model = model_of(c.architecture, c.task);
+    const training::TaskLoss options{.divisor = 5, .label_smoothing = 0.1};
+    model.parameters().clear_gradients();
+    {
+      Recording recording;
+      recording.backward(training::task_loss(model, pointers(examples), {}, options));
+    }
+    for (const Parameter& parameter : model.parameters().all()) {
+      const bool head = parameter.name.starts_with("task/");
+      if (!head && parameter.name.find("/1/feed_forward/up") == std::string::npos) continue;
+      CAPTURE(parameter.name);
+      const Tensor gradient = parameter.gradient();
+      for (Index i = 0; i < parameter.size(); i += std::max<Index>(1, parameter.size() / 9)) {
+        Real& weight = parameter.value()[i];
+        const Real kept = weight;
+        constexpr double h = 1e-5;
+        weight = kept + h;
+        const double above = loss_of(model, examples, options);
+        weight = kept - h;
+        const double below = loss_of(model, examples, options);
+        weight = kept;
+        const double numeric = (above - below) / (2 * h);
+        CHECK(std::abs(numeric - gradient[i]) < 1e-6 * (std::abs(numeric) + std::abs(gradient[i])) + 1e-9);
+      }
+    }
+  }
+}
+
+TEST_CASE("tasks: a head of zeros gives every class, and every position, the same share") {
+  for (const Case& c : cases()) {
+    const auto examples = examples_for(c.architecture, 6);
+    models::TaskModel model = model_of(c.architecture, c.task);
+    for (const Parameter& parameter : model.parameters().all()) {
+      if (parameter.name.starts_with("task/")) parameter.value().fill(0);
+    }
+    double expected = std::log(static_cast<double>(classes));
+    if (c.task.task == Task::span) {
+      expected = 0;
+      for (const auto& example : examples) {
+        expected += std::log(static_cast<double>(example.sequence.second_count) + 1) / static_cast<double>(examples.size());
+      }
+    }
+    if (c.task.task == Task::regress) {
+      expected = 0;
+      for (const auto& example : examples) expected += example.value * example.value / static_cast<double>(examples.size());
+    }
+    CHECK(loss_of(model, examples) == doctest::Approx(expected).epsilon(1e-10));
+  }
+}
+
+TEST_CASE("tasks: what an example comes to does not depend on its batch") {
+  for (const Case& c : cases()) {
+    CAPTURE(to_text(c.task.task));
+    const auto examples = examples_for(c.architecture, 9);
+    const models::TaskModel model = model_of(c.architecture, c.task);
+    const auto together = decoding::predict(model, examples, {.batch_tokens = 1000});
+    const auto alone = decoding::predict(model, examples, {.batch_tokens = 1});
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      REQUIRE(together[i].logits.size() == alone[i].logits.size());
+      REQUIRE(together[i].start.size() == alone[i].start.size());
+      for (std::size_t k = 0; k < alone[i].logits.size(); ++k) {
+        CHECK(together[i].logits[k] == doctest::Approx(alone[i].logits[k]).epsilon(1e-10));
+      }
+      for (std::size_t k = 0; k < alone[i].start.size(); ++k) {
+        CHECK(together[i].start[k] == doctest::Approx(alone[i].start[k]).epsilon(1e-10));
+        CHECK(together[i].end[k] == doctest::Approx(alone[i].end[k]).epsilon(1e-10));
+      }
+    }
+  }
+}
+
+TEST_CASE("tasks: every head learns 32 examples by heart") {
+  training::Plan plan;
+  plan.training.steps = 250;
+  plan.training.batch_size = 16;
+  plan.schedule.learning_rate = 5e-3;
+  plan.schedule.schedule = training::ScheduleKind::constant;
+  plan.optimizer.weight_decay = 0;
+  for (const Case& c : {Case{models::Architecture::encoder, task_of(Task::classify)},
+                        Case{models::Architecture::decoder, task_of(Task::classify)},
+                        Case{models::Architecture::encoder, task_of(Task::label)},
+                        Case{models::Architecture::encoder, task_of(Task::span)},
+                        Case{models::Architecture::encoder, task_of(Task::regress)}}) {
+    CAPTURE(to_text(c.task.task));
+    const auto examples = examples_for(c.architecture, 32);
+    models::TaskModel model = model_of(c.architecture, c.task);
+    const training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+    training::Trainer(objective, plan).run({});
+    CHECK(loss_of(model, examples) < 0.05);
+    const auto outputs = decoding::predict(model, examples);
+    int wrong = 0;
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const auto best = [](auto begin, auto end) { return std::max_element(begin, end) - begin; };
+      if (c.task.task == Task::classify) wrong += best(outputs[i].logits.begin(), outputs[i].logits.end()) != examples[i].label;
+      if (c.task.task == Task::span) wrong += best(outputs[i].start.begin(), outputs[i].start.end()) != examples[i].answer.first;
+      for (std::size_t w = 0; c.task.task == Task::label && w < examples[i].tags.size(); ++w) {
+        const auto row = outputs[i].logits.begin() + static_cast<std::ptrdiff_t>(w * classes);
+        wrong += best(row, row + classes) != examples[i].tags[w];
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("tasks: micro-batches of one step come to the same as the whole, with words that differ in number") {
+  const auto examples = examples_of(8);
+  training::Plan whole;
+  whole.training.batch_size = 8;
+  const models::TaskConfig task = task_of(Task::label);
+  models::TaskModel model = model_of(models::Architecture::encoder, task);
+  const training::TaskObjective objective(model, examples, whole, {}, {}, training::Better::higher);
+  const auto all = objective.batch(0, 8), first = objective.batch(0, 3), second = objective.batch(3, 5);
+  training::Counts sum = first.counts;
+  sum += second.counts;
+  CHECK(sum.targets == all.counts.targets);
+  const double parts = first.loss({}, sum).value()[0] + second.loss({}, sum).value()[0];
+  CHECK(parts == doctest::Approx(static_cast<double>(all.loss({}, all.counts).value()[0])).epsilon(1e-12));
+}
+
+TEST_CASE("tasks: an epoch has every example once, in another order each time") {
+  const auto examples = examples_of(50);
+  training::Plan plan;
+  plan.training.batch_size = 4;
+  models::TaskModel model = model_of(models::Architecture::encoder, task_of(Task::regress));
+  const training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+  Index tokens = 0, again = 0, expected = 0;
+  std::vector<Index> first_epoch, second_epoch;
+  for (Index i = 0; i < 50; ++i) {
+    tokens += objective.batch(i, 1).counts.tokens;
+    first_epoch.push_back(objective.batch(i, 1).counts.tokens);
+    second_epoch.push_back(objective.batch(50 + i, 1).counts.tokens);
+    again += second_epoch.back();
+    expected += static_cast<Index>(examples[static_cast<std::size_t>(i)].sequence.ids.size());
+  }
+  CHECK(tokens == expected);
+  CHECK(again == expected);
+  CHECK(first_epoch != second_epoch);
+}
+
+TEST_CASE("tasks: balanced weights let classes count alike") {
+  auto examples = examples_of(10);
+  for (std::size_t i = 0; i < examples.size(); ++i) examples[i].label = i < 8 ? 0 : 2;
+  const auto weights = training::balanced_weights(examples, 3, Task::classify);
+  CHECK(weights[0] * 8 == doctest::Approx(weights[2] * 2));
+  CHECK(weights[1] == 0);
+}
+
+TEST_CASE("tasks: what cannot be is refused") {
+  CHECK_THROWS_AS(model_of(models::Architecture::decoder, task_of(Task::classify, Pooling::first)), UsageError);
+  CHECK_THROWS_AS(model_of(models::Architecture::encoder, {.task = Task::classify, .labels = {"only"}}), UsageError);
+  CHECK_THROWS_AS(model_of(models::Architecture::encoder, {.task = Task::lm}), UsageError);
+}

@@ -1,0 +1,52 @@
+// Asking a language model (SPEC 7.4). Built in double.
+#include "heddle/decoding/zero_shot.hpp"
+
+#include <doctest/doctest.h>
+
+#include "heddle/ops/cross_entropy.hpp"
+
+using namespace heddle;
+
+namespace {
+
+models::Decoder model() {
+  models::ModelConfig config;
+  config.layers = 2;
+  config.width = 12;
+  config.heads = 3;
+  config.context = 8;
+  config.vocab_size = 13;
+  return {config, 3};
+}
+
+}  // namespace
+
+TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by step") {
+  const models::Decoder decoder = model();
+  const std::vector<decoding::Tokens> prompts{{1, 2, 3}, {4}, {5, 6, 7, 8, 9}, {1}}, labels{{10}, {11, 12}, {2, 3, 4}};
+  const auto scores = decoding::label_log_likelihoods(decoder, prompts, labels);
+  for (std::size_t p = 0; p < prompts.size(); ++p) {
+    for (std::size_t l = 0; l < labels.size(); ++l) {
+      models::DecoderState state = decoder.start(1, 8);
+      const auto length = static_cast<Index>(prompts[p].size());
+      Tensor logits = decoder.step({Shape{1, length}, prompts[p]}, {length}, state);
+      double sum = 0;
+      for (const TokenId token : labels[l]) {
+        sum -= ops::negative_log_likelihoods(logits, {token})[0];
+        if (&token != &labels[l].back()) logits = decoder.step({Shape{1, 1}, {token}}, {1}, state);
+      }
+      CHECK(scores[p][l] == doctest::Approx(sum).epsilon(1e-10));
+    }
+  }
+  CHECK(decoding::label_log_likelihoods(decoder, prompts, labels, 1)[2][2] ==
+        doctest::Approx(scores[2][2]).epsilon(1e-10));
+}
+
+TEST_CASE("zero-shot: prompts lose their beginning where they do not fit; empty labels are refused") {
+  const models::Decoder decoder = model();
+  const std::vector<decoding::Tokens> labels{{1}, {2, 3}}, longer{{9, 9, 9, 1, 2, 3, 4, 5, 6}}, cut{{1, 2, 3, 4, 5, 6}};
+  CHECK(decoding::label_log_likelihoods(decoder, longer, labels) == decoding::label_log_likelihoods(decoder, cut, labels));
+  const std::vector<decoding::Tokens> empty{{}, {1}};
+  CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, cut, empty), DataError);
+  CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, empty, labels), DataError);
+}

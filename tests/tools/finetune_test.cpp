@@ -1,0 +1,163 @@
+// finetune and classify from outside.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+// A model, and sentences that say what they are: cats and dogs, kings and queens.
+struct Labelled : SmallCorpus {
+  Labelled() {
+    must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
+    std::string pairs, tags;
+    for (int i = 0; i < 120; ++i) {
+      const bool animal = i % 2 == 0;
+      const std::string subject = animal ? (i % 4 == 0 ? "the cat" : "a dog") : (i % 4 == 1 ? "the old king" : "my queen");
+      const std::string verb = i % 3 == 0 ? "sees" : "forgets";
+      texts += (animal ? "animal\t" : "royal\t") + subject + " " + verb + " a dog.\n";
+      pairs += (animal ? "yes\t" : "no\t") + subject + "\t" + verb + "\n";
+      tags += (animal ? "the\tDET\ncat\tNOUN\n" : "my\tDET\nqueen\tNOUN\n") + verb + "\tVERB\n\n";
+    }
+    write_file(path("texts.tsv"), texts);
+    write_file(path("pairs.tsv"), pairs);
+    write_file(path("tags.conll"), tags);
+  }
+  std::string texts;
+};
+
+const std::string quick = " -q --learning-rate 5e-3 --batch-size 8 --epochs 8 ";
+
+nlohmann::json evaluated(const Labelled& corpus, const std::string& command) {
+  return nlohmann::json::parse(corpus.must(command + " --evaluate --json").out);
+}
+
+std::size_t count_lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+}  // namespace
+
+TEST_CASE("finetune and classify: classes, with validation, the best model and equal bytes twice") {
+  const Labelled corpus;
+  const std::string command = "finetune --from model.h5 --task classify --train texts.tsv --valid texts.tsv -o ";
+  corpus.must(command + "a.h5" + quick);
+  corpus.must(command + "a2.h5" + quick + "--threads 1");
+  CHECK(corpus.weights("a.h5") == corpus.weights("a2.h5"));
+  CHECK(corpus.leftovers() == 0);
+  const auto report = evaluated(corpus, "classify a.best.h5 texts.tsv");
+  CHECK(report["accuracy"] == 1.0);
+  CHECK(report["classes"]["royal"]["f1"] == 1.0);
+  CHECK(report["confusion"]["animal"]["royal"] == 0);
+  const std::string lines = corpus.must("cut -f2 texts.tsv | classify a.best.h5").out;
+  CHECK(count_lines(lines) == 120);
+  CHECK(lines.starts_with("animal\t0."));
+  CHECK(corpus.must("cut -f2 texts.tsv | classify a.best.h5 --batch-tokens 1").out.substr(0, 9) == lines.substr(0, 9));
+  const auto object = nlohmann::json::parse(corpus.must("echo 'my queen sees' | classify a.best.h5 --jsonl --top 2").out);
+  CHECK(object["label"] == "royal");
+  CHECK(object["top"].size() == 2);
+  CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
+}
+
+TEST_CASE("finetune and classify: an empty text is a text") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o a.h5 -q --epochs 1");
+  CHECK(count_lines(corpus.must("printf 'my queen\\n\\nthe cat' | classify a.h5").out) == 3);
+}
+
+TEST_CASE("finetune and classify: pairs, tags, numbers") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task pair --train pairs.tsv -o p.h5" + quick);
+  CHECK(evaluated(corpus, "classify p.h5 pairs.tsv")["accuracy"] == 1.0);
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  CHECK(evaluated(corpus, "classify t.h5 tags.conll")["accuracy"] == 1.0);
+  CHECK(corpus.must("printf 'my\\nqueen\\nsees\\n\\nthe\\ncat\\n' | classify t.h5").out ==
+        "my\tDET\nqueen\tNOUN\nsees\tVERB\n\nthe\tDET\ncat\tNOUN\n");
+  corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > numbers.tsv");
+  corpus.must("finetune --from model.h5 --task regress --train numbers.tsv -o n.h5" + quick);
+  CHECK(evaluated(corpus, "classify n.h5 numbers.tsv")["pearson"] > 0.95);
+  const double number = std::stod(corpus.must("echo 'the cat sees a dog.' | classify n.h5").out);
+  CHECK(number > 8);
+  CHECK(number < 12);
+}
+
+TEST_CASE("finetune and classify: spans") {
+  const Labelled corpus;
+  std::string lines;
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = i % 2 == 0 ? "cat" : "dog";
+    lines += "{\"question\": \"who sees\", \"context\": \"the " + name + " sees\", \"answers\": [{\"text\": \"" + name +
+             "\", \"answer_start\": 4}]}\n";
+  }
+  write_file(corpus.path("spans.jsonl"), lines);
+  corpus.must("finetune --from model.h5 --task span --train spans.jsonl -o s.h5" + quick);
+  CHECK(evaluated(corpus, "classify s.h5 spans.jsonl")["exact_match"] > 0.95);
+  CHECK(contains(corpus.must("head -1 spans.jsonl | classify s.h5 - --format jsonl").out, "\tcat\t4\t7\t"));
+}
+
+TEST_CASE("finetune: adapters are small, need their base and merge to the same answers") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o adapter.h5 --lora-rank 4 --lora-targets "
+              "query,value,up,down" + quick);
+  CHECK(std::filesystem::file_size(corpus.path("adapter.h5")) < std::filesystem::file_size(corpus.path("model.h5")) / 2);
+  const std::string answers = corpus.must("cut -f2 texts.tsv | classify adapter.h5").out;
+  CHECK(evaluated(corpus, "classify adapter.h5 texts.tsv")["accuracy"] == 1.0);
+  corpus.must("mkdir elsewhere && mv model.h5 elsewhere/base.h5");
+  CHECK(contains(corpus.run("cut -f2 texts.tsv | classify adapter.h5").err, "--base"));
+  CHECK(corpus.must("cut -f2 texts.tsv | classify adapter.h5 --base elsewhere/base.h5").out == answers);
+  corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model);
+  const Outcome refused = corpus.run("cut -f2 texts.tsv | classify adapter.h5 --base other.h5");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "another model"));
+}
+
+TEST_CASE("finetune: folds leave out what classify evaluates") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv --folds 4 --fold 1 -o f.h5" + quick);
+  CHECK(evaluated(corpus, "classify f.h5 texts.tsv --folds 4 --fold 1")["examples"] == 30);
+  CHECK(evaluated(corpus, "classify f.h5 texts.tsv")["examples"] == 120);
+}
+
+TEST_CASE("classify: a language model is asked") {
+  const Labelled corpus;
+  const std::string command = "printf 'the cat\\nmy queen\\n' | classify model.h5 --labels 'sees,the' --template '{}' ";
+  const std::string lines = corpus.must(command).out;
+  CHECK(lines.starts_with("sees\t"));
+  CHECK(count_lines(lines) == 2);
+  CHECK(corpus.must(command + "--label-score mean --neutral 'a dog'").out != lines);
+}
+
+TEST_CASE("finetune and classify: what is wrong is said in one line") {
+  const Labelled corpus;
+  const auto refused = [&](const std::string& command, int status, const std::string& says) {
+    const Outcome outcome = corpus.run(command);
+    CAPTURE(command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, says));
+    CHECK(count_lines(outcome.err) == 1);
+  };
+  const std::string start = "finetune -q --from model.h5 -o x.h5 --train ";
+  refused("finetune", 2, "--from");
+  refused(start + "none.tsv", 1, "none.tsv");
+  write_file(corpus.path("bad.tsv"), "a\tone\nno tab\n");
+  refused(start + "bad.tsv", 1, "bad.tsv:2");
+  write_file(corpus.path("one.tsv"), "a\tone\na\ttwo\n");
+  refused(start + "one.tsv", 1, "'a'");
+  refused(start + "texts.tsv --folds 2 --fold 2", 2, "--fold");
+  refused(start + "texts.tsv --pooling first", 2, "pooling");
+  refused(start + "texts.tsv --lora-rank 2 --lora-targets queries", 2, "queries");
+  refused(start + "texts.tsv --valid texts.tsv --metric f2", 2, "accuracy");
+  write_file(corpus.path("long.tsv"), "a\t" + std::string(300, 'x') + "\nb\tshort\na\tshort\nb\tshort\n");
+  refused(start + "long.tsv", 1, "long.tsv:1");
+  refused(start + "texts.tsv --task label", 2, "--format");
+  CHECK(!std::filesystem::exists(corpus.path("x.h5")));
+  refused("echo x | classify model.h5", 1, "finetune");
+  refused("echo x | classify model.h5 --labels a,b", 2, "--template");
+  corpus.must("finetune -q --from model.h5 -o x.h5 --train texts.tsv --epochs 1");
+  write_file(corpus.path("other.tsv"), "animal\tthe cat\nplant\ta tree\n");
+  refused("classify x.h5 other.tsv --evaluate", 1, "plant");
+  refused("classify x.h5 texts.tsv --evaluate --base model.h5", 2, "--base");
+  refused("generate train.h5 -p x", 1, "train.h5");
+}

@@ -1,0 +1,129 @@
+#include "classify_write.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include "heddle/formats/lines.hpp"
+#include "heddle/text/unicode.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::Json;
+
+// Bytes that are no UTF-8 are replaced: JSON has no others.
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string rounded(double value) {
+  std::ostringstream out;
+  out << std::setprecision(6) << value;
+  return out.str();
+}
+
+// The most likely classes, the likeliest first.
+std::vector<Index> ranking(const std::vector<double>& probabilities, Index top) {
+  std::vector<Index> order(probabilities.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return probabilities[static_cast<std::size_t>(a)] > probabilities[static_cast<std::size_t>(b)];
+  });
+  order.resize(std::min(order.size(), static_cast<std::size_t>(top)));
+  return order;
+}
+
+Json text_json(const data::LabelledText& text) {
+  Json json{{"text", text.text}};
+  if (text.second_text) json["text_b"] = *text.second_text;
+  return json;
+}
+
+// One line, whatever the answer has of line ends and tabs.
+std::string on_a_line(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
+                   const std::vector<std::vector<double>>& classes, const WriteOptions& options) {
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const std::vector<Index> order = ranking(classes[i], options.top);
+    const auto probability = [&](Index id) { return classes[i][static_cast<std::size_t>(id)]; };
+    if (options.jsonl) {
+      Json json = text_json(data.texts[i]);
+      json["label"] = labels.name(order[0]);
+      json["probability"] = probability(order[0]);
+      for (const Index id : order) json["top"].push_back({labels.name(id), probability(id)});
+      out << dump(json) << "\n";
+      continue;
+    }
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      out << (k == 0 ? "" : "\t") << labels.name(order[k]) << "\t" << rounded(probability(order[k]));
+    }
+    out << "\n";
+  }
+}
+
+void write_numbers(std::ostream& out, const TaskData& data, const std::vector<double>& numbers,
+                   const WriteOptions& options) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (options.jsonl) {
+      Json json = text_json(data.texts[i]);
+      json["value"] = numbers[i];
+      out << dump(json) << "\n";
+    } else {
+      out << rounded(numbers[i]) << "\n";
+    }
+  }
+}
+
+void write_tags(std::ostream& out, std::string_view content, const TaskData& data, const data::LabelSet& labels,
+                const TaskAnswers& answers, const WriteOptions& options) {
+  std::map<Index, std::string> tag_of_line;
+  for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+    const data::TaggedSentence& sentence = data.sentences[s];
+    const std::vector<std::string> tags = predicted_tags(answers.tags[s], labels, labels.name(0));
+    if (options.jsonl) out << dump({{"words", sentence.words}, {"tags", tags}}) << "\n";
+    for (std::size_t w = 0; w < tags.size(); ++w) tag_of_line[sentence.lines[w]] = tags[w];
+  }
+  if (options.jsonl) return;
+  formats::for_each_line(content, data.file, [&](std::string_view line, const formats::Place& place) {
+    const auto tag = tag_of_line.find(place.line);
+    out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
+  });
+}
+
+void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& answers, const WriteOptions& options) {
+  for (std::size_t q = 0; q < data.questions.size(); ++q) {
+    const data::SpanQuestion& question = data.questions[q];
+    const std::string& context = *question.context;
+    const auto& found = answers.spans[q];
+    const bool none = found.empty() || found.front().null_score > options.null_threshold;
+    Json list = Json::array();
+    std::string line = question.id;
+    if (none && !options.jsonl) line += "\t\t\t\t";
+    for (std::size_t k = 0; k < found.size() && static_cast<Index>(k) < options.top; ++k) {
+      const data::TextSpan place = found[k].place;
+      const std::string text = context.substr(place.begin, place.end - place.begin);
+      const auto begin = text::count_characters(std::string_view(context).substr(0, place.begin));
+      const auto end = begin + text::count_characters(text);
+      list.push_back({{"text", text}, {"answer_start", begin}, {"score", found[k].score},
+                      {"null_score", found[k].null_score}});
+      if (!none) line += concatenate("\t", on_a_line(text), "\t", begin, "\t", end, "\t", rounded(found[k].score));
+    }
+    if (options.jsonl) {
+      out << dump({{"id", question.id}, {"question", question.question},
+                   {"answer", none ? "" : list[0]["text"].get<std::string>()}, {"top", list}})
+          << "\n";
+    } else {
+      out << line << "\n";
+    }
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,33 @@
+// finetune: trains a pre-trained model for a task.
+#include "heddle/cli/run.hpp"
+#include "heddle/cli/signals.hpp"
+#include "finetune_run.hpp"
+
+using namespace heddle;
+
+namespace {
+
+const cli::About about{.name = "finetune",
+                       .summary = "Trains a pre-trained model for a task, on labelled examples.",
+                       .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
+                                    "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]"},
+                       .operands = {}};
+
+void check_usage(const FinetuneOptions& options) {
+  check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
+  check<UsageError>(!options.train.empty(), "--train names the labelled file to train on");
+  check<UsageError>(!options.output.empty(), "-o names the file to write");
+  check<UsageError>(options.task != models::Task::lm,
+                    "--task lm: to go on with a language model use pretrain --from MODEL");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const auto options = arguments.read<FinetuneOptions>();
+    check_usage(options);
+    cli::catch_stop_signals();
+    return FinetuneRun(options, arguments).run();
+  });
+}

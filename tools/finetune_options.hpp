@@ -1,0 +1,83 @@
+// The command line of finetune.
+#pragma once
+
+#include <string>
+
+#include "heddle/data/framing.hpp"
+#include "heddle/formats/labelled_input.hpp"
+#include "heddle/models/task.hpp"
+#include "heddle/training/options.hpp"
+
+namespace heddle {
+
+enum class ClassWeights { none, balanced };
+template <>
+struct Names<ClassWeights> {
+  static constexpr std::pair<ClassWeights, std::string_view> list[] = {{ClassWeights::none, "none"},
+                                                                       {ClassWeights::balanced, "auto"}};
+};
+
+struct FinetuneOptions {
+  std::string from, train, valid, output, log, metric, freeze;
+  models::Task task = models::Task::classify;
+  models::Pooling pooling = models::Pooling::automatic;
+  formats::LabelledInput input;
+  data::Overlong overlong = data::Overlong::error;
+  Index folds = 0, fold = 0, patience = 0;
+  ClassWeights class_weights = ClassWeights::none;
+  double layer_decay = 1;
+  double dropout = -1;
+  LowRankOptions adapters;
+  training::TrainingOptions training;
+  training::ScheduleOptions schedule;
+  training::OptimizerOptions optimizer;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("from", "the model to start from, made by pretrain or convert").takes("MODEL"), self.from);
+    visitor(Field("task", "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span of "
+                  "a text that answers a question, or to predict tokens").takes("NAME"), self.task);
+    visitor(Field("train", "labelled file to train on; for the task lm a token file").takes("FILE"), self.train);
+    visitor(Field("valid", "labelled file to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
+            self.valid);
+    visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').takes("FILE"), self.output);
+    visitor(Field("input", "Labelled files"), self.input);
+    visitor(Field("overlong", "examples longer than the context: an error, cut them, or learn from all of their parts"),
+            self.overlong);
+    visitor(Field("folds", "cut --train into this many equal parts; 0 means use all of it").range(0, 10000).takes("K"),
+            self.folds);
+    visitor(Field("fold", "the part, from 0, to leave out of training, and to evaluate on unless --valid is given")
+                .range(0, 9999).takes("I"), self.fold);
+    visitor(Field("metric", "the figure of the validation that decides which model is best; default: the task's own")
+                .takes("NAME"), self.metric);
+    visitor(Field("patience", "stop when this many evaluations in a row bring nothing better; 0 means never")
+                .range(0).takes("N"), self.patience);
+    visitor(Field("pooling", "the hidden state that stands for a text: of the first token, of the last, or the mean; "
+                  "auto is the first for encoders and the last for decoders"), self.pooling);
+    visitor(Field("class_weights", "auto lets every class count alike, however rare"), self.class_weights);
+    visitor(Field("freeze", "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
+                  "apart by commas").takes("LIST"), self.freeze);
+    visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
+                .above(0, 1).takes("X"), self.layer_decay);
+    visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
+    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
+    visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
+    visitor(Field("training", "Training"), self.training);
+    visitor(Field("schedule", "Learning rate"), self.schedule);
+    visitor(Field("optimizer", "Optimizer"), self.optimizer);
+  }
+
+  // What fine-tuning takes where pre-training takes other values.
+  FinetuneOptions() {
+    training.epochs = 3;
+    training.batch_size = 16;
+    training.checkpoint_every = 0;
+    schedule.learning_rate = 1e-4;
+    schedule.final_learning_rate = 0;
+    schedule.schedule = training::ScheduleKind::linear;
+    optimizer.beta2 = 0.999;
+    optimizer.weight_decay = 0.01;
+  }
+};
+
+}  // namespace heddle
