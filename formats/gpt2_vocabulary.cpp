@@ -129,8 +129,9 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
 
 }  // namespace
 
-bool is_gpt2_vocabulary(const std::string& directory) {
-  return find_files(directory).has_value();
+std::vector<std::string> gpt2_vocabulary_files(const std::string& directory) {
+  const std::optional<Files> files = find_files(directory);
+  return files ? std::vector{files->pieces, files->merges} : std::vector<std::string>{};
 }
 
 text::TokenizerModel read_gpt2_vocabulary(const std::string& directory) {

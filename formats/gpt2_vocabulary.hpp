@@ -3,13 +3,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heddle/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 
-// True where the directory has both files of either naming.
-bool is_gpt2_vocabulary(const std::string& directory);
+// Both files, of either naming; empty where the directory does not have them.
+std::vector<std::string> gpt2_vocabulary_files(const std::string& directory);
 
 // The tokenizer; <|endoftext|>, if it is a piece, is its special token and end of text.
 // Throws DataError with file and line for anything that is not as above.

@@ -2,9 +2,8 @@
 
 #include <filesystem>
 
-#include "heddle/formats/gpt2_vocabulary.hpp"
+#include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/hdf5_archive.hpp"
-#include "heddle/formats/wordpiece_vocabulary.hpp"
 
 namespace heddle::formats {
 
@@ -14,19 +13,34 @@ void save_tokenizer(const std::string& path, const text::TokenizerModel& model, 
   file.commit(provenance);
 }
 
+namespace {
+
+// Throws what the tokenizer says about its model, with the name of where it came from.
+text::Tokenizer checked(text::TokenizerModel model, const std::string& where, const char* advice) {
+  try {
+    return text::Tokenizer(std::move(model));
+  } catch (const DataError& error) {
+    throw DataError(concatenate(where, ": ", error.what(), advice));
+  }
+}
+
+}  // namespace
+
 text::Tokenizer load_tokenizer(const std::string& path) {
-  if (is_wordpiece_vocabulary(path)) return text::Tokenizer(read_wordpiece_vocabulary(path));
-  if (std::filesystem::is_directory(path)) return text::Tokenizer(read_gpt2_vocabulary(path));
+  if (const ForeignVocabulary* format = find_foreign_vocabulary(path)) return checked(format->read(path), path, "");
+  const bool is_directory = std::filesystem::is_directory(path);
+  check<DataError>(
+      !is_directory && looks_like_hdf5(path), path, ": ",
+      is_directory ? "is a directory without a tokenizer" : guess_content(Descriptor::open_for_reading(path)),
+      ". A tokenizer is in heddle's tokenizer, token and model files; or it is ", foreign_vocabularies());
   return read_tokenizer(InputFile(path));
 }
 
 void add_tokenizer_input(Provenance& provenance, const std::string& path) {
-  if (is_wordpiece_vocabulary(path)) return add_input(provenance, "tokenizer", wordpiece_vocabulary_file(path));
-  if (!std::filesystem::is_directory(path)) return add_input(provenance, "tokenizer", path);
-  const std::filesystem::path folder(path);
-  const bool openai = !std::filesystem::exists(folder / "vocab.json");
-  add_input(provenance, "tokenizer", (folder / (openai ? "encoder.json" : "vocab.json")).string());
-  add_input(provenance, "tokenizer", (folder / (openai ? "vocab.bpe" : "merges.txt")).string());
+  const ForeignVocabulary* format = find_foreign_vocabulary(path);
+  for (const std::string& file : format != nullptr ? format->files(path) : std::vector{path}) {
+    add_input(provenance, "tokenizer", file);
+  }
 }
 
 void write_tokenizer(OutputFile& file, const text::TokenizerModel& model) {
@@ -42,12 +56,7 @@ text::TokenizerModel read_tokenizer_model(const InputFile& file) {
 }
 
 text::Tokenizer read_tokenizer(const InputFile& file) {
-  text::TokenizerModel model = read_tokenizer_model(file);
-  try {
-    return text::Tokenizer(std::move(model));
-  } catch (const DataError& error) {
-    throw DataError(concatenate(file.path(), ": /tokenizer: ", error.what(), ". The file is damaged"));
-  }
+  return checked(read_tokenizer_model(file), file.path() + ": /tokenizer", ". The file is damaged");
 }
 
 }  // namespace heddle::formats

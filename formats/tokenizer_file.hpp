@@ -12,9 +12,8 @@ namespace heddle::formats {
 // Writes a tokenizer file. Throws DataError.
 void save_tokenizer(const std::string& path, const text::TokenizerModel& model, const Provenance& provenance);
 
-// Reads the tokenizer of a tokenizer, token or model file, GPT-2's vocabulary from a directory, or
-// BERT's from a directory or a vocab.txt.
-// Throws DataError with the file's name.
+// Reads the tokenizer of a tokenizer, token or model file, or a foreign one (foreign_vocabulary.hpp).
+// Throws DataError with the file's name; where it is none of these, with what would be.
 text::Tokenizer load_tokenizer(const std::string& path);
 
 // Adds what load_tokenizer(path) reads to the inputs, in the role "tokenizer".

@@ -42,18 +42,18 @@ bool has_capitals(std::string_view piece) {
 
 }  // namespace
 
-std::string wordpiece_vocabulary_file(const std::string& path) {
-  return std::filesystem::is_directory(path) ? (std::filesystem::path(path) / file_name).string() : path;
-}
-
-bool is_wordpiece_vocabulary(const std::string& path) {
-  const std::filesystem::path file = wordpiece_vocabulary_file(path);
+std::vector<std::string> wordpiece_vocabulary_files(const std::string& path) {
   std::error_code ignored;
-  return file.filename() == file_name && std::filesystem::is_regular_file(file, ignored);
+  const std::filesystem::path given(path);
+  const std::filesystem::path file = std::filesystem::is_directory(given, ignored) ? given / file_name : given;
+  const bool found = file.filename() == file_name && std::filesystem::is_regular_file(file, ignored);
+  return found ? std::vector{file.string()} : std::vector<std::string>{};
 }
 
 text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
-  const std::string file = wordpiece_vocabulary_file(path);
+  const std::vector<std::string> files = wordpiece_vocabulary_files(path);
+  check<DataError>(!files.empty(), path, ": no BERT vocabulary; it needs vocab.txt");
+  const std::string& file = files[0];
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::wordpiece;
   const Ids ids = read_pieces(file, model.pieces);

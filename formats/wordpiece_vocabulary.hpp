@@ -3,15 +3,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heddle/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 
-// True for a file of the name vocab.txt, and for a directory that has one.
-bool is_wordpiece_vocabulary(const std::string& path);
-// The vocab.txt that a path stands for.
-std::string wordpiece_vocabulary_file(const std::string& path);
+// The vocab.txt that a path is, or a directory that has one; empty for others.
+std::vector<std::string> wordpiece_vocabulary_files(const std::string& path);
 
 // The tokenizer. Text is made small and loses its accents if no piece has a capital letter of ASCII.
 // Throws DataError with file and line for empty lines, pieces that come twice and text that is not UTF-8, and where

@@ -42,7 +42,7 @@ std::size_t Continuation::find_stop() const {
 bool Continuation::add(const decoding::Choice& token) {
   ids_.push_back(token.id);
   log_likelihood_ += token.log_probability;
-  tokenizer_.decode(std::span(&token.id, 1), text_);
+  tokenizer_.decode(token.id, text_, text::TextPlace::inside);
   fresh_begin_ = certain_;
   if (const std::size_t stop = find_stop(); stop != std::string::npos) {
     text_.resize(stop);

@@ -7,6 +7,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/progress.hpp"
+#include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/problems.hpp"
 #include "heddle/formats/token_file.hpp"
@@ -78,7 +79,7 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
 }  // namespace
 
 std::vector<std::string> verify(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
+  if (std::filesystem::is_directory(path) || formats::find_foreign_vocabulary(path) != nullptr) {
     formats::load_tokenizer(path);
     return {};
   }

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "heddle/base/strings.hpp"
-#include "heddle/formats/gpt2_vocabulary.hpp"
+#include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/formats/wordpiece_vocabulary.hpp"
@@ -57,17 +57,9 @@ Summary summarize_tokens(const formats::TokenFile& file) {
 }
 
 Summary summarize_all(const std::string& path) {
-  if (formats::is_wordpiece_vocabulary(path)) {
-    return {.name = path,
-            .description = "BERT's vocabulary",
-            .kind = "tokenizer",
-            .tokenizer = formats::read_wordpiece_vocabulary(path)};
-  }
-  if (std::filesystem::is_directory(path)) {
-    return {.name = path,
-            .description = "GPT-2's vocabulary as a directory",
-            .kind = "tokenizer",
-            .tokenizer = formats::read_gpt2_vocabulary(path)};
+  if (const formats::ForeignVocabulary* format = formats::find_foreign_vocabulary(path)) {
+    return {
+        .name = path, .description = std::string(format->name), .kind = "tokenizer", .tokenizer = format->read(path)};
   }
   switch (formats::kind_of(path)) {
     case formats::FileKind::model:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "heddle/cli/signals.hpp"
 #include "heddle/cli/streams.hpp"
@@ -33,12 +34,13 @@ class IdParser {
       end_number(text);
       if (letter != '\n') continue;
       text += '\n';
+      place_ = text::TextPlace::begin;
       ++line_;
     }
   }
   void end_number(std::string& text) {
     if (number_.empty()) return;
-    tokenizer_.decode(parse(), text);
+    tokenizer_.decode(parse(), text, std::exchange(place_, text::TextPlace::inside));
     number_.clear();
   }
 
@@ -59,62 +61,56 @@ class IdParser {
   const text::Tokenizer& tokenizer_;
   std::string name_;
   std::string number_;  // so far
+  text::TextPlace place_ = text::TextPlace::begin;  // in its line
   Index line_ = 1;
-};
-
-// Text that leaves in parts. The last byte stays, so that what comes next knows what it follows.
-class Parts {
- public:
-  explicit Parts(std::ostream& out) : out_(out) {}
-
-  std::string text;
-  void send() {
-    out_ << std::string_view(text).substr(sent_);
-    text.erase(0, text.size() - std::min<std::size_t>(text.size(), 1));
-    sent_ = text.size();
-  }
-
- private:
-  std::ostream& out_;
-  std::size_t sent_ = 0;
 };
 
 void decode_ids(const std::string& name, const text::Tokenizer& tokenizer, std::ostream& out) {
   cli::Input input(name);
   IdParser parser(tokenizer, input.name());
   std::vector<char> block(block_bytes);
-  Parts parts(out);
+  std::string text;
   while (const std::size_t count = input.read(block)) {
-    parser.add({block.data(), count}, parts.text);
-    parts.send();
+    text.clear();
+    parser.add({block.data(), count}, text);
     // At once, for whoever gives a line and waits for its text.
-    out << std::flush;
+    out << text << std::flush;
   }
-  parser.end_number(parts.text);
-  parts.send();
+  text.clear();
+  parser.end_number(text);
+  out << text;
 }
 
-// The end-of-text token that tokenize puts after each document is no part of the text. Wordpiece loses line ends, and
-// gets one for it.
+bool loses_line_ends(const text::Tokenizer& tokenizer) {
+  return tokenizer.kind() == text::TokenizerKind::wordpiece || tokenizer.model().spaced_words;
+}
+
+// The end-of-text token that tokenize puts after each document is no part of the text; where line ends were lost, one
+// stands for it.
 void decode_token_file(const formats::TokenFile& file, const text::Tokenizer& tokenizer, std::ostream& out) {
   const std::optional<TokenId> end_of_text = tokenizer.end_of_text();
   Index document = -1, document_end = 0;
   std::vector<TokenId> ids;
-  Parts parts(out);
+  std::string text;
+  text::TextPlace place = text::TextPlace::begin;
   for (Index first = 0; first < file.size(); first += block_tokens) {
     cli::throw_if_stopped();
     ids.resize(static_cast<std::size_t>(std::min(block_tokens, file.size() - first)));
     file.read(first, ids);
+    text.clear();
     for (Index at = first; const TokenId id : ids) {
-      while (at >= document_end) document_end = file.document(++document).second;
+      while (at >= document_end) {
+        document_end = file.document(++document).second;
+        place = text::TextPlace::begin;
+      }
       ++at;
       if (id != end_of_text || at != document_end) {
-        tokenizer.decode(id, parts.text);
-      } else if (tokenizer.kind() == text::TokenizerKind::wordpiece) {
-        parts.text += '\n';
+        tokenizer.decode(id, text, std::exchange(place, text::TextPlace::inside));
+      } else if (loses_line_ends(tokenizer)) {
+        text += '\n';
       }
     }
-    parts.send();
+    out << text;
   }
 }
 

@@ -148,6 +148,10 @@ void for_each_located_word(std::string_view text, const BasicWords& options,
   cut_words(text, options, take);
 }
 
+bool is_punctuation(char32_t c) {
+  return fast_role_of(c) == Role::alone;
+}
+
 bool is_basic_boundary(std::string_view text, std::size_t position) {
   return is_ascii_space(text[position]) || is_ascii_space(text[position - 1]);
 }

@@ -29,6 +29,9 @@ struct Origin {
 void for_each_located_word(std::string_view text, const BasicWords& options,
                            const std::function<void(std::string_view, std::span<const Origin>)>& take);
 
+// The general category P, and the symbols of ASCII.
+bool is_punctuation(char32_t c);
+
 // True where every text that has these bytes around the position may be cut: beside white space.
 bool is_basic_boundary(std::string_view text, std::size_t position);
 

@@ -31,11 +31,16 @@ class Encoder {
   virtual bool is_boundary(std::string_view text, std::size_t position) const = 0;
 };
 
+// What stands for text without a piece. Throws NoToken.
+TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::size_t offset);
+
 // The encoders of the kinds. The vocabulary must outlive them. Throw DataError.
 std::unique_ptr<Encoder> make_bpe_encoder(const Vocabulary& vocabulary);
 std::unique_ptr<Encoder> make_byte_encoder(const Vocabulary& vocabulary);
 std::unique_ptr<Encoder> make_character_encoder(const Vocabulary& vocabulary);
 std::unique_ptr<Encoder> make_word_encoder(const Vocabulary& vocabulary);
 std::unique_ptr<Encoder> make_wordpiece_encoder(const Vocabulary& vocabulary);
+std::unique_ptr<Encoder> make_unigram_encoder(const Vocabulary& vocabulary);
+std::unique_ptr<Encoder> make_char_bpe_encoder(const Vocabulary& vocabulary);
 
 }  // namespace heddle::text

@@ -32,15 +32,6 @@ class ByteEncoder : public Encoder {
   const Vocabulary& vocabulary_;
 };
 
-// What stands for text without a piece. Throws NoToken.
-TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::size_t offset) {
-  if (!is_utf8(text)) throw NoToken(offset, "invalid UTF-8, and the tokenizer has no byte pieces");
-  const Index unknown = vocabulary.model().unknown;
-  if (unknown != no_token) return static_cast<TokenId>(unknown);
-  throw NoToken(offset, concatenate("no piece of the tokenizer is ", quoted(text),
-                                    "; train it with byte fallback, with an unknown token or on text that has it"));
-}
-
 class CharacterEncoder : public Encoder {
  public:
   explicit CharacterEncoder(const Vocabulary& vocabulary)
@@ -120,6 +111,14 @@ class WordEncoder : public Encoder {
 };
 
 }  // namespace
+
+TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::size_t offset) {
+  if (!is_utf8(text)) throw NoToken(offset, "invalid UTF-8, and the tokenizer has no byte pieces");
+  const Index unknown = vocabulary.model().unknown;
+  if (unknown != no_token) return static_cast<TokenId>(unknown);
+  throw NoToken(offset, concatenate("no piece of the tokenizer is ", quoted(text),
+                                    "; train it with byte fallback, with an unknown token or on text that has it"));
+}
 
 std::unique_ptr<Encoder> make_byte_encoder(const Vocabulary& vocabulary) {
   return std::make_unique<ByteEncoder>(vocabulary);

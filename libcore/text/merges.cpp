@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heddle/base/error.hpp"
+#include "heddle/text/encoder.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::text {
@@ -22,6 +23,7 @@ Merges::Merges(const Vocabulary& vocabulary) {
   for (std::size_t byte = 0; byte < 256; ++byte) {
     byte_tokens_[byte] = vocabulary.byte_token(static_cast<unsigned char>(byte));
   }
+  has_all_bytes_ = vocabulary.has_all_bytes();
   const std::vector<Index>& pairs = vocabulary.model().merges;
   check<DataError>(pairs.size() / 2 < no_rank, "more merges than ranks can tell apart");
   slots_.resize(std::bit_ceil(pairs.size() + 2));
@@ -51,22 +53,49 @@ std::size_t Merges::slot_of(TokenId left, TokenId right) const {
   return at;
 }
 
-void Merges::encode(std::string_view word, std::vector<TokenId>& ids) const {
-  if (word.size() <= short_word) {
-    encode_short(word, ids);
-  } else {
-    encode_long(word, ids);
+struct Merges::ShortWord {
+  std::array<TokenId, short_word> tokens;
+  std::array<std::uint32_t, short_word> ranks;  // of the pair that begins at each token; the last one begins none
+  std::size_t count;
+};
+
+void Merges::check_bytes(std::string_view text) const {
+  const auto is_missing = [this](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)] == no_token; };
+  const auto missing = std::ranges::find_if(text, is_missing);
+  if (missing == text.end()) return;
+  throw NoToken(static_cast<std::size_t>(missing - text.begin()),
+                concatenate("no piece of the tokenizer is the byte ", quoted({&*missing, 1})));
+}
+
+void Merges::encode(std::string_view text, std::vector<TokenId>& ids) const {
+  if (!has_all_bytes_) check_bytes(text);
+  const auto token_of = [this](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)]; };
+  if (text.size() > short_word) {
+    std::vector<TokenId> tokens(text.size());
+    std::ranges::transform(text, tokens.begin(), token_of);
+    return merge_long(tokens, ids);
   }
+  ShortWord word;
+  word.count = text.size();
+  for (std::size_t i = 0; i < word.count; ++i) word.tokens[i] = token_of(text[i]);
+  for (std::size_t i = 0; i + 1 < word.count; ++i) word.ranks[i] = byte_pair_rank(text[i], text[i + 1]);
+  merge_short(word, ids);
+}
+
+void Merges::encode(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const {
+  if (tokens.size() > short_word) return merge_long(tokens, ids);
+  ShortWord word;
+  word.count = tokens.size();
+  std::ranges::copy(tokens, word.tokens.begin());
+  for (std::size_t i = 0; i + 1 < word.count; ++i) word.ranks[i] = find(tokens[i], tokens[i + 1]).rank;
+  merge_short(word, ids);
 }
 
 // Scans all ranks for the lowest: quadratic, but fastest for words of ordinary length.
-void Merges::encode_short(std::string_view word, std::vector<TokenId>& ids) const {
-  std::array<TokenId, short_word> tokens;
-  std::array<std::uint32_t, short_word> ranks;  // of the pair that begins at each token; the last one begins none
-  std::size_t count = word.size();
-  for (std::size_t i = 0; i < count; ++i) tokens[i] = byte_tokens_[static_cast<unsigned char>(word[i])];
+void Merges::merge_short(ShortWord& word, std::vector<TokenId>& ids) const {
+  auto& [tokens, ranks, all] = word;
+  std::size_t count = all;
   const auto rank_at = [&](std::size_t i) { return i + 1 < count ? find(tokens[i], tokens[i + 1]).rank : no_rank; };
-  for (std::size_t i = 0; i + 1 < count; ++i) ranks[i] = byte_pair_rank(word[i], word[i + 1]);
   if (count > 0) ranks[count - 1] = no_rank;
   while (count > 1) {
     const auto best = static_cast<std::size_t>(std::min_element(ranks.begin(), ranks.begin() + count) - ranks.begin());
@@ -82,7 +111,7 @@ void Merges::encode_short(std::string_view word, std::vector<TokenId>& ids) cons
 }
 
 // Keeps candidate pairs in a heap by rank and position. A pair that has changed since is recognised by its rank.
-void Merges::encode_long(std::string_view word, std::vector<TokenId>& ids) const {
+void Merges::merge_long(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const {
   using Position = std::uint32_t;
   struct Symbol {
     TokenId token;  // no_token once merged into its left neighbour
@@ -90,9 +119,9 @@ void Merges::encode_long(std::string_view word, std::vector<TokenId>& ids) const
     Position previous, next;
   };
   using Candidate = std::pair<std::uint32_t, Position>;
-  check<DataError>(word.size() < std::numeric_limits<Position>::max(), "a word of ", word.size(),
+  check<DataError>(tokens.size() < std::numeric_limits<Position>::max(), "a word of ", tokens.size(),
                    " bytes; put spaces or line ends into the text");
-  const auto size = static_cast<Position>(word.size());
+  const auto size = static_cast<Position>(tokens.size());
   std::vector<Symbol> symbols(size);
   std::vector<Candidate> candidates;
   const auto update = [&](Position i) {
@@ -101,7 +130,7 @@ void Merges::encode_long(std::string_view word, std::vector<TokenId>& ids) const
     return symbols[i].rank != no_rank;
   };
   for (Position i = 0; i < size; ++i) {
-    symbols[i] = {byte_tokens_[static_cast<unsigned char>(word[i])], no_rank, i - 1, i + 1};
+    symbols[i] = {tokens[i], no_rank, i - 1, i + 1};
   }
   for (Position i = 0; i < size; ++i) {
     if (update(i)) candidates.emplace_back(symbols[i].rank, i);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,10 @@ class Merges {
   // Throws DataError where two pieces merge into none, or twice.
   explicit Merges(const Vocabulary& vocabulary);
 
+  // Of bytes. Throws NoToken for a byte without a piece, which vocabularies of other programs may have.
   void encode(std::string_view word, std::vector<TokenId>& ids) const;
+  // Of other tokens to begin with.
+  void encode(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const;
 
  private:
   static constexpr std::uint32_t no_rank = std::numeric_limits<std::uint32_t>::max();
@@ -33,8 +37,10 @@ class Merges {
 
   std::size_t slot_of(TokenId left, TokenId right) const;
   const Merge& find(TokenId left, TokenId right) const { return slots_[slot_of(left, right)]; }
-  void encode_short(std::string_view word, std::vector<TokenId>& ids) const;
-  void encode_long(std::string_view word, std::vector<TokenId>& ids) const;
+  void check_bytes(std::string_view text) const;
+  struct ShortWord;
+  void merge_short(ShortWord& word, std::vector<TokenId>& ids) const;
+  void merge_long(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const;
 
   std::uint32_t byte_pair_rank(char left, char right) const {
     return byte_pair_ranks_[static_cast<std::size_t>(static_cast<unsigned char>(left) << 8 |
@@ -42,6 +48,7 @@ class Merges {
   }
 
   std::array<TokenId, 256> byte_tokens_;
+  bool has_all_bytes_;
   std::vector<std::uint32_t> byte_pair_ranks_;  // by both bytes: most lookups are of these
   std::vector<Merge> slots_;                    // open addressing; empty slots have no_rank
 };

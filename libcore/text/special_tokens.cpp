@@ -1,24 +1,66 @@
 #include "heddle/text/special_tokens.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "heddle/text/unicode.hpp"
+
 namespace heddle::text {
+
+namespace {
+
+std::size_t pair_of(char first, char second) {
+  return static_cast<std::size_t>(static_cast<unsigned char>(first)) << 8 | static_cast<unsigned char>(second);
+}
+
+bool is_space(const Character& character) {
+  return classify(character.code) == CharacterClass::space;
+}
+
+}  // namespace
 
 SpecialTokens::SpecialTokens(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
   std::ranges::stable_sort(tokens_, std::greater<>{}, [](const Token& token) { return token.text.size(); });
   for (const Token& token : tokens_) {
-    begins_[static_cast<unsigned char>(token.text[0])] = true;
+    if (token.text.size() == 1) {
+      begins_.set(static_cast<unsigned char>(token.text[0]));
+    } else {
+      begins_with_two_.set(pair_of(token.text[0], token.text[1]));
+    }
     only_first_ = tokens_.front().text[0];
     has_only_first_ = has_only_first_ && token.text[0] == only_first_;
+    strips_ = strips_ || token.strip_left || token.strip_right;
   }
 }
 
+bool SpecialTokens::may_begin(std::string_view text, std::size_t position) const {
+  return begins_[static_cast<unsigned char>(text[position])] ||
+         (position + 1 < text.size() && begins_with_two_[pair_of(text[position], text[position + 1])]);
+}
+
 const SpecialTokens::Token* SpecialTokens::match_at(std::string_view text, std::size_t position) const {
+  if (!may_begin(text, position)) return nullptr;
   for (const Token& token : tokens_) {
     if (text.substr(position, token.text.size()) == token.text) return &token;
   }
   return nullptr;
+}
+
+SpecialTokens::Match SpecialTokens::place_of(const Token& token, std::string_view text, std::size_t from,
+                                             std::size_t at) const {
+  Match match{at, at + token.text.size(), token.id};
+  while (token.strip_left && match.begin > from) {
+    const Character before = decode_before(text, match.begin);
+    if (!is_space(before)) break;
+    match.begin -= std::min(before.length, match.begin - from);
+  }
+  while (token.strip_right && match.end < text.size()) {
+    const Character behind = decode(text, match.end);
+    if (!is_space(behind)) break;
+    match.end += behind.length;
+  }
+  return match;
 }
 
 std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, std::size_t from) const {
@@ -28,16 +70,15 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
       at = text.find(only_first_, at);
       if (at == std::string_view::npos) return std::nullopt;
     }
-    if (!begins_[static_cast<unsigned char>(text[at])]) continue;
-    if (const Token* token = match_at(text, at)) return Match{at, at + token->text.size(), token->id};
+    if (const Token* token = match_at(text, at)) return place_of(*token, text, from, at);
   }
   return std::nullopt;
 }
 
 bool SpecialTokens::spans(std::string_view text, std::size_t position) const {
+  if (strips_ && (is_space(decode_before(text, position)) || is_space(decode(text, position)))) return true;
   const std::size_t first = position - std::min(position, longest());
   for (std::size_t at = first; at < position; ++at) {
-    if (!begins_[static_cast<unsigned char>(text[at])]) continue;
     const Token* token = match_at(text, at);
     if (token != nullptr && at + token->text.size() > position) return true;
   }

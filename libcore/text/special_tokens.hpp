@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ class SpecialTokens {
   struct Token {
     std::string text;  // never empty
     TokenId id;
+    bool strip_left = false, strip_right = false;  // whether white space beside it is part of its place
   };
   struct Match {
     std::size_t begin, end;
@@ -28,18 +30,22 @@ class SpecialTokens {
   // The first match that begins at `from` or later.
   std::optional<Match> find(std::string_view text, std::size_t from) const;
 
-  // True where a special token spans the position, so that a text must not be cut there. Sees only what is in the text:
-  // longest() bytes behind the position, or all there ever will be.
+  // True where a special token's place may span the position, so that a text must not be cut there. Sees only what is
+  // in the text: longest() bytes behind the position, or all there ever will be.
   bool spans(std::string_view text, std::size_t position) const;
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
 
  private:
+  bool may_begin(std::string_view text, std::size_t position) const;
   const Token* match_at(std::string_view text, std::size_t position) const;
+  Match place_of(const Token& token, std::string_view text, std::size_t from, std::size_t at) const;
 
   std::vector<Token> tokens_;  // the longest first
-  std::array<bool, 256> begins_{};
+  std::bitset<256> begins_;    // the first bytes of tokens of one byte
+  std::bitset<65536> begins_with_two_;
   char only_first_ = 0;  // the first byte of all of them
   bool has_only_first_ = true;
+  bool strips_ = false;
 };
 
 }  // namespace heddle::text

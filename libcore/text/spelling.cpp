@@ -62,12 +62,21 @@ bool needs_escape(char32_t code) {
          classify(code) == CharacterClass::space;
 }
 
-std::string escape(std::string_view bytes) {
+enum class Spaces { escaped, marked };
+
+constexpr Spaces spaces_of(TokenizerKind kind) {
+  return kind == TokenizerKind::unigram || kind == TokenizerKind::char_bpe ? Spaces::marked : Spaces::escaped;
+}
+
+std::string escape(std::string_view bytes, Spaces spaces = Spaces::escaped) {
+  const bool marked = spaces == Spaces::marked;
   std::string spelling;
   for (std::size_t at = 0; at < bytes.size();) {
     const Character character = decode(bytes, at);
     const std::string_view raw = bytes.substr(at, character.length);
-    if (needs_escape(character.code)) {
+    if (marked && raw == " ") {
+      spelling += space_mark;
+    } else if (needs_escape(character.code) || (marked && raw == space_mark)) {
       for (const char byte : raw) append_escape(spelling, byte);
     } else {
       spelling += raw;
@@ -77,9 +86,14 @@ std::string escape(std::string_view bytes) {
   return spelling;
 }
 
-std::optional<std::string> unescape(std::string_view spelling) {
+std::optional<std::string> unescape(std::string_view spelling, Spaces spaces) {
   std::string bytes;
   for (std::size_t at = 0; at < spelling.size(); ++at) {
+    if (spaces == Spaces::marked && spelling.substr(at).starts_with(space_mark)) {
+      bytes += ' ';
+      at += space_mark.size() - 1;
+      continue;
+    }
     if (spelling[at] != '\\') {
       bytes += spelling[at];
       continue;
@@ -95,7 +109,7 @@ std::optional<std::string> unescape(std::string_view spelling) {
     bytes += static_cast<char>(high << 4 | low);
     at += 2;
   }
-  if (escape(bytes) != spelling) return std::nullopt;
+  if (escape(bytes, spaces) != spelling) return std::nullopt;
   return bytes;
 }
 
@@ -103,7 +117,7 @@ std::optional<std::string> unescape(std::string_view spelling) {
 
 std::string spell(TokenizerKind kind, std::string_view bytes) {
   if (kind == TokenizerKind::wordpiece) return std::string(bytes);
-  if (!is_byte_level(kind)) return escape(bytes);
+  if (!is_byte_level(kind)) return escape(bytes, spaces_of(kind));
   std::string spelling;
   for (const char byte : bytes) append_utf8(spelling, alphabet.codes[static_cast<unsigned char>(byte)]);
   return spelling;
@@ -116,7 +130,7 @@ std::ostream& operator<<(std::ostream& out, const Quoted& text) {
 
 std::optional<std::string> unspell(TokenizerKind kind, std::string_view spelling) {
   if (kind == TokenizerKind::wordpiece) return std::string(spelling);
-  return is_byte_level(kind) ? bytes_of_alphabet(spelling) : unescape(spelling);
+  return is_byte_level(kind) ? bytes_of_alphabet(spelling) : unescape(spelling, spaces_of(kind));
 }
 
 }  // namespace heddle::text

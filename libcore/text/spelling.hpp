@@ -2,7 +2,8 @@
 // be read back. Byte-level kinds (bpe, byte) spell each byte as one character of GPT-2's alphabet: printable Latin-1 as
 // it is, the other 68 bytes as U+0100, U+0101, … ("Ġthe" is " the"). The others (char, word) spell characters as they
 // are, a space \s, and \n, \r, \t, \\ and \xHH for line ends, backslashes and every other byte of white space, control
-// characters and invalid UTF-8. Pieces of wordpiece are words, which have no blanks, and are spelled as they are.
+// characters and invalid UTF-8; unigram and char-bpe too, but a space is SentencePiece's "▁", and that character itself
+// is three \xHH. Pieces of wordpiece are words, which have no blanks, and are spelled as they are.
 #pragma once
 
 #include <iosfwd>
@@ -16,6 +17,9 @@ namespace heddle::text {
 
 // What pieces of wordpiece begin with that begin no word.
 inline constexpr std::string_view continuation_mark = "##";
+
+// What spells a space in pieces of unigram and char-bpe.
+inline constexpr std::string_view space_mark = "\u2581";
 
 std::string spell(TokenizerKind kind, std::string_view bytes);
 

@@ -1,6 +1,7 @@
 #include "heddle/text/tokenizer.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "heddle/base/error.hpp"
@@ -10,12 +11,18 @@ namespace heddle::text {
 
 namespace {
 
-SpecialTokens special_tokens_of(const Vocabulary& vocabulary) {
+std::shared_ptr<const SpecialTokens> find_tokens(const Vocabulary& vocabulary,
+                                                 std::initializer_list<const std::vector<Index>*> lists) {
+  const TokenizerModel& model = vocabulary.model();
+  const auto is_in = [](const std::vector<Index>& ids, Index id) { return std::ranges::find(ids, id) != ids.end(); };
   std::vector<SpecialTokens::Token> tokens;
-  for (const Index id : vocabulary.model().special_tokens) {
-    tokens.push_back({std::string(vocabulary.bytes(id)), static_cast<TokenId>(id)});
+  for (const std::vector<Index>* ids : lists) {
+    for (const Index id : *ids) {
+      tokens.push_back({std::string(vocabulary.bytes(id)), static_cast<TokenId>(id), is_in(model.strip_left, id),
+                        is_in(model.strip_right, id)});
+    }
   }
-  return SpecialTokens(std::move(tokens));
+  return std::make_shared<const SpecialTokens>(std::move(tokens));
 }
 
 std::unique_ptr<Encoder> make_encoder(const Vocabulary& vocabulary) {
@@ -30,6 +37,10 @@ std::unique_ptr<Encoder> make_encoder(const Vocabulary& vocabulary) {
       return make_word_encoder(vocabulary);
     case TokenizerKind::wordpiece:
       return make_wordpiece_encoder(vocabulary);
+    case TokenizerKind::unigram:
+      return make_unigram_encoder(vocabulary);
+    case TokenizerKind::char_bpe:
+      return make_char_bpe_encoder(vocabulary);
   }
   throw DataError("unknown kind of tokenizer");
 }
@@ -38,7 +49,8 @@ std::unique_ptr<Encoder> make_encoder(const Vocabulary& vocabulary) {
 
 Tokenizer::Tokenizer(TokenizerModel model)
     : vocabulary_(std::make_shared<const Vocabulary>(std::move(model))),
-      special_tokens_(std::make_shared<const SpecialTokens>(special_tokens_of(*vocabulary_))),
+      special_tokens_(find_tokens(*vocabulary_, {&this->model().special_tokens, &this->model().added_tokens})),
+      added_tokens_(find_tokens(*vocabulary_, {&this->model().added_tokens})),
       encoder_(make_encoder(*vocabulary_)) {}
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text, SpecialText special) const {
@@ -48,10 +60,9 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, SpecialText specia
 }
 
 void Tokenizer::encode(std::string_view text, std::vector<TokenId>& ids, SpecialText special) const {
+  const SpecialTokens& tokens = tokens_in_text(special);
   std::size_t begin = 0;
-  while (special == SpecialText::token) {
-    const std::optional<SpecialTokens::Match> match = special_tokens_->find(text, begin);
-    if (!match) break;
+  while (const std::optional<SpecialTokens::Match> match = tokens.find(text, begin)) {
     encode_plain(text, begin, match->begin, ids);
     ids.push_back(match->id);
     begin = match->end;
@@ -94,23 +105,22 @@ void Tokenizer::encode_plain(std::string_view text, std::size_t begin, std::size
 
 std::string Tokenizer::decode(std::span<const TokenId> ids) const {
   std::string text;
-  decode(ids, text);
+  TextPlace place = TextPlace::begin;
+  for (const TokenId id : ids) decode(id, text, std::exchange(place, TextPlace::inside));
   return text;
 }
 
-void Tokenizer::decode(std::span<const TokenId> ids, std::string& text) const {
-  for (const TokenId id : ids) decode(id, text);
-}
-
-void Tokenizer::decode(TokenId id, std::string& text) const {
+void Tokenizer::decode(TokenId id, std::string& text, TextPlace place) const {
   std::string_view piece = bytes(id);
   if (kind() == TokenizerKind::wordpiece) {
     if (piece.starts_with(continuation_mark) && piece.size() > continuation_mark.size()) {
       piece.remove_prefix(continuation_mark.size());
-    } else if (!text.empty() && text.back() != '\n') {
+    } else if (place == TextPlace::inside) {
       text += ' ';
     }
   }
+  const bool has_first_space = model().spaced_words || model().prefix_space;
+  if (has_first_space && place == TextPlace::begin && piece.starts_with(' ')) piece.remove_prefix(1);
   text += piece;
 }
 
@@ -135,8 +145,7 @@ bool Tokenizer::is_special(TokenId id) const {
 }
 
 bool Tokenizer::is_boundary(std::string_view text, std::size_t position, SpecialText special) const {
-  return encoder_->is_boundary(text, position) &&
-         (special == SpecialText::plain || !special_tokens_->spans(text, position));
+  return encoder_->is_boundary(text, position) && !tokens_in_text(special).spans(text, position);
 }
 
 std::size_t Tokenizer::boundary_context() const {

@@ -25,6 +25,9 @@ enum class SpecialText {
   plain   // text like any other
 };
 
+// Where in a text a token stands; some kinds set spaces between words.
+enum class TextPlace { begin, inside };
+
 // Copies share everything; all functions may be called from several threads.
 class Tokenizer {
  public:
@@ -37,8 +40,9 @@ class Tokenizer {
   std::string fingerprint() const { return text::fingerprint(model()); }
 
   // decode(encode(text)) is the text, byte for byte, unless the unknown token stands for something; a wordpiece
-  // tokenizer gives its words with spaces between.
-  // The second form appends. Throws TextError where there is no token; bpe and byte have one for every text.
+  // tokenizer, and a unigram tokenizer with spaced_words, gives its words with spaces between.
+  // The second form appends. Throws TextError where there is no token; bpe, byte and what falls back to bytes have one
+  // for every text.
   std::vector<TokenId> encode(std::string_view text, SpecialText special = SpecialText::token) const;
   void encode(std::string_view text, std::vector<TokenId>& ids, SpecialText special = SpecialText::token) const;
 
@@ -47,14 +51,12 @@ class Tokenizer {
   // the text in other ways than wordpiece does.
   std::vector<LocatedToken> encode_with_offsets(std::string_view text, SpecialText special = SpecialText::token) const;
 
-  // The bytes of the ids one after the other, so that ids may be decoded in parts. The second form appends: a wordpiece
-  // tokenizer sets a space before a word if text is there already.
+  // The text of the ids. The second form appends that of one id, so that ids may be decoded in parts.
   // Throws DataError for an id outside the vocabulary.
   std::string decode(std::span<const TokenId> ids) const;
-  void decode(std::span<const TokenId> ids, std::string& text) const;
-  void decode(TokenId id, std::string& text) const;
+  void decode(TokenId id, std::string& text, TextPlace place) const;
 
-  // The bytes that one id decodes to, and their number; a special token's are its text. Throw like decode.
+  // The bytes that one id stands for, and their number; a special token's are its text. Throw like decode.
   std::string_view bytes(TokenId id) const;
   Index token_bytes(TokenId id) const { return static_cast<Index>(bytes(id).size()); }
 
@@ -80,10 +82,14 @@ class Tokenizer {
   static std::optional<TokenId> optional_id(Index id) {
     return id == no_token ? std::nullopt : std::optional(static_cast<TokenId>(id));
   }
+  const SpecialTokens& tokens_in_text(SpecialText special) const {
+    return special == SpecialText::token ? *special_tokens_ : *added_tokens_;
+  }
   void encode_plain(std::string_view text, std::size_t begin, std::size_t end, std::vector<TokenId>& ids) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
-  std::shared_ptr<const SpecialTokens> special_tokens_;
+  std::shared_ptr<const SpecialTokens> special_tokens_;  // and added ones
+  std::shared_ptr<const SpecialTokens> added_tokens_;
   std::shared_ptr<const Encoder> encoder_;
 };
 

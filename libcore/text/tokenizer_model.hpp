@@ -16,31 +16,45 @@ enum class TokenizerKind {
   byte,       // a byte a token
   character,  // a character a token
   word,       // a pre-token a token
-  wordpiece   // words of BERT's basic tokenisation, the longest pieces first
+  wordpiece,  // words of BERT's basic tokenisation, the longest pieces first
+  unigram,    // pieces with probabilities, the most probable ones together
+  char_bpe    // characters merged pair by pair, as SentencePiece does; read from other programs' files, not trained
 };
 
 }  // namespace heddle::text
 
 template <>
 struct heddle::Names<heddle::text::TokenizerKind> {
-  static constexpr std::pair<text::TokenizerKind, std::string_view> list[] = {{text::TokenizerKind::bpe, "bpe"},
-                                                                              {text::TokenizerKind::byte, "byte"},
-                                                                              {text::TokenizerKind::character, "char"},
-                                                                              {text::TokenizerKind::word, "word"},
-                                                                              {text::TokenizerKind::wordpiece, "wordpiece"}};
+  static constexpr std::pair<text::TokenizerKind, std::string_view> list[] = {
+      {text::TokenizerKind::bpe, "bpe"},
+      {text::TokenizerKind::byte, "byte"},
+      {text::TokenizerKind::character, "char"},
+      {text::TokenizerKind::word, "word"},
+      {text::TokenizerKind::wordpiece, "wordpiece"},
+      {text::TokenizerKind::unigram, "unigram"},
+      {text::TokenizerKind::char_bpe, "char-bpe"}};
 };
 
 namespace heddle::text {
 
 struct TokenizerModel {
   TokenizerKind kind = TokenizerKind::byte;
-  std::vector<std::string> pieces;  // spelled as spelling.hpp says; special tokens as they are
+  std::vector<std::string> pieces;  // spelled as spelling.hpp says; special and added tokens as they are
   std::vector<Index> merges;
+  std::vector<double> scores;
   std::vector<Index> special_tokens;
+  std::vector<Index> added_tokens;
+  std::vector<Index> strip_left, strip_right;
   Index unknown = -1;
   Index end_of_text = -1;
   Index classification = -1, separator = -1, mask = -1, padding = -1;
+  Index pair_separators = 1;
   bool lowercase = false, strip_accents = false;
+  std::vector<std::string> cuts;
+  bool spaced_words = false;
+  bool prefix_space = false;
+  bool byte_fallback = false;
+  std::vector<std::string> charsmap;
 
   bool operator==(const TokenizerModel&) const = default;
 
@@ -49,7 +63,13 @@ struct TokenizerModel {
     visitor(Field("kind", "how text is cut"), self.kind);
     visitor(Field("pieces", "the printable spelling of every token, in order of ids"), self.pieces);
     visitor(Field("merges", "ids of the left and the right piece of each merge, the first merge first"), self.merges);
+    visitor(Field("scores", "unigram: the logarithm of each piece's probability"), self.scores);
     visitor(Field("special_tokens", "ids of the special tokens"), self.special_tokens);
+    visitor(Field("added_tokens", "ids of tokens that are text, but are found before text is cut"), self.added_tokens);
+    visitor(Field("strip_left", "ids of special and added tokens that take the white space before them"),
+            self.strip_left);
+    visitor(Field("strip_right", "ids of special and added tokens that take the white space behind them"),
+            self.strip_right);
     visitor(Field("unknown", "id of the special token for characters that are no piece, or -1").range(-1),
             self.unknown);
     visitor(Field("end_of_text", "id of the special token between documents, or -1").range(-1), self.end_of_text);
@@ -59,14 +79,26 @@ struct TokenizerModel {
             self.separator);
     visitor(Field("mask", "id of the special token for what is to be filled in, or -1").range(-1), self.mask);
     visitor(Field("padding", "id of the special token that fills up batches, or -1").range(-1), self.padding);
+    visitor(Field("pair_separators", "how many separators stand between two texts").range(1, 2), self.pair_separators);
     visitor(Field("lowercase", "wordpiece: capital letters become small ones"), self.lowercase);
     visitor(Field("strip_accents", "wordpiece: letters lose their accents"), self.strip_accents);
+    visitor(Field("cuts", "bpe, unigram: how text is cut into words, each further than the one before; none: as GPT-2"),
+            self.cuts);
+    visitor(Field("spaced_words", "unigram: words stand between white space, and each begins with a space"),
+            self.spaced_words);
+    visitor(Field("prefix_space", "char-bpe: a space is set before a text"), self.prefix_space);
+    visitor(
+        Field("byte_fallback", "unigram, char-bpe: characters without a piece are bytes, the pieces <0x00> to <0xFF>"),
+        self.byte_fallback);
+    visitor(Field("charsmap", "unigram: SentencePiece's compiled map of characters, in base64"), self.charsmap);
   }
 };
 
 // Sixteen hexadecimal digits that depend on everything in the model: FNV-1a (64 bits) over the kind's name, then each
-// list's length and members, then the ids of unknown and end_of_text, then, if one of them is not as a model has it by
-// default, the other four ids and whether letters are made small and lose their accents (1 or 0); numbers as decimal text; every item followed by a zero byte.
+// of pieces, merges and special tokens as its length and members, then the ids of unknown and end_of_text. Then, if one
+// of them is not as a model has it by default, the other four ids, lowercase and strip_accents (1 or 0). Then each
+// other field that is not, in order: its name and its value. Numbers are decimal text; every item is followed by a zero
+// byte.
 std::string fingerprint(const TokenizerModel& model);
 
 }  // namespace heddle::text

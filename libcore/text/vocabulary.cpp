@@ -1,6 +1,7 @@
 #include "heddle/text/vocabulary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,27 +14,49 @@
 
 namespace heddle::text {
 
-Vocabulary::Vocabulary(TokenizerModel model) : model_(std::move(model)), special_(model_.pieces.size()) {
+namespace {
+
+// The byte that "<0x41>" names, or -1.
+int named_byte(std::string_view piece) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
+  const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
+  return high == digits.npos || low == digits.npos ? -1 : static_cast<int>(high << 4 | low);
+}
+
+bool has_merges(TokenizerKind kind) {
+  return kind == TokenizerKind::bpe || kind == TokenizerKind::char_bpe;
+}
+
+}  // namespace
+
+Vocabulary::Vocabulary(TokenizerModel model) : model_(std::move(model)), roles_(model_.pieces.size(), Role::piece) {
   check<DataError>(!model_.pieces.empty(), "tokenizer without pieces");
   check<DataError>(model_.pieces.size() <= static_cast<std::size_t>(std::numeric_limits<TokenId>::max()),
                    "tokenizer of ", model_.pieces.size(), " pieces: more than ids can tell apart");
-  check_special_tokens();
+  give_role(model_.special_tokens, Role::special, "special");
+  give_role(model_.added_tokens, Role::added, "added");
+  check_named_tokens();
+  bytes_.reserve(model_.pieces.size());
   for (std::size_t id = 0; id < model_.pieces.size(); ++id) add_piece(id);
-  for (std::size_t byte = 0; byte < 256; ++byte) {
-    const char text = static_cast<char>(byte);
-    byte_tokens_[byte] = find({&text, 1});
-  }
+  find_byte_tokens();
   check_pieces();
   check_merges();
+  check_scores();
+  check_text_fields();
 }
 
-void Vocabulary::check_special_tokens() {
+void Vocabulary::give_role(const std::vector<Index>& ids, Role role, std::string_view name) {
   const auto size = static_cast<Index>(model_.pieces.size());
-  for (const Index id : model_.special_tokens) {
-    check<DataError>(id >= 0 && id < size, "special token ", id, " is outside the ", size, " pieces of the tokenizer");
-    check<DataError>(!is_special(id), "special token ", id, " is listed twice");
-    special_[static_cast<std::size_t>(id)] = true;
+  for (const Index id : ids) {
+    check<DataError>(id >= 0 && id < size, name, " token ", id, " is outside the ", size, " pieces of the tokenizer");
+    check<DataError>(is_piece(id), name, " token ", id, " is listed twice");
+    roles_[static_cast<std::size_t>(id)] = role;
   }
+}
+
+void Vocabulary::check_named_tokens() const {
+  const auto size = static_cast<Index>(model_.pieces.size());
   const auto check_role = [&](Index id, std::string_view role) {
     check<DataError>(id == no_token || (id >= 0 && id < size && is_special(id)), "the ", role, " token ", id,
                      " is no special token of the tokenizer");
@@ -44,46 +67,97 @@ void Vocabulary::check_special_tokens() {
   check_role(model_.separator, "separator");
   check_role(model_.mask, "mask");
   check_role(model_.padding, "padding");
+  for (const std::vector<Index>* ids : {&model_.strip_left, &model_.strip_right}) {
+    for (const Index id : *ids) {
+      check<DataError>(id >= 0 && id < size && !is_piece(id), "token ", id,
+                       " takes white space, but is no special or added token of the tokenizer");
+    }
+  }
 }
 
 void Vocabulary::add_piece(std::size_t id) {
   const std::string& piece = model_.pieces[id];
   check<DataError>(!piece.empty() && is_utf8(piece) && piece.find('\0') == std::string::npos, "piece ", id,
                    " of the tokenizer is empty or not valid UTF-8 text");
-  const std::optional<std::string> bytes = special_[id] ? piece : unspell(model_.kind, piece);
+  if (model_.byte_fallback && roles_[id] == Role::piece && named_byte(piece) >= 0) roles_[id] = Role::byte;
+  if (roles_[id] != Role::piece) {
+    const auto [other, is_new] = by_name_.emplace(piece, static_cast<TokenId>(id));
+    check<DataError>(is_new, "pieces ", other->second, " and ", id, " of the tokenizer are both ", quoted(piece));
+    bytes_.push_back(roles_[id] == Role::byte ? std::string(1, static_cast<char>(named_byte(piece))) : piece);
+    return;
+  }
+  std::optional<std::string> bytes = unspell(model_.kind, piece);
   check<DataError>(bytes.has_value(), "piece ", id, " of the tokenizer, ", quoted(piece),
                    ", is not spelled as pieces of a ", to_text(model_.kind), " tokenizer are");
-  const StringTable::Added added = bytes_.add(*bytes);
-  check<DataError>(added.is_new, "pieces ", added.index, " and ", id, " of the tokenizer are both ", quoted(piece));
+  const StringTable::Added added = pieces_.add(*bytes);
+  check<DataError>(added.is_new, "pieces ", added.is_new ? 0 : piece_ids_[added.index], " and ", id,
+                   " of the tokenizer are both ", quoted(piece));
+  piece_ids_.push_back(static_cast<TokenId>(id));
+  bytes_.push_back(std::move(*bytes));
+}
+
+void Vocabulary::find_byte_tokens() {
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    const char text = static_cast<char>(byte);
+    byte_tokens_[byte] = find({&text, 1});
+  }
+  if (!model_.byte_fallback) return;
+  byte_tokens_.fill(no_token);
+  for (TokenId id = 0; id < size(); ++id) {
+    if (role(id) == Role::byte) byte_tokens_[static_cast<unsigned char>(bytes(id)[0])] = id;
+  }
 }
 
 void Vocabulary::check_pieces() const {
-  const bool byte_level = model_.kind == TokenizerKind::bpe || model_.kind == TokenizerKind::byte;
-  check<DataError>(!byte_level || has_all_bytes(), "the ", to_text(model_.kind),
+  const TokenizerKind kind = model_.kind;
+  const bool names_bytes = kind == TokenizerKind::unigram || kind == TokenizerKind::char_bpe;
+  check<DataError>(names_bytes || !model_.byte_fallback, "byte_fallback in a ", to_text(kind), " tokenizer");
+  const bool needs_bytes = kind == TokenizerKind::byte || kind == TokenizerKind::char_bpe || model_.byte_fallback;
+  check<DataError>(!needs_bytes || has_all_bytes(), "the ", to_text(kind),
                    " tokenizer lacks pieces for some of the 256 bytes");
-  if (model_.kind != TokenizerKind::byte && model_.kind != TokenizerKind::character) return;
+  if (kind != TokenizerKind::byte && kind != TokenizerKind::character) return;
   for (Index id = 0; id < size(); ++id) {
-    const bool single = bytes(id).size() == 1 ||
-                        (model_.kind == TokenizerKind::character && decode(bytes(id), 0).length == bytes(id).size());
-    check<DataError>(single || is_special(id), "piece ", id, " of the tokenizer, ", quoted(bytes(id)),
-                     ", is more than one ", to_text(model_.kind));
+    const bool single =
+        bytes(id).size() == 1 || (kind == TokenizerKind::character && decode(bytes(id), 0).length == bytes(id).size());
+    check<DataError>(single || !is_piece(id), "piece ", id, " of the tokenizer, ", quoted(bytes(id)),
+                     ", is more than one ", to_text(kind));
   }
 }
 
 void Vocabulary::check_merges() const {
   const std::vector<Index>& merges = model_.merges;
-  check<DataError>(model_.kind == TokenizerKind::bpe || merges.empty(), "merges in a ", to_text(model_.kind),
-                   " tokenizer");
+  check<DataError>(has_merges(model_.kind) || merges.empty(), "merges in a ", to_text(model_.kind), " tokenizer");
   check<DataError>(merges.size() % 2 == 0, "the last merge of the tokenizer has no right side");
   for (std::size_t at = 0; at < merges.size(); ++at) {
-    check<DataError>(contains(merges[at]) && !is_special(merges[at]), "merge ", at / 2, " names token ", merges[at],
+    check<DataError>(contains(merges[at]) && is_piece(merges[at]), "merge ", at / 2, " names token ", merges[at],
                      ", which is no ordinary piece of the tokenizer");
   }
 }
 
+void Vocabulary::check_scores() const {
+  const std::size_t wanted = model_.kind == TokenizerKind::unigram ? model_.pieces.size() : 0;
+  check<DataError>(model_.scores.size() == wanted, "a ", to_text(model_.kind), " tokenizer of ", model_.pieces.size(),
+                   " pieces with ", model_.scores.size(), " scores");
+  for (std::size_t id = 0; id < model_.scores.size(); ++id) {
+    check<DataError>(std::isfinite(model_.scores[id]), "the score of piece ", id, " of the tokenizer is not finite");
+  }
+}
+
+void Vocabulary::check_text_fields() const {
+  const TokenizerKind kind = model_.kind;
+  const bool is_unigram = kind == TokenizerKind::unigram;
+  check<DataError>(model_.cuts.empty() || kind == TokenizerKind::bpe || is_unigram, "cuts in a ", to_text(kind),
+                   " tokenizer");
+  check<DataError>(is_unigram || (!model_.spaced_words && model_.charsmap.empty()), "spaced_words or a charsmap in a ",
+                   to_text(kind), " tokenizer");
+  check<DataError>(model_.charsmap.empty() || model_.spaced_words, "a charsmap in a tokenizer without spaced_words");
+  check<DataError>(!model_.prefix_space || kind == TokenizerKind::char_bpe, "prefix_space in a ", to_text(kind),
+                   " tokenizer");
+}
+
 TokenId Vocabulary::find(std::string_view bytes) const {
-  const std::optional<std::size_t> id = bytes_.find(bytes);
-  return id && !special_[*id] ? static_cast<TokenId>(*id) : no_token;
+  const std::optional<std::size_t> number = pieces_.find(bytes);
+  return number ? piece_ids_[*number] : no_token;
 }
 
 bool Vocabulary::has_all_bytes() const {
@@ -91,10 +165,11 @@ bool Vocabulary::has_all_bytes() const {
 }
 
 std::optional<TokenId> Vocabulary::id_of(std::string_view spelling) const {
-  if (const auto id = bytes_.find(spelling); id && special_[*id]) return static_cast<TokenId>(*id);
+  const auto named = by_name_.find(std::string(spelling));
+  if (named != by_name_.end() && role(named->second) != Role::added) return named->second;
   const std::optional<std::string> bytes = unspell(model_.kind, spelling);
-  const TokenId id = bytes ? find(*bytes) : no_token;
-  return id == no_token ? std::nullopt : std::optional(id);
+  if (const TokenId id = bytes ? find(*bytes) : no_token; id != no_token) return id;
+  return named == by_name_.end() ? std::nullopt : std::optional(named->second);
 }
 
 }  // namespace heddle::text

@@ -1,9 +1,13 @@
-// A tokenizer model that has been checked: every id is a different byte string.
+// A tokenizer model that has been checked: every piece, every special token and every added token is a different byte
+// string. A piece may have the bytes of an added token, or of a byte that others fall back to.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/base/real.hpp"
@@ -25,24 +29,37 @@ class Vocabulary {
 
   // The bytes that a token stands for; of a special token, its text. Precondition: contains(id).
   std::string_view bytes(Index id) const { return bytes_[static_cast<std::size_t>(id)]; }
-  bool is_special(Index id) const { return special_[static_cast<std::size_t>(id)]; }
+  bool is_special(Index id) const { return role(id) == Role::special; }
+  bool is_piece(Index id) const { return role(id) == Role::piece; }
 
-  // The ordinary (not special) token of these bytes, or no_token.
+  // The piece (not special, added or what bytes fall back to) of these bytes, or no_token.
   TokenId find(std::string_view bytes) const;
+  // The token of a byte that falls back to it, or else its piece.
   TokenId byte_token(unsigned char byte) const { return byte_tokens_[byte]; }
   bool has_all_bytes() const;
 
+  // Of a piece, a special or an added token.
   std::optional<TokenId> id_of(std::string_view spelling) const;
 
  private:
+  enum class Role : std::uint8_t { piece, special, added, byte };
+
+  Role role(Index id) const { return roles_[static_cast<std::size_t>(id)]; }
+  void give_role(const std::vector<Index>& ids, Role role, std::string_view name);
+  void check_named_tokens() const;
   void add_piece(std::size_t id);
-  void check_special_tokens();
+  void find_byte_tokens();
   void check_merges() const;
   void check_pieces() const;
+  void check_scores() const;
+  void check_text_fields() const;
 
   TokenizerModel model_;
-  std::vector<bool> special_;
-  StringTable bytes_;
+  std::vector<Role> roles_;
+  std::vector<std::string> bytes_;
+  StringTable pieces_;
+  std::vector<TokenId> piece_ids_;                    // of the strings in pieces_
+  std::unordered_map<std::string, TokenId> by_name_;  // special, added and byte tokens
   std::array<TokenId, 256> byte_tokens_{};
 };
 

@@ -21,7 +21,7 @@ namespace {
 // The shared data's folder for GPT-2, its golden ids and texts; "" where there is none.
 std::string shared_data() {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
-  if (folder != nullptr && is_gpt2_vocabulary(std::string(folder) + "/tokenizers/gpt2")) return folder;
+  if (folder != nullptr && !gpt2_vocabulary_files(std::string(folder) + "/tokenizers/gpt2").empty()) return folder;
   MESSAGE("skipped: no shared data");
   return "";
 }
@@ -110,16 +110,16 @@ TEST_CASE("gpt2 vocabulary: either naming of the files") {
   for (const auto& [pieces, merges] : {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
     const TemporaryFolder folder;
     const std::string path = folder.path().string();
-    CHECK_FALSE(is_gpt2_vocabulary(path));
+    CHECK(gpt2_vocabulary_files(path).empty());
     CHECK(contains(message_of([&] { read_gpt2_vocabulary(path); }), "no GPT-2 vocabulary"));
     write_bytes(folder.file(pieces), small_pieces().dump());
-    CHECK_FALSE(is_gpt2_vocabulary(path));
+    CHECK(gpt2_vocabulary_files(path).empty());
     write_bytes(folder.file(merges), "#version: 0.2\nt h\r\nth e\n\n");
-    CHECK(is_gpt2_vocabulary(path));
+    CHECK_FALSE(gpt2_vocabulary_files(path).empty());
     const text::Tokenizer tokenizer(read_gpt2_vocabulary(path));
     CHECK(tokenizer.encode("the th<|endoftext|>") == std::vector<TokenId>{257, ' ', 256, 258});
   }
-  CHECK_FALSE(is_gpt2_vocabulary("/nowhere"));
+  CHECK(gpt2_vocabulary_files("/nowhere").empty());
 }
 
 TEST_CASE("gpt2 vocabulary: what is wrong is said with file and line") {

@@ -20,7 +20,7 @@ namespace {
 std::string shared_tokenizers() {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
   const std::string path = folder != nullptr ? std::string(folder) + "/tokenizers" : "";
-  if (!path.empty() && is_wordpiece_vocabulary(path + "/bert-base-uncased")) return path;
+  if (!path.empty() && !wordpiece_vocabulary_files(path + "/bert-base-uncased").empty()) return path;
   MESSAGE("skipped: no shared data");
   return "";
 }

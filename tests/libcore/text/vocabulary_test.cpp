@@ -54,7 +54,6 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   refuses(bpe, "not spelled", [](auto& m) { m.pieces[260] = "a b"; });
   refuses(word, "not spelled", [](auto& m) { m.pieces[260] = "\\x41"; });
   refuses(bpe, "both 'a'", [](auto& m) { m.pieces[260] = "a"; });
-  refuses(bpe, "lacks pieces for some of the 256 bytes", [](auto& m) { m.pieces['q'] = "qqqqq"; });
   refuses(byte, "lacks pieces for some of the 256 bytes", [](auto& m) { m.special_tokens.push_back(7); });
   refuses(byte, "more than one byte", [](auto& m) { m.pieces.push_back("ab"); });
   refuses(character, "more than one char", [](auto& m) { m.pieces.push_back("ab"); });
@@ -72,4 +71,21 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   refuses(bpe, "end-of-text token 5", [](auto& m) { m.end_of_text = 5; });
   refuses(bpe, "end-of-text token -2", [](auto& m) { m.end_of_text = -2; });
   refuses(bpe, "unknown token 4611686018427387904", [](auto& m) { m.unknown = Index{1} << 62; });
+  refuses(bpe, "added token 270 is outside", [](auto& m) { m.added_tokens = {270}; });
+  refuses(bpe, "added token 268 is listed twice", [](auto& m) { m.added_tokens = {268}; });
+  refuses(bpe, "token 5 takes white space", [](auto& m) { m.strip_left = {5}; });
+  refuses(bpe, "byte_fallback in a bpe", [](auto& m) { m.byte_fallback = true; });
+  refuses(bpe, "with 1 scores", [](auto& m) { m.scores = {1}; });
+  refuses(bpe, "cuts text by 'nonsense'", [](auto& m) { m.cuts = {"nonsense"}; });
+  refuses(word, "cuts in a word", [](auto& m) { m.cuts = {"gpt2"}; });
+  refuses(bpe, "spaced_words or a charsmap", [](auto& m) { m.spaced_words = true; });
+  refuses(bpe, "prefix_space in a bpe", [](auto& m) { m.prefix_space = true; });
+}
+
+TEST_CASE("vocabulary: a bpe model of another program may lack a byte, and then cannot encode it") {
+  TokenizerModel model = small_model(TokenizerKind::bpe);
+  model.pieces['q'] = "qqqqq";
+  const Tokenizer tokenizer(model);
+  CHECK(tokenizer.encode("the cat").size() > 0);
+  CHECK_THROWS_WITH_AS(tokenizer.encode("the\ncat q"), "2:5: no piece of the tokenizer is the byte 'q'", TextError);
 }

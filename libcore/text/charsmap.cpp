@@ -1,0 +1,108 @@
+#include "heddle/text/charsmap.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/base/error.hpp"
+#include "heddle/text/unicode.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\n\r";
+constexpr std::size_t no_node = static_cast<std::size_t>(-1);
+constexpr std::uint32_t is_value = 1u << 31;
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at) {
+  std::uint32_t number = 0;
+  for (std::size_t i = 4; i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return number;
+}
+
+// The parts of a unit of the trie.
+std::uint32_t offset_of(std::uint32_t unit) {
+  return unit >> 10 << ((unit & 0x200) >> 6);
+}
+bool has_value(std::uint32_t unit) {
+  return (unit & 0x100) != 0;
+}
+std::uint32_t label_of(std::uint32_t unit) {
+  return unit & (is_value | 0xFF);
+}
+
+}  // namespace
+
+Charsmap::Charsmap(std::string_view map) {
+  constexpr const char* damaged = "the tokenizer's charsmap is damaged";
+  check<DataError>(map.size() >= 8, damaged);
+  const std::size_t bytes = number_at(map, 0);
+  check<DataError>(bytes >= 4 && bytes % 4 == 0 && bytes <= map.size() - 4, damaged);
+  for (std::size_t at = 4; at < 4 + bytes; at += 4) units_.push_back(number_at(map, at));
+  replacements_ = map.substr(4 + bytes);
+  check<DataError>(!replacements_.empty() && replacements_.back() == '\0', damaged);
+  check_blanks();
+}
+
+std::size_t Charsmap::child(std::size_t node, unsigned char label) const {
+  const std::size_t next = node ^ offset_of(units_[node]) ^ label;
+  return next < units_.size() && label_of(units_[next]) == label ? next : no_node;
+}
+
+void Charsmap::check_blanks() const {
+  std::vector<std::size_t> alone;
+  for (const char blank : blanks) alone.push_back(child(0, static_cast<unsigned char>(blank)));
+  for (std::size_t node = 0; node < units_.size(); ++node) {
+    const std::uint32_t label = label_of(units_[node]);
+    const bool is_blank = label != 0 && label < 0x80 && blanks.find(static_cast<char>(label)) != blanks.npos;
+    bool good = !is_blank || std::ranges::find(alone, node) != alone.end();
+    for (int byte = 1; is_blank && good && byte < 256; ++byte) {
+      good = child(node, static_cast<unsigned char>(byte)) == no_node;
+    }
+    check<DataError>(good, "the tokenizer's charsmap replaces blanks together with other characters");
+  }
+}
+
+void Charsmap::apply(std::string_view text, std::string& normalised) const {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = 0, replacement = 0;
+    std::size_t node = 0;
+    for (std::size_t end = at; end < text.size(); ++end) {
+      const auto label = static_cast<unsigned char>(text[end]);
+      node = label == 0 ? no_node : child(node, label);
+      if (node == no_node) break;
+      if (!has_value(units_[node])) continue;
+      const std::size_t leaf = node ^ offset_of(units_[node]);
+      if (leaf >= units_.size()) break;
+      length = end + 1 - at;
+      replacement = units_[leaf] & ~is_value;
+    }
+    if (length == 0 || replacement >= replacements_.size()) {
+      length = decode(text, at).length;
+      normalised += text.substr(at, length);
+    } else {
+      normalised += replacements_.c_str() + replacement;
+    }
+    at += length;
+  }
+}
+
+std::string from_base64(std::string_view text) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char letter : text) {
+    const std::size_t value = alphabet.find(letter);
+    check<DataError>(value != alphabet.npos, "the tokenizer's charsmap is not base64");
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xFF);
+  }
+  return bytes;
+}
+
+}  // namespace heddle::text

@@ -1,0 +1,35 @@
+// SentencePiece's normalisation: at each place of a text the longest key that stands there is replaced; other
+// characters stay. The compiled map is a trie of bytes, Darts-clone's double array, and the replacements it points to,
+// each ended by a zero byte. Hugging Face's reading of such maps, which goes by grapheme clusters, differs for some
+// clusters of several characters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::text {
+
+class Charsmap {
+ public:
+  // The number of bytes of the trie (4, little-endian), the trie, the replacements. Throws DataError where the map is
+  // damaged, or has keys with blanks among other characters: words between blanks are normalised apart.
+  explicit Charsmap(std::string_view map);
+
+  // Appends the normalised text.
+  void apply(std::string_view text, std::string& normalised) const;
+
+ private:
+  void check_blanks() const;
+  std::size_t child(std::size_t node, unsigned char label) const;
+
+  std::vector<std::uint32_t> units_;
+  std::string replacements_;
+};
+
+// Throws DataError for what is not base64.
+std::string from_base64(std::string_view text);
+
+}  // namespace heddle::text
