@@ -35,7 +35,9 @@ struct TokenizeOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("train", "learn a tokenizer from the text and write it to -o"), self.train);
-    visitor(Field("tokenizer", "a tokenizer, token or model file, a directory with GPT-2's vocabulary, or BERT's vocab.txt")
+    visitor(Field("tokenizer",
+                  "a tokenizer, token or model file, Hugging Face's tokenizer.json, BERT's vocab.txt, or a directory "
+                  "with one of these or GPT-2's vocabulary")
                 .letter('t')
                 .takes("FILE"),
             self.tokenizer);

@@ -115,6 +115,16 @@ std::optional<std::string> unescape(std::string_view spelling, Spaces spaces) {
 
 }  // namespace
 
+std::string byte_name(unsigned char byte) {
+  return std::string("<0x") + hexadecimal[byte >> 4] + hexadecimal[byte & 15] + '>';
+}
+
+int named_byte(std::string_view spelling) {
+  if (spelling.size() != 6 || !spelling.starts_with("<0x") || spelling[5] != '>') return -1;
+  const std::size_t high = hexadecimal.find(spelling[3]), low = hexadecimal.find(spelling[4]);
+  return high == hexadecimal.npos || low == hexadecimal.npos ? -1 : static_cast<int>(high << 4 | low);
+}
+
 std::string spell(TokenizerKind kind, std::string_view bytes) {
   if (kind == TokenizerKind::wordpiece) return std::string(bytes);
   if (!is_byte_level(kind)) return escape(bytes, spaces_of(kind));

@@ -21,6 +21,10 @@ inline constexpr std::string_view continuation_mark = "##";
 // What spells a space in pieces of unigram and char-bpe.
 inline constexpr std::string_view space_mark = "\u2581";
 
+// How unigram and char-bpe spell what a byte falls back to, "<0x41>", and the byte of such a spelling, or -1.
+std::string byte_name(unsigned char byte);
+int named_byte(std::string_view spelling);
+
 std::string spell(TokenizerKind kind, std::string_view bytes);
 
 // The bytes, or nothing where spell() gives no such text.

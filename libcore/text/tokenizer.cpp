@@ -14,12 +14,14 @@ namespace {
 std::shared_ptr<const SpecialTokens> find_tokens(const Vocabulary& vocabulary,
                                                  std::initializer_list<const std::vector<Index>*> lists) {
   const TokenizerModel& model = vocabulary.model();
-  const auto is_in = [](const std::vector<Index>& ids, Index id) { return std::ranges::find(ids, id) != ids.end(); };
+  std::vector<bool> left(model.pieces.size()), right(model.pieces.size());
+  for (const Index id : model.strip_left) left[static_cast<std::size_t>(id)] = true;
+  for (const Index id : model.strip_right) right[static_cast<std::size_t>(id)] = true;
   std::vector<SpecialTokens::Token> tokens;
   for (const std::vector<Index>* ids : lists) {
     for (const Index id : *ids) {
-      tokens.push_back({std::string(vocabulary.bytes(id)), static_cast<TokenId>(id), is_in(model.strip_left, id),
-                        is_in(model.strip_right, id)});
+      const auto number = static_cast<std::size_t>(id);
+      tokens.push_back({std::string(vocabulary.bytes(id)), static_cast<TokenId>(id), left[number], right[number]});
     }
   }
   return std::make_shared<const SpecialTokens>(std::move(tokens));

@@ -11,6 +11,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/text/basic_words.hpp"
 #include "heddle/text/learn_merges.hpp"
+#include "heddle/text/learn_unigram.hpp"
 #include "heddle/text/pretokenizer.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/unicode.hpp"
@@ -53,7 +54,7 @@ SpecialTokens matcher(const std::vector<std::string>& texts) {
 }
 
 bool counts_words(TokenizerKind kind) {
-  return kind == TokenizerKind::bpe || kind == TokenizerKind::word;
+  return kind == TokenizerKind::bpe || kind == TokenizerKind::word || kind == TokenizerKind::unigram;
 }
 
 bool is_boundary(TokenizerKind kind, std::string_view text, std::size_t at) {
@@ -81,6 +82,8 @@ Trainer::Trainer(TrainerOptions options)
           },
           std::max(boundary_context, special_tokens_.longest()), block_bytes) {
   check_ranges(options_);
+  check<UsageError>(options_.kind != TokenizerKind::char_bpe,
+                    "model char-bpe is only read from other programs' files; train bpe, or unigram");
   const std::size_t least = special_texts_.size() + (has_bytes() ? 256 : 1);
   check<UsageError>(options_.kind == TokenizerKind::byte || options_.vocab_size >= static_cast<Index>(least),
                     "vocab_size = ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
@@ -143,7 +146,8 @@ TokenizerModel Trainer::finish() {
   if (has_bytes()) {
     for (int byte = 0; byte < 256; ++byte) {
       const char text = static_cast<char>(byte);
-      model.pieces.push_back(spell(model.kind, {&text, 1}));
+      const bool is_named = model.kind == TokenizerKind::unigram;
+      model.pieces.push_back(is_named ? byte_name(static_cast<unsigned char>(byte)) : spell(model.kind, {&text, 1}));
     }
   }
   if (model.kind == TokenizerKind::wordpiece) add_special_tokens(model);
@@ -154,6 +158,8 @@ TokenizerModel Trainer::finish() {
     add_merges(model, room);
   } else if (model.kind == TokenizerKind::wordpiece) {
     add_wordpieces(model, room);
+  } else if (model.kind == TokenizerKind::unigram) {
+    add_unigram_pieces(model, room);
   } else {
     add_items(model, room);
   }
@@ -166,6 +172,16 @@ void Trainer::add_wordpieces(TokenizerModel& model, std::size_t room) const {
   const Alphabet alphabet = Alphabet::characters(most_frequent_characters((room + 1) / 2));
   LearntMerges learnt = learn_merges(items_, counts_, room - alphabet.pieces.size(), options_.min_frequency, alphabet);
   std::ranges::move(learnt.pieces, std::back_inserter(model.pieces));
+}
+
+// What bytes fall back to has a score that is never asked for: the least.
+void Trainer::add_unigram_pieces(TokenizerModel& model, std::size_t room) const {
+  model.byte_fallback = has_bytes();
+  const LearntUnigram learnt =
+      learn_unigram(items_, counts_, {.pieces = room, .minimum_count = options_.min_frequency});
+  model.scores.assign(model.pieces.size(), learnt.scores.empty() ? 0 : learnt.scores.back());
+  model.scores.insert(model.scores.end(), learnt.scores.begin(), learnt.scores.end());
+  for (const std::string& piece : learnt.pieces) model.pieces.push_back(spell(model.kind, piece));
 }
 
 // As pieces, of those that occur often enough; ties go to the smaller bytes.
@@ -223,6 +239,7 @@ void Trainer::add_special_tokens(TokenizerModel& model) const {
   for (const std::string& text : special_texts_) {
     const auto id = static_cast<Index>(model.pieces.size());
     model.pieces.push_back(text);
+    if (model.kind == TokenizerKind::unigram) model.scores.push_back(0);
     model.special_tokens.push_back(id);
     if (text == options_.unknown) model.unknown = id;
     if (text == options_.end_of_text) model.end_of_text = id;

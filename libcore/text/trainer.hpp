@@ -33,8 +33,11 @@ struct TrainerOptions {
     visitor(
         Field("min_frequency", "how often a merge, character or word must occur to get a piece").range(1).takes("N"),
         self.min_frequency);
-    visitor(Field("byte_fallback", "char and word models without a piece for each byte: they cannot encode what they have not seen"),
-            self.byte_fallback);
+    visitor(
+        Field(
+            "byte_fallback",
+            "char, word and unigram models without a piece for each byte: they cannot encode what they have not seen"),
+        self.byte_fallback);
     visitor(Field("cased", "wordpiece models: keep capital letters and accents"), self.cased);
     visitor(Field("end_of_text", "the special token between documents; empty for none; wordpiece models have [SEP] unless told otherwise").takes("TEXT"),
             self.end_of_text);
@@ -45,10 +48,12 @@ struct TrainerOptions {
   }
 };
 
-// The kind wordpiece begins with [PAD], [UNK], [CLS], [SEP] and [MASK], then has the characters of the text, most frequent
-// first and half of the vocabulary at most, then what merges of the most frequent pairs make of them.
-// The others: the 256 bytes by value (unless byte_fallback is off), then merges in order, characters in order of code points
-// or words from the most frequent; special tokens last. Ties go to the smaller bytes.
+// The kind wordpiece begins with [PAD], [UNK], [CLS], [SEP] and [MASK], then has the characters of the text, most
+// frequent first and half of the vocabulary at most, then what merges of the most frequent pairs make of them. The kind
+// unigram has what the 256 bytes fall back to (unless byte_fallback is off), then the pieces that likelihood keeps, the
+// most probable first (learn_unigram.hpp). The others: the 256 bytes by value (unless byte_fallback is off), then
+// merges in order, characters in order of code points or words from the most frequent; special tokens last. Ties go to
+// the smaller bytes.
 class Trainer {
  public:
   // Throws UsageError for options that make no sense.
@@ -73,6 +78,7 @@ class Trainer {
   void count(std::string_view item);
   std::vector<std::size_t> most_frequent(std::size_t limit) const;
   void add_merges(TokenizerModel& model, std::size_t room) const;
+  void add_unigram_pieces(TokenizerModel& model, std::size_t room) const;
   void add_wordpieces(TokenizerModel& model, std::size_t room) const;
   std::vector<std::string> most_frequent_characters(std::size_t limit) const;
   void add_items(TokenizerModel& model, std::size_t room) const;

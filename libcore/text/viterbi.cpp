@@ -3,12 +3,11 @@
 #include <limits>
 
 #include "heddle/text/unicode.hpp"
-#include "heddle/text/vocabulary.hpp"
 
 namespace heddle::text {
 
 void find_best_pieces(std::string_view word, const PieceTrie& trie, const std::vector<double>& scores,
-                      double unknown_score, std::vector<LastPiece>& ways) {
+                      double unknown_score, std::vector<LastPiece>& ways, TokenId without) {
   ways.assign(word.size() + 1, {-std::numeric_limits<double>::infinity(), 0, no_token});
   ways[0].score = 0;
   for (std::size_t begin = 0; begin < word.size();) {
@@ -20,6 +19,7 @@ void find_best_pieces(std::string_view word, const PieceTrie& trie, const std::v
     };
     bool has_character = false;
     trie.for_each_prefix(word, begin, [&](std::size_t bytes, TokenId piece) {
+      if (piece == without) return;
       offer(bytes, scores[static_cast<std::size_t>(piece)], piece);
       has_character = has_character || bytes == length;
     });

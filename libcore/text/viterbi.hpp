@@ -10,6 +10,7 @@
 
 #include "heddle/base/real.hpp"
 #include "heddle/text/piece_trie.hpp"
+#include "heddle/text/vocabulary.hpp"
 
 namespace heddle::text {
 
@@ -20,8 +21,9 @@ struct LastPiece {
   TokenId piece;  // or no_token for an unknown character
 };
 
-// Fills `ways`, of a word's bytes plus one; only the ends of characters have a way. Scores are natural logarithms.
+// Fills `ways`, of a word's bytes plus one; only the ends of characters have a way. Scores are natural logarithms. The
+// word may have to do without one piece.
 void find_best_pieces(std::string_view word, const PieceTrie& trie, const std::vector<double>& scores,
-                      double unknown_score, std::vector<LastPiece>& ways);
+                      double unknown_score, std::vector<LastPiece>& ways, TokenId without = no_token);
 
 }  // namespace heddle::text

@@ -16,14 +16,6 @@ namespace heddle::text {
 
 namespace {
 
-// The byte that "<0x41>" names, or -1.
-int named_byte(std::string_view piece) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
-  const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
-  return high == digits.npos || low == digits.npos ? -1 : static_cast<int>(high << 4 | low);
-}
-
 bool has_merges(TokenizerKind kind) {
   return kind == TokenizerKind::bpe || kind == TokenizerKind::char_bpe;
 }

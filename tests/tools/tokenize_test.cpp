@@ -55,7 +55,7 @@ class Workplace {
     for (int i = 0; i < 50; ++i) text += "the cat sat on the mat, and the dog saw that the cat sat there\n";
     write_file(folder_ / "text", text);
     write_file(folder_ / "odd", odd_text);
-    for (const char* kind : {"bpe", "byte", "char", "word"}) {
+    for (const char* kind : {"bpe", "byte", "char", "word", "unigram"}) {
       REQUIRE(run("$T --train --model " + std::string(kind) + " -o " + kind + ".h5 text").status == 0);
     }
   }
@@ -85,7 +85,7 @@ std::string shared_data(const std::string& name) {
 
 TEST_CASE("tokenize: text, ids and text again are the same bytes") {
   const Workplace place;
-  for (const std::string kind : {"bpe", "byte", "char", "word"}) {
+  for (const std::string kind : {"bpe", "byte", "char", "word", "unigram"}) {
     for (const std::string special : {"token", "plain"}) {
       CAPTURE(kind);
       const std::string there = "$T -t " + kind + ".h5 --special " + special + " ";
@@ -208,6 +208,18 @@ TEST_CASE("tokenize: wordpiece gives words back, a line for a line, and document
   const Outcome damaged = place.run("printf '[UNK]\\nthe\\nthe\\n' >bert/vocab.txt; echo Them | $T -t bert");
   CHECK(damaged.status == 1);
   CHECK(contains(damaged.err, "bert/vocab.txt:3: the piece 'the' has come in line 2"));
+}
+
+TEST_CASE("tokenize: T5's words come back, a line for a line, and documents in lines") {
+  const std::string packed = shared_data("tokenizers/t5-small/tokenizer.json.gz");
+  if (packed.empty()) return;
+  const Workplace place;
+  place.write("lines", " the  cat\n\nHello\tWorld");
+  REQUIRE(place.run("gzip -dc " + packed + " > tokenizer.json").status == 0);
+  CHECK(place.run("$T -t tokenizer.json lines").out == "8 1712\n\n8774 1150");
+  CHECK(place.run("$T -t tokenizer.json lines | $T -t . --decode").out == "the cat\n\nHello World");
+  CHECK(place.run("$T -t . --documents line -o tokens.h5 lines && $T --decode tokens.h5").out ==
+        "the cat\n\nHello World\n");
 }
 
 TEST_CASE("tokenize: the same file whatever the number of threads, and from a pipe") {

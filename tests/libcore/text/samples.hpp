@@ -81,6 +81,6 @@ inline TokenizerModel train(std::string_view text, TrainerOptions options) {
 }
 
 inline const std::vector<TokenizerKind> all_kinds = {TokenizerKind::bpe, TokenizerKind::byte, TokenizerKind::character,
-                                                     TokenizerKind::word};
+                                                     TokenizerKind::word, TokenizerKind::unigram};
 
 }  // namespace heddle::text

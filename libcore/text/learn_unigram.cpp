@@ -1,0 +1,320 @@
+#include "heddle/text/learn_unigram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "heddle/tensor/threads.hpp"
+#include "heddle/text/piece_trie.hpp"
+#include "heddle/text/unicode.hpp"
+#include "heddle/text/viterbi.hpp"
+#include "heddle/text/vocabulary.hpp"
+
+namespace heddle::text {
+
+namespace {
+
+constexpr std::size_t longest_piece = 16;  // characters
+constexpr std::size_t seeds_a_piece = 10;  // pieces to begin with for each that is wanted
+constexpr double kept_part = 0.75;         // of the pieces, each time some go
+constexpr int steps_a_round = 2;
+constexpr Index tasks = 16;  // whatever the number of threads, so that sums are the same
+constexpr double least_count = 1e-3;
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+struct Counted {
+  StringTable texts;
+  std::vector<Index> counts;
+
+  void add(std::string_view text, Index count) {
+    const auto [index, is_new] = texts.add(text);
+    if (is_new) counts.push_back(0);
+    counts[index] += count;
+  }
+  Index count_of(std::string_view text) const {
+    const auto found = texts.find(text);
+    return found ? counts[*found] : 0;
+  }
+};
+
+// What a table's entries are worth; the best first, ties by bytes.
+std::vector<std::size_t> best_first(const Counted& table, const std::function<double(std::size_t)>& worth) {
+  std::vector<std::tuple<double, std::string_view, std::size_t>> order;
+  for (std::size_t i = 0; i < table.counts.size(); ++i) order.emplace_back(-worth(i), table.texts[i], i);
+  std::ranges::sort(order);
+  std::vector<std::size_t> best;
+  for (const auto& entry : order) best.push_back(std::get<2>(entry));
+  return best;
+}
+
+// Calls take(begin, end) for each run of characters of the word that the table has.
+template <class Take>
+void for_each_known_run(std::string_view word, const Counted& characters, const Take& take) {
+  std::size_t begin = 0, at = 0;
+  while (at < word.size()) {
+    const std::size_t length = decode(word, at).length;
+    if (characters.count_of(word.substr(at, length)) == 0) {
+      if (at > begin) take(begin, at);
+      begin = at + length;
+    }
+    at += length;
+  }
+  if (at > begin) take(begin, at);
+}
+
+Counted known_characters(const StringTable& words, const std::vector<Index>& counts, const UnigramGoal& goal) {
+  Counted all;
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    const std::string_view text = words[word];
+    for (std::size_t at = 0; at < text.size();) {
+      const Character character = decode(text, at);
+      if (character.code != invalid_character) all.add(text.substr(at, character.length), counts[word]);
+      at += character.length;
+    }
+  }
+  Counted known;
+  const auto count_of = [&](std::size_t i) { return static_cast<double>(all.counts[i]); };
+  for (const std::size_t i : best_first(all, count_of)) {
+    if (known.counts.size() >= (goal.pieces + 1) / 2 || all.counts[i] < goal.minimum_count) break;
+    known.add(all.texts[i], all.counts[i]);
+  }
+  return known;
+}
+
+class Learner {
+ public:
+  Learner(const StringTable& words, const std::vector<Index>& counts, const UnigramGoal& goal) : goal_(goal) {
+    const Counted characters = known_characters(words, counts, goal);
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      for_each_known_run(words[word], characters, [&](std::size_t begin, std::size_t end) {
+        runs_.add(words[word].substr(begin, end - begin), counts[word]);
+      });
+    }
+    for (std::size_t i = 0; i < characters.counts.size(); ++i) {
+      add_piece(characters.texts[i], static_cast<double>(characters.counts[i]));
+    }
+    characters_ = pieces_.size();
+    add_seeds(characters);
+    normalise();
+  }
+
+  LearntUnigram learn() {
+    for (bool done = false; !done;) {
+      done = pieces_.size() <= goal_.pieces;
+      for (int step = 0; step < steps_a_round; ++step) improve();
+      if (!done) prune();
+    }
+    return sorted();
+  }
+
+ private:
+  struct Match {
+    std::size_t begin, end;
+    TokenId piece;
+  };
+  struct Expectation {
+    std::vector<double> counts;
+    double log_likelihood = 0;
+  };
+
+  void add_piece(std::string_view text, double count) {
+    pieces_.emplace_back(text);
+    scores_.push_back(count);
+  }
+  void add_seeds(const Counted& characters);
+  Counted longer_substrings(const Counted& shorter, std::size_t characters) const;
+  void normalise();
+  PieceTrie trie() const;
+  void improve();
+  void expect_run(std::size_t run, const PieceTrie& index, Expectation& sum, std::vector<Match>& matches) const;
+  std::vector<double> best_counts(const PieceTrie& index) const;
+  std::vector<TokenId> without_itself(TokenId piece, const PieceTrie& index) const;
+  void prune();
+  LearntUnigram sorted() const;
+
+  const UnigramGoal& goal_;
+  Counted runs_;                     // of known characters
+  std::vector<std::string> pieces_;  // the characters first
+  std::vector<double> scores_;       // counts, until they are normalised
+  std::size_t characters_ = 0;
+};
+
+// Substrings that are one character longer: only those whose beginnings and ends occur twice can.
+Counted Learner::longer_substrings(const Counted& shorter, std::size_t characters) const {
+  Counted longer;
+  std::vector<std::size_t> places;
+  for (std::size_t run = 0; run < runs_.counts.size(); ++run) {
+    const std::string_view text = runs_.texts[run];
+    places.clear();
+    for (std::size_t at = 0; at < text.size(); at += decode(text, at).length) places.push_back(at);
+    places.push_back(text.size());
+    for (std::size_t i = 0; i + characters < places.size(); ++i) {
+      const std::size_t begin = places[i], end = places[i + characters];
+      const std::string_view head = text.substr(begin, places[i + characters - 1] - begin);
+      const std::string_view tail = text.substr(places[i + 1], end - places[i + 1]);
+      if (shorter.count_of(head) < 2 || shorter.count_of(tail) < 2) continue;
+      longer.add(text.substr(begin, end - begin), runs_.counts[run]);
+    }
+  }
+  return longer;
+}
+
+void Learner::add_seeds(const Counted& characters) {
+  Counted seeds;
+  std::vector<double> lengths;
+  Counted substrings;
+  for (std::size_t i = 0; i < characters.counts.size(); ++i) substrings.add(characters.texts[i], characters.counts[i]);
+  for (std::size_t length = 2; length <= longest_piece && !substrings.counts.empty(); ++length) {
+    substrings = longer_substrings(substrings, length);
+    for (std::size_t i = 0; i < substrings.counts.size(); ++i) {
+      if (substrings.counts[i] < std::max<Index>(2, goal_.minimum_count)) continue;
+      seeds.add(substrings.texts[i], substrings.counts[i]);
+      lengths.push_back(static_cast<double>(length));
+    }
+  }
+  const auto worth = [&](std::size_t i) { return lengths[i] * static_cast<double>(seeds.counts[i]); };
+  std::vector<std::size_t> best = best_first(seeds, worth);
+  best.resize(std::min(best.size(), seeds_a_piece * goal_.pieces));
+  for (const std::size_t i : best) add_piece(seeds.texts[i], static_cast<double>(seeds.counts[i]));
+}
+
+// From counts to scores.
+void Learner::normalise() {
+  double sum = 0;
+  for (double& count : scores_) sum += count = std::max(count, least_count);
+  for (double& score : scores_) score = std::log(score / sum);
+}
+
+PieceTrie Learner::trie() const {
+  std::vector<PieceTrie::Piece> pieces;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) pieces.emplace_back(pieces_[i], static_cast<TokenId>(i));
+  return PieceTrie(std::move(pieces));
+}
+
+// log(exp(a) + exp(b))
+double add_logs(double a, double b) {
+  if (a < b) std::swap(a, b);
+  return b == minus_infinity ? a : a + std::log1p(std::exp(b - a));
+}
+
+// Adds how often each piece is expected in the ways to write a run, weighed by their probabilities.
+void Learner::expect_run(std::size_t run, const PieceTrie& index, Expectation& sum, std::vector<Match>& matches) const {
+  const std::string_view text = runs_.texts[run];
+  const auto score = [&](const Match& match) { return scores_[static_cast<std::size_t>(match.piece)]; };
+  matches.clear();
+  for (std::size_t at = 0; at < text.size(); at += decode(text, at).length) {
+    index.for_each_prefix(text, at, [&](std::size_t bytes, TokenId id) { matches.push_back({at, at + bytes, id}); });
+  }
+  std::vector<double> before(text.size() + 1, minus_infinity), behind(text.size() + 1, minus_infinity);
+  before[0] = behind[text.size()] = 0;
+  for (const Match& match : matches)
+    before[match.end] = add_logs(before[match.end], before[match.begin] + score(match));
+  for (std::size_t i = matches.size(); i-- > 0;) {
+    const Match& match = matches[i];
+    behind[match.begin] = add_logs(behind[match.begin], behind[match.end] + score(match));
+  }
+  const auto count = static_cast<double>(runs_.counts[run]);
+  sum.log_likelihood += count * behind[0];
+  for (const Match& match : matches) {
+    sum.counts[static_cast<std::size_t>(match.piece)] +=
+        count * std::exp(before[match.begin] + score(match) + behind[match.end] - behind[0]);
+  }
+}
+
+// One step of expectation maximisation.
+void Learner::improve() {
+  const PieceTrie index = trie();
+  std::vector<Expectation> parts(tasks);
+  const std::size_t size = runs_.counts.size();
+  parallel_for(tasks, [&](Index task) {
+    const auto number = static_cast<std::size_t>(task);
+    Expectation& part = parts[number];
+    part.counts.resize(pieces_.size());
+    std::vector<Match> matches;
+    const std::size_t end = size * (number + 1) / tasks;
+    for (std::size_t run = size * number / tasks; run < end; ++run) expect_run(run, index, part, matches);
+  });
+  double log_likelihood = 0;
+  std::ranges::fill(scores_, 0);
+  for (const Expectation& part : parts) {
+    log_likelihood += part.log_likelihood;
+    for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] += part.counts[i];
+  }
+  normalise();
+  if (goal_.progress) goal_.progress(pieces_.size(), log_likelihood);
+}
+
+// How often each piece occurs in the most probable ways to write the words.
+std::vector<double> Learner::best_counts(const PieceTrie& index) const {
+  std::vector<double> counts(pieces_.size());
+  std::vector<LastPiece> ways;
+  for (std::size_t run = 0; run < runs_.counts.size(); ++run) {
+    find_best_pieces(runs_.texts[run], index, scores_, minus_infinity, ways);
+    for (std::size_t end = ways.size() - 1; end > 0; end = ways[end].begin) {
+      counts[static_cast<std::size_t>(ways[end].piece)] += static_cast<double>(runs_.counts[run]);
+    }
+  }
+  return counts;
+}
+
+// The most probable pieces of a piece but itself.
+std::vector<TokenId> Learner::without_itself(TokenId piece, const PieceTrie& index) const {
+  std::vector<LastPiece> ways;
+  const auto number = static_cast<std::size_t>(piece);
+  std::vector<TokenId> parts;
+  find_best_pieces(pieces_[number], index, scores_, minus_infinity, ways, piece);
+  for (std::size_t end = ways.size() - 1; end > 0; end = ways[end].begin) parts.push_back(ways[end].piece);
+  return parts;
+}
+
+// What goes is replaced by its parts, and their counts rise by its own.
+void Learner::prune() {
+  const PieceTrie index = trie();
+  const std::vector<double> counts = best_counts(index);
+  double sum = 0;
+  for (const double count : counts) sum += count;
+  std::vector<std::pair<double, std::size_t>> losses;
+  for (std::size_t i = characters_; i < pieces_.size(); ++i) {
+    double loss = 0;
+    if (counts[i] > 0) {
+      const std::vector<TokenId> parts = without_itself(static_cast<TokenId>(i), index);
+      const double new_sum = std::log(sum + counts[i] * (static_cast<double>(parts.size()) - 1));
+      loss = std::log(counts[i]) - std::log(sum);
+      for (const TokenId part : parts) loss -= std::log(counts[static_cast<std::size_t>(part)] + counts[i]) - new_sum;
+      loss *= counts[i];
+    }
+    losses.emplace_back(-loss, i);
+  }
+  const auto kept = std::max(static_cast<std::size_t>(kept_part * static_cast<double>(pieces_.size())), goal_.pieces);
+  std::ranges::sort(losses);
+  losses.resize(kept - characters_);
+  std::ranges::sort(losses, {}, [](const auto& loss) { return loss.second; });
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    std::swap(pieces_[characters_ + i], pieces_[losses[i].second]);
+    scores_[characters_ + i] = scores_[losses[i].second];
+  }
+  pieces_.resize(kept);
+  scores_.resize(kept);
+}
+
+LearntUnigram Learner::sorted() const {
+  std::vector<std::pair<double, std::string_view>> order;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) order.emplace_back(-scores_[i], pieces_[i]);
+  std::ranges::sort(order);
+  LearntUnigram result;
+  for (const auto& [score, piece] : order) {
+    result.pieces.emplace_back(piece);
+    result.scores.push_back(-score);
+  }
+  return result;
+}
+
+}  // namespace
+
+LearntUnigram learn_unigram(const StringTable& words, const std::vector<Index>& counts, const UnigramGoal& goal) {
+  return Learner(words, counts, goal).learn();
+}
+
+}  // namespace heddle::text

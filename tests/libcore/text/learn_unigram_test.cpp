@@ -1,0 +1,120 @@
+#include "heddle/text/learn_unigram.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "heddle/tensor/threads.hpp"
+#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/samples.hpp"
+
+using namespace heddle;
+using namespace heddle::text;
+
+namespace {
+
+const std::string english = "The quick brown fox jumps over the lazy dog. The dog doesn't mind; it's the fox's day.\n";
+
+struct Words {
+  StringTable texts;
+  std::vector<Index> counts;
+
+  void add(std::string_view text, Index count) {
+    texts.add(text);
+    counts.push_back(count);
+  }
+};
+
+// Words of random syllables, the later ones rarer.
+Words made_up_words(bool backwards) {
+  const std::vector<std::string> syllables = {"ba", "ke", "lo", "mi", "nur", "sta", "st", "ing", "é", "on", "tra"};
+  std::vector<std::pair<std::string, Index>> list;
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const std::string word = " " + random_text(syllables, 1 + seed % 4, seed);
+    if (seen.insert(word).second) list.emplace_back(word, 1 + 1000 / static_cast<Index>(seed + 1));
+  }
+  if (backwards) std::ranges::reverse(list);
+  Words words;
+  for (const auto& [word, count] : list) words.add(word, count);
+  return words;
+}
+
+LearntUnigram learn(std::size_t pieces, bool backwards = false) {
+  const Words words = made_up_words(backwards);
+  return learn_unigram(words.texts, words.counts, {.pieces = pieces});
+}
+
+}  // namespace
+
+TEST_CASE("learn_unigram: likelihood rises while the pieces are the same") {
+  const Words words = made_up_words(false);
+  std::size_t before = 0, compared = 0;
+  double likelihood = 0;
+  learn_unigram(words.texts, words.counts, {.pieces = 60, .progress = [&](std::size_t pieces, double log_likelihood) {
+                                              if (pieces == before) {
+                                                CHECK(log_likelihood >= likelihood);
+                                                ++compared;
+                                              }
+                                              before = pieces;
+                                              likelihood = log_likelihood;
+                                            }});
+  CHECK(compared > 3);
+}
+
+TEST_CASE("learn_unigram: as many pieces as asked for, all characters among them, with probabilities") {
+  for (const std::size_t size : {40, 60, 100}) {
+    const LearntUnigram learnt = learn(size);
+    CHECK(learnt.pieces.size() == size);
+    CHECK(std::ranges::is_sorted(learnt.scores, std::greater<>{}));
+    double sum = 0;
+    for (const double score : learnt.scores) sum += std::exp(score);
+    CHECK(sum == doctest::Approx(1));
+    for (const std::string character : {" ", "a", "b", "é", "u", "g"}) {
+      CHECK(std::ranges::find(learnt.pieces, character) != learnt.pieces.end());
+    }
+  }
+}
+
+TEST_CASE("learn_unigram: frequent syllables are pieces") {
+  const LearntUnigram learnt = learn(60);
+  for (const std::string piece : {"nur", "sta", "ing", "tra"}) {
+    CAPTURE(piece);
+    CHECK(std::ranges::any_of(learnt.pieces, [&](const std::string& other) { return other.ends_with(piece); }));
+  }
+}
+
+TEST_CASE("learn_unigram: the order of words and the number of threads do not matter") {
+  const LearntUnigram learnt = learn(60);
+  CHECK(learn(60, true).pieces == learnt.pieces);
+  const int threads = thread_count();
+  set_thread_count(1);
+  const LearntUnigram alone = learn(60);
+  set_thread_count(threads);
+  CHECK(alone.pieces == learnt.pieces);
+  CHECK(alone.scores == learnt.scores);
+}
+
+TEST_CASE("learn_unigram: the rarest characters give way, and invalid bytes are no characters") {
+  Words words;
+  words.add("abab\xff", 10);
+  words.add("abcd", 1);
+  const LearntUnigram learnt = learn_unigram(words.texts, words.counts, {.pieces = 4});
+  CHECK(std::set<std::string>(learnt.pieces.begin(), learnt.pieces.end()) ==
+        std::set<std::string>{"a", "b", "ab", "abab"});
+}
+
+TEST_CASE("unigram training: any text comes back, in few pieces") {
+  std::string text;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) text += english + tricky_text(20, seed);
+  const Tokenizer tokenizer(train(text, {.kind = TokenizerKind::unigram, .vocab_size = 400}));
+  CHECK(tokenizer.vocab_size() == 400);
+  CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
+  const std::string other = "\xff\xfe never seen: ☃ \0 end" + random_bytes(500, 1);
+  CHECK(tokenizer.decode(tokenizer.encode(other)) == other);
+  CHECK(tokenizer.encode(english).size() * 2 < english.size());
+  CHECK_THROWS_AS(train("text", {.kind = TokenizerKind::char_bpe, .vocab_size = 600}), UsageError);
+}
