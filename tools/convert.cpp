@@ -1,10 +1,13 @@
-// convert: makes another model file of a model, with weights stored otherwise.
+// convert: makes another model file of a model, with weights stored otherwise, and other files of tokenizers.
 #include <array>
 #include <cstdio>
 #include <filesystem>
 
 #include "heddle/cli/run.hpp"
+#include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/load_model.hpp"
+#include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/formats/tokenizer_json.hpp"
 #include "heddle/formats/weight_type.hpp"
 
 using namespace heddle;
@@ -17,19 +20,23 @@ struct ConvertOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("output", "the model file to write").letter('o').takes("FILE"), self.output);
+    visitor(Field("output", "the file to write; for a tokenizer, NAME.json makes it Hugging Face's tokenizer.json")
+                .letter('o')
+                .takes("FILE"),
+            self.output);
     visitor(Field("weights", "what matrices are stored as; keep leaves them as they are"), self.weights);
   }
 };
 
-const cli::About about{.name = "convert",
-                       .summary = "Makes another model file of a model, with weights stored otherwise.",
-                       .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE"},
-                       .operands = {{"MODEL", "model file", 1, 1}}};
+const cli::About about{
+    .name = "convert",
+    .summary = "Makes other files of models and of tokenizers.",
+    .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
+    .operands = {{"MODEL", "model file, or a tokenizer as tokenize -t takes it", 1, 1}}};
 
 void check_usage(const ConvertOptions& options, const std::string& input) {
-  check<UsageError>(!options.output.empty(), "-o names the model file to write");
-  check<UsageError>(options.output != "-", "a model file cannot go to standard output; -o names a file");
+  check<UsageError>(!options.output.empty(), "-o names the file to write");
+  check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
   std::error_code absent;
   check<UsageError>(!std::filesystem::equivalent(input, options.output, absent), options.output,
                     ": is the file to convert; give the new one another name");
@@ -70,10 +77,30 @@ std::string describe(const Converted& converted) {
   return concatenate("largest rounding error ", percent.data(), " % in ", converted.where);
 }
 
-void convert(cli::Arguments& arguments) {
-  const auto options = arguments.read<ConvertOptions>();
-  const std::string input = arguments.operand("MODEL");
-  check_usage(options, input);
+bool makes_json(const ConvertOptions& options) {
+  return std::filesystem::path(options.output).extension() == ".json";
+}
+
+bool is_tokenizer(const std::string& input) {
+  return formats::find_foreign_vocabulary(input) != nullptr || std::filesystem::is_directory(input) ||
+         formats::kind_of(input) == formats::FileKind::tokenizer;
+}
+
+void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
+  check<UsageError>(!arguments.given("weights"), "--weights is for models, and makes model files only");
+  const text::Tokenizer tokenizer = formats::load_tokenizer(input);
+  if (makes_json(options)) {
+    formats::write_tokenizer_json(options.output, tokenizer.model());
+  } else {
+    formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+    formats::add_tokenizer_input(provenance, input);
+    formats::save_tokenizer(options.output, tokenizer.model(), provenance);
+  }
+  arguments.say(concatenate(options.output, ": ", to_text(tokenizer.kind()), " tokenizer with ",
+                            grouped(tokenizer.vocab_size()), " pieces"));
+}
+
+void convert_model(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
   const formats::ModelFile file(input);
   const formats::LoadedModel loaded = formats::load_model(file);
   formats::ModelWriter writer(options.output);
@@ -93,6 +120,14 @@ void convert(cli::Arguments& arguments) {
   const Index before = bytes_of(formats::named_tensors(loaded.model->parameters()));
   arguments.say(concatenate(options.output, ": ", grouped(before), " bytes of weights became ",
                             grouped(bytes_of(converted.weights)), "; ", describe(converted)));
+}
+
+void convert(cli::Arguments& arguments) {
+  const auto options = arguments.read<ConvertOptions>();
+  const std::string input = arguments.operand("MODEL");
+  check_usage(options, input);
+  if (makes_json(options) || is_tokenizer(input)) return convert_tokenizer(arguments, options, input);
+  convert_model(arguments, options, input);
 }
 
 }  // namespace

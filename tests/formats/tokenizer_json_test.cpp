@@ -9,11 +9,14 @@
 #include <sstream>
 
 #include "formats/files.hpp"
+#include "heddle/base/strings.hpp"
 #include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/gpt2_vocabulary.hpp"
 #include "heddle/formats/tokenizer_file.hpp"
 #include "heddle/formats/wordpiece_vocabulary.hpp"
 #include "heddle/text/tokenizer.hpp"
+#include "heddle/text/trainer.hpp"
+#include "libcore/text/samples.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -72,5 +75,170 @@ TEST_CASE("tokenizer.json: the golden ids of real files") {
     CAPTURE(name);
     const text::Tokenizer tokenizer(read_shared(data, name));
     CHECK(count_golden_cases(tokenizer, data + "/golden/" + name + ".jsonl") == cases);
+  }
+}
+
+TEST_CASE("tokenizer.json: the same models as from the other files") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  CHECK(read_shared(data, "gpt2") == read_gpt2_vocabulary(data + "/gpt2"));
+  CHECK(read_shared(data, "bert-base-uncased") == read_wordpiece_vocabulary(data + "/bert-base-uncased"));
+  CHECK(read_shared(data, "bert-base-cased") == read_wordpiece_vocabulary(data + "/bert-base-cased"));
+}
+
+TEST_CASE("tokenizer.json: special tokens have their roles") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  const text::TokenizerModel roberta = read_shared(data, "roberta-base");
+  CHECK(roberta.classification == 0);
+  CHECK(roberta.separator == 2);
+  CHECK(roberta.pair_separators == 2);
+  CHECK(roberta.padding == 1);
+  CHECK(roberta.mask == 50264);
+  CHECK(text::Tokenizer(roberta).encode("a <mask>") == std::vector<TokenId>{102, 50264});
+  const text::TokenizerModel t5 = read_shared(data, "t5-small");
+  CHECK(t5.separator == 1);
+  CHECK(t5.end_of_text == 1);
+  CHECK(t5.padding == 0);
+  CHECK(t5.unknown == 2);
+  CHECK(t5.classification == -1);
+}
+
+TEST_CASE("tokenizer.json: T5's ids of 1,014 German lines are SentencePiece's") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  const text::Tokenizer tokenizer(read_shared(data, "t5-small"));
+  std::istringstream text(unpacked(data + "/../multi30k/val.de.gz"));
+  std::ifstream ids(data + "/golden/sentencepiece/multi30k-val.de.t5-small.ids.txt");
+  int lines = 0;
+  for (std::string line, golden; std::getline(text, line) && std::getline(ids, golden); ++lines) {
+    CAPTURE(line);
+    CHECK(tokenizer.encode(line) == numbers(golden));
+  }
+  CHECK(lines == 1014);
+}
+
+TEST_CASE("tokenizer.json: added tokens that are text") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  const text::Tokenizer phi2(read_shared(data, "phi-2"));
+  CHECK(phi2.encode("a    b") == std::vector<TokenId>{64, 50284, 65});
+  CHECK(phi2.encode("a    b", text::SpecialText::plain) == std::vector<TokenId>{64, 50284, 65});
+  CHECK(phi2.decode(phi2.encode("if x:\n\t\ty  = 1")) == "if x:\n\t\ty  = 1");
+}
+
+TEST_CASE("tokenizer.json: a written file reads back as the same model") {
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  for (const char* name :
+       {"gpt2", "bert-base-uncased", "bert-base-cased", "roberta-base", "t5-small", "falcon", "phi-2", "phi-3-mini"}) {
+    CAPTURE(name);
+    const text::TokenizerModel model = read_shared(data, name);
+    write_tokenizer_json(path, model);
+    CHECK(read_tokenizer_json(path) == model);
+    save_tokenizer(folder.file("tokenizer.h5"), model, start_provenance("test"));
+    CHECK(load_tokenizer(folder.file("tokenizer.h5")).model() == model);
+  }
+}
+
+namespace {
+
+text::TokenizerModel trained(const text::TrainerOptions& options) {
+  text::Trainer trainer(options);
+  trainer.add("the cat sat on the mat, and the dog sat on the log; there the cats and dogs ran, they ran. ▁\t\n");
+  return trainer.finish();
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer.json: what heddle trains reads back with the same ids") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  for (const text::TrainerOptions& options : std::vector<text::TrainerOptions>{
+           {.kind = text::TokenizerKind::bpe, .vocab_size = 280, .special_tokens = {"<|pad|>"}},
+           {.kind = text::TokenizerKind::wordpiece, .vocab_size = 60},
+           {.kind = text::TokenizerKind::wordpiece, .vocab_size = 60, .cased = true},
+           {.kind = text::TokenizerKind::unigram, .vocab_size = 300},
+           {.kind = text::TokenizerKind::unigram, .vocab_size = 60, .byte_fallback = false, .unknown = "<unk>"}}) {
+    const text::Tokenizer tokenizer(trained(options));
+    write_tokenizer_json(path, tokenizer.model());
+    const text::Tokenizer read = load_tokenizer(path);
+    CHECK(read.model().pieces == tokenizer.model().pieces);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const std::string random = text::tricky_text(50, seed);
+      if (tokenizer.kind() == text::TokenizerKind::unigram && !tokenizer.model().byte_fallback && !is_utf8(random))
+        continue;
+      CHECK(read.encode(random) == tokenizer.encode(random));
+    }
+    for (const std::string text :
+         {"the cats ▁ran\t\n\n<|endoftext|>The [MASK] dög, <0x41>", "", "  ", "sat  on\u3000ran"}) {
+      CHECK(read.encode(text) == tokenizer.encode(text));
+    }
+  }
+  for (const text::TokenizerKind kind :
+       {text::TokenizerKind::byte, text::TokenizerKind::character, text::TokenizerKind::word}) {
+    const std::string message = message_of([&] { to_tokenizer_json(trained({.kind = kind, .vocab_size = 300})); });
+    CHECK(contains(message, "cannot be written as tokenizer.json"));
+  }
+}
+
+TEST_CASE("tokenizer.json: what heddle does not have is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  const json good = json::parse(to_tokenizer_json(trained({.vocab_size = 280})).dump());
+  const auto problem = [&](const std::function<void(json&)>& change) {
+    json document = good;
+    change(document);
+    write_bytes(path, document.dump());
+    const std::string message = message_of([&] { load_tokenizer(path); });
+    return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : "elsewhere: " + message;
+  };
+  CHECK(problem([](json&) {}) == "elsewhere: ");
+  CHECK(problem([](json& d) {
+          d["truncation"] = {{"max_length", 50}};
+        }) == "truncation: is {\"max_length\":50}; heddle only has null");
+  CHECK(problem([](json& d) { d["new"] = 1; }) == "has 'new', which heddle does not know");
+  CHECK(problem([](json& d) {
+          d["normalizer"] = {{"type", "NFD"}};
+        }) == "normalizer: is of type 'NFD', which heddle does not have");
+  CHECK(contains(problem([](json& d) { d["normalizer"] = {{"type", "Replace"}}; }), "normalizer.pattern: is null"));
+  CHECK(problem([](json& d) { d["pre_tokenizer"]["add_prefix_space"] = true; }) ==
+        "pre_tokenizer.add_prefix_space: is true; heddle only has false");
+  CHECK(contains(problem([](json& d) { d["pre_tokenizer"] = nullptr; }), "no tokenizer of type BPE with these"));
+  CHECK(contains(problem([](json& d) { d["pre_tokenizer"] = {{"type", "Whitespace"}}; }), "type 'Whitespace'"));
+  CHECK(problem([](json& d) { d["model"]["type"] = "WordLevel"; }) ==
+        "model.type: is 'WordLevel'; heddle has BPE, WordPiece and Unigram");
+  CHECK(contains(problem([](json& d) { d["model"]["dropout"] = 0.1; }), "model.dropout: is 0.1"));
+  CHECK(contains(problem([](json& d) { d["model"]["ignore_merges"] = true; }), "model.ignore_merges: is true"));
+  CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = 7; }), "has the id of"));
+  CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = -1; }), "model.vocab.th: must be a whole number"));
+  CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = 1e9; }), "model.vocab.th: must be a whole number"));
+  CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = 900; }), "outside the 281 pieces"));
+  CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "th"; }), "member 0 is no merge"));
+  CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "q zz"; }), "names 'zz', which is no piece"));
+  CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = {"t", 5}; }), "member 0 is no merge"));
+  CHECK(contains(problem([](json& d) { d["added_tokens"][0]["single_word"] = true; }), "single_word: is true"));
+  CHECK(contains(problem([](json& d) { d["added_tokens"][0]["id"] = 300; }), "added_tokens[0]: has the id 300"));
+  CHECK(contains(problem([](json& d) { d["decoder"]["type"] = "CTC"; }), "decoder: is of type 'CTC'"));
+  CHECK(contains(problem([](json& d) { d["post_processor"] = {{"type", "X"}}; }), "post_processor: is of type 'X'"));
+  CHECK(contains(problem([](json& d) { d = json::array(); }), "must be an object"));
+  write_bytes(path, "{\n\"model\": }");
+  CHECK(message_of([&] { load_tokenizer(path); }) == path + ":2: not valid JSON");
+  write_bytes(path, std::string(100000, '['));
+  CHECK(contains(message_of([&] { load_tokenizer(path); }), "not valid JSON"));
+}
+
+TEST_CASE("foreign vocabularies: what is none of them is told what would be") {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("text"), "words\n");
+  const std::string directory = message_of([&] { load_tokenizer(folder.path().string()); });
+  CHECK(contains(directory, "is a directory without a tokenizer"));
+  const std::string file = message_of([&] { load_tokenizer(folder.file("text")); });
+  CHECK(contains(file, "is plain text"));
+  for (const char* name : {"tokenizer.json", "vocab.txt", "merges.txt", "vocab.bpe"}) {
+    CHECK(contains(directory, name));
+    CHECK(contains(file, name));
   }
 }

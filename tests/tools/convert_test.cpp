@@ -120,11 +120,14 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
        1},
       {"convert model.h5 --weights bf16 -o nowhere/x.h5", "nowhere", 1},
       {"convert model.h5 --weights f16 -o x.h5", "'f16' is not one of keep, f32, bf16, int8", 2},
-      {"convert model.h5 --weights bf16", "-o names the model file to write", 2},
+      {"convert model.h5 --weights bf16", "-o names the file to write", 2},
       {"convert model.h5 --weights bf16 -o -", "cannot go to standard output", 2},
       {"convert model.h5 --weights bf16 -o model.h5", "model.h5: is the file to convert", 2},
       {"convert model.h5 --weights bf16 -o link.h5", "link.h5: is the file to convert", 2},
-      {"convert --weights bf16 -o x.h5", "MODEL", 2}};
+      {"convert --weights bf16 -o x.h5", "MODEL", 2},
+      {"convert tokenizer.h5 --weights bf16 -o x.h5", "--weights is for models", 2},
+      {"convert text.h5 -o x.json", "is plain text", 1},
+      {"convert locked -o x.h5", "is a directory without a tokenizer", 1}};
   if (::geteuid() != 0) cases.push_back({"convert model.h5 --weights bf16 -o locked/x.h5", "Permission denied", 1});
   for (const Case& bad : cases) {
     CAPTURE(bad.command);
@@ -135,4 +138,20 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
   }
   CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("convert: a tokenizer to tokenizer.json and back") {
+  const SmallCorpus corpus;
+  CHECK(contains(corpus.must("convert tokenizer.h5 -o tokenizer.json").err, "tokenizer.json: bpe tokenizer with"));
+  CHECK(json::parse(read_file(corpus.path("tokenizer.json")))["model"]["type"] == "BPE");
+  corpus.must("convert tokenizer.json -o back.h5");
+  corpus.must("convert train.h5 -o from-tokens.json && cmp from-tokens.json tokenizer.json");
+  const std::string text = "printf 'the cat sat\\n\\n a dög<|endoftext|>\\n' | tokenize -t ";
+  const std::string ids = corpus.must(text + "tokenizer.h5").out;
+  CHECK(ids.size() > 10);
+  CHECK(corpus.must(text + "tokenizer.json").out == ids);
+  CHECK(corpus.must(text + "back.h5").out == ids);
+  CHECK(corpus.must(text + ".").out == ids);
+  CHECK(contains(corpus.must("inspect tokenizer.json").out, "Hugging Face"));
+  CHECK(corpus.must("inspect back.h5 --json").out.find("tokenizer.json") != std::string::npos);
 }
