@@ -172,10 +172,8 @@ void Reader::read_vocabulary() {
   if (!vocabulary.value().is_object()) vocabulary.refuse("must be an object from pieces to ids");
   result_.pieces.resize(vocabulary.value().size());
   for (const auto& [piece, value] : vocabulary.value().items()) {
-    const JsonNode node(value, "");
     if (!value.is_number_unsigned()) vocabulary[piece].number();
     const auto id = value.get<json::number_unsigned_t>();
-    // Added tokens may fill what is missing.
     if (id >= result_.pieces.size()) {
       vocabulary[piece].refuse(concatenate("has the id ", id, ", outside the ", result_.pieces.size(), " pieces"));
     }
@@ -190,23 +188,19 @@ void Reader::read_vocabulary() {
 void Reader::read_merges() {
   const JsonNode merges = model_["merges"];
   if (!merges.value().is_array()) merges.refuse("must be a list");
-  std::size_t at = 0;
   for (const json& merge : merges.value()) {
-    const JsonNode node(merge, concatenate("model.merges[", at++, "]"));
-    std::string left, right;
-    if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-      left = merge[0];
-      right = merge[1];
-    } else if (const std::size_t space =
-                   merge.is_string() ? merge.get_ref<const std::string&>().find(' ') : merge.size();
-               merge.is_string() && space != std::string::npos) {
-      left = merge.get_ref<const std::string&>().substr(0, space);
-      right = merge.get_ref<const std::string&>().substr(space + 1);
-    } else {
-      merges.refuse(concatenate("member ", at - 1, " is no merge, which is two pieces"));
+    std::vector<std::string> sides;
+    if (merge.is_string()) {
+      const std::string& text = merge.get_ref<const std::string&>();
+      const std::size_t space = text.find(' ');
+      if (space != text.npos) sides = {text.substr(0, space), text.substr(space + 1)};
+    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+      sides = {merge[0], merge[1]};
     }
-    result_.merges.push_back(id_of(left, merges));
-    result_.merges.push_back(id_of(right, merges));
+    if (sides.empty()) {
+      merges.refuse(concatenate("member ", result_.merges.size() / 2, " is no merge, which is two pieces"));
+    }
+    for (const std::string& side : sides) result_.merges.push_back(id_of(side, merges));
   }
 }
 

@@ -218,6 +218,11 @@ TEST_CASE("tokenizer.json: what heddle does not have is named") {
   CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = 900; }), "outside the 281 pieces"));
   CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "th"; }), "member 0 is no merge"));
   CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "q zz"; }), "names 'zz', which is no piece"));
+  CHECK(problem([](json& d) {
+          json& merge = d["model"]["merges"][0];
+          const std::string both = merge;
+          merge = {both.substr(0, both.find(' ')), both.substr(both.find(' ') + 1)};
+        }) == "elsewhere: ");
   CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = {"t", 5}; }), "member 0 is no merge"));
   CHECK(contains(problem([](json& d) { d["added_tokens"][0]["single_word"] = true; }), "single_word: is true"));
   CHECK(contains(problem([](json& d) { d["added_tokens"][0]["id"] = 300; }), "added_tokens[0]: has the id 300"));
