@@ -243,11 +243,10 @@ void Trainer::add_special_tokens(TokenizerModel& model) const {
     model.special_tokens.push_back(id);
     if (text == options_.unknown) model.unknown = id;
     if (text == options_.end_of_text) model.end_of_text = id;
-    if (options_.kind != TokenizerKind::wordpiece) continue;
-    if (text == "[PAD]") model.padding = id;
-    if (text == "[CLS]") model.classification = id;
-    if (text == "[SEP]") model.separator = id;
-    if (text == "[MASK]") model.mask = id;
+    if (text == "[PAD]" || text == "<pad>") model.padding = id;
+    if (text == "[CLS]" || text == "<s>") model.classification = id;
+    if (text == "[SEP]" || text == "</s>") model.separator = id;
+    if (text == "[MASK]" || text == "<mask>") model.mask = id;
   }
 }
 

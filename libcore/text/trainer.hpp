@@ -44,7 +44,11 @@ struct TrainerOptions {
     visitor(Field("unknown", "the special token for what has no piece, without byte_fallback; empty: it is an error")
                 .takes("TEXT"),
             self.unknown);
-    visitor(Field("special_tokens", "further special tokens").takes("TEXT"), self.special_tokens);
+    visitor(Field("special_tokens",
+                  "further special tokens; an encoder needs [PAD],[CLS],[SEP],[MASK] or "
+                  "<pad>,<s>,</s>,<mask>, which wordpiece models have by themselves")
+                .takes("TEXT"),
+            self.special_tokens);
   }
 };
 

@@ -32,6 +32,18 @@ TEST_CASE("trainer: bpe learns within pre-tokens and puts special tokens last") 
   CHECK(model.unknown == -1);
 }
 
+TEST_CASE("trainer: special tokens of BERT's and of RoBERTa's names have their parts in every kind of model") {
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"[CLS]", "[PAD]", "[SEP]", "[MASK]"},
+                                                std::vector<std::string>{"<s>", "<pad>", "</s>", "<mask>"}}) {
+    const TokenizerModel model = train("ab ab", {.special_tokens = names});
+    const Index first = model.special_tokens.at(0);
+    CHECK(model.classification == first);
+    CHECK(model.padding == first + 1);
+    CHECK(model.separator == first + 2);
+    CHECK(model.mask == first + 3);
+  }
+}
+
 TEST_CASE("trainer: the vocabulary is smaller where the text has no more to give, or only rarer things") {
   CHECK(train("ab ab", {.vocab_size = 1000}).pieces.size() == 256 + 2 + 1);
   CHECK(train("ab ab", {.vocab_size = 1000, .end_of_text = ""}).pieces.size() == 256 + 2);
