@@ -4,22 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "heddle/data/permutation.hpp"
 #include "heddle/data/token_source.hpp"
 
 namespace heddle::data {
-
-// The images of [0, count) under a permutation that (seed, epoch) choose, one at a time and without a table: a Feistel
-// network over the next power of four, walked until it falls into the range.
-class Permutation {
- public:
-  Permutation(Index count, std::uint64_t seed, std::uint64_t epoch);
-  Index operator()(Index index) const;
-
- private:
-  Index count_;
-  int half_bits_;
-  std::uint64_t seed_, epoch_;
-};
 
 // Token ids [batch, time] in row-major order, and for each the id that follows it; -1 for no target.
 struct TokenBatch {

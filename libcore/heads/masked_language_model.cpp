@@ -20,7 +20,7 @@ MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguag
                                           Initializer::normal(options.embedding_deviation), Decay::yes)) {}
 
 Variable MaskedLanguageModel::operator()(const Variable& hidden) const {
-  const Variable dense = dense_(hidden, {.activation = activation_});
+  const Variable dense = dense_(hidden, {.activation = activation_, .output = Element::real});
   return ops::linear(norm_(dense, nn::Norm::Result::activation), weight_, bias_, {.output = Element::real});
 }
 

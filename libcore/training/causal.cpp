@@ -29,12 +29,6 @@ Evaluation evaluate(const models::Decoder& model, const data::TokenSource& token
   return sum;
 }
 
-void check_vocabulary(const models::Model& model, const data::TokenSource& tokens) {
-  const Index vocab = model.config().vocab_size;
-  check<DataError>(tokens.vocab_size() <= vocab, tokens.name(), ": vocabulary of ", tokens.vocab_size(),
-                   " does not match the model's ", vocab, "; encode it with the model's tokenizer");
-}
-
 Causal::Causal(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid, const Plan& plan)
     : model_(model), windows_(train, model.config().context, plan.seed), valid_(valid), options_(plan.training) {
   check_vocabulary(model, train);

@@ -48,7 +48,4 @@ class Causal : public Objective {
   TrainingOptions options_;
 };
 
-// Throws DataError for a source of another vocabulary than the model's.
-void check_vocabulary(const models::Model& model, const data::TokenSource& tokens);
-
 }  // namespace heddle::training

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/data/token_source.hpp"
 #include "heddle/models/model.hpp"
 
 namespace heddle::training {
@@ -54,5 +55,8 @@ class Objective {
   virtual std::vector<Figure> evaluate(const std::function<bool()>& stop) const = 0;
   virtual Better better() const { return Better::lower; }
 };
+
+// Throws DataError for a source of another vocabulary than the model's.
+void check_vocabulary(const models::Model& model, const data::TokenSource& tokens);
 
 }  // namespace heddle::training

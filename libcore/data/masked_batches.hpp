@@ -1,0 +1,68 @@
+// Batches of a token stream for predicting masked tokens.
+#pragma once
+
+#include <vector>
+
+#include "heddle/data/masking.hpp"
+#include "heddle/data/token_source.hpp"
+
+namespace heddle::data {
+
+struct MaskedBatch {
+  Index batch = 0, time = 0;
+  std::vector<TokenId> ids;       // [batch, time], padded at the ends of sequences
+  std::vector<Index> lengths;     // of the sequences; empty: all are `time` long
+  std::vector<TokenId> segments;  // [batch, time]; empty: all are 0
+  Index tokens = 0;               // without padding
+  std::vector<Index> rows;        // batch * time + position of each token to predict, in rising order
+  std::vector<TokenId> targets;   // what stood there
+  std::vector<TokenId>
+      unrelated;  // of each pair: 1 when the second segment is from elsewhere, else 0; empty without pairs
+};
+
+struct MaskedText {
+  Index time;  // of a sequence, special tokens included
+  MaskingOptions masking{};
+  bool unrelated_pairs = false;  // pairs of which half have a second segment from elsewhere
+  std::uint64_t seed = 0;
+};
+
+// The stream is cut into windows, which may begin and end within documents and span several (RoBERTa's "full
+// sentences"); documents end as the stream has them, with a special token that is never masked. A sequence is
+//   classification, window, separator   or, as a pair cut at random,   classification, A, separator, B, separator
+// The last window of all is shorter. An epoch takes all windows in a random order; which window is sample g, and its
+// masks, are functions of (seed, g), or, static masks, of (seed, window).
+class MaskedWindows {
+ public:
+  // Throws DataError for a source without tokens to mask, and UsageError for a time without room for them.
+  MaskedWindows(const TokenSource& source, MaskVocabulary vocabulary, const MaskedText& options);
+
+  Index windows_per_epoch() const { return windows_; }
+  Index tokens_a_window() const { return body_; }  // of the stream
+  // Samples [first, first + count).
+  MaskedBatch batch(Index first, Index count) const;
+  // Windows [first, first + count) with the masks of the first epoch, for evaluation.
+  MaskedBatch in_order(Index first, Index count) const;
+
+ private:
+  struct Place {
+    Index window, epoch;
+  };
+  struct Sequence {
+    std::vector<TokenId> ids;
+    Index first_length;  // of the first segment, with its special tokens
+    Masked masked;
+    TokenId unrelated;
+  };
+  MaskedBatch batch_of(const std::vector<Place>& places) const;
+  Sequence sequence(const Place& place) const;
+  void make_unrelated(std::span<TokenId> second, const RandomStream& stream) const;
+
+  const TokenSource& source_;
+  MaskVocabulary vocabulary_;
+  MaskedText options_;
+  bool pairs_;
+  Index body_, windows_;
+};
+
+}  // namespace heddle::data

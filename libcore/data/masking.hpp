@@ -1,0 +1,78 @@
+// Which pieces of a text a masked language model has to predict, and what stands in their places (SPEC 4.3).
+// Source: Devlin et al. 2019, "BERT", section 3.1 and appendix A.1; Liu et al. 2019, "RoBERTa", section 4.1.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/base/random.hpp"
+#include "heddle/base/visit.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+namespace heddle::data {
+
+enum class MaskingKind {
+  dynamic,     // other positions in every epoch (RoBERTa)
+  unchanging,  // the same in every epoch (BERT)
+};
+
+}  // namespace heddle::data
+
+template <>
+struct heddle::Names<heddle::data::MaskingKind> {
+  static constexpr std::pair<data::MaskingKind, std::string_view> list[] = {{data::MaskingKind::dynamic, "dynamic"},
+                                                                            {data::MaskingKind::unchanging, "static"}};
+};
+
+namespace heddle::data {
+
+struct MaskingOptions {
+  MaskingKind masking = MaskingKind::dynamic;
+  double mask_probability = 0.15;
+  bool whole_words = false;
+  bool segment_pairs = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("masking", "choose the pieces to predict anew in every epoch, or once"), self.masking);
+    visitor(
+        Field("mask_probability", "share of the pieces to predict; 80 % of them are masked, 10 % replaced, 10 % left")
+            .above(0, 1)
+            .takes("P"),
+        self.mask_probability);
+    visitor(Field("whole_words", "mask all pieces of a word or none"), self.whole_words);
+    visitor(Field("segment_pairs", "cut each text in two segments; always so with --next-sentence"),
+            self.segment_pairs);
+  }
+};
+
+// What masking knows of a vocabulary.
+struct MaskVocabulary {
+  TokenId classification, separator, mask, padding;  // padding: any token, where the vocabulary has none for it
+  std::vector<TokenId> ordinary;                     // all that are not special
+  std::vector<bool> is_special;                      // of every token
+  // Where words are: one begins with a token that begins_word, and after one that ends_word.
+  std::vector<bool> begins_word, ends_word;
+
+  // WordPiece begins words with pieces without "##", word models with every piece, the others at white space.
+  // Throws DataError, with advice, when the tokenizer lacks the special tokens; `name` is the file that has it.
+  MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name);
+  // A vocabulary without texts, whose last ids are special: for measuring.
+  explicit MaskVocabulary(Index vocab_size);
+};
+
+// The positions that were chosen, in rising order, and the tokens that stood there.
+struct Masked {
+  std::vector<Index> positions;
+  std::vector<TokenId> targets;
+};
+
+// Chooses max(1, round(mask_probability n)) of the n positions without special tokens; none if n is 0. 80 % of them
+// become the mask token, 10 % a random ordinary one, 10 % stay. With whole words all pieces of a word are chosen or
+// none: words are taken in random order, one that would be too many is passed over, unless it is the first. What is
+// drawn depends on the stream and the tokens alone.
+Masked mask_tokens(std::span<TokenId> tokens, const MaskVocabulary& vocabulary, const MaskingOptions& options,
+                   const RandomStream& stream);
+
+}  // namespace heddle::data

@@ -1,0 +1,356 @@
+// The masked objective, and what encoders can and cannot learn.
+#include "heddle/training/masked.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "causal_trainer.hpp"
+#include "heddle/tensor/precision.hpp"
+
+using namespace heddle;
+using namespace heddle::training;
+using heddle::testing::CausalTrainer;
+
+namespace {
+
+models::ModelConfig tiny(Index vocab, models::Architecture arch = models::Architecture::encoder) {
+  models::ModelConfig config;
+  config.arch = arch;
+  config.layers = 2;
+  config.width = 32;
+  config.heads = 4;
+  config.context = 20;
+  config.vocab_size = vocab;
+  return config;
+}
+
+// Each token follows from the last but for some noise; the vocabulary's last four are special.
+data::TokensInMemory noisy_text(Index size, Index vocab, std::uint64_t seed) {
+  std::vector<TokenId> tokens{0};
+  const RandomStream stream(seed, 77);
+  const Index ordinary = vocab - 4;
+  for (Index i = 1; i < size; ++i) {
+    const bool noise = stream.uniform(static_cast<std::uint64_t>(2 * i)) < 0.1;
+    tokens.push_back(static_cast<TokenId>(noise ? static_cast<Index>(stream.below(static_cast<std::uint64_t>(2 * i + 1),
+                                                                                  static_cast<std::uint64_t>(ordinary)))
+                                                : (5 * tokens.back() + 3) % ordinary));
+  }
+  return {tokens, vocab};
+}
+
+Plan quick_plan(Index steps) {
+  Plan plan;
+  plan.training.steps = steps;
+  plan.training.batch_size = 4;
+  plan.training.eval_every = 7;
+  plan.training.eval_tokens = 200;
+  plan.training.checkpoint_every = 5;
+  plan.training.log_every = 3;
+  plan.schedule.learning_rate = 3e-3;
+  plan.seed = 9;
+  return plan;
+}
+
+std::map<std::string, std::vector<Real>> weights_of(const models::Model& model) {
+  std::map<std::string, std::vector<Real>> weights;
+  for (const Parameter& parameter : model.parameters().all()) weights[parameter.name] = parameter.value().elements();
+  return weights;
+}
+
+models::ModelConfig with_pairs(Index vocab) {
+  models::ModelConfig config = tiny(vocab);
+  config.segments = 2;
+  config.pooler = config.next_sentence = true;
+  config.dropout = 0.1;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits and records") {
+  const auto train = noisy_text(3000, 50, 1), valid = noisy_text(500, 50, 2);
+  const Plan plan = quick_plan(20);
+  const MaskedTexts texts{train, &valid, data::MaskVocabulary(50)};
+  const auto config = with_pairs(50);
+  const auto keep = [](std::vector<double>& list) {
+    return [&list](const StepRecord& r) {
+      list.push_back(r.loss);
+      for (const Figure& figure : r.valid) list.push_back(figure.value);
+    };
+  };
+  std::vector<double> expected;
+  models::Encoder whole(config, 4);
+  const Masked objective(whole, texts, plan);
+  Hooks plain;
+  plain.on_step = keep(expected);
+  Trainer(objective, plan).run(plain);
+  for (const int polls : {0, 3, 8, 14, 22}) {
+    CAPTURE(polls);
+    std::vector<double> records;
+    models::Encoder first(config, 4), second(config, 999);
+    const Masked before(first, texts, plan), after(second, texts, plan);
+    Trainer interrupted(before, plan), resumed(after, plan);
+    Hooks hooks;
+    hooks.on_step = keep(records);
+    int left = polls;
+    hooks.stop = [&left] { return left-- <= 0; };
+    interrupted.run(hooks);
+    for (std::size_t i = 0; i < second.parameters().all().size(); ++i) {
+      second.parameters().all()[i].value().assign(first.parameters().all()[i].value());
+    }
+    for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
+      resumed.moments()[i].value.assign(interrupted.moments()[i].value);
+    }
+    resumed.state() = interrupted.state();
+    Hooks rest;
+    rest.on_step = keep(records);
+    resumed.run(rest);
+    CHECK(weights_of(second) == weights_of(whole));
+    CHECK(records == expected);
+  }
+}
+
+TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same, dropout and pairs included") {
+  const auto train = noisy_text(16 * 5 + 4, 50, 1);  // the last window is short
+  std::map<std::string, std::vector<Real>> together;
+  for (const Index cut : {Index{1}, Index{2}, Index{6}}) {
+    models::Encoder model(with_pairs(50), 4);
+    Plan plan = quick_plan(3);
+    plan.training.batch_size = 6 / cut;
+    plan.training.accumulate = cut;
+    plan.optimizer.optimizer = OptimizerKind::sgd;
+    const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, plan);
+    REQUIRE(objective.batch(0, 1).counts.targets + objective.batch(1, 5).counts.targets ==
+            objective.batch(0, 6).counts.targets);
+    Trainer trainer(objective, plan);
+    trainer.run({});
+    if (together.empty()) together = weights_of(model);
+    double largest = 0;
+    for (const auto& [name, values] : weights_of(model)) {
+      const std::vector<Real>& others = together.at(name);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        largest = std::max<double>(largest, std::abs(values[i] - others[i]));
+    }
+    CHECK(largest < 2e-6);
+  }
+}
+
+TEST_CASE("masked: the loss depends on masked tokens only, and starts at the logarithm of the vocabulary") {
+  models::ModelConfig config = tiny(300);
+  const auto train = noisy_text(3000, 300, 1);
+  const models::Encoder model(config, 4);
+  const data::MaskedWindows windows(train, data::MaskVocabulary(300), {.time = 20});
+  const data::MaskedBatch batch = windows.batch(0, 8);
+  const double loss = masked_loss(model, batch, {}, counts_of(batch), 0).value()[0];
+  CHECK(loss == doctest::Approx(std::log(300.0)).epsilon(0.02));
+  // The same from all logits, of which those elsewhere are moved at will.
+  const Tensor all = model.head()(model.hidden({TokenIds(Shape{8, 20}, batch.ids)})).value();
+  std::vector<TokenId> targets(8 * 20, -1);
+  for (std::size_t i = 0; i < batch.rows.size(); ++i)
+    targets[static_cast<std::size_t>(batch.rows[i])] = batch.targets[i];
+  for (Index row = 0; row < 160; ++row) {
+    if (targets[static_cast<std::size_t>(row)] < 0) all.as_matrix().narrowed(0, row, 1).fill(static_cast<Real>(row));
+  }
+  CHECK(ops::cross_entropy(Variable(all), targets).value()[0] == doctest::Approx(loss).epsilon(1e-5));
+}
+
+TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is evaluated on the same masks") {
+  const auto train = noisy_text(20000, 30, 1), valid = noisy_text(1000, 30, 2);
+  const MaskedTexts texts{train, &valid, data::MaskVocabulary(30)};
+  models::ModelConfig config = tiny(30);
+  config.window = 1;  // what is near is what matters here, and need not be found first
+  models::Encoder model(config, 4);
+  Plan plan = quick_plan(400);
+  plan.training.batch_size = 16;
+  plan.training.eval_tokens = 0;
+  const Masked objective(model, texts, plan);
+  const auto before = objective.evaluate([] { return false; });
+  Trainer(objective, plan).run({});
+  const auto after = objective.evaluate([] { return false; });
+  REQUIRE(after.size() == 2);
+  CHECK(after[0].name == "loss");
+  CHECK(after[1].name == "accuracy");
+  CHECK(after[0].value < 0.6 * before[0].value);
+  CHECK(after[1].value > 0.4);
+  plan.seed = 77;
+  MaskedTexts otherwise = texts;
+  otherwise.masking = {.masking = data::MaskingKind::unchanging, .mask_probability = 0.4, .whole_words = true};
+  const auto again = Masked(model, otherwise, plan).evaluate([] { return false; });
+  CHECK(again[0].value == after[0].value);
+}
+
+TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and after") {
+  if (!bf16_is_supported()) {
+    MESSAGE("skipped: this processor has no bf16 arithmetic");
+    return;
+  }
+  const auto train = noisy_text(20000, 50, 1);
+  for (const NormPosition position : {NormPosition::pre, NormPosition::post}) {
+    std::vector<double> losses;
+    for (const Precision precision : {Precision::f32, Precision::bf16}) {
+      set_precision(precision);
+      models::ModelConfig config = with_pairs(50);
+      config.norm_position = position;
+      config.embedding_norm = true;
+      models::Encoder model(config, 4);
+      const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, quick_plan(60));
+      Trainer trainer(objective, quick_plan(60));
+      double sum = 0;
+      for (int i = 0; i < 60; ++i) sum += trainer.step();
+      losses.push_back(sum / 60);
+    }
+    set_precision(Precision::f32);
+    CHECK(losses[1] != losses[0]);
+    CHECK(losses[1] == doctest::Approx(losses[0]).epsilon(0.01));
+  }
+}
+
+TEST_CASE("masked: tokens that do not fit are refused") {
+  const auto other = noisy_text(3000, 51, 1), enough = noisy_text(3000, 50, 1);
+  models::Encoder model(tiny(50), 4);
+  CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_plan(1)), DataError);
+  CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_plan(1)), DataError);
+}
+
+namespace {
+
+// What SPEC 4.7 forbids: an encoder that is asked for each next token, which is part of its input.
+class NextOfAll : public Objective {
+ public:
+  NextOfAll(models::Encoder& model, const data::TokenSource& tokens, std::uint64_t seed)
+      : model_(model), windows_(tokens, model.config().context, seed) {}
+  models::Model& model() const override { return model_; }
+  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
+  MicroBatch batch(Index first, Index count) const override {
+    data::TokenBatch batch = windows_.batch(first, count);
+    // The last token's successor is not in the window.
+    for (Index row = 0; row < count; ++row) batch.targets[static_cast<std::size_t>((row + 1) * batch.time - 1)] = -1;
+    return {{count, count * batch.time, count * (batch.time - 1)}, [this, batch](const Pass& pass, const Counts& step) {
+              const Variable hidden = model_.hidden(TokenIds(Shape{batch.batch, batch.time}, batch.ids), pass);
+              return model_.head().loss(hidden, batch.targets, {0, static_cast<double>(step.targets)});
+            }};
+  }
+  double flops_per_token() const override { return 0; }
+  bool can_evaluate() const override { return false; }
+  std::vector<Figure> evaluate(const std::function<bool()>&) const override { return {}; }
+
+ private:
+  models::Encoder& model_;
+  data::TrainingWindows windows_;
+};
+
+data::TokensInMemory independent_tokens(Index size, std::uint64_t kinds, Index vocab) {
+  std::vector<TokenId> tokens;
+  const RandomStream stream(8, 8);
+  for (Index i = 0; i < size; ++i)
+    tokens.push_back(static_cast<TokenId>(stream.below(static_cast<std::uint64_t>(i), kinds)));
+  return {tokens, vocab};
+}
+
+}  // namespace
+
+TEST_CASE("of independent tokens an unmasked encoder copies the next one, a decoder learns nothing (SPEC 4.7)") {
+  const auto tokens = independent_tokens(60000, 8, 8);
+  Plan plan = quick_plan(500);
+  plan.training.batch_size = 16;
+  models::Encoder encoder(tiny(8), 4);
+  const NextOfAll objective(encoder, tokens, 1);
+  Trainer all(objective, plan);
+  double loss = 0;
+  for (int i = 0; i < 500; ++i) loss = all.step();
+  CHECK(loss < 0.05);
+  models::Decoder decoder(tiny(8, models::Architecture::decoder), 4);
+  CausalTrainer causal(decoder, tokens, nullptr, plan);
+  causal.run({});
+  CHECK(evaluate(decoder, tokens, 20000, 64).nats_per_token() > std::log(8.0) - 0.05);
+}
+
+namespace {
+
+constexpr Index triples = 6;
+
+// Triples of bits a, a XOR b, b.
+std::vector<TokenId> xor_text(Index count) {
+  std::vector<TokenId> tokens;
+  const RandomStream stream(5, 8);
+  for (Index i = 0; i < count; ++i) {
+    const auto a = static_cast<TokenId>(stream.below(static_cast<std::uint64_t>(2 * i), 2));
+    const auto b = static_cast<TokenId>(stream.below(static_cast<std::uint64_t>(2 * i + 1), 2));
+    tokens.insert(tokens.end(), {a, a ^ b, b});
+  }
+  return tokens;
+}
+
+// How often the decoder predicts the middle of a triple, in windows that begin with a triple.
+double middle_accuracy(const models::Decoder& decoder, const std::vector<TokenId>& tokens) {
+  const Index time = decoder.config().context, rows = 200;
+  const TokenIds ids({rows, time}, {tokens.begin(), tokens.begin() + rows * time});
+  const Tensor logits = decoder.logits(decoder.hidden(ids)).value();
+  double right = 0, all = 0;
+  for (Index row = 0; row < rows; ++row) {
+    for (Index at = 1; at < time; at += 3) {
+      const Real* before = logits.data() + (row * time + at - 1) * logits.shape()[-1];
+      right += (before[1] > before[0]) == (tokens[static_cast<std::size_t>(row * time + at)] == 1) ? 1 : 0;
+      all += 1;
+    }
+  }
+  return right / all;
+}
+
+// The same of an encoder, with one middle masked in each window.
+double middle_accuracy(const models::Encoder& encoder, const std::vector<TokenId>& tokens,
+                       const data::MaskVocabulary& vocabulary) {
+  const Index time = encoder.config().context, rows = 600;
+  data::MaskedBatch batch;
+  for (Index row = 0; row < rows; ++row) {
+    const Index begin = row * (time - 2), middle = 3 * (row % triples) + 1;
+    batch.ids.push_back(vocabulary.classification);
+    batch.ids.insert(batch.ids.end(), tokens.begin() + begin, tokens.begin() + begin + time - 2);
+    batch.ids.push_back(vocabulary.separator);
+    batch.targets.push_back(
+        std::exchange(batch.ids[static_cast<std::size_t>(row * time + 1 + middle)], vocabulary.mask));
+  }
+  const Tensor logits = encoder.head()(encoder.hidden(TokenIds({rows, time}, batch.ids))).value();
+  double right = 0;
+  for (Index row = 0; row < rows; ++row) {
+    const Real* at = logits.data() + (row * time + 2 + 3 * (row % triples)) * logits.shape()[-1];
+    right += (at[1] > at[0]) == (batch.targets[static_cast<std::size_t>(row)] == 1) ? 1 : 0;
+  }
+  return right / static_cast<double>(rows);
+}
+
+}  // namespace
+
+TEST_CASE("a token that both neighbours tell together is found by an encoder, and from neither side (SPEC 4.8)") {
+  const std::vector<TokenId> tokens = xor_text(20000);
+  const data::TokensInMemory source(tokens, 6);
+  const data::MaskVocabulary vocabulary(6);
+  Plan plan = quick_plan(400);
+  plan.training.batch_size = 32;
+  plan.schedule.learning_rate = 2e-3;
+  models::ModelConfig config = tiny(6);
+  config.window = 1;
+  config.context = 3 * triples + 2;
+  models::Encoder encoder(config, 4);
+  const Masked objective(encoder, {source, nullptr, vocabulary}, plan);
+  Trainer(objective, plan).run({});
+  CHECK(middle_accuracy(encoder, tokens, vocabulary) >= 0.95);
+
+  config.arch = models::Architecture::decoder;
+  config.context = 3 * triples;
+  config.window = 0;
+  plan.training.steps = 300;
+  for (const bool from_right : {false, true}) {
+    CAPTURE(from_right);
+    std::vector<TokenId> order = tokens;
+    if (from_right) std::reverse(order.begin(), order.end());
+    const data::TokensInMemory reading(order, 6);
+    models::Decoder decoder(config, 4);
+    CausalTrainer(decoder, reading, nullptr, plan).run({});
+    CHECK(middle_accuracy(decoder, order) <= 0.55);
+  }
+}
