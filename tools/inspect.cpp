@@ -1,4 +1,5 @@
 // Shows what is in heddle's files.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -52,21 +53,27 @@ int show_problems(const std::string& path, bool json) {
 
 void show_score(const Score& score, bool json) {
   if (json) {
-    std::cout << dump({{"tokens", score.tokens},
-                       {"nats_per_token", score.nats_per_token()},
-                       {"perplexity", score.perplexity()},
-                       {"bits_per_byte", score.bits_per_byte()}});
+    Json answer{
+        {"tokens", score.tokens}, {"nats_per_token", score.nats_per_token()}, {"perplexity", score.perplexity()}};
+    if (score.figures.empty()) answer["bits_per_byte"] = score.bits_per_byte();
+    for (const training::Figure& figure : score.figures) answer[figure.name] = figure.value;
+    std::cout << dump(answer);
     return;
   }
   const auto line = [](const char* name, double value) {
     std::array<char, 64> text;
-    std::snprintf(text.data(), text.size(), "%-16s%.6g\n", name, value);
+    std::snprintf(text.data(), text.size(), "%-15s %.6g\n", name, value);
     std::cout << text.data();
   };
   std::cout << "tokens          " << grouped(score.tokens) << "\n";
   line("nats a token", score.nats_per_token());
   line("perplexity", score.perplexity());
   if (score.bytes > 0) line("bits a byte", score.bits_per_byte());
+  for (const training::Figure& figure : score.figures) {
+    std::string name = figure.name;
+    std::ranges::replace(name, '_', ' ');
+    line(name.c_str(), figure.value);
+  }
 }
 
 void draw_history(const std::string& path, const std::string& target) {

@@ -12,6 +12,7 @@
 #include "heddle/formats/problems.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/training/causal.hpp"
+#include "heddle/training/masked.hpp"
 #include "inspect_summary.hpp"
 
 namespace heddle {
@@ -76,6 +77,21 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
   return tokens.text_bytes() - (tokenizer.is_special(first) ? 0 : tokenizer.token_bytes(first));
 }
 
+Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens, Index batch_size,
+               const std::function<bool()>& stop) {
+  if (const auto* const decoder = dynamic_cast<const models::Decoder*>(loaded.model.get())) {
+    const training::Evaluation result = training::evaluate(*decoder, tokens, 0, batch_size, stop);
+    return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
+  }
+  const auto& encoder = dynamic_cast<const models::Encoder&>(*loaded.model);
+  const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
+  const training::MaskedEvaluation result =
+      training::evaluate(encoder, training::evaluation_windows(encoder, tokens, vocabulary), 0, batch_size, stop);
+  Score score{result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
+  if (result.pairs > 0) score.figures.push_back({"next_sentence_accuracy", result.pair_accuracy()});
+  return score;
+}
+
 }  // namespace
 
 std::vector<std::string> verify(const std::string& path) {
@@ -107,20 +123,20 @@ Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, c
   check_same_tokenizer(tokens, file.tokenizer(), model_path);
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
                    tokens.size() == 1 ? " token" : " tokens", "; it takes two to predict one from the other");
-  const formats::LoadedDecoder loaded = formats::load_decoder(file);
+  const formats::LoadedModel loaded = formats::load_model(file);
 
   cli::Progress progress(arguments, "tokens");
-  const Index batch_tokens = options.batch_size * loaded.model.config().context;
+  const Index batch_tokens = options.batch_size * loaded.model->config().context;
   double done = 0;
   const auto show_progress = [&] {
     progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
     done += static_cast<double>(batch_tokens);
     return false;
   };
-  const training::Evaluation result = training::evaluate(loaded.model, tokens, 0, options.batch_size, show_progress);
-  check<NumericError>(std::isfinite(result.nats), tokens.name(), ": the loss of ", model_path,
+  const Score score = score_of(loaded, tokens, options.batch_size, show_progress);
+  check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
                       " on it is not finite; inspect --verify finds weights that are not");
-  return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
+  return score;
 }
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
+#include "heddle/training/objective.hpp"
 #include "inspect_options.hpp"
 
 namespace heddle {
@@ -13,9 +14,10 @@ namespace heddle {
 std::vector<std::string> verify(const std::string& path);
 
 struct Score {
-  Index tokens;  // predicted: all but the first
-  Index bytes;   // that these decode to, special tokens aside
+  Index tokens;  // predicted: by decoders all but the first, by encoders the masked ones
+  Index bytes;   // that these decode to, special tokens aside; 0 for encoders
   double nats;   // in all
+  std::vector<training::Figure> figures = {};  // further ones
   double nats_per_token() const;
   double perplexity() const;
   double bits_per_byte() const;  // NaN without bytes

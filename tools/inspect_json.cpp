@@ -63,6 +63,7 @@ Json provenance_json(const formats::Provenance& provenance) {
 Json as_json(const Summary& summary) {
   Json json = {{"name", summary.name}, {"kind", summary.kind}};
   if (summary.parameters) json["parameters"] = *summary.parameters;
+  if (summary.head_parameters) json["head_parameters"] = *summary.head_parameters;
   if (summary.config) json["config"] = formats::to_json(*summary.config);
   if (summary.weights) json["weights"] = weights_json(*summary.weights);
   if (summary.tokens) {

@@ -73,7 +73,7 @@ StepProfile profile_steps(models::ModelConfig config, Index batch_size, const Pr
   const data::TokensInMemory tokens = random_tokens(config, batch_size, seed);
   training::Plan plan;
   plan.training.batch_size = batch_size;
-  const auto objective = make_objective(*model, tokens, nullptr, plan);
+  const auto objective = make_objective(*model, {tokens}, {}, plan);
   training::Trainer trainer(*objective, plan);
   StepProfile result;
   result.precision = precision() == Precision::bf16 ? "bf16" : "f32";

@@ -7,6 +7,7 @@
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/formats/wordpiece_vocabulary.hpp"
+#include "heddle/models/encoder.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -19,10 +20,16 @@ std::string kind_text(formats::FileKind kind) {
   return kind == formats::FileKind::tokens ? "token" : to_text(kind);
 }
 
-Index count_of(const std::vector<formats::TensorInfo>& weights) {
-  Index count = 0;
-  for (const formats::TensorInfo& tensor : weights) count += tensor.shape.size();
-  return count;
+// Published numbers of encoders' parameters leave out the head that they are pre-trained with.
+void count_parameters(Summary& summary) {
+  Index all = 0, head = 0;
+  for (const formats::TensorInfo& tensor : *summary.weights) {
+    all += tensor.shape.size();
+    if (models::is_of_head(tensor.name)) head += tensor.shape.size();
+  }
+  const bool is_encoder = summary.config->arch == models::Architecture::encoder;
+  summary.parameters = is_encoder ? all - head : all;
+  if (is_encoder) summary.head_parameters = head;
 }
 
 Summary start_summary(const formats::InputFile& file) {
@@ -36,9 +43,9 @@ Summary start_summary(const formats::InputFile& file) {
 
 Summary summarize_model(const formats::ModelFile& file) {
   Summary summary = start_summary(file.file());
-  summary.parameters = file.weights().parameters();
   summary.config = file.config<models::ModelConfig>();
   summary.weights = file.weights().tensors();
+  count_parameters(summary);
   summary.tokenizer = file.tokenizer_model();
   if (file.has_history()) summary.history = file.history();
   if (file.has_part("task")) {
@@ -110,13 +117,9 @@ Summary summarize_preset(const std::string& name, const Parts& parts) {
     config.vocab_size = byte_vocabulary;
     description += ", here with a vocabulary of " + grouped(byte_vocabulary);
   }
-  std::vector<formats::TensorInfo> weights = weights_of(config);
-  Summary summary{.name = name,
-                  .description = description,
-                  .kind = "model",
-                  .parameters = count_of(weights),
-                  .config = config,
-                  .weights = std::move(weights)};
+  Summary summary{
+      .name = name, .description = description, .kind = "model", .config = config, .weights = weights_of(config)};
+  count_parameters(summary);
   return selected(std::move(summary), parts);
 }
 

@@ -25,7 +25,8 @@ struct Summary {
   std::string name;         // the file's, or the preset's
   std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"
   std::string kind;
-  std::optional<Index> parameters = {};
+  std::optional<Index> parameters = {};       // of an encoder, without the head
+  std::optional<Index> head_parameters = {};  // of an encoder
   std::optional<models::ModelConfig> config = {};
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};

@@ -88,6 +88,7 @@ std::string history_text(const formats::History& history) {
 std::string as_text(const Summary& summary) {
   std::string text = summary.name + ": " + summary.description + "\n";
   if (summary.parameters) text += grouped(*summary.parameters) + " parameters\n";
+  if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
   if (summary.config) text += section("Configuration", formats::to_text(*summary.config));
   if (summary.weights) text += section("Weights", weight_table(*summary.weights));
   if (summary.tokens) text += section("Tokens", tokens_text(*summary.tokens));

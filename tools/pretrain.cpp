@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
+    if (!options.resume) check_objective(options.objective, options.model.arch);
     if (options.dry_run) {
       choose_precision(options.training.precision, arguments);
       dry_run(options);

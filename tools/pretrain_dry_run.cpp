@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/formats/token_file.hpp"
@@ -25,22 +26,32 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-std::unique_ptr<data::TokenSource> token_source(const PretrainOptions& options) {
-  if (!options.train.empty()) return std::make_unique<formats::TokenFile>(options.train);
+struct Tokens {
+  std::unique_ptr<data::TokenSource> source;
+  std::optional<text::Tokenizer> tokenizer = {};
+};
+
+Tokens token_source(const PretrainOptions& options) {
+  if (!options.train.empty()) {
+    auto file = std::make_unique<formats::TokenFile>(options.train);
+    text::Tokenizer tokenizer = file->tokenizer();
+    return {std::move(file), std::move(tokenizer)};
+  }
   const Index vocab = options.model.vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
-  return std::make_unique<data::TokensInMemory>(std::vector<TokenId>(static_cast<std::size_t>(2 * options.model.context)),
-                                                vocab);
+  std::vector<TokenId> ids(static_cast<std::size_t>(2 * options.model.context));
+  return {std::make_unique<data::TokensInMemory>(std::move(ids), vocab)};
 }
 
 // Runs steps in a simulation; returns what the second one adds up to.
-void simulate(const PretrainOptions& options, const data::TokenSource& tokens, Estimate& result) {
+void simulate(const PretrainOptions& options, const Tokens& tokens, Estimate& result) {
   models::ModelConfig config = options.model;
-  if (config.vocab_size == 0) config.vocab_size = tokens.vocab_size();
+  if (config.vocab_size == 0) config.vocab_size = tokens.source->vocab_size();
   const Simulation simulation;
   const auto model = models::make_model(config, 0);
   const training::Plan plan{options.optimizer, options.schedule, options.training, 0};
-  const auto objective = make_objective(*model, tokens, nullptr, plan);
+  const auto objective = make_objective(
+      *model, {*tokens.source, nullptr, tokens.tokenizer ? &*tokens.tokenizer : nullptr}, options.masking, plan);
   training::Trainer trainer(*objective, plan);
   trainer.step();
   const double before = matmul_flops();
@@ -58,7 +69,7 @@ Estimate estimate(const PretrainOptions& options) {
   const auto tokens = token_source(options);
   const double matmul_rate = measure_matmul_rate();
   result.memory_bytes = resident_bytes();
-  simulate(options, *tokens, result);
+  simulate(options, tokens, result);
   // The optimizer and the norm of the gradient read and write 32 bytes a parameter; activations are read and written a
   // few times for each matrix product, which costs about a quarter of the products' time.
   result.seconds_per_step = 1.25 * result.flops_per_step / matmul_rate +

@@ -3,15 +3,19 @@
 
 #include <string>
 
+#include "heddle/data/masking.hpp"
 #include "heddle/models/config.hpp"
 #include "heddle/training/trainer.hpp"
+#include "make_objective.hpp"
 
 namespace heddle {
 
 struct PretrainOptions {
   std::string train, valid, output, preset, log;
   bool resume = false, dry_run = false, json = false;
+  ObjectiveKind objective = ObjectiveKind::automatic;
   models::ModelConfig model;
+  data::MaskingOptions masking;
   training::TrainingOptions training;
   training::ScheduleOptions schedule;
   training::OptimizerOptions optimizer;
@@ -24,11 +28,16 @@ struct PretrainOptions {
     visitor(Field("output", "the model file").letter('o').takes("FILE"), self.output);
     visitor(Field("preset", "shape of a known model (" + join(models::preset_names()) + "); options for the model override it")
                 .takes("NAME"), self.preset);
+    visitor(Field("objective",
+                  "what to learn: to predict each next token (causal, decoders), or masked tokens from all "
+                  "others (masked, encoders); auto goes by --arch"),
+            self.objective);
     visitor(Field("resume", "go on from the model file that -o names"), self.resume);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
     visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON"), self.json);
     visitor(Field("model", "Model"), self.model);
+    visitor(Field("masking", "Masking"), self.masking);
     visitor(Field("training", "Training"), self.training);
     visitor(Field("schedule", "Learning rate"), self.schedule);
     visitor(Field("optimizer", "Optimizer"), self.optimizer);
@@ -38,6 +47,7 @@ struct PretrainOptions {
 // The group /training/state of a model file.
 struct TrainingRecord {
   training::TrainingState progress;
+  data::MaskingOptions masking;
   training::TrainingOptions training;
   training::ScheduleOptions schedule;
   training::OptimizerOptions optimizer;
@@ -46,6 +56,7 @@ struct TrainingRecord {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("progress", "where training stands"), self.progress);
+    visitor(Field("masking", "what an encoder has to predict"), self.masking);
     visitor(Field("training", "how it trains"), self.training);
     visitor(Field("schedule", "the learning rate"), self.schedule);
     visitor(Field("optimizer", "the update rule"), self.optimizer);

@@ -47,9 +47,12 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
     if (config.vocab_size == 0) config.vocab_size = train_.vocab_size();
     model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
+  check_objective(options.objective, model_->config().arch);
   options_.training.precision = choose_precision(options_.training.precision, arguments);
-  const TrainingRecord record{{}, options_.training, options_.schedule, options_.optimizer, arguments.common().seed};
-  objective_ = make_objective(*model_, train_, valid_ ? &*valid_ : nullptr, record.plan());
+  const TrainingRecord record{
+      {}, options_.masking, options_.training, options_.schedule, options_.optimizer, arguments.common().seed};
+  objective_ =
+      make_objective(*model_, {train_, valid_ ? &*valid_ : nullptr, &tokenizer}, options_.masking, record.plan());
   trainer_ = std::make_unique<training::Trainer>(*objective_, record.plan());
   if (resumed_) {
     trainer_->state() = resumed_->training_state<TrainingRecord>().progress;
@@ -66,6 +69,7 @@ void PretrainRun::resume(const formats::ModelFile& file) {
   const std::string& path = options_.output;
   const auto record = file.training_state<TrainingRecord>();
   take_over(options_.model, file.config<models::ModelConfig>(), arguments_, path, {});
+  take_over(options_.masking, record.masking, arguments_, path, {});
   take_over(options_.training, record.training, arguments_, path, may_change);
   take_over(options_.schedule, record.schedule, arguments_, path, {});
   take_over(options_.optimizer, record.optimizer, arguments_, path, {});
@@ -88,8 +92,8 @@ void PretrainRun::save(const std::string& path, bool with_training) const {
   if (with_training) {
     std::vector<formats::NamedTensor> moments;
     for (const training::OptimizerMoment& moment : trainer_->moments()) moments.push_back({moment.name, moment.value});
-    writer.training(TrainingRecord{trainer_->state(), options_.training, options_.schedule, options_.optimizer,
-                                   arguments_.common().seed},
+    writer.training(TrainingRecord{trainer_->state(), options_.masking, options_.training, options_.schedule,
+                                   options_.optimizer, arguments_.common().seed},
                     moments);
   }
   writer.commit(provenance_);

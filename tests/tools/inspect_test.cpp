@@ -126,6 +126,22 @@ TEST_CASE("inspect: the presets have exactly the parameters of GPT-2's papers") 
   CHECK(contains(unknown.err, "nano, gpt2, gpt2-medium"));
 }
 
+TEST_CASE("inspect: encoders' presets have their published parameters, and a head apart") {
+  const std::map<std::string, std::pair<long, std::string>> presets{{"bert-base", {109482240, "109,482,240"}},
+                                                                    {"bert-large", {335141888, "335,141,888"}},
+                                                                    {"roberta-base", {124645632, "124,645,632"}}};
+  for (const auto& [name, count] : presets) {
+    CAPTURE(name);
+    const Outcome text = run_command(INSPECT " --preset " + name);
+    CHECK(contains(text.out, "\n" + count.second + " parameters\n"));
+    CHECK(contains(text.out, " parameters in the head\n"));
+    const json answer = json::parse(run_command(INSPECT " --json --preset " + name).out);
+    CHECK(answer["parameters"] == count.first);
+    const long width = answer["config"]["width"], vocab = answer["config"]["vocab_size"];
+    CHECK(answer["head_parameters"] == width * width + 3 * width + vocab);
+  }
+}
+
 TEST_CASE("inspect: a model file, all of it") {
   const Workplace place;
   const Outcome outcome = place.run("$I random.h5");

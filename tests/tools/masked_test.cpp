@@ -1,0 +1,119 @@
+// Encoders from outside: pretrain --arch encoder, and what the other tools do with what it leaves.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string options =
+    " --arch encoder --layers 2 --width 32 --heads 2 --context 16 --batch-size 4 --eval-every 10 --checkpoint-every 5 "
+    "--log-every 5 ";
+
+// A corpus with a tokenizer that encoders can use.
+class EncoderCorpus : public SmallCorpus {
+ public:
+  explicit EncoderCorpus(const std::string& tokenizer = "--model wordpiece --vocab-size 200") {
+    must("tokenize -q --train " + tokenizer + " -o pieces.h5 train.txt");
+    must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
+    must("tokenize -q -t pieces.h5 -o valid.h5 valid.txt");
+  }
+  json evaluate(const std::string& model) const {
+    return json::parse(must("inspect " + model + " --evaluate valid.h5 --json").out);
+  }
+};
+
+const std::string train = "pretrain --train train.h5 --valid valid.h5" + options;
+
+}  // namespace
+
+TEST_CASE(
+    "pretrain: an encoder learns to fill in masks; inspect evaluates it, convert shrinks it, generate refuses it") {
+  const EncoderCorpus corpus;
+  const Outcome outcome = corpus.must(train + "-o model.h5 --steps 30 --log log.jsonl --pooler");
+  CHECK(contains(outcome.err, "validation loss"));
+  CHECK(contains(outcome.err, "validation accuracy"));
+  CHECK(corpus.must("inspect --verify model.h5").status == 0);
+  std::istringstream log(read_file(corpus.path("log.jsonl")));
+  json last;
+  for (std::string line; std::getline(log, line);) last = json::parse(line);
+  const json answer = corpus.evaluate("model.h5");
+  for (const char* key : {"tokens", "nats_per_token", "perplexity", "accuracy"}) CHECK(answer.contains(key));
+  CHECK_FALSE(answer.contains("bits_per_byte"));
+  CHECK(answer["nats_per_token"].get<double>() == doctest::Approx(last["valid_loss"].get<double>()).epsilon(1e-5));
+  CHECK(answer["accuracy"].get<double>() == doctest::Approx(last["valid_accuracy"].get<double>()).epsilon(1e-5));
+  CHECK(contains(corpus.must("inspect model.h5 --evaluate valid.h5").out, "\naccuracy "));
+  const json summary = json::parse(corpus.must("inspect model.h5 --json").out);
+  CHECK(summary["config"]["arch"] == "encoder");
+  CHECK(summary["history"].contains("valid_accuracy"));
+  CHECK(summary["head_parameters"] == 32 * 32 + 3 * 32 + summary["config"]["vocab_size"].get<long>());
+  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  CHECK(corpus.evaluate("half.h5")["nats_per_token"].get<double>() ==
+        doctest::Approx(answer["nats_per_token"].get<double>()).epsilon(0.01));
+  const Outcome refused = corpus.run("generate model.h5 -p 'a text'");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "model.h5: is an encoder, which cannot continue text"));
+}
+
+TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the uninterrupted run") {
+  const EncoderCorpus corpus;
+  const std::string rest = "--steps 40 --dropout 0.1 --whole-words --segments 2 --pooler --next-sentence ";
+  corpus.must(train + "-o whole.h5 " + rest);
+  for (const char* seconds : {"0.3", "0.6"}) {
+    corpus.run("rm -f part.h5; timeout -s KILL " + std::string(seconds) + " " + train +
+               "-o part.h5 --checkpoint-every 1 " + rest);
+    const bool started = std::filesystem::exists(corpus.path("part.h5"));
+    corpus.must(train + "-o part.h5 --checkpoint-every 1 " + rest + (started ? "--resume" : ""));
+    CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
+    CHECK(corpus.evaluate("part.h5") == corpus.evaluate("whole.h5"));
+    corpus.run("rm -f .part*");
+  }
+  CHECK(corpus.evaluate("whole.h5").contains("next_sentence_accuracy"));
+  const Outcome other = corpus.run(train + "-o whole.h5 --resume --mask-probability 0.3");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "--mask-probability differs from what whole.h5 was trained with"));
+}
+
+TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encoders too") {
+  const EncoderCorpus corpus("--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>' --end-of-text '</s>'");
+  corpus.must(train +
+              "-o model.h5 --steps 10 --position-offset 2 --embedding-norm --norm-position post --masking static");
+  CHECK(corpus.must("inspect --verify model.h5").status == 0);
+  CHECK(corpus.evaluate("model.h5")["tokens"].get<long>() > 0);
+}
+
+TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
+  const SmallCorpus corpus;
+  struct Case {
+    std::string command, expected;
+    int status;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
+            1},
+           {"--arch encoder --objective causal", "--objective causal is for decoders", 2},
+           {"--objective masked", "--objective masked is for encoders: add --arch encoder", 2},
+           {"--arch encoder --next-sentence", "next_sentence needs a pooler and at least 2 segments", 2},
+           {"--pooler", "pooler and next_sentence are for encoders only", 2},
+       }) {
+    CAPTURE(c.command);
+    const Outcome outcome = corpus.run("pretrain --train train.h5 -o model.h5 " + c.command);
+    CHECK(outcome.status == c.status);
+    CHECK(contains(outcome.err, c.expected));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("model.h5")));
+  }
+}
+
+TEST_CASE("pretrain: a dry run foresees an encoder, with and without tokens") {
+  const EncoderCorpus corpus;
+  const json plain =
+      json::parse(corpus.must("pretrain --preset bert-base --dry-run --json --batch-size 2 --context 128").out);
+  CHECK(plain["parameters"] == 109482240 - (512 - 128) * 768 + 622650);
+  CHECK(json::parse(corpus.must("pretrain --dry-run --json --train train.h5" + options).out)["memory_bytes"] > 0);
+  const Outcome profile = corpus.must("inspect --preset nano --profile --json");
+  CHECK(json::parse(profile.out)["operations"].size() > 5);
+}
