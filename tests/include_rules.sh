@@ -14,13 +14,13 @@ declare -A sees=(
   [attention]="base tensor autograd ops"
   [nn]="base tensor autograd ops attention"
   [heads]="base tensor autograd ops attention nn"
-  [models]="base tensor autograd ops attention nn heads"
+  [models]="base tensor autograd ops attention nn heads text data"
   [text]="base tensor"
   [parallel]="base tensor"
   [data]="base tensor text"
   [metrics]="base text"
   [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
-  [decoding]="base tensor autograd ops attention nn heads models text"
+  [decoding]="base tensor autograd ops attention nn heads models text data"
 )
 
 violations=0

@@ -84,8 +84,8 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
   H5Awrite(version, H5T_NATIVE_INT64, &newer);
   H5Aclose(version);
   H5Fclose(file);
-  CHECK(message_for(path) ==
-        path + ": is of format version 3, and this heddle knows versions up to 2; use a newer heddle");
+  CHECK(message_for(path) == concatenate(path, ": is of format version ", newer, ", and this heddle knows versions up to ",
+                                         format_version, "; use a newer heddle"));
 }
 
 TEST_CASE("truncated files are refused with HDF5's reason") {

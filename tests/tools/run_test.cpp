@@ -120,7 +120,7 @@ TEST_CASE("signals: the first asks to stop, and the status says which it was") {
 
 TEST_CASE("signals: the second ends a program that does not listen") {
   const Outcome outcome = run_command("coproc " + toy +
-                                      " --action stay; read -ru ${COPROC[0]} ready; kill $COPROC_PID; sleep 0.1; "
+                                      " --action stay; read -ru ${COPROC[0]} ready; kill $COPROC_PID; sleep 0.5; "
                                       "kill $COPROC_PID || echo gone; wait $COPROC_PID");
   CHECK(outcome.status == 143);
   CHECK(outcome.out.empty());

@@ -1,6 +1,7 @@
 #include "heddle/cli/signals.hpp"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,10 +12,26 @@ namespace {
 
 // A signal handler can reach nothing but globals.
 std::atomic<int> requested{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<long> first_at{0};  // milliseconds
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<long>::is_always_lock_free);
+
+// timeout(1) and batch systems send a signal to the process and to its group: that is one request, not two.
+constexpr long same_request = 250;
+
+long milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 void note(int signal) {
-  if (requested.exchange(signal) != 0) _exit(exit_status_of(signal));
+  const long now = milliseconds();
+  long none = 0;
+  if (first_at.compare_exchange_strong(none, now)) {
+    requested.store(signal);
+  } else if (now - first_at.load() > same_request) {
+    _exit(exit_status_of(signal));
+  }
 }
 
 }  // namespace
