@@ -31,14 +31,13 @@ std::string directory_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-// Makes the renaming itself survive a crash. Some file systems cannot, and say EINVAL.
+}  // namespace
+
 void sync_directory(const std::string& directory) {
   const Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
   if (handle.number() < 0) return;  // a directory may be writable and not readable
   if (::fsync(handle.number()) != 0 && errno != EINVAL) throw_system_error(directory, "flush the directory");
 }
-
-}  // namespace
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   const std::filesystem::path target(target_);

@@ -8,6 +8,10 @@
 
 namespace heddle::formats {
 
+// Brings the names in a directory to the disk, so that a renaming survives a crash. Some file systems cannot; on those it
+// does nothing.
+void sync_directory(const std::string& directory);
+
 // Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
 // A process killed meanwhile leaves ".NAME.tmp.PID" behind, which is safe to delete.
 // Throws DataError when the directory cannot be written, or the target is something else than a regular file.
@@ -19,6 +23,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::string& path() const { return path_; }
+  // Where it lies until commit().
+  const std::string& temporary() const { return temporary_; }
   int descriptor() const { return file_.number(); }
 
   // Appends all of the bytes. Throws DataError, on a full disk for example.

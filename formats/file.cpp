@@ -57,7 +57,7 @@ void OutputFile::check_written() const {
   throw_system_error(target_.path(), "write");
 }
 
-void OutputFile::commit(const Provenance& provenance) {
+void OutputFile::commit(const Provenance& provenance, const Examine& examine) {
   FileHeader header;
   header.kind = kind_;
   header.format_version = version_;
@@ -68,6 +68,7 @@ void OutputFile::commit(const Provenance& provenance) {
   save_fields(root().create_group("provenance"), to_table(provenance));
   file_->close();
   check_written();
+  if (examine) examine(target_.temporary());
   target_.commit();
 }
 

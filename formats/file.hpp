@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,6 +83,8 @@ class InputFile {
 // What kind of heddle file this is; reads its first few kilobytes only.
 FileKind kind_of(const std::string& path);
 
+using Examine = std::function<void(const std::string& path)>;
+
 // A heddle file being written; it gets its name with commit(), and vanishes without.
 class OutputFile {
  public:
@@ -95,8 +98,9 @@ class OutputFile {
   void needs_version(Index version) { version_ = std::max(version_, version); }
   // Throws DataError when something could not be written (a full disk), which commit() would find too.
   void check_written() const;
-  // Adds header and provenance. All groups and data sets of the file must be gone.
-  void commit(const Provenance& provenance);
+  // Adds header and provenance. All groups and data sets of the file must be gone. The file is complete under a
+  // temporary name when it is shown to `examine`, which may throw to have it vanish.
+  void commit(const Provenance& provenance, const Examine& examine = {});
 
  private:
   AtomicFile target_;

@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "heddle/base/error.hpp"
+#include "heddle/formats/atomic_file.hpp"
 #include "heddle/formats/descriptor.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
 namespace {
-
-constexpr std::string_view end_of_text = "<|endoftext|>";
 
 struct Files {
   std::string pieces, merges;
@@ -127,6 +126,26 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
   return merges;
 }
 
+// GPT-2 has one special token. RoBERTa, whose files are the same, has these.
+void give_roles(text::TokenizerModel& model, const Ids& ids) {
+  const auto special = [&](const char* piece) {
+    const auto found = ids.find(piece);
+    if (found == ids.end()) return Index{-1};
+    model.special_tokens.push_back(found->second);
+    return found->second;
+  };
+  model.end_of_text = special("<|endoftext|>");
+  if (!ids.contains("<s>") || !ids.contains("</s>") || !ids.contains("<mask>")) return;
+  model.classification = special("<s>");
+  model.end_of_text = model.separator = special("</s>");
+  model.padding = special("<pad>");
+  special("<unk>");  // never needed where every byte is a piece
+  model.mask = special("<mask>");
+  std::ranges::sort(model.special_tokens);
+  model.strip_left = {model.mask};
+  model.pair_separators = 2;
+}
+
 }  // namespace
 
 std::vector<std::string> gpt2_vocabulary_files(const std::string& directory) {
@@ -143,11 +162,24 @@ text::TokenizerModel read_gpt2_vocabulary(const std::string& directory) {
   model.kind = text::TokenizerKind::bpe;
   model.pieces = pieces_in_order(ids, files->pieces);
   model.merges = read_merges(files->merges, ids);
-  if (const auto found = ids.find(std::string(end_of_text)); found != ids.end()) {
-    model.end_of_text = found->second;
-    model.special_tokens = {found->second};
-  }
+  give_roles(model, ids);
   return model;
+}
+
+void write_gpt2_vocabulary(const std::string& directory, const text::TokenizerModel& model) {
+  nlohmann::ordered_json ids = nlohmann::ordered_json::object();
+  for (std::size_t id = 0; id < model.pieces.size(); ++id) ids[model.pieces[id]] = id;
+  std::string merges = "#version: 0.2\n";
+  for (std::size_t i = 0; i + 1 < model.merges.size(); i += 2) {
+    const auto piece = [&](std::size_t at) { return model.pieces[static_cast<std::size_t>(model.merges[at])]; };
+    merges += piece(i) + ' ' + piece(i + 1) + '\n';
+  }
+  const std::filesystem::path folder(directory);
+  AtomicFile pieces_file((folder / "vocab.json").string()), merges_file((folder / "merges.txt").string());
+  pieces_file.write(ids.dump());
+  merges_file.write(merges);
+  pieces_file.commit();
+  merges_file.commit();
 }
 
 }  // namespace heddle::formats

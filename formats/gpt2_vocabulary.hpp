@@ -12,8 +12,13 @@ namespace heddle::formats {
 // Both files, of either naming; empty where the directory does not have them.
 std::vector<std::string> gpt2_vocabulary_files(const std::string& directory);
 
-// The tokenizer; <|endoftext|>, if it is a piece, is its special token and end of text.
+// The tokenizer; <|endoftext|>, if it is a piece, is its special token and end of text. One with <s>, </s> and <mask> is
+// RoBERTa's, and these are special, with <pad> and <unk>.
 // Throws DataError with file and line for anything that is not as above.
 text::TokenizerModel read_gpt2_vocabulary(const std::string& directory);
+
+// Writes vocab.json and merges.txt into the directory. Special tokens other than those above are in them as pieces only.
+// Precondition: a tokenizer of kind bpe.
+void write_gpt2_vocabulary(const std::string& directory, const text::TokenizerModel& model);
 
 }  // namespace heddle::formats

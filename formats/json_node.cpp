@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/json_value.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -22,12 +23,7 @@ std::string shown(const nlohmann::json& value) {
 nlohmann::json read_json(const std::string& path) {
   const std::string text = read_text(path);
   check<DataError>(text.size() <= most_bytes, path, ": has ", text.size(), " bytes; at most ", most_bytes, " are read");
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::string_view before = std::string_view(text).substr(0, error.byte);
-    throw DataError(concatenate(path, ":", std::ranges::count(before, '\n') + 1, ": not valid JSON"));
-  }
+  return parse_json(text, path);
 }
 
 JsonNode JsonNode::operator[](const std::string& key) const {
@@ -50,12 +46,17 @@ const std::string& JsonNode::text() const {
   return value_->get_ref<const std::string&>();
 }
 
-Index JsonNode::number() const {
-  constexpr nlohmann::json::number_unsigned_t most = 0x7FFFFFFF;
-  if (!value_->is_number_unsigned() || value_->get<nlohmann::json::number_unsigned_t>() > most) {
-    refuse("must be a whole number from 0 to 2147483647, not " + shown(*value_));
+Index JsonNode::number(Index most) const {
+  using Unsigned = nlohmann::json::number_unsigned_t;
+  if (!value_->is_number_unsigned() || value_->get<Unsigned>() > static_cast<Unsigned>(most)) {
+    refuse(concatenate("must be a whole number from 0 to ", most, ", not ", shown(*value_)));
   }
   return value_->get<Index>();
+}
+
+double JsonNode::real() const {
+  if (!value_->is_number()) refuse("must be a number, not " + shown(*value_));
+  return value_->get<double>();
 }
 
 bool JsonNode::flag() const {

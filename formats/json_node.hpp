@@ -29,7 +29,10 @@ class JsonNode {
   // The members of a list.
   std::vector<JsonNode> list() const;
   const std::string& text() const;
-  Index number() const;
+  Index number(Index most = 0x7FFFFFFF) const;
+  Index number_or(Index absent) const { return is_null() ? absent : number(); }
+  double real() const;
+  double real_or(double absent) const { return is_null() ? absent : real(); }
   bool flag() const;
   bool flag_or(bool absent) const { return is_null() ? absent : flag(); }
 

@@ -6,9 +6,37 @@
 
 namespace heddle::formats {
 
-nlohmann::json parse_json(std::string_view text, std::string_view file, Index first_line) {
+namespace {
+
+constexpr int most_depth = 128;
+
+// Objects and lists within one another, outside of strings. What is no JSON gives some number.
+int depth_of(std::string_view text) {
+  int depth = 0, deepest = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (in_string && letter == '\\') {
+      ++i;
+    } else if (letter == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      depth += (letter == '{' || letter == '[') - (letter == '}' || letter == ']');
+      deepest = std::max(deepest, depth);
+    }
+  }
+  return deepest;
+}
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, std::string_view file, Index first_line,
+                          const nlohmann::json::parser_callback_t& watch) {
+  // Copying or printing a value uses a stack frame for each level.
+  check<DataError>(depth_of(text) <= most_depth, file, ":", first_line, ": not valid JSON, or of more than ",
+                   most_depth, " levels of objects and lists");
   try {
-    return nlohmann::json::parse(text);
+    return nlohmann::json::parse(text, watch);
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
     throw DataError(concatenate(file, ":", first_line + std::ranges::count(before, '\n'), ": not valid JSON, at byte ",

@@ -10,8 +10,10 @@
 
 namespace heddle::formats {
 
-// Throws DataError, "FILE:LINE: not valid JSON"; the first line has the number given.
-nlohmann::json parse_json(std::string_view text, std::string_view file, Index first_line = 1);
+// Throws DataError, "FILE:LINE: not valid JSON", and for values nested deeper than any of use; the first line has the
+// number given. `watch` sees the parts as they are parsed.
+nlohmann::json parse_json(std::string_view text, std::string_view file, Index first_line = 1,
+                          const nlohmann::json::parser_callback_t& watch = nullptr);
 
 // The member of an object, or null where it is absent or null.
 const nlohmann::json* find_member(const nlohmann::json& object, const char* name);

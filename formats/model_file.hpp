@@ -39,7 +39,7 @@ class ModelWriter {
     save_fields(file_.root().create_group("training").create_group("state"), state);
     training_tensors(tensors);
   }
-  void commit(const Provenance& provenance) { file_.commit(provenance); }
+  void commit(const Provenance& provenance, const Examine& examine = {}) { file_.commit(provenance, examine); }
 
  private:
   void training_tensors(std::span<const NamedTensor> tensors);

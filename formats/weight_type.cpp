@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "heddle/formats/half.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::formats {
@@ -22,6 +23,14 @@ Real quantise_row(std::span<const Real> row, std::int8_t* numbers) {
   return scale;
 }
 
+Tensor rounded_to_half(const Tensor& matrix) {
+  const Tensor rounded(matrix.shape());
+  parallel_ranges(matrix.size(), 1 << 16, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) rounded[i] = from_half(to_half(matrix[i]));
+  });
+  return rounded;
+}
+
 Tensor quantise(const Tensor& matrix) {
   const Index rows = matrix.shape()[0], columns = matrix.shape()[1];
   const Tensor numbers(matrix.shape(), Element::int8), scales({rows});
@@ -37,6 +46,7 @@ Tensor quantise(const Tensor& matrix) {
 Tensor convert(const Tensor& tensor, WeightType type) {
   if (type == WeightType::keep || tensor.rank() != 2) return tensor;
   if (type == WeightType::f32) return tensor.as(Element::real);
+  if (type == WeightType::f16) return rounded_to_half(tensor.as(Element::real));
   if (type == WeightType::bf16) return tensor.as(Element::bfloat16);
   return tensor.element() == Element::int8 ? tensor : quantise(tensor.as(Element::real));
 }

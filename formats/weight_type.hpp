@@ -6,7 +6,13 @@
 
 namespace heddle::formats {
 
-enum class WeightType { keep, f32, bf16, int8 };
+enum class WeightType {
+  keep,
+  f32,
+  f16,  // in Hugging Face's directories only
+  bf16,
+  int8  // in heddle's files only
+};
 
 }  // namespace heddle::formats
 
@@ -14,6 +20,7 @@ template <>
 struct heddle::Names<heddle::formats::WeightType> {
   static constexpr std::pair<formats::WeightType, std::string_view> list[] = {{formats::WeightType::keep, "keep"},
                                                                               {formats::WeightType::f32, "f32"},
+                                                                              {formats::WeightType::f16, "f16"},
                                                                               {formats::WeightType::bf16, "bf16"},
                                                                               {formats::WeightType::int8, "int8"}};
 };
@@ -21,6 +28,7 @@ struct heddle::Names<heddle::formats::WeightType> {
 namespace heddle::formats {
 
 // The tensor as a file with such weights stores it; itself where nothing changes.
+//   f16: Reals, rounded to nearest, ties to even, as half precision; infinite where they are too large for it.
 //   bf16: rounded to nearest, ties to even; off by at most 2^-8 of each number (but for subnormal ones).
 //   int8: w[i, j] = scale[i] q[i, j] with scale[i] = max_j |w[i, j]| / 127; off by at most scale[i] / 2.
 // The numbers must be finite.

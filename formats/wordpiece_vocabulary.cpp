@@ -7,7 +7,9 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/formats/atomic_file.hpp"
 #include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/json_node.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -38,6 +40,13 @@ Ids read_pieces(const std::string& path, std::vector<std::string>& pieces) {
 
 bool has_capitals(std::string_view piece) {
   return std::ranges::any_of(piece, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
+}
+
+void read_case(const std::string& path, text::TokenizerModel& model) {
+  const nlohmann::json document = read_json(path);
+  const JsonNode config(document, path + ": ");
+  model.lowercase = config["do_lower_case"].flag_or(model.lowercase);
+  model.strip_accents = config["strip_accents"].flag_or(model.lowercase);
 }
 
 }  // namespace
@@ -73,7 +82,15 @@ text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
     return piece.front() != '[' && has_capitals(piece);
   });
   model.lowercase = model.strip_accents = !cased;
+  const std::filesystem::path config = std::filesystem::path(file).parent_path() / "tokenizer_config.json";
+  if (std::filesystem::exists(config)) read_case(config.string(), model);
   return model;
+}
+
+void write_wordpiece_vocabulary(const std::string& directory, const text::TokenizerModel& model) {
+  AtomicFile file((std::filesystem::path(directory) / file_name).string());
+  file.write(join(model.pieces, "\n") + "\n");
+  file.commit();
 }
 
 }  // namespace heddle::formats

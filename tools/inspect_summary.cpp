@@ -6,7 +6,6 @@
 #include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
-#include "heddle/formats/wordpiece_vocabulary.hpp"
 #include "heddle/models/encoder.hpp"
 #include "heddle/tensor/threads.hpp"
 

@@ -230,7 +230,7 @@ TEST_CASE("tokenizer.json: what heddle does not have is named") {
   CHECK(contains(problem([](json& d) { d["post_processor"] = {{"type", "X"}}; }), "post_processor: is of type 'X'"));
   CHECK(contains(problem([](json& d) { d = json::array(); }), "must be an object"));
   write_bytes(path, "{\n\"model\": }");
-  CHECK(message_of([&] { load_tokenizer(path); }) == path + ":2: not valid JSON");
+  CHECK(message_of([&] { load_tokenizer(path); }).starts_with(path + ":2: not valid JSON"));
   write_bytes(path, std::string(100000, '['));
   CHECK(contains(message_of([&] { load_tokenizer(path); }), "not valid JSON"));
 }

@@ -87,6 +87,75 @@ TEST_CASE("convert: a converted model cannot be resumed, and pretrain says so") 
   CHECK(contains(outcome.err, "half.h5: holds no training state to resume from"));
 }
 
+TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and comes back the same") {
+  const Trained corpus;
+  const double loss = corpus.loss("model.h5");
+  const Outcome outcome = corpus.must("convert model.h5 -o hf/");
+  CHECK(contains(outcome.err, "hf/: without the training state"));
+  CHECK(contains(outcome.err, "nothing was rounded; read again, logits of a probe text differ by 0 of their norm"));
+  CHECK(corpus.must("ls -A hf").out == "config.json\nmerges.txt\nmodel.safetensors\ntokenizer.json\ntokenizer_config.json\nvocab.json\n");
+  corpus.must("convert hf -o back.h5");
+  CHECK(corpus.weights("back.h5") == corpus.weights("model.h5"));
+  CHECK(corpus.loss("back.h5") == loss);
+  const json original = corpus.summary("model.h5"), back = corpus.summary("back.h5");
+  CHECK(back["config"] == original["config"]);
+  CHECK(back["tokenizer"] == original["tokenizer"]);
+  std::vector<std::string> inputs;
+  for (const json& input : back["provenance"].back()["inputs"]) inputs.push_back(input["role"].get<std::string>() + " " + input["name"].get<std::string>());
+  CHECK(inputs == std::vector<std::string>{"model hf/config.json", "model hf/model.safetensors",
+                                           "tokenizer hf/tokenizer.json"});
+  struct Case {
+    std::string weights;
+    double tolerance;  // of the loss
+  };
+  for (const Case& one : std::vector<Case>{{"f32", 1e-9}, {"f16", 0.001}, {"bf16", 0.005}}) {
+    CAPTURE(one.weights);
+    corpus.must("convert -q model.h5 --weights " + one.weights + " -o hf." + one.weights + "/");
+    corpus.must("convert -q hf." + one.weights + " -o back.h5");
+    CHECK(corpus.loss("back.h5") == doctest::Approx(loss).epsilon(one.tolerance));
+    // From one directory to another, and the same bytes every time.
+    corpus.must("rm -rf other && convert -q hf." + one.weights + " --weights " + one.weights +
+                " -o other/ && cmp other/model.safetensors hf." + one.weights + "/model.safetensors");
+  }
+  corpus.must("convert -q model.h5 --weights int8 -o int8.h5 && convert -q int8.h5 -o hf.int8/ && convert -q hf.int8 -o back.h5");
+  CHECK(corpus.weights("back.h5") == corpus.weights("int8.h5"));
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("convert: directories that cannot be written or read leave nothing behind") {
+  const Trained corpus;
+  corpus.must("convert -q model.h5 -o hf/; mkdir plain full; touch full/file; cp -r hf broken; cp -r hf nan");
+  corpus.must("mkdir empty; convert -q model.h5 -o empty; ls empty/config.json");
+  corpus.must("head -c 20000 hf/model.safetensors > broken/model.safetensors");
+  // The last four bytes are a number.
+  corpus.must("truncate -s -4 nan/model.safetensors; printf '\\xff\\xff\\xff\\x7f' >> nan/model.safetensors");
+  corpus.must("pretrain -q --train train.h5 -o window.h5 --steps 1 --window 8" + tiny_model);
+  struct Case {
+    std::string command, expected;
+    int status;
+  };
+  for (const Case& bad : std::vector<Case>{
+           {"convert plain -o x.h5", "plain: is a directory without config.json", 1},
+           {"convert broken -o x.h5", "broken/model.safetensors: 'transformer.", 1},
+           {"convert nan -o x.h5", "is not finite", 1},
+           {"convert model.h5 -o full", "full: exists and is not an empty directory", 1},
+           {"convert model.h5 -o nowhere/x/", "nowhere/x/: cannot create it: No such file", 1},
+           {"convert model.h5 --weights int8 -o x/", "--weights int8 is for model files", 2},
+           {"convert hf --weights f16 -o x.h5", "--weights f16 is for directories", 2},
+           {"convert hf -o hf", "hf: is the file to convert", 2},
+           {"convert window.h5 -o x/", "gpt2 has no window = 8", 1}}) {
+    CAPTURE(bad.command);
+    const Outcome outcome = corpus.run(bad.command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == bad.status);
+    CHECK(contains(outcome.err, bad.expected));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("x")));
+  }
+  CHECK(corpus.must("ls -A full").out == "file\n");
+  CHECK(corpus.leftovers() == 0);
+}
+
 TEST_CASE("convert: bad input is named, and no file is left behind") {
   const Trained corpus;
   corpus.must(
@@ -119,7 +188,8 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert infinite.h5 --weights int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
        1},
       {"convert model.h5 --weights bf16 -o nowhere/x.h5", "nowhere", 1},
-      {"convert model.h5 --weights f16 -o x.h5", "'f16' is not one of keep, f32, bf16, int8", 2},
+      {"convert model.h5 --weights f16 -o x.h5", "--weights f16 is for directories; model files hold f32, bf16 or int8", 2},
+      {"convert model.h5 --weights f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
       {"convert model.h5 --weights bf16", "-o names the file to write", 2},
       {"convert model.h5 --weights bf16 -o -", "cannot go to standard output", 2},
       {"convert model.h5 --weights bf16 -o model.h5", "model.h5: is the file to convert", 2},
@@ -127,7 +197,7 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert --weights bf16 -o x.h5", "MODEL", 2},
       {"convert tokenizer.h5 --weights bf16 -o x.h5", "--weights is for models", 2},
       {"convert text.h5 -o x.json", "is plain text", 1},
-      {"convert locked -o x.h5", "is a directory without a tokenizer", 1}};
+      {"convert locked -o x.h5", "is a directory without config.json, and without a tokenizer", 1}};
   if (::geteuid() != 0) cases.push_back({"convert model.h5 --weights bf16 -o locked/x.h5", "Permission denied", 1});
   for (const Case& bad : cases) {
     CAPTURE(bad.command);

@@ -1,0 +1,51 @@
+#include "heddle/formats/atomic_directory.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "heddle/base/error.hpp"
+#include "heddle/formats/atomic_file.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+// Without the slashes at its end, which are not part of its name.
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(path)) {
+  const std::filesystem::path target(path_);
+  std::error_code error;
+  const bool exists = std::filesystem::exists(std::filesystem::symlink_status(target, error));
+  const bool empty = std::filesystem::is_directory(std::filesystem::symlink_status(target, error)) &&
+                     std::filesystem::is_empty(target, error);
+  check<DataError>(!exists || empty, path, ": exists and is not an empty directory; remove it or name another one");
+  const std::string name = "." + target.filename().string() + ".tmp." + std::to_string(::getpid());
+  temporary_ = (target.parent_path() / name).string();
+  if (!std::filesystem::create_directory(temporary_, error)) {
+    temporary_.clear();
+    throw DataError(concatenate(path, ": cannot create it: ", error ? error.message() : name + " is in the way"));
+  }
+}
+
+AtomicDirectory::~AtomicDirectory() {
+  std::error_code ignored;
+  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+}
+
+void AtomicDirectory::commit() {
+  sync_directory(temporary_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system_error(path_, "create");
+  temporary_.clear();
+  const std::string parent = std::filesystem::path(path_).parent_path().string();
+  sync_directory(parent.empty() ? "." : parent);
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,42 @@
+// RoBERTa as Hugging Face has it.  Source: Liu et al. 2019; the names in the published config.json and
+// model.safetensors. Positions begin behind the padding token's id, 1, and the first rows of their table are not used.
+#include "heddle/formats/encoder_tensors.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+  models::ModelConfig config = read_encoder_config(json);
+  config.position_offset = json["pad_token_id"].number_or(1) + 1;
+  config.context -= config.position_offset;
+  config.pooler = tensors.has("roberta.pooler.dense.weight");
+  return config;
+}
+
+nlohmann::ordered_json write_config(const models::ModelConfig& config, const text::TokenizerModel& tokenizer) {
+  nlohmann::ordered_json json = write_encoder_config(config);
+  json["architectures"] = {"RobertaForMaskedLM"};
+  json["max_position_embeddings"] = config.context + config.position_offset;
+  const auto set_id = [&](const char* name, Index id) {
+    if (id >= 0) json[name] = id;
+  };
+  set_id("pad_token_id", tokenizer.padding);
+  set_id("bos_token_id", tokenizer.classification);
+  set_id("eos_token_id", tokenizer.separator);
+  return json;
+}
+
+}  // namespace
+
+ForeignArchitecture roberta_architecture() {
+  return {.model_type = "roberta",
+          .tensors = encoder_tensors("roberta.", {.dense = "lm_head.dense",
+                                                  .norm = "lm_head.layer_norm",
+                                                  .bias = "lm_head.bias",
+                                                  .decoder = "lm_head.decoder"}),
+          .read_config = read_config,
+          .write_config = write_config};
+}
+
+}  // namespace heddle::formats
