@@ -41,8 +41,7 @@ TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& he
 }
 
 models::ModelConfig read_encoder_config(const JsonNode& json) {
-  expect_fixed(json,
-               {{"position_embedding_type", "absolute"}, {"is_decoder", false}, {"add_cross_attention", false}});
+  expect_fixed(json, {{"position_embedding_type", "absolute"}, {"is_decoder", false}, {"add_cross_attention", false}});
   models::ModelConfig config;
   config.arch = models::Architecture::encoder;
   config.norm_position = NormPosition::post;

@@ -15,12 +15,9 @@ struct ActivationName {
 };
 // Of several names for one activation the first is written.
 constexpr std::array activation_names{
-    ActivationName{"relu", Activation::relu},
-    ActivationName{"gelu", Activation::gelu},
-    ActivationName{"gelu_new", Activation::gelu_tanh},
-    ActivationName{"gelu_pytorch_tanh", Activation::gelu_tanh},
-    ActivationName{"gelu_fast", Activation::gelu_tanh},
-    ActivationName{"silu", Activation::silu},
+    ActivationName{"relu", Activation::relu},           ActivationName{"gelu", Activation::gelu},
+    ActivationName{"gelu_new", Activation::gelu_tanh},  ActivationName{"gelu_pytorch_tanh", Activation::gelu_tanh},
+    ActivationName{"gelu_fast", Activation::gelu_tanh}, ActivationName{"silu", Activation::silu},
     ActivationName{"swish", Activation::silu},
 };
 

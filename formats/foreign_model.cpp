@@ -135,8 +135,8 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
   }
   parts.tokenizer = read_directory_tokenizer(path);
   check<DataError>(static_cast<Index>(parts.tokenizer.pieces.size()) <= parts.config.vocab_size, path,
-                   ": the tokenizer has ", parts.tokenizer.pieces.size(), " pieces and config.json says vocab_size = ",
-                   parts.config.vocab_size);
+                   ": the tokenizer has ", parts.tokenizer.pieces.size(),
+                   " pieces and config.json says vocab_size = ", parts.config.vocab_size);
   parts.weights = from_foreign(architecture.tensors, stored.tensors, parameters, path);
   files.push_back(config_path(path));
   files.insert(files.end(), stored.files.begin(), stored.files.end());
@@ -148,8 +148,7 @@ void write_model_directory(const std::string& path, const ModelParts& parts, Wei
   written.json["model_type"] = written.architecture->model_type;
   written.json["torch_dtype"] = torch_name(type);
   std::vector<SafetensorOutput> tensors;
-  for (const NamedTensor& tensor :
-       to_foreign(written.architecture->tensors, complete(parts.weights, written.config))) {
+  for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, complete(parts.weights, written.config))) {
     tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
   }
   write_directory_tokenizer(path, parts.tokenizer);

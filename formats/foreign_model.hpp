@@ -21,9 +21,9 @@ struct ModelParts {
 // Whether the path is a directory with a config.json.
 bool is_model_directory(const std::string& path);
 
-// What it holds; the files that were read, but for the tokenizer's, are appended to `files`. Weights that need no change
-// stay in the mapped files and must not be written to. Throws DataError that names the file, and the field or the
-// tensors, for anything that is not as heddle can have it.
+// What it holds; the files that were read, but for the tokenizer's, are appended to `files`. Weights that need no
+// change stay in the mapped files and must not be written to. Throws DataError that names the file, and the field or
+// the tensors, for anything that is not as heddle can have it.
 ModelParts read_model_directory(const std::string& path, std::vector<std::string>& files);
 
 // Writes the files into an existing directory. Matrices are F16 where `type` says so, else as they are (int8 as F32);

@@ -32,10 +32,10 @@ struct Role {
   const char* name;  // in tokenizer_config.json
   Index TokenizerModel::*id;
 };
-constexpr std::array roles{Role{"unk_token", &TokenizerModel::unknown},    Role{"eos_token", &TokenizerModel::end_of_text},
-                           Role{"cls_token", &TokenizerModel::classification},
-                           Role{"sep_token", &TokenizerModel::separator}, Role{"mask_token", &TokenizerModel::mask},
-                           Role{"pad_token", &TokenizerModel::padding}};
+constexpr std::array roles{
+    Role{"unk_token", &TokenizerModel::unknown},        Role{"eos_token", &TokenizerModel::end_of_text},
+    Role{"cls_token", &TokenizerModel::classification}, Role{"sep_token", &TokenizerModel::separator},
+    Role{"mask_token", &TokenizerModel::mask},          Role{"pad_token", &TokenizerModel::padding}};
 
 Json tokenizer_config(const TokenizerModel& tokenizer) {
   static const std::map<Class, const char*> names{{Class::fast, "PreTrainedTokenizerFast"},

@@ -39,9 +39,8 @@ TensorNames tensor_names() {
 }
 
 models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
-  expect_fixed(json, {{"scale_attn_weights", true},
-                      {"scale_attn_by_inverse_layer_idx", false},
-                      {"add_cross_attention", false}});
+  expect_fixed(
+      json, {{"scale_attn_weights", true}, {"scale_attn_by_inverse_layer_idx", false}, {"add_cross_attention", false}});
   models::ModelConfig config;
   config.arch = models::Architecture::decoder;
   config.layers = json["n_layer"].number();

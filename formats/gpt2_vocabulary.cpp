@@ -126,7 +126,7 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
   return merges;
 }
 
-// GPT-2 has one special token. RoBERTa, whose files are the same, has these.
+// GPT-2 has one special token. RoBERTa, whose files are the same, has others, and GPT-2's as text.
 void give_roles(text::TokenizerModel& model, const Ids& ids) {
   const auto special = [&](const char* piece) {
     const auto found = ids.find(piece);
@@ -134,8 +134,10 @@ void give_roles(text::TokenizerModel& model, const Ids& ids) {
     model.special_tokens.push_back(found->second);
     return found->second;
   };
-  model.end_of_text = special("<|endoftext|>");
-  if (!ids.contains("<s>") || !ids.contains("</s>") || !ids.contains("<mask>")) return;
+  if (!ids.contains("<s>") || !ids.contains("</s>") || !ids.contains("<mask>")) {
+    model.end_of_text = special("<|endoftext|>");
+    return;
+  }
   model.classification = special("<s>");
   model.end_of_text = model.separator = special("</s>");
   model.padding = special("<pad>");

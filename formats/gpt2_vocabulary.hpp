@@ -12,8 +12,8 @@ namespace heddle::formats {
 // Both files, of either naming; empty where the directory does not have them.
 std::vector<std::string> gpt2_vocabulary_files(const std::string& directory);
 
-// The tokenizer; <|endoftext|>, if it is a piece, is its special token and end of text. One with <s>, </s> and <mask> is
-// RoBERTa's, and these are special, with <pad> and <unk>.
+// The tokenizer. One with the pieces <s>, </s> and <mask> is RoBERTa's, and these are special, with <pad> and <unk>;
+// else <|endoftext|>, if it is a piece, is its special token and end of text.
 // Throws DataError with file and line for anything that is not as above.
 text::TokenizerModel read_gpt2_vocabulary(const std::string& directory);
 

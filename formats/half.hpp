@@ -10,7 +10,8 @@ namespace heddle::formats {
 constexpr float from_half(std::uint16_t half) {
   const std::uint32_t sign = (half & 0x8000u) << 16, magnitude = half & 0x7FFFu;
   // Subnormal ones are whole multiples of 2^-24; the others need another bias of the exponent, 127 instead of 15.
-  const std::uint32_t bits = magnitude < 0x0400u   ? std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24f)
+  const std::uint32_t bits = magnitude < 0x0400u
+                                 ? std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24f)
                              : magnitude < 0x7C00u ? (magnitude << 13) + ((127u - 15u) << 23)
                                                    : (magnitude << 13) + ((255u - 31u) << 23);
   return std::bit_cast<float>(sign | bits);

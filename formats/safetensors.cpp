@@ -101,7 +101,8 @@ void for_each_element(std::span<const std::byte> elements, const F& f) {
 
 template <class T, class Load>
 void convert_elements(const Safetensor& tensor, Real* to, const Load& load_element) {
-  for_each_element<T>(tensor.elements, [&](std::size_t i, T element) { to[i] = static_cast<Real>(load_element(element)); });
+  for_each_element<T>(tensor.elements,
+                      [&](std::size_t i, T element) { to[i] = static_cast<Real>(load_element(element)); });
 }
 
 Tensor convert_elements(const Safetensor& tensor, const Shape& shape) {
@@ -109,10 +110,17 @@ Tensor convert_elements(const Safetensor& tensor, const Shape& shape) {
   Real* to = result.data();
   const auto as_it_is = [](auto number) { return number; };
   switch (tensor.type) {
-    case Safetype::f64: convert_elements<double>(tensor, to, as_it_is); break;
-    case Safetype::f32: convert_elements<float>(tensor, to, as_it_is); break;
-    case Safetype::f16: convert_elements<std::uint16_t>(tensor, to, from_half); break;
-    default: throw DataError(concatenate(tensor.where, ": has type ", to_text(tensor.type), ", which weights never have"));
+    case Safetype::f64:
+      convert_elements<double>(tensor, to, as_it_is);
+      break;
+    case Safetype::f32:
+      convert_elements<float>(tensor, to, as_it_is);
+      break;
+    case Safetype::f16:
+      convert_elements<std::uint16_t>(tensor, to, from_half);
+      break;
+    default:
+      throw DataError(concatenate(tensor.where, ": has type ", to_text(tensor.type), ", which weights never have"));
   }
   return result;
 }
@@ -165,9 +173,8 @@ std::string make_header(std::span<const SafetensorOutput* const> tensors,
   Index offset = 0;
   for (const SafetensorOutput* tensor : tensors) {
     const Index end = offset + tensor->value.size() * bytes_of(tensor->type);
-    header[tensor->name] = {{"dtype", to_text(tensor->type)},
-                            {"shape", tensor->value.shape().extents()},
-                            {"data_offsets", {offset, end}}};
+    header[tensor->name] = {
+        {"dtype", to_text(tensor->type)}, {"shape", tensor->value.shape().extents()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump();
@@ -181,15 +188,19 @@ Index bytes_of(Safetype type) {
   switch (type) {
     case Safetype::f64:
     case Safetype::i64:
-    case Safetype::u64: return 8;
+    case Safetype::u64:
+      return 8;
     case Safetype::f32:
     case Safetype::i32:
-    case Safetype::u32: return 4;
+    case Safetype::u32:
+      return 4;
     case Safetype::f16:
     case Safetype::bf16:
     case Safetype::i16:
-    case Safetype::u16: return 2;
-    default: return 1;
+    case Safetype::u16:
+      return 2;
+    default:
+      return 1;
   }
 }
 
@@ -208,9 +219,8 @@ std::vector<Safetensor> read_safetensors(const std::string& path) {
     tensors.back().where = where;
   }
   // An empty tensor stands before the one that begins where it does.
-  std::ranges::sort(tensors, {}, [](const Safetensor& tensor) {
-    return std::pair(tensor.elements.data(), tensor.elements.size());
-  });
+  std::ranges::sort(tensors, {},
+                    [](const Safetensor& tensor) { return std::pair(tensor.elements.data(), tensor.elements.size()); });
   check_places(tensors, data, path);
   return tensors;
 }

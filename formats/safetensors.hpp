@@ -25,8 +25,8 @@ template <>
 struct heddle::Names<heddle::formats::Safetype> {
   using T = formats::Safetype;
   static constexpr std::pair<T, std::string_view> list[] = {
-      {T::f64, "F64"}, {T::f32, "F32"}, {T::f16, "F16"}, {T::bf16, "BF16"}, {T::i64, "I64"},
-      {T::i32, "I32"}, {T::i16, "I16"}, {T::i8, "I8"},   {T::u64, "U64"},   {T::u32, "U32"},
+      {T::f64, "F64"}, {T::f32, "F32"}, {T::f16, "F16"},      {T::bf16, "BF16"},       {T::i64, "I64"},
+      {T::i32, "I32"}, {T::i16, "I16"}, {T::i8, "I8"},        {T::u64, "U64"},         {T::u32, "U32"},
       {T::u16, "U16"}, {T::u8, "U8"},   {T::boolean, "BOOL"}, {T::f8_e4m3, "F8_E4M3"}, {T::f8_e5m2, "F8_E5M2"}};
 };
 

@@ -36,8 +36,8 @@ DirectoryTensors read_parts(const std::filesystem::path& directory, const std::s
     result.files.push_back((directory / part).string());
     for (Safetensor& tensor : read_safetensors(result.files.back())) {
       const auto expected = part_of.find(tensor.name);
-      check<DataError>(expected != part_of.end() && expected->second == part, tensor.where, ": is not there according to ",
-                       index);
+      check<DataError>(expected != part_of.end() && expected->second == part, tensor.where,
+                       ": is not there according to ", index);
       part_of.erase(expected);
       result.tensors.push_back(std::move(tensor));
     }

@@ -112,7 +112,9 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
         }
         return options.rate(declaration.names[0]) == 0 ? stored(declaration) : read_copy(base, declaration);
       }).trained_at(options.rate).adapted(options.adapters);
-  auto body = models::make_model(base.config<models::ModelConfig>(), source);
+  auto config = base.config<models::ModelConfig>();
+  if (options.dropout >= 0) config.dropout = options.dropout;
+  auto body = models::make_model(config, source);
   return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
 }
 

@@ -38,6 +38,7 @@ struct NewTask {
   LowRankOptions adapters;
   ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
   std::uint64_t seed = 0;
+  double dropout = -1;  // instead of the base's, unless negative
 };
 
 // A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays in

@@ -130,9 +130,8 @@ class Importer {
  private:
   std::string standard_name(std::string_view foreign) const { return formats::standard_name(names_, foreign); }
   bool is_ignored(std::string_view name) const {
-    return std::ranges::any_of(names_.ignored, [&](std::string_view pattern) {
-      return matches(name, standard_name(pattern));
-    });
+    return std::ranges::any_of(names_.ignored,
+                               [&](std::string_view pattern) { return matches(name, standard_name(pattern)); });
   }
   static bool equal(const Safetensor& a, const Safetensor& b) {
     return a.type == b.type && a.shape == b.shape && std::ranges::equal(a.elements, b.elements);
@@ -212,7 +211,9 @@ TensorSet::TensorSet(const TensorNames& names, const std::vector<std::string>& f
   for (const std::string& name : foreign) standard_.insert(standard_name(names, name));
 }
 
-bool TensorSet::has(std::string_view foreign) const { return standard_.contains(standard_name(*names_, foreign)); }
+bool TensorSet::has(std::string_view foreign) const {
+  return standard_.contains(standard_name(*names_, foreign));
+}
 
 std::vector<std::string> foreign_names(const TensorNames& names, std::span<const ParameterShape> parameters) {
   std::vector<std::string> foreign;

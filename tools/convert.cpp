@@ -21,8 +21,9 @@ struct ConvertOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("output", "the file to write; DIR/ makes a model Hugging Face's directory, NAME.json a tokenizer its "
-                            "tokenizer.json")
+    visitor(Field("output",
+                  "the file to write; DIR/ makes a model Hugging Face's directory, NAME.json a tokenizer its "
+                  "tokenizer.json")
                 .letter('o')
                 .takes("FILE"),
             self.output);
@@ -46,8 +47,8 @@ void check_usage(const ConvertOptions& options, const std::string& input) {
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.weights != WeightType::f16, "--weights f16 is for directories; model files ",
                     "hold f32, bf16 or int8");
-  check<UsageError>(!directory || options.weights != WeightType::int8, "--weights int8 is for model files; directories ",
-                    "hold f32, f16 or bf16");
+  check<UsageError>(!directory || options.weights != WeightType::int8,
+                    "--weights int8 is for model files; directories ", "hold f32, f16 or bf16");
 }
 
 bool makes_json(const ConvertOptions& options) {

@@ -11,7 +11,8 @@ namespace heddle {
 
 namespace {
 
-constexpr const char* probe_text = "When the 3 foxes had jumped over a lazy dog, they weren't tired at all; who would be?";
+constexpr const char* probe_text =
+    "When the 3 foxes had jumped over a lazy dog, they weren't tired at all; who would be?";
 
 using Values = std::map<std::string, Tensor>;
 
@@ -31,15 +32,15 @@ std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
 // With weights as float32, whatever they are stored as.
 Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& ids) {
   const Values values = values_of(parts.weights);
-  const auto model = models::make_model(parts.config, ParameterSource::given([&](const Declaration& declaration) {
-                                const Tensor whole(declaration.stacked_shape());
-                                const Index rows = declaration.shape[0];
-                                for (std::size_t i = 0; i < declaration.names.size(); ++i) {
-                                  whole.narrowed(0, static_cast<Index>(i) * rows, rows)
-                                      .assign(values.at(declaration.names[i]));
-                                }
-                                return whole;
-                              }));
+  const auto model = models::make_model(
+      parts.config, ParameterSource::given([&](const Declaration& declaration) {
+        const Tensor whole(declaration.stacked_shape());
+        const Index rows = declaration.shape[0];
+        for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+          whole.narrowed(0, static_cast<Index>(i) * rows, rows).assign(values.at(declaration.names[i]));
+        }
+        return whole;
+      }));
   const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
   const Variable hidden = model->hidden(batch);
   if (const auto* encoder = dynamic_cast<const models::Encoder*>(model.get())) return encoder->head()(hidden).value();
@@ -52,9 +53,8 @@ void check_weights(const std::vector<formats::NamedTensor>& stored, const std::v
   for (const auto& [name, tensor] : written) {
     const auto found = values.find(name);
     // A bias that only the written model has is zero.
-    const bool equal = found != values.end()
-                           ? found->second.elements() == tensor.elements()
-                           : formats::rounding_error(Tensor(tensor.shape(), Real(0)), tensor) == 0;
+    const bool equal = found != values.end() ? found->second.elements() == tensor.elements()
+                                             : formats::rounding_error(Tensor(tensor.shape(), Real(0)), tensor) == 0;
     check<DataError>(equal, where, ": ", name, " was read back otherwise than it was written; nothing is kept");
   }
 }
@@ -63,10 +63,14 @@ void check_weights(const std::vector<formats::NamedTensor>& stored, const std::v
 
 double logit_tolerance(formats::WeightType type) {
   switch (type) {
-    case formats::WeightType::f16: return 0.01;
-    case formats::WeightType::bf16: return 0.05;
-    case formats::WeightType::int8: return 0.25;
-    default: return 1e-5;
+    case formats::WeightType::f16:
+      return 0.01;
+    case formats::WeightType::bf16:
+      return 0.05;
+    case formats::WeightType::int8:
+      return 0.25;
+    default:
+      return 1e-5;
   }
 }
 

@@ -11,8 +11,8 @@ namespace heddle {
 // over a probe text of some twenty tokens and the whole vocabulary.
 double logit_tolerance(formats::WeightType type);
 
-// The difference of the logits. Throws DataError where the tokenizers cut the probe text differently, a weight is not to
-// the bit what was to be stored, or logits differ by more than the tolerance; `where` is what was written.
+// The difference of the logits. Throws DataError where the tokenizers cut the probe text differently, a weight is not
+// to the bit what was to be stored, or logits differ by more than the tolerance; `where` is what was written.
 //   original: what was read.  stored: its weights as they were to be written.  written: what is read again.
 double check_written(const formats::ModelParts& original, const std::vector<formats::NamedTensor>& stored,
                      const formats::ModelParts& written, formats::WeightType type, const std::string& where);

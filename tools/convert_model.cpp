@@ -8,8 +8,8 @@
 
 #include "convert_check.hpp"
 #include "heddle/formats/atomic_directory.hpp"
-#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/foreign_model.hpp"
+#include "heddle/formats/load_model.hpp"
 
 namespace heddle {
 
@@ -42,7 +42,8 @@ Source read_file(const std::string& path) {
 }
 
 Source read_directory(const std::string& path) {
-  check<DataError>(formats::is_model_directory(path), path, ": is a directory without config.json, and without a tokenizer");
+  check<DataError>(formats::is_model_directory(path), path,
+                   ": is a directory without config.json, and without a tokenizer");
   Source source;
   source.parts = formats::read_model_directory(path, source.files);
   return source;
@@ -115,8 +116,8 @@ std::string compare(const Job& job, const std::string& path, const std::string& 
 
 std::string write_directory(const Job& job, const std::string& path) {
   formats::AtomicDirectory directory(path);
-  formats::write_model_directory(directory.temporary(),
-                                 {job.source.parts.config, job.source.parts.tokenizer, job.converted.weights}, job.type);
+  formats::write_model_directory(
+      directory.temporary(), {job.source.parts.config, job.source.parts.tokenizer, job.converted.weights}, job.type);
   const std::string report = compare(job, directory.temporary(), path);
   directory.commit();
   return report;
@@ -143,7 +144,9 @@ formats::Provenance provenance_of(const Source& source, const ModelConversion& c
 
 }  // namespace
 
-bool names_directory(const std::string& path) { return path.ends_with('/') || is_directory(path); }
+bool names_directory(const std::string& path) {
+  return path.ends_with('/') || is_directory(path);
+}
 
 std::vector<std::string> convert_model(const ModelConversion& conversion) {
   const auto& [input, output, weights, command_line] = conversion;

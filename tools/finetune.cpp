@@ -17,8 +17,6 @@ void check_usage(const FinetuneOptions& options) {
   check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
   check<UsageError>(!options.train.empty(), "--train names the labelled file to train on");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
-  check<UsageError>(options.task != models::Task::lm,
-                    "--task lm: to go on with a language model use pretrain --from MODEL");
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ struct FinetuneOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "the model to start from, made by pretrain or convert").takes("MODEL"), self.from);
-    visitor(Field("task", "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span of "
-                  "a text that answers a question, or to predict tokens").takes("NAME"), self.task);
-    visitor(Field("train", "labelled file to train on; for the task lm a token file").takes("FILE"), self.train);
+    visitor(Field("task", "what to learn: a class of a text or of two (pair), a number, a tag for each word, or the span "
+                  "of a text that answers a question").takes("NAME"), self.task);
+    visitor(Field("train", "labelled file to train on").takes("FILE"), self.train);
     visitor(Field("valid", "labelled file to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
             self.valid);
     visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').takes("FILE"), self.output);

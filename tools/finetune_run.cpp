@@ -65,7 +65,8 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   options_.training.precision = choose_precision(options.training.precision, arguments);
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   const auto config = base_.config<models::ModelConfig>();
-  loaded_ = formats::start_task(base_, {task_config(), options.adapters, learning_rates(options, config.layers), seed});
+  loaded_ = formats::start_task(
+      base_, {task_config(), options.adapters, learning_rates(options, config.layers), seed, options.dropout});
   framing_.emplace(loaded_->tokenizer, config.context, config.segments > 0);
   make_objective();
 }

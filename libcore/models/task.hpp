@@ -9,7 +9,6 @@
 namespace heddle::models {
 
 enum class Task {
-  lm,        // predict tokens, as in pre-training
   classify,  // a class for a text
   pair,      // a class for two texts
   regress,   // a number for a text, or for two
@@ -30,9 +29,9 @@ enum class Pooling {
 template <>
 struct heddle::Names<heddle::models::Task> {
   using Task = heddle::models::Task;
-  static constexpr std::pair<Task, std::string_view> list[] = {{Task::lm, "lm"},           {Task::classify, "classify"},
-                                                               {Task::pair, "pair"},       {Task::regress, "regress"},
-                                                               {Task::label, "label"},     {Task::span, "span"}};
+  static constexpr std::pair<Task, std::string_view> list[] = {{Task::classify, "classify"}, {Task::pair, "pair"},
+                                                               {Task::regress, "regress"},   {Task::label, "label"},
+                                                               {Task::span, "span"}};
 };
 
 template <>

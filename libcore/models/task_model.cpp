@@ -28,7 +28,6 @@ Pooling resolved(Pooling pooling, const ModelConfig& config) {
 }
 
 TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body_(std::move(body)), task_(task) {
-  check<UsageError>(task.task != Task::lm, "predicting tokens needs no head for a task");
   task_.pooling = resolved(task.pooling, body_->config());
   check<UsageError>(task_.pooling != Pooling::first || body_->config().arch == Architecture::encoder,
                     "pooling = first: the first token of a decoder has seen nothing of the text; use last or mean");

@@ -12,8 +12,8 @@ namespace heddle::models {
 
 class TaskModel {
  public:
-  // The head's parameters, task/…, are declared after the body's and come from the same source. Throws UsageError for
-  // tasks that need no head (lm) or classes that are missing.
+  // The head's parameters, task/…, are declared after the body's and come from the same source. Throws UsageError where
+  // classes are missing.
   TaskModel(std::unique_ptr<Model> body, const TaskConfig& task);
 
   const Model& body() const { return *body_; }

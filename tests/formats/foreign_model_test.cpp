@@ -1,136 +1,13 @@
-// Models in Hugging Face's directories. Those in huggingface/ come with what PyTorch computes from them.
-#include "heddle/formats/foreign_model.hpp"
+// GPT-2 in Hugging Face's directories, and what is the same for all models in them.
+#include <cstdlib>
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
-
-#include "formats/files.hpp"
+#include "formats/foreign_models.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/load_model.hpp"
-#include "heddle/formats/safetensors.hpp"
-#include "heddle/formats/text_archive.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/text/spelling.hpp"
+#include "heddle/formats/foreign_tokenizer.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
 using namespace heddle::tests;
-using nlohmann::json;
-
-namespace {
-
-std::vector<std::string> fixtures(const std::string& beginning) {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(HEDDLE_HUGGINGFACE)) {
-    if (entry.path().filename().string().starts_with(beginning)) paths.push_back(entry.path());
-  }
-  REQUIRE(paths.size() >= 3);
-  return paths;
-}
-
-std::string fixture(const std::string& name) { return std::string(HEDDLE_HUGGINGFACE) + "/" + name; }
-
-ModelParts read(const std::string& path) {
-  std::vector<std::string> files;
-  return read_model_directory(path, files);
-}
-
-template <class Model>
-Model build(const ModelParts& parts) {
-  std::map<std::string, Tensor> values;
-  for (const auto& [name, tensor] : parts.weights) values.emplace(name, tensor);
-  return {parts.config, ParameterSource::given([&](const Declaration& declaration) {
-            std::vector<Real> elements;
-            for (const std::string& name : declaration.names) {
-              const std::vector<Real> part = values.at(name).elements();
-              elements.insert(elements.end(), part.begin(), part.end());
-            }
-            return Tensor(declaration.stacked_shape(), elements);
-          })};
-}
-
-Variable hidden_states(const models::Model& model, const std::vector<TokenId>& ids) {
-  return model.hidden(TokenIds({1, static_cast<Index>(ids.size())}, ids));
-}
-
-std::vector<std::vector<double>> log_softmax(const Tensor& logits) {
-  const Index vocab = logits.shape()[-1];
-  std::vector<std::vector<double>> rows(static_cast<std::size_t>(logits.shape()[1]));
-  for (std::size_t t = 0; t < rows.size(); ++t) {
-    const Real* row = logits.data() + static_cast<Index>(t) * vocab;
-    double sum = 0;
-    for (Index i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(row[i]));
-    for (Index i = 0; i < vocab; ++i) rows[t].push_back(row[i] - std::log(sum));
-  }
-  return rows;
-}
-
-// Logarithms of the probabilities of every token after each position, or at it: [time, vocab].
-std::vector<std::vector<double>> log_probabilities(const models::Decoder& model, const std::vector<TokenId>& ids) {
-  return log_softmax(model.logits(hidden_states(model, ids)).value());
-}
-std::vector<std::vector<double>> log_probabilities(const models::Encoder& model, const std::vector<TokenId>& ids) {
-  return log_softmax(model.head()(hidden_states(model, ids)).value());
-}
-
-// A copy of a fixture that tests change.
-class Copy {
- public:
-  explicit Copy(const std::string& name) {
-    std::filesystem::copy(fixture(name), folder_.path(), std::filesystem::copy_options::recursive);
-  }
-
-  std::string path() const { return folder_.path().string(); }
-  std::string file(const std::string& name) const { return folder_.file(name); }
-  void set(const char* field, const json& value) const {
-    json config = json::parse(read_bytes(file("config.json")));
-    config[field] = value;
-    write_bytes(file("config.json"), config.dump());
-  }
-  using Tensors = std::map<std::string, Tensor>;
-  void change(const std::function<void(Tensors&)>& change) const {
-    Tensors tensors;
-    for (const Safetensor& tensor : read_safetensors(file("model.safetensors"))) {
-      tensors.emplace(tensor.name, to_tensor(tensor));
-    }
-    change(tensors);
-    std::vector<SafetensorOutput> outputs;
-    for (const auto& [name, tensor] : tensors) outputs.push_back({name, tensor, Safetype::f32});
-    write_safetensors(file("model.safetensors"), outputs, {});
-  }
-  void rename(const std::function<std::string(std::string)>& new_name) const {
-    change([&](Tensors& tensors) {
-      Tensors others;
-      for (const auto& [name, tensor] : tensors) others.emplace(new_name(name), tensor);
-      tensors = others;
-    });
-  }
-  // What reading it says, without the directory's name.
-  std::string problem() const {
-    const std::string message = message_of([&] { read(path()); });
-    return message.starts_with(path()) ? message.substr(path().size()) : message;
-  }
-
- private:
-  TemporaryFolder folder_;
-};
-
-bool equal(const ModelParts& a, const ModelParts& b) {
-  return to_text(a.config) == to_text(b.config) && a.tokenizer == b.tokenizer &&
-         std::ranges::equal(a.weights, b.weights, [](const NamedTensor& x, const NamedTensor& y) {
-           return x.name == y.name && x.value.shape() == y.value.shape() && x.value.elements() == y.value.elements();
-         });
-}
-
-}  // namespace
 
 TEST_CASE("GPT-2 from a directory: likelihoods and greedy text are PyTorch's") {
   for (const std::string& path : fixtures("gpt2")) {
@@ -240,9 +117,7 @@ TEST_CASE("model directories: tensors that do not fit are named") {
         "'h.3.ln_1.bias'");
   copy.change([](Copy::Tensors& tensors) { tensors = {{"wte.weight", Tensor({267, 8}, Real(0))}}; });
   CHECK(copy.problem().ends_with("transformer.h.0.attn.c_attn.weight, transformer.h.0.attn.c_attn.bias and 34 more"));
-  copy.change([](Copy::Tensors& tensors) {
-    tensors["transformer.wte.weight"] = Tensor({267, 8}, Real(0));
-  });
+  copy.change([](Copy::Tensors& tensors) { tensors["transformer.wte.weight"] = Tensor({267, 8}, Real(0)); });
   CHECK(contains(copy.problem(), "'wte.weight' and 'transformer.wte.weight' are the same tensor"));
 }
 
@@ -299,8 +174,7 @@ TEST_CASE("model directories: a model without biases gets zeros; what the format
   const ModelParts again = read(folder.path().string());
   CHECK(again.config.bias);
   const std::vector<TokenId> ids{1, 2, 3, 4, 5, 6};
-  CHECK(log_probabilities(build<models::Decoder>(again), ids) ==
-        log_probabilities(build<models::Decoder>(parts), ids));
+  CHECK(log_probabilities(build<models::Decoder>(again), ids) == log_probabilities(build<models::Decoder>(parts), ids));
 
   const auto problem = [&](const std::function<void(ModelParts&)>& change) {
     ModelParts other = parts;
@@ -318,179 +192,28 @@ TEST_CASE("model directories: a model without biases gets zeros; what the format
                  "a byte tokenizer cannot be written as tokenizer.json"));
 }
 
-TEST_CASE("BERT from a directory: pieces, hidden states and filled-in words are PyTorch's") {
-  for (const std::string& path : fixtures("bert")) {
-    CAPTURE(path);
-    const ModelParts parts = read(path);
-    const auto model = build<models::Encoder>(parts);
-    const text::Tokenizer tokenizer(parts.tokenizer);
-    for (const json& line : json::parse(read_bytes(path + "/expected.json"))) {
-      std::vector<TokenId> ids = tokenizer.encode(line["text"].get<std::string>());
-      ids.insert(ids.begin(), static_cast<TokenId>(parts.tokenizer.classification));
-      ids.push_back(static_cast<TokenId>(parts.tokenizer.separator));
-      REQUIRE(ids == line["ids"].get<std::vector<TokenId>>());
-      std::vector<std::string> pieces;
-      for (const TokenId id : ids) pieces.push_back(tokenizer.piece(id));
-      CHECK(pieces == line["pieces"].get<std::vector<std::string>>());
-      const Tensor hidden = hidden_states(model, ids).value();
-      for (std::size_t i = 0; i < line["cls"].size(); ++i) {
-        CHECK(std::abs(hidden[static_cast<Index>(i)] - line["cls"][i].get<double>()) < 1e-5);
-      }
-      const auto rows = log_probabilities(model, ids);
-      for (const json& mask : line["masks"]) {
-        for (const json& top : mask["top5"]) {
-          const auto id = static_cast<std::size_t>(tokenizer.id_of(top[0].get<std::string>()).value());
-          CHECK(std::exp(rows[mask["position"].get<std::size_t>()][id]) ==
-                doctest::Approx(top[1].get<double>()).epsilon(1e-5));
-        }
-      }
-    }
+TEST_CASE("model directories: the tokenizers of GPT-2, BERT and RoBERTa, written and read") {
+  const char* data = std::getenv("HEDDLE_SHARED_DATA");
+  if (data == nullptr || !std::filesystem::exists(std::string(data) + "/tokenizers")) {
+    MESSAGE("skipped: no shared data");
+    return;
   }
-}
-
-TEST_CASE("BERT to a directory and back: the same weights to the bit, the same names") {
-  for (const std::string& path : fixtures("bert")) {
-    CAPTURE(path);
-    const ModelParts parts = read(path);
+  const std::string text = "Héllo <mask> [MASK]  world, it's 2024!\n\t naïve 你好 <|endoftext|> <s> 🙂";
+  for (const char* name : {"gpt2", "bert-base-uncased", "bert-base-cased", "roberta-base"}) {
+    CAPTURE(name);
+    const std::string packed = std::string(data) + "/tokenizers/" + name + "/tokenizer.json";
     const TemporaryFolder folder;
-    write_model_directory(folder.path().string(), parts, WeightType::keep);
-    CHECK(equal(read(folder.path().string()), parts));
-    std::map<std::string, std::vector<Real>> original, written;
-    for (const Safetensor& tensor : read_safetensors(path + "/model.safetensors")) {
-      original.emplace(tensor.name, to_tensor(tensor).elements());
-    }
-    for (const Safetensor& tensor : read_safetensors(folder.file("model.safetensors"))) {
-      written.emplace(tensor.name, to_tensor(tensor).elements());
-    }
-    CHECK(written == original);
+    write_bytes(folder.file("tokenizer.json"),
+                std::filesystem::exists(packed) ? read_bytes(packed) : unpacked(packed + ".gz"));
+    const text::TokenizerModel model = read_directory_tokenizer(folder.path().string());
+    write_directory_tokenizer(folder.path().string(), model);
+    CHECK(read_directory_tokenizer(folder.path().string()) == model);
+    // What older programs read.
+    std::filesystem::remove(folder.file("tokenizer.json"));
+    const text::Tokenizer older(read_directory_tokenizer(folder.path().string()));
+    CHECK(older.encode(text) == text::Tokenizer(model).encode(text));
+    CHECK(older.model().mask == model.mask);
+    CHECK(older.model().classification == model.classification);
+    CHECK(older.model().end_of_text == model.end_of_text);
   }
-}
-
-TEST_CASE("BERT: older names, buffers, a pooler, a next sentence; without the prefix") {
-  const ModelParts parts = read(fixture("bert-narrow"));
-  CHECK_FALSE(parts.config.pooler);
-  const Copy copy("bert-narrow");
-  copy.rename([](std::string name) {
-    const std::string norm = "LayerNorm.";
-    if (const auto at = name.find(norm); at != name.npos) {
-      name = name.substr(0, at + norm.size()) + (name.ends_with("weight") ? "gamma" : "beta");
-    }
-    return name.starts_with("bert.") ? name.substr(5) : name;
-  });
-  copy.change([](Copy::Tensors& tensors) {
-    tensors.emplace("embeddings.position_ids", Tensor({1, 32}, Real(0)));
-    tensors.emplace("cls.predictions.decoder.weight", tensors.at("embeddings.word_embeddings.weight"));
-    tensors.emplace("cls.predictions.decoder.bias", tensors.at("cls.predictions.bias"));
-  });
-  CHECK(equal(read(copy.path()), parts));
-  copy.change([](Copy::Tensors& tensors) {
-    tensors["pooler.dense.weight"] = random_tensor({8, 8}, 1);
-    tensors["pooler.dense.bias"] = random_tensor({8}, 2);
-    tensors["cls.seq_relationship.weight"] = random_tensor({2, 8}, 3);
-    tensors["cls.seq_relationship.bias"] = random_tensor({2}, 4);
-  });
-  const ModelParts whole = read(copy.path());
-  CHECK(whole.config.pooler);
-  CHECK(whole.config.next_sentence);
-  const TemporaryFolder folder;
-  write_model_directory(folder.path().string(), whole, WeightType::keep);
-  CHECK(equal(read(folder.path().string()), whole));
-  copy.change([](Copy::Tensors& tensors) { tensors["cls.predictions.decoder.bias"] = random_tensor({105}, 5); });
-  CHECK(contains(copy.problem(), "has tensors that should be equal: cls.predictions.decoder.bias"));
-}
-
-TEST_CASE("BERT: vocab.txt's capitals, as tokenizer_config.json says") {
-  const Copy copy("bert-narrow");
-  CHECK(read(copy.path()).tokenizer.lowercase);
-  write_bytes(copy.file("tokenizer_config.json"), "{\"do_lower_case\": false}");
-  CHECK_FALSE(read(copy.path()).tokenizer.lowercase);
-  CHECK_FALSE(read(copy.path()).tokenizer.strip_accents);
-  write_bytes(copy.file("tokenizer_config.json"), "{\"do_lower_case\": 1}");
-  CHECK(contains(copy.problem(), "tokenizer_config.json: do_lower_case: must be true or false"));
-  copy.set("position_embedding_type", "relative_key");
-  write_bytes(copy.file("tokenizer_config.json"), "{}");
-  CHECK(contains(copy.problem(), "position_embedding_type: is \"relative_key\""));
-}
-
-TEST_CASE("RoBERTa: BERT with other names, and positions from 2 on") {
-  const Copy copy("bert-wide");
-  copy.rename([](std::string name) {
-    const std::vector<std::pair<std::string, std::string>> changes{
-        {"bert.", "roberta."},
-        {"cls.predictions.transform.dense", "lm_head.dense"},
-        {"cls.predictions.transform.LayerNorm", "lm_head.layer_norm"},
-        {"cls.predictions.bias", "lm_head.bias"}};
-    for (const auto& [from, to] : changes) {
-      if (name.starts_with(from)) return to + name.substr(from.size());
-    }
-    return name;
-  });
-  copy.change([](Copy::Tensors& tensors) {
-    const Tensor before = tensors.at("roberta.embeddings.position_embeddings.weight");
-    const Tensor after = random_tensor({66, 24}, 1);
-    after.narrowed(0, 2, 64).assign(before);
-    tensors["roberta.embeddings.position_embeddings.weight"] = after;
-    tensors["roberta.embeddings.token_type_embeddings.weight"] =
-        tensors.at("roberta.embeddings.token_type_embeddings.weight").narrowed(0, 0, 1);
-  });
-  copy.set("model_type", "roberta");
-  copy.set("max_position_embeddings", 66);
-  copy.set("type_vocab_size", 1);
-  copy.set("pad_token_id", 1);
-  const ModelParts parts = read(copy.path());
-  CHECK(parts.config.position_offset == 2);
-  CHECK(parts.config.context == 64);
-  const std::vector<TokenId> ids{2, 83, 84, 4, 86, 3};
-  CHECK(log_probabilities(build<models::Encoder>(parts), ids) ==
-        log_probabilities(build<models::Encoder>(read(fixture("bert-wide"))), ids));
-  // The padding token of this vocabulary is 0: transformers would begin positions at 1.
-  const TemporaryFolder folder;
-  CHECK(contains(message_of([&] { write_model_directory(folder.path().string(), parts, WeightType::keep); }),
-                 "has no position-offset = 2"));
-  copy.set("max_position_embeddings", 1);
-  CHECK(contains(copy.problem(), "config.json: context = -1 must be"));
-}
-
-TEST_CASE("RoBERTa to a directory and back; its tokenizer from either kind of files") {
-  ModelParts parts;
-  parts.config = read(fixture("bert-narrow")).config;
-  parts.config.segments = 1;
-  parts.config.position_offset = 2;
-  parts.config.vocab_size = 261;
-  parts.config.pooler = true;
-  parts.tokenizer.kind = text::TokenizerKind::bpe;
-  parts.tokenizer.pieces = {"<s>", "<pad>", "</s>", "<unk>"};
-  for (int byte = 0; byte < 256; ++byte) {
-    const char letter = static_cast<char>(byte);
-    parts.tokenizer.pieces.push_back(text::spell(text::TokenizerKind::bpe, {&letter, 1}));
-  }
-  parts.tokenizer.pieces.push_back("<mask>");
-  const TemporaryFolder folder;
-  write_bytes(folder.file("vocab.json"), [&] {
-    json ids;
-    for (std::size_t i = 0; i < parts.tokenizer.pieces.size(); ++i) ids[parts.tokenizer.pieces[i]] = i;
-    return ids.dump();
-  }());
-  write_bytes(folder.file("merges.txt"), "#version: 0.2\n");
-  parts.tokenizer = load_tokenizer(folder.path().string()).model();
-  CHECK(parts.tokenizer.mask == 260);
-  CHECK(parts.tokenizer.classification == 0);
-  CHECK(parts.tokenizer.separator == 2);
-  CHECK(parts.tokenizer.padding == 1);
-  const models::Encoder model(parts.config, 1);
-  parts.weights = named_tensors(model.parameters());
-  write_model_directory(folder.path().string(), parts, WeightType::keep);
-  const ModelParts again = read(folder.path().string());
-  CHECK(equal(again, parts));
-  for (const auto& one : {again.tokenizer, parts.tokenizer}) {
-    CHECK(text::Tokenizer(one).encode("a <mask>").size() == 2);
-  }
-  std::vector<std::string> names;
-  for (const Safetensor& tensor : read_safetensors(folder.file("model.safetensors"))) names.push_back(tensor.name);
-  for (const char* name : {"roberta.embeddings.token_type_embeddings.weight", "roberta.pooler.dense.weight",
-                           "roberta.encoder.layer.2.attention.output.LayerNorm.bias", "lm_head.layer_norm.weight",
-                           "lm_head.dense.bias", "lm_head.bias"}) {
-    CHECK(std::ranges::count(names, name) == 1);
-  }
-  CHECK(names.size() == 5 + 3 * 16 + 2 + 5);
 }

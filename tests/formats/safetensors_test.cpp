@@ -45,7 +45,9 @@ std::string problem(const std::string& content) {
   return message.starts_with(path) ? message.substr(path.size()) : message;
 }
 
-std::string problem(const json& header, const std::string& data) { return problem(with_header(header.dump(), data)); }
+std::string problem(const json& header, const std::string& data) {
+  return problem(with_header(header.dump(), data));
+}
 
 }  // namespace
 
@@ -66,7 +68,8 @@ TEST_CASE("half precision: every number survives, and others are rounded to the 
     }
   }
   for (int bits = 0; bits < 0x7BFF; ++bits) {  // between neighbours
-    const float low = from_half(static_cast<std::uint16_t>(bits)), high = from_half(static_cast<std::uint16_t>(bits + 1));
+    const float low = from_half(static_cast<std::uint16_t>(bits)),
+                high = from_half(static_cast<std::uint16_t>(bits + 1));
     const float middle = low + (high - low) / 2;
     REQUIRE(to_half(middle) == bits + bits % 2);
     REQUIRE(to_half(std::nextafter(middle, 0.0f)) == bits);
@@ -80,14 +83,10 @@ TEST_CASE("half precision: every number survives, and others are rounded to the 
 TEST_CASE("safetensors: all types of weights, wherever they lie") {
   const TemporaryFolder folder;
   const std::vector<float> numbers{1, -2.5F, 0.25F, 3};
-  json header{{"__metadata__", {{"format", "pt"}}},
-              {"f64", entry("F64", {4}, 0, 32)},
-              {"odd", entry("U8", {1}, 32, 33)},
-              {"f32", entry("F32", {2, 2}, 33, 49)},
-              {"f16", entry("F16", {1, 4}, 49, 57)},
-              {"bf16", entry("BF16", {4, 1}, 57, 65)},
-              {"empty", entry("F32", {0, 3}, 65, 65)},
-              {"scalar", entry("F32", json::array(), 65, 69)}};
+  json header{{"__metadata__", {{"format", "pt"}}},    {"f64", entry("F64", {4}, 0, 32)},
+              {"odd", entry("U8", {1}, 32, 33)},       {"f32", entry("F32", {2, 2}, 33, 49)},
+              {"f16", entry("F16", {1, 4}, 49, 57)},   {"bf16", entry("BF16", {4, 1}, 57, 65)},
+              {"empty", entry("F32", {0, 3}, 65, 65)}, {"scalar", entry("F32", json::array(), 65, 69)}};
   std::string data = bytes(std::vector<double>(numbers.begin(), numbers.end())) + "x" + bytes(numbers);
   std::vector<std::uint16_t> halves, bfloats;
   for (const float x : numbers) halves.push_back(to_half(x));
@@ -129,7 +128,8 @@ TEST_CASE("safetensors: what is written is read, aligned, and the same bytes eve
   CHECK(to_tensor(read[2]).elements() == bfloats.elements());
   for (Index i = 0; i < matrix.size(); ++i) CHECK(to_tensor(read[3])[i] == from_half(to_half(matrix[i])));
   const std::vector<SafetensorOutput> large{{"large", Tensor({2, 2}, Real(1e6)), Safetype::f16}};
-  CHECK(contains(message_of([&] { write_safetensors(folder.file("one"), large, {}); }), "large: has weights too large"));
+  CHECK(
+      contains(message_of([&] { write_safetensors(folder.file("one"), large, {}); }), "large: has weights too large"));
   CHECK(read_bytes(folder.file("one")) == read_bytes(folder.file("two")));
   CHECK(folder.names().size() == 2);
 }

@@ -122,6 +122,33 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
   CHECK(corpus.leftovers() == 0);
 }
 
+TEST_CASE("convert: encoders become directories and come back the same") {
+  const SmallCorpus corpus;
+  struct Case {
+    std::string preset, tokenizer;
+  };
+  for (const Case& one : std::vector<Case>{
+           {"bert-base", "--model wordpiece --vocab-size 200"},
+           {"roberta-base", "--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>'"}}) {
+    CAPTURE(one.preset);
+    corpus.must("rm -rf hf; tokenize -q --train " + one.tokenizer + " -o pieces.h5 train.txt");
+    corpus.must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
+    corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 2 --preset " + one.preset +
+                " --ffn-width 64 --vocab-size 0" + tiny_model);
+    const Outcome outcome = corpus.run("convert model.h5 -o hf/ && convert -q hf -o back.h5");
+    if (one.preset == "bert-base") {
+      CAPTURE(outcome.err);
+      REQUIRE(outcome.status == 0);
+      CHECK(corpus.weights("back.h5") == corpus.weights("model.h5"));
+      CHECK(json::parse(corpus.must("inspect back.h5 --json").out)["config"] ==
+            json::parse(corpus.must("inspect model.h5 --json").out)["config"]);
+    } else {  // <pad> is not piece 1 of this tokenizer
+      CHECK(outcome.status == 1);
+      CHECK(contains(outcome.err, "has no position-offset = 2"));
+    }
+  }
+}
+
 TEST_CASE("convert: directories that cannot be written or read leave nothing behind") {
   const Trained corpus;
   corpus.must("convert -q model.h5 -o hf/; mkdir plain full; touch full/file; cp -r hf broken; cp -r hf nan");

@@ -60,6 +60,22 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
 }
 
+TEST_CASE("finetune: dropout, freezing and layer decay do what they say") {
+  const Labelled corpus;
+  const std::string command = "finetune -q --from model.h5 --task classify --train texts.tsv --epochs 1 -o ";
+  corpus.must(command + "plain.h5");
+  corpus.must(command + "dropped.h5 --dropout 0.3");
+  corpus.must(command + "frozen.h5 --freeze embeddings,decoder/0");
+  corpus.must(command + "slow.h5 --layer-decay 0.5");
+  const auto base = corpus.weights("model.h5"), plain = corpus.weights("plain.h5"), frozen = corpus.weights("frozen.h5");
+  CHECK(corpus.weights("dropped.h5") != plain);
+  CHECK(corpus.weights("slow.h5") != plain);
+  CHECK(plain.at("decoder/0/feed_forward/up/weight") != base.at("decoder/0/feed_forward/up/weight"));
+  CHECK(frozen.at("decoder/0/feed_forward/up/weight") == base.at("decoder/0/feed_forward/up/weight"));
+  CHECK(frozen.at("decoder/embedding/token/weight") == base.at("decoder/embedding/token/weight"));
+  CHECK(frozen.at("decoder/1/feed_forward/up/weight") != base.at("decoder/1/feed_forward/up/weight"));
+}
+
 TEST_CASE("finetune and classify: an empty text is a text") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o a.h5 -q --epochs 1");

@@ -265,5 +265,4 @@ TEST_CASE("tasks: balanced weights let classes count alike") {
 TEST_CASE("tasks: what cannot be is refused") {
   CHECK_THROWS_AS(model_of(models::Architecture::decoder, task_of(Task::classify, Pooling::first)), UsageError);
   CHECK_THROWS_AS(model_of(models::Architecture::encoder, {.task = Task::classify, .labels = {"only"}}), UsageError);
-  CHECK_THROWS_AS(model_of(models::Architecture::encoder, {.task = Task::lm}), UsageError);
 }

@@ -1,0 +1,187 @@
+// BERT and RoBERTa in Hugging Face's directories.
+#include "formats/foreign_models.hpp"
+#include "formats/samples.hpp"
+#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/text/spelling.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+TEST_CASE("BERT from a directory: pieces, hidden states and filled-in words are PyTorch's") {
+  for (const std::string& path : fixtures("bert")) {
+    CAPTURE(path);
+    const ModelParts parts = read(path);
+    const auto model = build<models::Encoder>(parts);
+    const text::Tokenizer tokenizer(parts.tokenizer);
+    for (const json& line : json::parse(read_bytes(path + "/expected.json"))) {
+      std::vector<TokenId> ids = tokenizer.encode(line["text"].get<std::string>());
+      ids.insert(ids.begin(), static_cast<TokenId>(parts.tokenizer.classification));
+      ids.push_back(static_cast<TokenId>(parts.tokenizer.separator));
+      REQUIRE(ids == line["ids"].get<std::vector<TokenId>>());
+      std::vector<std::string> pieces;
+      for (const TokenId id : ids) pieces.push_back(tokenizer.piece(id));
+      CHECK(pieces == line["pieces"].get<std::vector<std::string>>());
+      const Tensor hidden = hidden_states(model, ids).value();
+      for (std::size_t i = 0; i < line["cls"].size(); ++i) {
+        CHECK(std::abs(hidden[static_cast<Index>(i)] - line["cls"][i].get<double>()) < 1e-5);
+      }
+      const auto rows = log_probabilities(model, ids);
+      for (const json& mask : line["masks"]) {
+        for (const json& top : mask["top5"]) {
+          const auto id = static_cast<std::size_t>(tokenizer.id_of(top[0].get<std::string>()).value());
+          CHECK(std::exp(rows[mask["position"].get<std::size_t>()][id]) ==
+                doctest::Approx(top[1].get<double>()).epsilon(1e-5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("BERT to a directory and back: the same weights to the bit, the same names") {
+  for (const std::string& path : fixtures("bert")) {
+    CAPTURE(path);
+    const ModelParts parts = read(path);
+    const TemporaryFolder folder;
+    write_model_directory(folder.path().string(), parts, WeightType::keep);
+    CHECK(equal(read(folder.path().string()), parts));
+    std::map<std::string, std::vector<Real>> original, written;
+    for (const Safetensor& tensor : read_safetensors(path + "/model.safetensors")) {
+      original.emplace(tensor.name, to_tensor(tensor).elements());
+    }
+    for (const Safetensor& tensor : read_safetensors(folder.file("model.safetensors"))) {
+      written.emplace(tensor.name, to_tensor(tensor).elements());
+    }
+    CHECK(written == original);
+  }
+}
+
+TEST_CASE("BERT: older names, buffers, a pooler, a next sentence; without the prefix") {
+  const ModelParts parts = read(fixture("bert-narrow"));
+  CHECK_FALSE(parts.config.pooler);
+  const Copy copy("bert-narrow");
+  copy.rename([](std::string name) {
+    const std::string norm = "LayerNorm.";
+    if (const auto at = name.find(norm); at != name.npos) {
+      name = name.substr(0, at + norm.size()) + (name.ends_with("weight") ? "gamma" : "beta");
+    }
+    return name.starts_with("bert.") ? name.substr(5) : name;
+  });
+  copy.change([](Copy::Tensors& tensors) {
+    tensors.emplace("embeddings.position_ids", Tensor({1, 32}, Real(0)));
+    tensors.emplace("cls.predictions.decoder.weight", tensors.at("embeddings.word_embeddings.weight"));
+    tensors.emplace("cls.predictions.decoder.bias", tensors.at("cls.predictions.bias"));
+  });
+  CHECK(equal(read(copy.path()), parts));
+  copy.change([](Copy::Tensors& tensors) {
+    tensors["pooler.dense.weight"] = random_tensor({8, 8}, 1);
+    tensors["pooler.dense.bias"] = random_tensor({8}, 2);
+    tensors["cls.seq_relationship.weight"] = random_tensor({2, 8}, 3);
+    tensors["cls.seq_relationship.bias"] = random_tensor({2}, 4);
+  });
+  const ModelParts whole = read(copy.path());
+  CHECK(whole.config.pooler);
+  CHECK(whole.config.next_sentence);
+  const TemporaryFolder folder;
+  write_model_directory(folder.path().string(), whole, WeightType::keep);
+  CHECK(equal(read(folder.path().string()), whole));
+  copy.change([](Copy::Tensors& tensors) { tensors["cls.predictions.decoder.bias"] = random_tensor({105}, 5); });
+  CHECK(contains(copy.problem(), "has tensors that should be equal: cls.predictions.decoder.bias"));
+}
+
+TEST_CASE("BERT: vocab.txt's capitals, as tokenizer_config.json says") {
+  const Copy copy("bert-narrow");
+  CHECK(read(copy.path()).tokenizer.lowercase);
+  write_bytes(copy.file("tokenizer_config.json"), "{\"do_lower_case\": false}");
+  CHECK_FALSE(read(copy.path()).tokenizer.lowercase);
+  CHECK_FALSE(read(copy.path()).tokenizer.strip_accents);
+  write_bytes(copy.file("tokenizer_config.json"), "{\"do_lower_case\": 1}");
+  CHECK(contains(copy.problem(), "tokenizer_config.json: do_lower_case: must be true or false"));
+  copy.set("position_embedding_type", "relative_key");
+  write_bytes(copy.file("tokenizer_config.json"), "{}");
+  CHECK(contains(copy.problem(), "position_embedding_type: is \"relative_key\""));
+}
+
+TEST_CASE("RoBERTa: BERT with other names, and positions from 2 on") {
+  const Copy copy("bert-wide");
+  copy.rename([](std::string name) {
+    const std::vector<std::pair<std::string, std::string>> changes{
+        {"bert.", "roberta."},
+        {"cls.predictions.transform.dense", "lm_head.dense"},
+        {"cls.predictions.transform.LayerNorm", "lm_head.layer_norm"},
+        {"cls.predictions.bias", "lm_head.bias"}};
+    for (const auto& [from, to] : changes) {
+      if (name.starts_with(from)) return to + name.substr(from.size());
+    }
+    return name;
+  });
+  copy.change([](Copy::Tensors& tensors) {
+    const Tensor before = tensors.at("roberta.embeddings.position_embeddings.weight");
+    const Tensor after = random_tensor({66, 24}, 1);
+    after.narrowed(0, 2, 64).assign(before);
+    tensors["roberta.embeddings.position_embeddings.weight"] = after;
+    tensors["roberta.embeddings.token_type_embeddings.weight"] =
+        tensors.at("roberta.embeddings.token_type_embeddings.weight").narrowed(0, 0, 1);
+  });
+  copy.set("model_type", "roberta");
+  copy.set("max_position_embeddings", 66);
+  copy.set("type_vocab_size", 1);
+  copy.set("pad_token_id", 1);
+  const ModelParts parts = read(copy.path());
+  CHECK(parts.config.position_offset == 2);
+  CHECK(parts.config.context == 64);
+  const std::vector<TokenId> ids{2, 83, 84, 4, 86, 3};
+  CHECK(log_probabilities(build<models::Encoder>(parts), ids) ==
+        log_probabilities(build<models::Encoder>(read(fixture("bert-wide"))), ids));
+  // The padding token of this vocabulary is 0: transformers would begin positions at 1.
+  const TemporaryFolder folder;
+  CHECK(contains(message_of([&] { write_model_directory(folder.path().string(), parts, WeightType::keep); }),
+                 "has no position-offset = 2"));
+  copy.set("max_position_embeddings", 1);
+  CHECK(contains(copy.problem(), "config.json: context = -1 must be"));
+}
+
+TEST_CASE("RoBERTa to a directory and back; its tokenizer from either kind of files") {
+  ModelParts parts;
+  parts.config = read(fixture("bert-narrow")).config;
+  parts.config.segments = 1;
+  parts.config.position_offset = 2;
+  parts.config.vocab_size = 261;
+  parts.config.pooler = true;
+  parts.tokenizer.kind = text::TokenizerKind::bpe;
+  parts.tokenizer.pieces = {"<s>", "<pad>", "</s>", "<unk>"};
+  for (int byte = 0; byte < 256; ++byte) {
+    const char letter = static_cast<char>(byte);
+    parts.tokenizer.pieces.push_back(text::spell(text::TokenizerKind::bpe, {&letter, 1}));
+  }
+  parts.tokenizer.pieces.push_back("<mask>");
+  const TemporaryFolder folder;
+  write_bytes(folder.file("vocab.json"), [&] {
+    json ids;
+    for (std::size_t i = 0; i < parts.tokenizer.pieces.size(); ++i) ids[parts.tokenizer.pieces[i]] = i;
+    return ids.dump();
+  }());
+  write_bytes(folder.file("merges.txt"), "#version: 0.2\n");
+  parts.tokenizer = load_tokenizer(folder.path().string()).model();
+  CHECK(parts.tokenizer.mask == 260);
+  CHECK(parts.tokenizer.classification == 0);
+  CHECK(parts.tokenizer.separator == 2);
+  CHECK(parts.tokenizer.padding == 1);
+  const models::Encoder model(parts.config, 1);
+  parts.weights = named_tensors(model.parameters());
+  write_model_directory(folder.path().string(), parts, WeightType::keep);
+  const ModelParts again = read(folder.path().string());
+  CHECK(equal(again, parts));
+  for (const auto& one : {again.tokenizer, parts.tokenizer}) {
+    CHECK(text::Tokenizer(one).encode("a <mask>").size() == 2);
+  }
+  std::vector<std::string> names;
+  for (const Safetensor& tensor : read_safetensors(folder.file("model.safetensors"))) names.push_back(tensor.name);
+  for (const char* name : {"roberta.embeddings.token_type_embeddings.weight", "roberta.pooler.dense.weight",
+                           "roberta.encoder.layer.2.attention.output.LayerNorm.bias", "lm_head.layer_norm.weight",
+                           "lm_head.dense.bias", "lm_head.bias"}) {
+    CHECK(std::ranges::count(names, name) == 1);
+  }
+  CHECK(names.size() == 5 + 3 * 16 + 2 + 5);
+}
