@@ -6,6 +6,7 @@
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/foreign_model.hpp"
 #include "heddle/formats/foreign_vocabulary.hpp"
+#include "heddle/formats/task_file.hpp"
 #include "heddle/formats/tokenizer_file.hpp"
 #include "heddle/formats/tokenizer_json.hpp"
 #include "heddle/formats/weight_type.hpp"
@@ -16,7 +17,8 @@ using formats::WeightType;
 namespace {
 
 struct ConvertOptions {
-  std::string output;
+  std::string output, base;
+  bool merge = false;
   WeightType weights = WeightType::keep;
 
   template <class Self, class Visitor>
@@ -27,6 +29,8 @@ struct ConvertOptions {
                 .letter('o')
                 .takes("FILE"),
             self.output);
+    visitor(Field("merge", "make an adapter and its base one model file"), self.merge);
+    visitor(Field("base", "the model that an adapter belongs to, where it is not where it was").takes("MODEL"), self.base);
     visitor(Field("weights", "what matrices are stored as; keep leaves them as they are"), self.weights);
   }
 };
@@ -35,7 +39,8 @@ const cli::About about{
     .name = "convert",
     .summary = "Makes other files of models and of tokenizers, from and to Hugging Face's too.",
     .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "DIR [--weights f32|bf16|int8] -o FILE",
-                 "MODEL [--weights f32|f16|bf16] -o DIR/", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
+                 "MODEL [--weights f32|f16|bf16] -o DIR/", "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json",
+                 "TOKENIZER -o FILE"},
     .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1, 1}}};
 
 void check_usage(const ConvertOptions& options, const std::string& input) {
@@ -53,6 +58,22 @@ void check_usage(const ConvertOptions& options, const std::string& input) {
 
 bool makes_json(const ConvertOptions& options) {
   return std::filesystem::path(options.output).extension() == ".json";
+}
+
+void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
+  check<UsageError>(options.weights == WeightType::keep, "--merge makes a model file; give it to convert --weights");
+  const formats::ModelFile adapter(input, formats::FileKind::adapter);
+  const formats::LoadedTask loaded = formats::load_task(input, options.base);
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  formats::add_input(provenance, "adapter", input);
+  formats::ModelWriter writer(options.output);
+  writer.config(loaded.model->body().config());
+  writer.part("task", loaded.model->task());
+  writer.tokenizer(loaded.tokenizer.model());
+  writer.weights(formats::merged_weights(*loaded.model, adapter.part<LowRankOptions>("adapters")));
+  if (adapter.has_history()) writer.history(adapter.history());
+  writer.commit(provenance);
+  arguments.say(options.output + ": the adapter and its base as one model");
 }
 
 // The directory of a model holds a tokenizer too.
@@ -80,6 +101,7 @@ void convert(cli::Arguments& arguments) {
   const auto options = arguments.read<ConvertOptions>();
   const std::string input = arguments.operand("MODEL");
   check_usage(options, input);
+  if (options.merge) return merge_adapter(arguments, options, input);
   if (makes_json(options) || is_tokenizer(input)) return convert_tokenizer(arguments, options, input);
   const ModelConversion conversion{input, options.output, options.weights, arguments.command_line()};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);

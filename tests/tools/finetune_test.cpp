@@ -119,6 +119,11 @@ TEST_CASE("finetune: adapters are small, need their base and merge to the same a
   CHECK(std::filesystem::file_size(corpus.path("adapter.h5")) < std::filesystem::file_size(corpus.path("model.h5")) / 2);
   const std::string answers = corpus.must("cut -f2 texts.tsv | classify adapter.h5").out;
   CHECK(evaluated(corpus, "classify adapter.h5 texts.tsv")["accuracy"] == 1.0);
+  corpus.must("convert adapter.h5 --merge -o merged.h5");
+  CHECK(contains(corpus.must("inspect merged.h5 --verify").out, "no problem"));
+  CHECK(evaluated(corpus, "classify merged.h5 texts.tsv")["accuracy"] == 1.0);
+  const std::string merged = corpus.must("cut -f2 texts.tsv | classify merged.h5").out;
+  CHECK(std::stod(merged.substr(7)) == doctest::Approx(std::stod(answers.substr(7))).epsilon(1e-4));
   corpus.must("mkdir elsewhere && mv model.h5 elsewhere/base.h5");
   CHECK(contains(corpus.run("cut -f2 texts.tsv | classify adapter.h5").err, "--base"));
   CHECK(corpus.must("cut -f2 texts.tsv | classify adapter.h5 --base elsewhere/base.h5").out == answers);
