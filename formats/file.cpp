@@ -28,7 +28,8 @@ void InputFile::read_header() {
 }
 
 const InputFile& InputFile::expect(FileKind expected) const {
-  check<DataError>(kind() == expected, path(), ": is a ", to_text(kind()), " file; a ", to_text(expected),
+  const auto with_article = [](FileKind kind) { return (kind == FileKind::adapter ? "an " : "a ") + to_text(kind); };
+  check<DataError>(kind() == expected, path(), ": is ", with_article(kind()), " file; ", with_article(expected),
                    " file is needed");
   return *this;
 }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "heddle/cli/signals.hpp"
+#include "heddle/formats/atomic_file.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -35,6 +36,8 @@ TrainingSession::TrainingSession(training::Trainer& trainer, const SessionOption
                                  const cli::Arguments& arguments)
     : trainer_(trainer), options_(options), arguments_(arguments), matmul_rate_(measure_matmul_rate()),
       progress_(arguments, "steps") {
+  // Fails before the work rather than after it where the file cannot be written.
+  { const formats::AtomicFile attempt(options.output); }
   if (!options.log.empty()) log_.emplace(options.log, trainer.state().step);
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
                                (precision() == Precision::bf16 ? "bf16" : "f32"), " on ", thread_count(), " threads"));

@@ -24,7 +24,8 @@ struct SessionOptions {
 
 class TrainingSession {
  public:
-  // The trainer and the arguments must stay. Throws DataError when the log cannot be written.
+  // The trainer and the arguments must stay. Throws DataError when the output or the log cannot
+  // be written.
   TrainingSession(training::Trainer& trainer, const SessionOptions& options, const cli::Arguments& arguments);
 
   formats::History& history() { return history_; }

@@ -174,6 +174,9 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused(start + "long.tsv", 1, "long.tsv:1");
   refused(start + "texts.tsv --task label", 2, "--format");
   CHECK(!std::filesystem::exists(corpus.path("x.h5")));
+  // Before any training, which would take minutes.
+  refused("timeout 20 finetune -q --from model.h5 --train texts.tsv --epochs 100000 -o none/x.h5", 1, "none/");
+  refused("timeout 20 pretrain -q --train train.h5 --steps 10000000 -o none/x.h5" + tiny_model, 1, "none/");
   refused("echo x | classify model.h5", 1, "finetune");
   refused("echo x | classify model.h5 --labels a,b", 2, "--template");
   corpus.must("finetune -q --from model.h5 -o x.h5 --train texts.tsv --epochs 1");
