@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
-#include "heddle/formats/load_model.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -57,20 +57,37 @@ std::string find_base(const std::string& adapter, const std::string& told, const
   return beside.string();
 }
 
+// An adapter with the model that it belongs to.
+class Adapted {
+ public:
+  Adapted(const std::string& path, const std::string& told) : adapter_(path, FileKind::adapter) {
+    const auto noted = adapter_.part<BaseModel>(base_part);
+    base_.emplace(find_base(path, told, noted.name));
+    check<DataError>(base_->weights().fingerprint() == noted.weights, path, ": is an adapter of another model than ",
+                     base_->file().path(), "; it was trained on ", noted.name, ", whose weights have the hash ",
+                     noted.weights);
+    load_model(*base_);  // checks that the base is whole
+  }
+
+  const ModelFile& adapter() const { return adapter_; }
+  const ModelFile& base() const { return *base_; }
+  models::ModelConfig config() const { return base_->config<models::ModelConfig>(); }
+  ParameterSource weights() const {
+    const ParameterSource of_base = mapped(*base_), of_adapter = mapped(adapter_);
+    const ParameterSource both = ParameterSource::given([=, this](const Declaration& declaration) {
+      return (adapter_.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
+    });
+    return both.adapted(adapter_.part<LowRankOptions>(adapters_part));
+  }
+
+ private:
+  ModelFile adapter_;
+  std::optional<ModelFile> base_;
+};
+
 LoadedTask load_adapted(const std::string& path, const std::string& told) {
-  const ModelFile adapter(path, FileKind::adapter);
-  const auto noted = adapter.part<BaseModel>(base_part);
-  const ModelFile base(find_base(path, told, noted.name));
-  check<DataError>(base.weights().fingerprint() == noted.weights, path, ": is an adapter of another model than ",
-                   base.file().path(), "; it was trained on ", noted.name, ", whose weights have the hash ",
-                   noted.weights);
-  load_model(base);  // checks that the base is whole
-  const ParameterSource of_base = mapped(base), of_adapter = mapped(adapter);
-  const ParameterSource both = ParameterSource::given([&](const Declaration& declaration) {
-    return (adapter.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
-  });
-  const auto options = adapter.part<LowRankOptions>(adapters_part);
-  return {build(adapter, base.config<models::ModelConfig>(), both.adapted(options)), base.tokenizer()};
+  const Adapted files(path, told);
+  return {build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
 }
 
 // What a file has of a declaration, as Reals of its own.
@@ -88,60 +105,20 @@ void check_undamaged(const ModelFile& file) {
 
 void write_common(ModelWriter& writer, const SavedTask& saved) {
   writer.config(saved.model.body().config());
-  writer.part(task_part, saved.model.task());
   writer.tokenizer(saved.tokenizer);
-  writer.history(saved.history);
+  if (saved.history.rows() > 0) writer.history(saved.history);
 }
 
-}  // namespace
-
-LoadedTask load_task(const std::string& path, const std::string& base) {
-  if (kind_of(path) == FileKind::adapter) return load_adapted(path, base);
-  check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
-  return load_whole(path);
-}
-
-LoadedTask start_task(const ModelFile& base, const NewTask& options) {
-  const LoadedModel whole = load_model(base);
-  check_undamaged(base);
-  const ParameterSource fresh(options.seed), stored = mapped(base);
-  const ParameterSource source =
-      ParameterSource::given([&](const Declaration& declaration) {
-        if (!base.weights().has(declaration.names[0]) || declaration.names[0].starts_with("task/")) {
-          return fresh(declaration);
-        }
-        return options.rate(declaration.names[0]) == 0 ? stored(declaration) : read_copy(base, declaration);
-      }).trained_at(options.rate).adapted(options.adapters);
-  auto config = base.config<models::ModelConfig>();
-  if (options.dropout >= 0) config.dropout = options.dropout;
-  auto body = models::make_model(config, source);
-  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
-}
-
-void save_task(const std::string& path, const SavedTask& saved) {
+void save_whole(const std::string& path, const SavedTask& saved, std::span<const NamedTensor> weights) {
   ModelWriter writer(path);
   write_common(writer, saved);
-  writer.weights(named_tensors(saved.model.parameters()));
+  if (saved.model.task().task != models::Task::lm) writer.part(task_part, saved.model.task());
+  writer.weights(weights);
+  saved.training(writer);
   writer.commit(saved.provenance);
 }
 
-void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
-                  const BaseModel& base) {
-  ModelWriter writer(path, FileKind::adapter);
-  write_common(writer, saved);
-  writer.part(adapters_part, adapters);
-  writer.part(base_part, base);
-  std::vector<NamedTensor> trained;
-  for (const Parameter& parameter : saved.model.parameters().all()) {
-    if (parameter.is_trained() || parameter.name.find("/lora/") != std::string::npos ||
-        parameter.name.starts_with("task/")) {
-      trained.push_back({parameter.name, parameter.value()});
-    }
-  }
-  writer.weights(trained);
-  writer.commit(saved.provenance);
-}
-
+// Matrices with their adapters, and all else as it is.
 std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const LowRankOptions& adapters) {
   std::vector<NamedTensor> merged;
   for (const Parameter& parameter : model.parameters().all()) {
@@ -159,6 +136,74 @@ std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const Lo
     merged.push_back({parameter.name, sum});
   }
   return merged;
+}
+
+}  // namespace
+
+LoadedTask load_task(const std::string& path, const std::string& base) {
+  if (kind_of(path) == FileKind::adapter) return load_adapted(path, base);
+  check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
+  return load_whole(path);
+}
+
+LoadedModel load_language_model(const std::string& path, const std::string& base) {
+  if (kind_of(path) != FileKind::adapter) {
+    check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
+    return load_model(ModelFile(path));
+  }
+  const Adapted files(path, base);
+  const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
+  check<DataError>(task == models::Task::lm, path, ": is an adapter for the task ", to_text(task),
+                   ", not for a language model; use it with classify");
+  return {models::make_model(files.config(), files.weights()), files.base().tokenizer()};
+}
+
+LoadedTask start_task(const ModelFile& base, const NewTask& options) {
+  const LoadedModel whole = load_model(base);
+  check_undamaged(base);
+  if (options.resumed != nullptr) check_undamaged(*options.resumed);
+  const ParameterSource fresh(options.seed);
+  const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
+    return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
+  };
+  const ParameterSource source =
+      ParameterSource::given([&](const Declaration& declaration) {
+        const std::string& name = declaration.names[0];
+        if (options.resumed != nullptr && options.resumed->weights().has(name)) return of_file(*options.resumed, declaration);
+        if (!base.weights().has(name) || name.starts_with("task/")) return fresh(declaration);
+        return of_file(base, declaration);
+      }).trained_at(options.rate).adapted(options.adapters);
+  auto config = base.config<models::ModelConfig>();
+  if (options.dropout >= 0) config.dropout = options.dropout;
+  auto body = models::make_model(config, source);
+  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
+}
+
+void save_task(const std::string& path, const SavedTask& saved) {
+  save_whole(path, saved, named_tensors(saved.model.parameters()));
+}
+
+void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
+                  const BaseModel& base) {
+  ModelWriter writer(path, FileKind::adapter);
+  write_common(writer, saved);
+  writer.part(task_part, saved.model.task());
+  writer.part(adapters_part, adapters);
+  writer.part(base_part, base);
+  std::vector<NamedTensor> trained;
+  for (const Parameter& parameter : saved.model.parameters().all()) {
+    if (parameter.is_trained() || parameter.name.find("/lora/") != std::string::npos ||
+        parameter.name.starts_with("task/")) {
+      trained.push_back({parameter.name, parameter.value()});
+    }
+  }
+  writer.weights(trained);
+  saved.training(writer);
+  writer.commit(saved.provenance);
+}
+
+void save_merged(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters) {
+  save_whole(path, saved, merged_weights(saved.model, adapters));
 }
 
 }  // namespace heddle::formats

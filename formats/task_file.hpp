@@ -1,12 +1,13 @@
 // Fine-tuned models in files. A model file has the group /task (models::TaskConfig) and the head's weights beside the
-// model's. An adapter file has only what was trained, the groups /task and /adapters (LowRankOptions), and in /base
-// which model it belongs to.
+// model's; for the task lm it has neither and is a model file like any other. An adapter file has only what was trained,
+// the groups /task and /adapters (LowRankOptions), and in /base which model it belongs to.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "heddle/formats/model_file.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "heddle/models/task_model.hpp"
 
 namespace heddle::formats {
@@ -33,12 +34,17 @@ struct LoadedTask {
 // damaged or do not belong together.
 LoadedTask load_task(const std::string& path, const std::string& base = "");
 
+// A language model to use: of a model file, or of an adapter file of the task lm with its base. Throws DataError as
+// load_model() and load_task().
+LoadedModel load_language_model(const std::string& path, const std::string& base = "");
+
 struct NewTask {
   models::TaskConfig task;
   LowRankOptions adapters;
   ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
   std::uint64_t seed = 0;
   double dropout = -1;  // instead of the base's, unless negative
+  const ModelFile* resumed = nullptr;  // whose weights come before the base's and the seed's
 };
 
 // A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays in
@@ -46,18 +52,18 @@ struct NewTask {
 // rates that cannot be.
 LoadedTask start_task(const ModelFile& base, const NewTask& options);
 
-// Writes the whole model, or only what was trained.
 struct SavedTask {
   const models::TaskModel& model;
   const text::TokenizerModel& tokenizer;
   const History& history;
   const Provenance& provenance;
+  std::function<void(ModelWriter&)> training = [](ModelWriter&) {};  // writes what resuming needs
 };
+// Writes the whole model; only what was trained; or the whole model, as a model file has it, with every matrix and its
+// adapter made one: W + alpha / rank B A.
 void save_task(const std::string& path, const SavedTask& saved);
 void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
                   const BaseModel& base);
-
-// The adapter's model with every matrix and its adapter made one, as a model file has it: W + alpha / rank B A.
-std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const LowRankOptions& adapters);
+void save_merged(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters);
 
 }  // namespace heddle::formats

@@ -143,6 +143,14 @@ void TokenFile::verify_documents() const {
                    documents_.where(), ": does not divide the tokens into documents. The file is damaged");
 }
 
+void TokenFile::check_made_with(const text::Tokenizer& tokenizer, const std::string& model) const {
+  const std::string advice = "; encode it with the model's tokenizer (tokenize -t " + model + ")";
+  check<DataError>(vocab_size_ == tokenizer.vocab_size(), name(), ": vocabulary of ", vocab_size_,
+                   " does not match the model's ", tokenizer.vocab_size(), advice);
+  check<DataError>(this->tokenizer().fingerprint() == tokenizer.fingerprint(), name(),
+                   ": was made with another tokenizer than the model's", advice);
+}
+
 std::vector<std::string> TokenFile::verify() const {
   Problems problems;
   const bool narrow = ids_.element() == hdf5::Element::uint16;

@@ -65,6 +65,8 @@ class TokenFile : public data::TokenSource {
   std::pair<Index, Index> document(Index number) const;
   text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }
   text::Tokenizer tokenizer() const { return read_tokenizer(file_); }
+  // Throws DataError unless the tokenizer made the tokens; `model` is the file that has it.
+  void check_made_with(const text::Tokenizer& tokenizer, const std::string& model) const;
 
   // Reads everything and returns what is wrong, a line each; nothing when all is well.
   std::vector<std::string> verify() const;

@@ -53,6 +53,7 @@ class Classifier {
   void with_task_model() {
     const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
     const models::TaskConfig& task = loaded.model->task();
+    check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"), ": is a language model's adapter, for generate");
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
     const models::ModelConfig& config = loaded.model->body().config();
     const data::Framing framing(loaded.tokenizer, config.context, config.segments > 0);

@@ -66,13 +66,8 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   const formats::LoadedTask loaded = formats::load_task(input, options.base);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "adapter", input);
-  formats::ModelWriter writer(options.output);
-  writer.config(loaded.model->body().config());
-  writer.part("task", loaded.model->task());
-  writer.tokenizer(loaded.tokenizer.model());
-  writer.weights(formats::merged_weights(*loaded.model, adapter.part<LowRankOptions>("adapters")));
-  if (adapter.has_history()) writer.history(adapter.history());
-  writer.commit(provenance);
+  formats::save_merged(options.output, {*loaded.model, loaded.tokenizer.model(), adapter.history(), provenance},
+                       adapter.part<LowRankOptions>("adapters"));
   arguments.say(options.output + ": the adapter and its base as one model");
 }
 

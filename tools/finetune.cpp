@@ -8,14 +8,15 @@ using namespace heddle;
 namespace {
 
 const cli::About about{.name = "finetune",
-                       .summary = "Trains a pre-trained model for a task, on labelled examples.",
+                       .summary = "Trains a pre-trained model for a task on labelled examples, or further on other text.",
                        .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
+                                    "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
                                     "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]"},
                        .operands = {}};
 
 void check_usage(const FinetuneOptions& options) {
   check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
-  check<UsageError>(!options.train.empty(), "--train names the labelled file to train on");
+  check<UsageError>(!options.train.empty(), "--train names the file to train on");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
 }
 

@@ -1,4 +1,4 @@
-// The command line of finetune.
+// The command line of finetune, and what its files keep of it.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 #include "heddle/data/framing.hpp"
 #include "heddle/formats/labelled_input.hpp"
 #include "heddle/models/task.hpp"
-#include "heddle/training/options.hpp"
+#include "training_setup.hpp"
 
 namespace heddle {
 
@@ -17,30 +17,24 @@ struct Names<ClassWeights> {
                                                                        {ClassWeights::balanced, "auto"}};
 };
 
-struct FinetuneOptions {
-  std::string from, train, valid, output, log, metric, freeze;
+// What a run is beside its training setup; its file keeps it for going on.
+struct FinetuneSettings {
   models::Task task = models::Task::classify;
   models::Pooling pooling = models::Pooling::automatic;
   formats::LabelledInput input;
   data::Overlong overlong = data::Overlong::error;
   Index folds = 0, fold = 0, patience = 0;
   ClassWeights class_weights = ClassWeights::none;
+  std::string metric, freeze;
   double layer_decay = 1;
   double dropout = -1;
   LowRankOptions adapters;
-  training::TrainingOptions training;
-  training::ScheduleOptions schedule;
-  training::OptimizerOptions optimizer;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("from", "the model to start from, made by pretrain or convert").takes("MODEL"), self.from);
-    visitor(Field("task", "what to learn: a class of a text or of two (pair), a number, a tag for each word, or the span "
-                  "of a text that answers a question").takes("NAME"), self.task);
-    visitor(Field("train", "labelled file to train on").takes("FILE"), self.train);
-    visitor(Field("valid", "labelled file to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
-            self.valid);
-    visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').takes("FILE"), self.output);
+    visitor(Field("task", "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span "
+                  "of a text that answers a question, or more of what the model was pre-trained for (lm)").takes("NAME"),
+            self.task);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("overlong", "examples longer than the context: an error, cut them, or learn from all of their parts"),
             self.overlong);
@@ -60,23 +54,53 @@ struct FinetuneOptions {
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
                 .above(0, 1).takes("X"), self.layer_decay);
     visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
-    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
-    visitor(Field("training", "Training"), self.training);
-    visitor(Field("schedule", "Learning rate"), self.schedule);
-    visitor(Field("optimizer", "Optimizer"), self.optimizer);
+  }
+
+  bool adapts() const { return adapters.lora_rank > 0; }
+};
+
+struct FinetuneOptions {
+  std::string from, train, valid, output, log;
+  bool resume = false;
+  FinetuneSettings settings;
+  TrainingSetup setup;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("from", "the model to start from, made by pretrain or convert").takes("MODEL"), self.from);
+    visitor(Field("train", "labelled file to train on; for lm a token file or a text").takes("FILE"), self.train);
+    visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
+            self.valid);
+    visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').takes("FILE"), self.output);
+    visitor(Field("resume", "go on from the file that -o names"), self.resume);
+    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
+    FinetuneSettings::visit(self.settings, visitor);
+    TrainingSetup::visit(self.setup, visitor);
   }
 
   // What fine-tuning takes where pre-training takes other values.
   FinetuneOptions() {
-    training.epochs = 3;
-    training.batch_size = 16;
-    training.checkpoint_every = 0;
-    schedule.learning_rate = 1e-4;
-    schedule.final_learning_rate = 0;
-    schedule.schedule = training::ScheduleKind::linear;
-    optimizer.beta2 = 0.999;
-    optimizer.weight_decay = 0.01;
+    setup.training.epochs = 3;
+    setup.training.batch_size = 16;
+    setup.training.checkpoint_every = 0;
+    setup.schedule.learning_rate = 1e-4;
+    setup.schedule.final_learning_rate = 0;
+    setup.schedule.schedule = training::ScheduleKind::linear;
+    setup.optimizer.beta2 = 0.999;
+    setup.optimizer.weight_decay = 0.01;
+  }
+};
+
+// The group /training/state of what finetune writes.
+struct FinetuneRecord {
+  TrainingRecord training;
+  FinetuneSettings settings;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    TrainingRecord::visit(self.training, visitor);
+    visitor(Field("finetuning", "what the model is trained for, and how"), self.settings);
   }
 };
 

@@ -63,14 +63,6 @@ std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
   return problems.list();
 }
 
-void check_same_tokenizer(const formats::TokenFile& tokens, const text::Tokenizer& model, const std::string& path) {
-  const std::string advice = "; encode it with the model's tokenizer (tokenize -t " + path + ")";
-  check<DataError>(tokens.vocab_size() == model.vocab_size(), tokens.name(), ": vocabulary of ", tokens.vocab_size(),
-                   " does not match the model's ", model.vocab_size(), advice);
-  check<DataError>(tokens.tokenizer().fingerprint() == model.fingerprint(), tokens.name(),
-                   ": was made with another tokenizer than the model's", advice);
-}
-
 Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
   TokenId first = 0;
   tokens.read(0, {&first, 1});
@@ -101,6 +93,7 @@ std::vector<std::string> verify(const std::string& path) {
   }
   const formats::InputFile file(path);
   if (file.kind() == formats::FileKind::model) return verify_model(formats::ModelFile(path));
+  if (file.kind() == formats::FileKind::adapter) return formats::ModelFile(path, file.kind()).verify();
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
   return verify_tokenizer(file);
 }
@@ -120,7 +113,7 @@ double Score::bits_per_byte() const {
 Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, const std::string& model_path) {
   const formats::ModelFile file(model_path);
   const formats::TokenFile tokens(options.evaluate);
-  check_same_tokenizer(tokens, file.tokenizer(), model_path);
+  tokens.check_made_with(file.tokenizer(), model_path);
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
                    tokens.size() == 1 ? " token" : " tokens", "; it takes two to predict one from the other");
   const formats::LoadedModel loaded = formats::load_model(file);

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
     if (!options.resume) check_objective(options.objective, options.model.arch);
     if (options.dry_run) {
-      choose_precision(options.training.precision, arguments);
+      choose_precision(options.setup.training.precision, arguments);
       dry_run(options);
       return 0;
     }

@@ -49,9 +49,9 @@ void simulate(const PretrainOptions& options, const Tokens& tokens, Estimate& re
   if (config.vocab_size == 0) config.vocab_size = tokens.source->vocab_size();
   const Simulation simulation;
   const auto model = models::make_model(config, 0);
-  const training::Plan plan{options.optimizer, options.schedule, options.training, 0};
+  const training::Plan plan = options.setup.plan(0);
   const auto objective = make_objective(
-      *model, {*tokens.source, nullptr, tokens.tokenizer ? &*tokens.tokenizer : nullptr}, options.masking, plan);
+      *model, {*tokens.source, nullptr, tokens.tokenizer ? &*tokens.tokenizer : nullptr}, options.setup.masking, plan);
   training::Trainer trainer(*objective, plan);
   trainer.step();
   const double before = matmul_flops();

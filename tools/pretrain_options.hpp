@@ -1,12 +1,11 @@
-// The command line of pretrain, and what a model file keeps of it.
+// The command line of pretrain.
 #pragma once
 
 #include <string>
 
-#include "heddle/data/masking.hpp"
 #include "heddle/models/config.hpp"
-#include "heddle/training/trainer.hpp"
 #include "make_objective.hpp"
+#include "training_setup.hpp"
 
 namespace heddle {
 
@@ -15,10 +14,7 @@ struct PretrainOptions {
   bool resume = false, dry_run = false, json = false;
   ObjectiveKind objective = ObjectiveKind::automatic;
   models::ModelConfig model;
-  data::MaskingOptions masking;
-  training::TrainingOptions training;
-  training::ScheduleOptions schedule;
-  training::OptimizerOptions optimizer;
+  TrainingSetup setup;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -37,33 +33,8 @@ struct PretrainOptions {
     visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON"), self.json);
     visitor(Field("model", "Model"), self.model);
-    visitor(Field("masking", "Masking"), self.masking);
-    visitor(Field("training", "Training"), self.training);
-    visitor(Field("schedule", "Learning rate"), self.schedule);
-    visitor(Field("optimizer", "Optimizer"), self.optimizer);
+    TrainingSetup::visit(self.setup, visitor);
   }
-};
-
-// The group /training/state of a model file.
-struct TrainingRecord {
-  training::TrainingState progress;
-  data::MaskingOptions masking;
-  training::TrainingOptions training;
-  training::ScheduleOptions schedule;
-  training::OptimizerOptions optimizer;
-  Index seed = 0;
-
-  template <class Self, class Visitor>
-  static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("progress", "where training stands"), self.progress);
-    visitor(Field("masking", "what an encoder has to predict"), self.masking);
-    visitor(Field("training", "how it trains"), self.training);
-    visitor(Field("schedule", "the learning rate"), self.schedule);
-    visitor(Field("optimizer", "the update rule"), self.optimizer);
-    visitor(Field("seed", "seed of all random numbers").range(0), self.seed);
-  }
-
-  training::Plan plan() const { return {optimizer, schedule, training, static_cast<std::uint64_t>(seed)}; }
 };
 
 }  // namespace heddle

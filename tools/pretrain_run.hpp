@@ -23,7 +23,8 @@ class PretrainRun {
 
  private:
   void resume(const formats::ModelFile& file);
-  void save(const std::string& path, bool with_training) const;
+  enum class Keep { weights, everything };
+  void save(const std::string& path, Keep keep) const;
   void describe_start() const;
 
   PretrainOptions options_;
@@ -34,7 +35,6 @@ class PretrainRun {
   formats::Provenance provenance_;
   std::unique_ptr<models::Model> model_;
   std::unique_ptr<training::Objective> objective_;
-  std::unique_ptr<training::Trainer> trainer_;
   std::optional<TrainingSession> session_;
 };
 

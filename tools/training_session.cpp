@@ -1,6 +1,7 @@
 #include "training_session.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
@@ -19,6 +20,9 @@ std::string text_of(double number, int digits) {
   return out.str();
 }
 
+// Before the names of an evaluation's figures in the history.
+const std::string valid_prefix = "valid_";
+
 // "next_sentence_accuracy" as people say it.
 std::string spoken(std::string name) {
   std::ranges::replace(name, '_', ' ');
@@ -32,15 +36,35 @@ std::string best_path(const std::string& output) {
   return (output.ends_with(ending) ? output.substr(0, output.size() - ending.size()) : output) + ".best" + ending;
 }
 
-TrainingSession::TrainingSession(training::Trainer& trainer, const SessionOptions& options,
-                                 const cli::Arguments& arguments)
-    : trainer_(trainer), options_(options), arguments_(arguments), matmul_rate_(measure_matmul_rate()),
+TrainingSession::TrainingSession(const training::Objective& objective, const TrainingSetup& setup,
+                                 const SessionOptions& options, const cli::Arguments& arguments)
+    : setup_(setup),
+      trainer_(objective, setup.plan(arguments.common().seed)),
+      options_(options),
+      arguments_(arguments),
+      matmul_rate_(measure_matmul_rate()),
       progress_(arguments, "steps") {
   // Fails before the work rather than after it where the file cannot be written.
   { const formats::AtomicFile attempt(options.output); }
-  if (!options.log.empty()) log_.emplace(options.log, trainer.state().step);
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
                                (precision() == Precision::bf16 ? "bf16" : "f32"), " on ", thread_count(), " threads"));
+}
+
+void TrainingSession::resume(const formats::ModelFile& file, const training::TrainingState& progress) {
+  trainer_.state() = progress;
+  history_ = file.history();
+  if (is_finished()) return;
+  const formats::TensorGroup stored = file.training_tensors();
+  check<DataError>(!stored.tensors().empty() || moments().empty(), options_.output, ": was finished after ",
+                   progress.step,
+                   " steps and holds no more than its weights; to train further, begin with it (--from)");
+  stored.read(moments());
+}
+
+std::vector<formats::NamedTensor> TrainingSession::moments() const {
+  std::vector<formats::NamedTensor> tensors;
+  for (const training::OptimizerMoment& moment : trainer_.moments()) tensors.push_back({moment.name, moment.value});
+  return tensors;
 }
 
 void TrainingSession::on_step(const training::StepRecord& record) {
@@ -49,12 +73,10 @@ void TrainingSession::on_step(const training::StepRecord& record) {
                                                   {"loss", record.loss},
                                                   {"learning_rate", record.learning_rate},
                                                   {"gradient_norm", record.gradient_norm}};
-  for (const training::Figure& figure : record.valid) row.emplace_back("valid_" + figure.name, figure.value);
+  for (const training::Figure& figure : record.valid) row.emplace_back(valid_prefix + figure.name, figure.value);
   history_.append(row);
   if (log_) log_->write(record, matmul_rate_);
   if (record.valid.empty()) return;
-  deciding_figure_ = record.valid.front().name;
-  evaluations_since_best_ = trainer_.state().best_step == record.step ? 0 : evaluations_since_best_ + 1;
   std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4);
   for (const training::Figure& figure : record.valid) {
     note += ", validation " + spoken(figure.name) + " " + text_of(figure.value, 4);
@@ -62,21 +84,44 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   progress_.note(note + ", " + text_of(record.tokens_per_second, 0) + " tokens/s");
 }
 
+// The first one of an evaluation.
+std::string TrainingSession::deciding_figure() const {
+  for (const formats::History::Column& column : history_.columns()) {
+    if (column.name.starts_with(valid_prefix)) return column.name.substr(valid_prefix.size());
+  }
+  return {};
+}
+
 bool TrainingSession::out_of_patience() const {
-  return options_.patience > 0 && evaluations_since_best_ >= options_.patience;
+  const std::vector<double>* const figures = history_.find(valid_prefix + deciding_figure());
+  const std::vector<double>* const steps = history_.find("step");
+  if (options_.patience == 0 || figures == nullptr || steps == nullptr) return false;
+  Index since_best = 0;
+  for (std::size_t row = 0; row < steps->size(); ++row) {
+    const bool later = (*steps)[row] > static_cast<double>(trainer_.state().best_step);
+    since_best += later && !std::isnan((*figures)[row]) ? 1 : 0;
+  }
+  return since_best >= options_.patience;
+}
+
+bool TrainingSession::is_finished() const {
+  const training::TrainingState& state = trainer_.state();
+  const bool all_done = state.step == total_steps() && state.reported_step == state.step;
+  return state.step > 0 && (all_done || out_of_patience());
 }
 
 std::string TrainingSession::summary() const {
   const training::TrainingState& state = trainer_.state();
   std::string text = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
   if (state.best_step > 0) {
-    text += concatenate("; best validation ", spoken(deciding_figure_), " ", text_of(state.best_figure, 4), " at step ",
-                        state.best_step, " in ", best_path(options_.output));
+    text += concatenate("; best validation ", spoken(deciding_figure()), " ", text_of(state.best_figure, 4),
+                        " at step ", state.best_step, " in ", best_path(options_.output));
   }
   return text;
 }
 
 int TrainingSession::run(const std::function<void()>& save_last, const std::function<void()>& save_best) {
+  if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().step);
   training::Hooks hooks;
   hooks.on_step = [this](const training::StepRecord& record) { on_step(record); };
   hooks.on_progress = [this](const training::TrainingState& state) {
@@ -93,9 +138,8 @@ int TrainingSession::run(const std::function<void()>& save_last, const std::func
   } catch (const NumericError& error) {
     throw NumericError(concatenate(error.what(), "; ", options_.output, " holds the last checkpoint, if one was made"));
   }
-  const bool finished = trainer_.state().step == trainer_.total_steps() || out_of_patience();
-  const int signal = finished ? 0 : cli::stop_requested();
-  arguments_.say(signal == 0 ? summary() : summary() + "; stopped" + options_.when_stopped);
+  const int signal = is_finished() ? 0 : cli::stop_requested();
+  arguments_.say(signal == 0 ? summary() : summary() + "; stopped, --resume goes on");
   return signal == 0 ? 0 : cli::exit_status_of(signal);
 }
 

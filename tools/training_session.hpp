@@ -1,15 +1,16 @@
-// A run of the training loop as a user sees it: progress, notes, history, log, files, and stopping by signals.
+// A run of the training loop as a user sees it: progress, notes, history, log, files, stopping by signals and going on.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/cli/progress.hpp"
-#include "heddle/formats/history.hpp"
-#include "heddle/training/trainer.hpp"
+#include "heddle/formats/model_file.hpp"
 #include "training_log.hpp"
+#include "training_setup.hpp"
 
 namespace heddle {
 
@@ -18,36 +19,46 @@ std::string best_path(const std::string& output);
 
 struct SessionOptions {
   std::string output, log;
-  Index patience = 0;           // evaluations without anything better until training stops; 0: never
-  std::string when_stopped;     // what the user can do after a signal: "--resume goes on"
+  Index patience = 0;  // evaluations without anything better until training stops; 0: never
 };
 
 class TrainingSession {
  public:
-  // The trainer and the arguments must stay. Throws DataError when the output or the log cannot
-  // be written.
-  TrainingSession(training::Trainer& trainer, const SessionOptions& options, const cli::Arguments& arguments);
+  // The objective and the arguments must stay. Throws DataError when the output cannot be written.
+  TrainingSession(const training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
+                  const cli::Arguments& arguments);
 
-  formats::History& history() { return history_; }
+  // Goes on from where the file's run was; the weights are the caller's matter. Throws DataError where the file does
+  // not hold what that takes.
+  void resume(const formats::ModelFile& file, const training::TrainingState& progress);
+
+  Index total_steps() const { return trainer_.total_steps(); }
+  // Whether there is nothing left to do.
+  bool is_finished() const;
+  // What files keep.
   const formats::History& history() const { return history_; }
+  TrainingRecord record() const { return {trainer_.state(), setup_, arguments_.common().seed}; }
+  std::vector<formats::NamedTensor> moments() const;
+
   // Trains; save_last and save_best write files with the history so far. Returns the exit status: 0, or 128 + N when a
-  // signal stopped it. Throws NumericError that says where the last checkpoint is.
+  // signal stopped it. Throws NumericError that says where the last checkpoint is, and DataError when the log cannot be
+  // written.
   int run(const std::function<void()>& save_last, const std::function<void()>& save_best);
 
  private:
   void on_step(const training::StepRecord& record);
+  std::string deciding_figure() const;
   bool out_of_patience() const;
   std::string summary() const;
 
-  training::Trainer& trainer_;
+  TrainingSetup setup_;
+  training::Trainer trainer_;
   SessionOptions options_;
   const cli::Arguments& arguments_;
   double matmul_rate_;
   formats::History history_;
   std::optional<TrainingLog> log_;
   cli::Progress progress_;
-  std::string deciding_figure_ = "loss";
-  Index evaluations_since_best_ = 0;
 };
 
 }  // namespace heddle

@@ -42,7 +42,7 @@ struct MaskingOptions {
             .takes("P"),
         self.mask_probability);
     visitor(Field("whole_words", "mask all pieces of a word or none"), self.whole_words);
-    visitor(Field("segment_pairs", "cut each text in two segments; always so with --next-sentence"),
+    visitor(Field("segment_pairs", "cut each text in two segments; always so where next sentences are learned"),
             self.segment_pairs);
   }
 };

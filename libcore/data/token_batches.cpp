@@ -8,7 +8,7 @@ TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uin
     : source_(source), time_(time), seed_(seed) {
   const Index predictable = source.size() - 1, whole = predictable / time;
   check<DataError>(whole >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", time + 1,
-                   " that a context of ", time, " needs; use a smaller --context or more text");
+                   " that a context of ", time, " needs; use more text, or a model of a smaller --context");
   // One window is given up so that windows may begin anywhere.
   windows_ = whole > 1 ? whole - 1 : 1;
   slack_ = predictable - windows_ * time;

@@ -44,7 +44,7 @@ Variable Encoder::next_sentence(const Variable& pooled) const {
   return (*next_sentence_)(pooled, {.output = Element::real});
 }
 
-bool is_of_head(const std::string& parameter) {
+bool is_of_head(std::string_view parameter) {
   return parameter.starts_with("head/");
 }
 

@@ -31,6 +31,6 @@ class Encoder : public Model {
 };
 
 // Whether a parameter belongs to what an encoder is pre-trained with rather than to the encoder itself.
-bool is_of_head(const std::string& parameter);
+bool is_of_head(std::string_view parameter);
 
 }  // namespace heddle::models

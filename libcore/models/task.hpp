@@ -14,6 +14,7 @@ enum class Task {
   regress,   // a number for a text, or for two
   label,     // a class for each word
   span,      // the part of a text that answers a question
+  lm,        // what the model was pre-trained for: the next token, or masked ones
 };
 
 // Which hidden state stands for a whole text.
@@ -31,7 +32,7 @@ struct heddle::Names<heddle::models::Task> {
   using Task = heddle::models::Task;
   static constexpr std::pair<Task, std::string_view> list[] = {{Task::classify, "classify"}, {Task::pair, "pair"},
                                                                {Task::regress, "regress"},   {Task::label, "label"},
-                                                               {Task::span, "span"}};
+                                                               {Task::span, "span"},         {Task::lm, "lm"}};
 };
 
 template <>

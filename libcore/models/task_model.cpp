@@ -31,6 +31,7 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
   task_.pooling = resolved(task.pooling, body_->config());
   check<UsageError>(task_.pooling != Pooling::first || body_->config().arch == Architecture::encoder,
                     "pooling = first: the first token of a decoder has seen nothing of the text; use last or mean");
+  if (task.task == Task::lm) return;
   const Index width = body_->config().width;
   const Scope scope(body_->parameters(), "task");
   if (task.task == Task::span) {

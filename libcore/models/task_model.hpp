@@ -1,4 +1,4 @@
-// A model with a head for a task (SPEC 4.4).
+// A model with a head for a task (SPEC 4.4); for lm the model's own head.
 #pragma once
 
 #include <memory>

@@ -61,6 +61,7 @@ class Trainer {
   Index total_steps() const { return total_steps_; }
   // For restoring, before run().
   TrainingState& state() { return state_; }
+  const TrainingState& state() const { return state_; }
   const std::vector<OptimizerMoment>& moments() const { return optimizer_.moments(); }
 
   // Throws NumericError when the loss or a gradient is not finite; the weights are then those of the last good step.

@@ -10,24 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string options =
-    " --arch encoder --layers 2 --width 32 --heads 2 --context 16 --batch-size 4 --eval-every 10 --checkpoint-every 5 "
-    "--log-every 5 ";
-
-// A corpus with a tokenizer that encoders can use.
-class EncoderCorpus : public SmallCorpus {
- public:
-  explicit EncoderCorpus(const std::string& tokenizer = "--model wordpiece --vocab-size 200") {
-    must("tokenize -q --train " + tokenizer + " -o pieces.h5 train.txt");
-    must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
-    must("tokenize -q -t pieces.h5 -o valid.h5 valid.txt");
-  }
-  json evaluate(const std::string& model) const {
-    return json::parse(must("inspect " + model + " --evaluate valid.h5 --json").out);
-  }
-};
-
-const std::string train = "pretrain --train train.h5 --valid valid.h5" + options;
+const std::string train = "pretrain --train train.h5 --valid valid.h5" + tiny_encoder;
 
 }  // namespace
 
@@ -113,7 +96,7 @@ TEST_CASE("pretrain: a dry run foresees an encoder, with and without tokens") {
   const json plain =
       json::parse(corpus.must("pretrain --preset bert-base --dry-run --json --batch-size 2 --context 128").out);
   CHECK(plain["parameters"] == 109482240 - (512 - 128) * 768 + 622650);
-  CHECK(json::parse(corpus.must("pretrain --dry-run --json --train train.h5" + options).out)["memory_bytes"] > 0);
+  CHECK(json::parse(corpus.must("pretrain --dry-run --json --train train.h5" + tiny_encoder).out)["memory_bytes"] > 0);
   const Outcome profile = corpus.must("inspect --preset nano --profile --json");
   CHECK(json::parse(profile.out)["operations"].size() > 5);
 }

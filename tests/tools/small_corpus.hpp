@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -69,5 +70,19 @@ class SmallCorpus {
 // Options of a model that trains in a second.
 inline const std::string tiny_model =
     " --layers 2 --width 32 --heads 2 --context 16 --batch-size 4 --eval-every 10 --checkpoint-every 5 --log-every 5 ";
+inline const std::string tiny_encoder = " --arch encoder" + tiny_model;
+
+// The corpus with a tokenizer that encoders can use.
+class EncoderCorpus : public SmallCorpus {
+ public:
+  explicit EncoderCorpus(const std::string& tokenizer = "--model wordpiece --vocab-size 200") {
+    must("tokenize -q --train " + tokenizer + " -o pieces.h5 train.txt");
+    must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
+    must("tokenize -q -t pieces.h5 -o valid.h5 valid.txt");
+  }
+  nlohmann::json evaluate(const std::string& model) const {
+    return nlohmann::json::parse(must("inspect " + model + " --evaluate valid.h5 --json").out);
+  }
+};
 
 }  // namespace heddle::testing

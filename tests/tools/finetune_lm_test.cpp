@@ -1,0 +1,144 @@
+// finetune --task lm from outside: further training of decoders and encoders on other text.
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+// Words that the tokenizer knows, in another order than those the model was trained on.
+std::string other_text() {
+  std::string text;
+  const std::vector<std::string> subjects{"cat", "dog", "king", "queen"};
+  for (std::size_t i = 0; i < 200; ++i)
+    text += "my old " + subjects[i % 4] + " sings to my " + subjects[(i * i + i / 4) % 4] + ".\n";
+  return text;
+}
+
+template <class Corpus>
+struct WithModel : Corpus {
+  explicit WithModel(const std::string& shape) {
+    this->must("pretrain -q --train train.h5 -o model.h5 --steps 40 --learning-rate 5e-3" + shape);
+    write_file(this->path("other.txt"), other_text());
+    this->must("tokenize -q -t model.h5 -o other.h5 other.txt");
+  }
+  double loss(const std::string& model) const {
+    return json::parse(this->must("inspect " + model + " --evaluate other.h5 --json").out)["nats_per_token"];
+  }
+};
+using DecoderAndText = WithModel<SmallCorpus>;
+using EncoderAndText = WithModel<EncoderCorpus>;
+
+const std::string quick = " -q --learning-rate 3e-3 --batch-size 4 --epochs 2 ";
+const std::string lm = "finetune --task lm --from model.h5 --train ";
+
+}  // namespace
+
+TEST_CASE("finetune lm: a decoder learns other text, of a text or a token file, and is a model like any other") {
+  const DecoderAndText corpus(tiny_model);
+  corpus.must(lm + "other.txt --valid other.txt -o a.h5" + quick);
+  corpus.must(lm + "other.h5 -o b.h5 --threads 1" + quick);
+  CHECK(corpus.weights("a.h5") == corpus.weights("b.h5"));
+  CHECK(corpus.loss("a.h5") < 0.7 * corpus.loss("model.h5"));
+  CHECK(corpus.loss("a.best.h5") <= corpus.loss("a.h5"));
+  CHECK(corpus.leftovers() == 0);
+  CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
+  const json summary = json::parse(corpus.must("inspect a.h5 --json").out);
+  CHECK(summary["kind"] == "model");
+  CHECK(summary["history"].contains("valid_loss"));
+  CHECK(summary["weights"].size() == json::parse(corpus.must("inspect model.h5 --json").out)["weights"].size());
+  const std::string origin = corpus.must("inspect b.h5 --provenance").out;
+  for (const char* command : {"pretrain", "tokenize -q -t model.h5", "finetune --task lm"})
+    CHECK(contains(origin, command));
+  CHECK(corpus.must("generate a.h5 -p 'my old' --temperature 0 --max-tokens 8").out.starts_with("my old"));
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
+  corpus.must("finetune -q --from a.h5 --train texts.tsv --epochs 1 -o classes.h5");
+  corpus.must(lm + "other.txt -o again.h5 --epochs 1 -q --from classes.h5");
+  CHECK_FALSE(formats::ModelFile(corpus.path("again.h5")).has_part("task"));
+}
+
+TEST_CASE("finetune lm: an encoder learns to fill in the masks of other text") {
+  const EncoderAndText corpus(tiny_encoder + "--pooler");
+  const std::string command = lm + "other.h5 --valid other.h5 --patience 3 --log log.jsonl -o ";
+  corpus.must(command + "a.h5" + quick);
+  CHECK(corpus.loss("a.h5") < 0.9 * corpus.loss("model.h5"));
+  CHECK(contains(read_file(corpus.path("log.jsonl")), "valid_accuracy"));
+  corpus.must(command + "b.h5 --mask-probability 0.3 --whole-words --masking static" + quick);
+  const auto base = corpus.weights("model.h5"), a = corpus.weights("a.h5");
+  CHECK(corpus.weights("b.h5") != a);
+  CHECK(a.at("head/dense/weight") != base.at("head/dense/weight"));
+  CHECK(a.at("encoder/pooler/weight") == base.at("encoder/pooler/weight"));  // the masks tell nothing of it
+}
+
+TEST_CASE("finetune lm: freezing and layer decay") {
+  const DecoderAndText corpus(tiny_model);
+  corpus.must(lm + "other.h5 -o frozen.h5 --freeze embeddings,decoder/0" + quick);
+  corpus.must(lm + "other.h5 -o whole.h5" + quick);
+  corpus.must(lm + "other.h5 -o slow.h5 --layer-decay 0.5" + quick);
+  const auto base = corpus.weights("model.h5"), frozen = corpus.weights("frozen.h5");
+  CHECK(frozen.at("decoder/embedding/token/weight") == base.at("decoder/embedding/token/weight"));
+  CHECK(frozen.at("decoder/0/feed_forward/up/weight") == base.at("decoder/0/feed_forward/up/weight"));
+  CHECK(frozen.at("decoder/1/feed_forward/up/weight") != base.at("decoder/1/feed_forward/up/weight"));
+  CHECK(corpus.weights("slow.h5") != corpus.weights("whole.h5"));
+}
+
+TEST_CASE("finetune lm: an adapter has no head, and merges into a model with its loss") {
+  const DecoderAndText corpus(tiny_model);
+  corpus.must(lm + "other.txt --valid other.h5 -o adapter.h5 --lora-rank 4 --lora-targets query,value,up,down" + quick);
+  CHECK(std::filesystem::file_size(corpus.path("adapter.h5")) <
+        std::filesystem::file_size(corpus.path("model.h5")) / 2);
+  const formats::ModelFile adapter(corpus.path("adapter.h5"), formats::FileKind::adapter);
+  for (const formats::TensorInfo& tensor : adapter.weights().tensors()) CHECK(contains(tensor.name, "/lora/"));
+  CHECK(contains(corpus.must("inspect adapter.h5 --verify").out, "no problem"));
+  corpus.must("convert adapter.h5 --merge -o merged.h5");
+  CHECK(contains(corpus.must("inspect merged.h5 --verify").out, "no problem"));
+  CHECK_FALSE(formats::ModelFile(corpus.path("merged.h5")).has_part("task"));
+  const double figure = adapter.history().find("valid_loss")->back();
+  CHECK(corpus.loss("merged.h5") == doctest::Approx(figure).epsilon(1e-4));
+  CHECK(figure < 0.97 * corpus.loss("model.h5"));
+  const Outcome refused = corpus.run("echo x | classify adapter.h5");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "language model's adapter"));
+}
+
+TEST_CASE("finetune lm: what makes no sense is refused in one line, before any work") {
+  const DecoderAndText corpus(tiny_model);
+  struct Case {
+    std::string command, expected;
+    int status;
+  };
+  corpus.must(
+      "tokenize -q --train --model byte -o bytes.h5 train.txt && tokenize -q -t bytes.h5 -o foreign.h5 other.txt");
+  corpus.must(
+      "tokenize -q --train --model char --no-byte-fallback -o letters.h5 train.txt && tokenize -q -t letters.h5 -o "
+      "t.h5 train.txt && "
+      "pretrain -q --train t.h5 -o letters.h5 --steps 1" +
+      tiny_model + " && printf 'the cat\\nsees \\377' > new.txt");
+  corpus.must("printf 'a b' > tiny.txt");
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
+  for (const Case& bad : std::vector<Case>{
+           {lm + "other.txt --pooling mean", "--pooling: is for labelled examples", 2},
+           {lm + "other.txt --class-weights auto", "--class-weights: is for labelled", 2},
+           {lm + "other.txt --metric accuracy", "--metric: is for labelled", 2},
+           {lm + "other.txt --folds 3", "--folds: is for labelled", 2},
+           {lm + "other.txt --overlong split", "--overlong: is for labelled", 2},
+           {lm + "other.txt --format tsv", "--format: is for labelled", 2},
+           {lm + "other.txt --mask-probability 0.2", "--mask-probability: only encoders mask", 2},
+           {lm + "other.txt --freeze body", "--freeze leaves nothing to train", 2},
+           {"finetune --from model.h5 --train texts.tsv --masking static",
+            "--masking: only encoders mask, for --task lm", 2},
+           {"finetune --from model.h5 --train texts.tsv --eval-tokens 9", "--eval-tokens: is for --task lm", 2},
+           {lm + "foreign.h5", "does not match the model's", 1},
+           {lm + "model.h5", "model.h5", 1},
+           {lm + "tiny.txt", "tiny.txt: ", 1},
+           {lm + "none.txt", "none.txt", 1},
+           {"finetune --task lm --from letters.h5 --train new.txt", "new.txt:2:6: ", 1}}) {
+    CAPTURE(bad.command);
+    const Outcome failed = corpus.run(bad.command + " -q -o x.h5");
+    CAPTURE(failed.err);
+    CHECK(failed.status == bad.status);
+    CHECK(contains(failed.err, bad.expected));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
+  }
+}

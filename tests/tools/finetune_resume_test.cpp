@@ -1,0 +1,119 @@
+// finetune --resume from outside.
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+struct Started : SmallCorpus {
+  Started() {
+    must("pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3" + tiny_model);
+    std::string texts;
+    for (int i = 0; i < 60; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
+    write_file(path("texts.tsv"), texts);
+  }
+  json history(const std::string& file) const {
+    return json::parse(must("inspect " + file + " --history --json").out)["history"];
+  }
+};
+
+// Ends the command with SIGKILL some time after its first checkpoint.
+std::string killed(const std::string& command, const std::string& checkpoint, const std::string& seconds) {
+  return command + " & until test -e " + checkpoint + "; do sleep 0.01; done; sleep " + seconds +
+         "; kill -KILL $!; wait";
+}
+
+}  // namespace
+
+TEST_CASE("finetune: killed at random steps and resumed, it ends with the bytes of the uninterrupted run") {
+  const Started corpus;
+  const std::string common =
+      "finetune --from model.h5 --dropout 0.1 --batch-size 2 --log-every 3 --checkpoint-every 1 ";
+  struct Kind {
+    std::string name, options;
+  };
+  for (const Kind& kind : std::vector<Kind>{
+           {"a task", "--train texts.tsv --valid texts.tsv --steps 40 --eval-every 7 "},
+           {"an adapter", "--train texts.tsv --valid texts.tsv --steps 40 --lora-rank 2 --lora-dropout 0.1 "},
+           {"a language model",
+            "--task lm --train train.h5 --valid valid.h5 --steps 40 --eval-every 20 --freeze decoder/0 "},
+           {"a language model's adapter", "--task lm --train train.txt --valid valid.txt --steps 40 --lora-rank 2 "}}) {
+    CAPTURE(kind.name);
+    const std::string command = common + kind.options;
+    corpus.must("rm -f part*.h5; " + command + "-o part.h5 && mv part.h5 whole.h5 && mv part.best.h5 whole.best.h5");
+    for (const char* seconds : {"0", "0.2"}) {
+      CAPTURE(seconds);
+      corpus.run(killed(command + "-o part.h5", "part.h5", seconds));
+      CHECK(corpus.must("inspect --verify part.h5").status == 0);
+      corpus.must(command + "-o part.h5 --resume");
+      const auto kind_of_file = formats::kind_of(corpus.path("part.h5"));
+      const auto weights = [&](const std::string& name) {
+        std::map<std::string, std::vector<float>> result;
+        for (const auto& tensor : formats::ModelFile(corpus.path(name), kind_of_file).weights().read()) {
+          result[tensor.name] = tensor.value.elements();
+        }
+        return result;
+      };
+      CHECK(weights("part.h5") == weights("whole.h5"));
+      CHECK(weights("part.best.h5") == weights("whole.best.h5"));
+      CHECK(corpus.history("part.h5") == corpus.history("whole.h5"));
+      CHECK(corpus.must("inspect --verify part.h5").status == 0);
+      corpus.run("rm -f part*.h5 .part*");
+    }
+  }
+}
+
+TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is small and stays as it is") {
+  const Started corpus;
+  const std::string command = "finetune --from model.h5 --train texts.tsv --batch-size 2 --steps 1000000 -o part.h5 ";
+  const Outcome stopped = corpus.run("timeout --preserve-status -s TERM 1 " + command);
+  CHECK(stopped.status == 143);
+  CHECK(contains(stopped.err, "stopped, --resume goes on"));
+  const auto size_of = [&](const std::string& name) { return std::filesystem::file_size(corpus.path(name)); };
+  const auto size = size_of("part.h5");
+  corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5");
+  CHECK(size_of("done.h5") < size / 2);
+  const std::string bytes = read_file(corpus.path("done.h5"));
+  CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv -o done.h5 --resume").err, "is finished"));
+  CHECK(read_file(corpus.path("done.h5")) == bytes);
+  const Outcome longer = corpus.run("finetune --from model.h5 --train texts.tsv --epochs 5 -o done.h5 --resume");
+  CHECK(longer.status == 1);
+  CHECK(contains(longer.err, "to train further, begin with it (--from)"));
+}
+
+TEST_CASE("finetune: patience counts over an interruption") {
+  const Started corpus;
+  const std::string command =
+      "finetune --from model.h5 --train texts.tsv --valid texts.tsv --batch-size 2 --steps 3000 "
+      "--eval-every 2 --patience 20 --checkpoint-every 1 -o ";
+  corpus.must(command + "whole.h5");
+  corpus.run(killed(command + "part.h5", "part.h5", "0.1"));
+  corpus.must(command + "part.h5 --resume");
+  CHECK(corpus.history("part.h5") == corpus.history("whole.h5"));
+  CHECK(corpus.history("whole.h5")["step"].back() < 3000);
+}
+
+TEST_CASE("finetune: resuming refuses what does not fit") {
+  const Started corpus;
+  const std::string command = "finetune -q --train texts.tsv --steps 3 -o x.h5 --from ";
+  corpus.must(command + "model.h5");
+  corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model +
+              "&& sed s/royal/noble/ texts.tsv > other.tsv");
+  const auto refused = [&](const std::string& resumed, int status, const std::string& says) {
+    CAPTURE(resumed);
+    const Outcome outcome = corpus.run(resumed + " --resume");
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, says));
+  };
+  refused(command + "other.h5", 1, "other.h5: is not the file that x.h5 was trained on (model.h5)");
+  refused(command + "model.h5 --train other.tsv", 1, "other.tsv: is not the file");
+  refused(command + "model.h5 --task regress", 2, "--task differs");
+  refused(command + "model.h5 --lora-rank 2", 2, "--lora-rank differs");
+  refused(command + "model.h5 --layer-decay 0.9", 2, "--layer-decay differs");
+  refused(command + "model.h5 --seed 2", 2, "--seed = 2 differs");
+  refused("finetune -q --from model.h5 --train texts.tsv -o none.h5", 1, "none.h5");
+  refused("finetune -q --from model.h5 --train texts.tsv -o model.h5", 1, "model.h5");
+}

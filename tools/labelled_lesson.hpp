@@ -1,0 +1,33 @@
+// Learning a task from labelled examples.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heddle/training/task_objective.hpp"
+#include "lesson.hpp"
+#include "task_report.hpp"
+
+namespace heddle {
+
+class LabelledLesson : public Lesson {
+ public:
+  LabelledLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
+
+  models::TaskConfig task() const override;
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::Plan& plan) override;
+  std::string summary() const override;
+
+ private:
+  std::vector<training::Figure> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
+
+  const FinetuneOptions& options_;
+  const cli::Arguments& arguments_;
+  text::Tokenizer tokenizer_;
+  TaskData train_;
+  std::optional<TaskData> valid_;
+  data::LabelSet labels_;
+  std::vector<data::TaskExample> valid_examples_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,34 @@
+#include "lesson.hpp"
+
+#include "labelled_lesson.hpp"
+#include "text_lesson.hpp"
+
+namespace heddle {
+
+namespace {
+
+void refuse(const std::vector<const char*>& options, const cli::Arguments& arguments, const std::string& reason) {
+  for (const char* option : options) {
+    check<UsageError>(!arguments.given(option), "--", Field(option, "").option(), reason);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Lesson> make_lesson(const FinetuneOptions& options, const models::ModelConfig& model,
+                                    const text::Tokenizer& tokenizer, const cli::Arguments& arguments) {
+  const bool more_text = options.settings.task == models::Task::lm;
+  if (!more_text || model.arch == models::Architecture::decoder) {
+    refuse({"masking", "mask_probability", "whole_words", "segment_pairs"}, arguments,
+           ": only encoders mask, for --task lm");
+  }
+  if (!more_text) {
+    refuse({"eval_tokens"}, arguments, ": is for --task lm; other tasks evaluate on all of --valid");
+    return std::make_unique<LabelledLesson>(options, tokenizer, arguments);
+  }
+  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights"}, arguments,
+         ": is for labelled examples, which --task lm has none of");
+  return std::make_unique<TextLesson>(options, tokenizer);
+}
+
+}  // namespace heddle

@@ -1,0 +1,25 @@
+// Going on with a run from the file that it left: what of the command line must be as it was.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/formats/model_file.hpp"
+#include "training_setup.hpp"
+
+namespace heddle {
+
+// A file with a training state. Throws DataError for others.
+formats::ModelFile open_to_resume(const std::string& path);
+
+// Takes over what the command line leaves out. Throws UsageError where it says something else than the run began with,
+// but for what may change: precision, length, and how often something is done.
+void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
+               const std::string& path);
+
+// Throws DataError unless the input of this role is, byte for byte, the one that the file was made from.
+void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role);
+
+}  // namespace heddle

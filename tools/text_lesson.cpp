@@ -1,0 +1,54 @@
+#include "text_lesson.hpp"
+
+#include "heddle/cli/streams.hpp"
+#include "heddle/formats/token_file.hpp"
+#include "heddle/text/stream_encoder.hpp"
+#include "make_objective.hpp"
+
+namespace heddle {
+
+namespace {
+
+// The tokens of a text as one document, as tokenize makes them.
+std::unique_ptr<data::TokenSource> encoded_text(const std::string& path, const text::Tokenizer& tokenizer) {
+  cli::Input input(path);
+  std::vector<TokenId> ids;
+  text::StreamEncoder encoder(tokenizer, [&](const text::StreamEncoder::Part& part) {
+    ids.insert(ids.end(), part.ids.begin(), part.ids.end());
+  });
+  try {
+    std::vector<char> block(std::size_t{1} << 20);
+    while (const std::size_t count = input.read(block)) encoder.add({block.data(), count});
+    encoder.end_document();
+    encoder.flush();
+  } catch (const text::TextError& error) {
+    throw DataError(concatenate(input.name(), ":", error.what()));
+  }
+  if (const auto end = tokenizer.end_of_text()) ids.push_back(*end);
+  return std::make_unique<data::TokensInMemory>(std::move(ids), tokenizer.vocab_size(), input.name());
+}
+
+std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const text::Tokenizer& tokenizer,
+                                               const std::string& model) {
+  if (!formats::looks_like_hdf5(path)) return encoded_text(path, tokenizer);
+  auto tokens = std::make_unique<formats::TokenFile>(path);
+  tokens->check_made_with(tokenizer, model);
+  return tokens;
+}
+
+}  // namespace
+
+TextLesson::TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer)
+    : options_(options), tokenizer_(tokenizer), train_(open_tokens(options.train, tokenizer, options.from)) {
+  if (!options.valid.empty()) valid_ = open_tokens(options.valid, tokenizer, options.from);
+}
+
+std::unique_ptr<training::Objective> TextLesson::objective(models::TaskModel& model, const training::Plan& plan) {
+  return make_objective(model.body(), {*train_, valid_.get(), &tokenizer_}, options_.setup.masking, plan);
+}
+
+std::string TextLesson::summary() const {
+  return grouped(train_->size()) + " tokens";
+}
+
+}  // namespace heddle

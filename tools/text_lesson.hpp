@@ -1,0 +1,23 @@
+// Learning more of what the model was pre-trained for, from other text.
+#pragma once
+
+#include "heddle/data/token_source.hpp"
+#include "lesson.hpp"
+
+namespace heddle {
+
+class TextLesson : public Lesson {
+ public:
+  TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer);
+
+  models::TaskConfig task() const override { return {.task = models::Task::lm}; }
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::Plan& plan) override;
+  std::string summary() const override;
+
+ private:
+  const FinetuneOptions& options_;
+  text::Tokenizer tokenizer_;
+  std::unique_ptr<data::TokenSource> train_, valid_;
+};
+
+}  // namespace heddle

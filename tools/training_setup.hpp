@@ -1,0 +1,40 @@
+// How a run trains: what command lines say of it, and what its file keeps for going on.
+#pragma once
+
+#include "heddle/data/masking.hpp"
+#include "heddle/training/trainer.hpp"
+
+namespace heddle {
+
+struct TrainingSetup {
+  data::MaskingOptions masking;
+  training::TrainingOptions training;
+  training::ScheduleOptions schedule;
+  training::OptimizerOptions optimizer;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("masking", "Masking"), self.masking);
+    visitor(Field("training", "Training"), self.training);
+    visitor(Field("schedule", "Learning rate"), self.schedule);
+    visitor(Field("optimizer", "Optimizer"), self.optimizer);
+  }
+
+  training::Plan plan(Index seed) const { return {optimizer, schedule, training, static_cast<std::uint64_t>(seed)}; }
+};
+
+// The group /training/state of a model file.
+struct TrainingRecord {
+  training::TrainingState progress;
+  TrainingSetup setup;
+  Index seed = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("progress", "where training stands"), self.progress);
+    TrainingSetup::visit(self.setup, visitor);
+    visitor(Field("seed", "seed of all random numbers").range(0), self.seed);
+  }
+};
+
+}  // namespace heddle
