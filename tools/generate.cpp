@@ -6,19 +6,9 @@
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "overlong.hpp"
 
 using namespace heddle;
-
-namespace heddle {
-
-enum class Overlong { error, truncate };
-template <>
-struct Names<Overlong> {
-  static constexpr std::pair<Overlong, std::string_view> list[] = {{Overlong::error, "error"},
-                                                                   {Overlong::truncate, "truncate"}};
-};
-
-}  // namespace heddle
 
 namespace {
 

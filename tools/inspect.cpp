@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "heddle/base/strings.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/model_file.hpp"
@@ -22,22 +23,43 @@ cli::About about() {
           .summary = "Shows what is in heddle's files.",
           .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "MODEL --history -o loss.svg",
                        "FILE --verify [--json]", "MODEL --evaluate TOKENS [--json]", "--preset NAME [--json]",
-                       "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]"},
-          .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1}}};
+                       "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
+                       "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5]",
+                       "MODEL --neighbours WORD [--top K]"},
+          .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
+                       {"INPUT", "texts, a line each; none or - is standard input", 0, 1}}};
 }
 
-void check_usage(const InspectOptions& options, const std::string& path) {
-  check<UsageError>(path.empty() != options.preset.empty(),
+// Options of which at most one is given: each is a task of its own.
+std::vector<std::string> tasks_of(const InspectOptions& options) {
+  std::vector<std::string> tasks;
+  const auto add = [&](bool given, const char* task) {
+    if (given) tasks.emplace_back(task);
+  };
+  add(options.verify, "--verify");
+  add(!options.evaluate.empty(), "--evaluate");
+  add(options.profile.profile, "--profile");
+  add(!options.vectors.embed.empty(), "--embed");
+  add(!options.vectors.neighbours.empty(), "--neighbours");
+  return tasks;
+}
+
+void check_usage(const InspectOptions& options, const cli::Arguments& arguments) {
+  check<UsageError>(arguments.operand("FILE").empty() != options.preset.empty(),
                     "give one FILE, or --preset NAME (inspect --help shows the "
                     "usage)");
-  const bool profiles = options.profile.profile;
-  const int tasks = options.verify + !options.evaluate.empty() + (profiles || !options.preset.empty()) +
-                    !options.output.empty();
-  check<UsageError>(tasks <= 1, "--verify, --evaluate, --preset, --profile and -o do not go together");
-  check<UsageError>(!(options.verify || profiles || !options.evaluate.empty()) || !options.parts.any(),
-                    "parts cannot be chosen with --verify, --evaluate and --profile");
-  check<UsageError>(options.output.empty() || options.output.ends_with(".svg"), options.output,
-                    ": the history can be drawn into .svg files only");
+  const std::vector<std::string> tasks = tasks_of(options);
+  const std::string task = tasks.empty() ? "" : tasks.front();
+  check<UsageError>(tasks.size() <= 1, join(tasks, " and "), " do not go together");
+  check<UsageError>(options.preset.empty() || tasks.empty() || task == "--profile", "--preset has nothing for ", task,
+                    ", which needs a FILE");
+  check<UsageError>(tasks.empty() || !options.parts.any(), "parts cannot be chosen with ", task);
+  check<UsageError>(task != "--embed" || !options.json, "--embed writes tab-separated text or HDF5, no --json");
+  check<UsageError>(arguments.operand("INPUT").empty() || options.vectors.embed == "-", arguments.operand("INPUT"),
+                    ": a second file is for --embed -");
+  if (options.output.empty() || task == "--embed") return;
+  check<UsageError>(tasks.empty() && options.preset.empty(), "-o does not go with ", tasks.empty() ? "--preset" : task);
+  check<UsageError>(options.output.ends_with(".svg"), options.output, ": the history can be drawn into .svg files only");
 }
 
 int show_problems(const std::string& path, bool json) {
@@ -96,12 +118,16 @@ void show_profile(const InspectOptions& options, const std::string& path, const 
 int inspect(cli::Arguments& arguments) {
   const auto options = arguments.read<InspectOptions>();
   const std::string path = arguments.operand("FILE");
-  check_usage(options, path);
+  check_usage(options, arguments);
   if (options.verify) return show_problems(path, options.json);
   if (options.profile.profile) {
     show_profile(options, path, arguments);
   } else if (!options.evaluate.empty()) {
     show_score(evaluate(arguments, options, path), options.json);
+  } else if (!options.vectors.embed.empty()) {
+    embed_texts(arguments, options.vectors, options.output);
+  } else if (!options.vectors.neighbours.empty()) {
+    show_neighbours(arguments, options.vectors, options.json);
   } else if (!options.output.empty()) {
     draw_history(path, options.output);
   } else {

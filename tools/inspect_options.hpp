@@ -5,6 +5,7 @@
 
 #include "heddle/base/visit.hpp"
 #include "inspect_profile.hpp"
+#include "inspect_vectors.hpp"
 
 namespace heddle {
 
@@ -33,6 +34,7 @@ struct InspectOptions {
   std::string output;
   Parts parts;
   ProfileOptions profile;
+  VectorOptions vectors;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -42,10 +44,12 @@ struct InspectOptions {
     visitor(Field("evaluate", "compute the loss of the model on a token file").takes("TOKENS"), self.evaluate);
     visitor(Field("batch_size", "sequences that --evaluate computes at once").range(1, 1 << 20), self.batch_size);
     visitor(Field("preset", "a built-in configuration instead of a file").takes("NAME"), self.preset);
-    visitor(Field("output", "draw the history into this file, which must end in .svg").letter('o').takes("FILE"),
+    visitor(Field("output", "where the vectors of --embed go, .tsv or .h5; without a task, draw the history into this .svg")
+                .letter('o').takes("FILE"),
             self.output);
     visitor(Field("parts", "Parts to show; all without these"), self.parts);
     visitor(Field("profiling", "Profile"), self.profile);
+    visitor(Field("vectors", "Vectors of texts and words"), self.vectors);
   }
 };
 

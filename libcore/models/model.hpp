@@ -18,9 +18,13 @@ class Model {
   const Parameters& parameters() const { return *parameters_; }
 
   // Hidden states [batch, time, width], as Stack::hidden(): a decoder's know only what stands before, an encoder's all.
-  Variable hidden(const Sequences& sequences, const Pass& pass = {}) const {
-    return stack_.hidden(sequences, {.causal = config_.arch == Architecture::decoder, .window = config_.window}, pass);
+  Variable hidden(const Sequences& sequences, const Pass& pass = {}, const Stack::Observer& observe = {}) const {
+    return stack_.hidden(sequences, {.causal = config_.arch == Architecture::decoder, .window = config_.window}, pass,
+                         observe);
   }
+
+  // The vectors of single tokens, before positions: [vocab, width], of any element type.
+  const Tensor& token_embeddings() const { return stack_.tokens().weight().value(); }
 
  protected:
   // Weights come from the source and are named after the architecture. Throws UsageError as check_config() does and

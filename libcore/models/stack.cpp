@@ -90,11 +90,16 @@ Variable Stack::finish(const Variable& x) const {
   return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x;
 }
 
-Variable Stack::hidden(const Sequences& sequences, Mask mask, const Pass& pass) const {
+Variable Stack::hidden(const Sequences& sequences, Mask mask, const Pass& pass, const Observer& observe) const {
   Variable x = pass.drop(embed(sequences, {}), dropout_site_);
   mask.key_lengths = sequences.lengths;
-  for (const nn::Block& block : blocks_) x = block(x, mask, pass);
-  return finish(x);
+  for (const nn::Block& block : blocks_) {
+    if (observe) observe(x);
+    x = block(x, mask, pass);
+  }
+  x = finish(x);
+  if (observe) observe(x);
+  return x;
 }
 
 }  // namespace heddle::models

@@ -2,6 +2,7 @@
 // in the mask alone (GPT, SPEC 4.2; BERT, SPEC 4.3).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -28,9 +29,12 @@ class Stack {
  public:
   Stack(const Scope& scope, const ModelConfig& config);
 
+  // Is shown what enters the first block, then what leaves each block; the last one's as finish() leaves it.
+  using Observer = std::function<void(const Variable& x)>;
+
   // -> [batch, time, width]; what lies behind a sequence's length is nobody's. The mask's key lengths are set here.
   // Throws DataError for ids and segments outside their tables and for sequences longer than the context.
-  Variable hidden(const Sequences& sequences, Mask mask, const Pass& pass) const;
+  Variable hidden(const Sequences& sequences, Mask mask, const Pass& pass, const Observer& observe = {}) const;
 
   // The parts, for decoding step by step. Row b of ids begins at position starts[b]; empty: all at 0.
   Variable embed(const Sequences& sequences, const std::vector<Index>& starts) const;

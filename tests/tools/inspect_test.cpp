@@ -6,14 +6,18 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <sstream>
+#include <tuple>
 #include <nlohmann/json.hpp>
 
 #include "formats/samples.hpp"
+#include "heddle/formats/column.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "tools/command.hpp"
 
 using namespace heddle;
+namespace hdf5 = heddle::formats::hdf5;
 using heddle::testing::Outcome;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
@@ -447,4 +451,93 @@ TEST_CASE("inspect: lost outputs") {
   const Outcome closed = place.run("$I --preset gpt2-xl --json | head -n 1; echo ${PIPESTATUS[0]}");
   CHECK(closed.err.empty());
   CHECK((closed.out == "{\n141\n" || closed.out == "{\n0\n"));
+}
+
+TEST_CASE("inspect --embed: one text's states as HDF5 and as tab-separated text are those of the model") {
+  const Workplace place;
+  REQUIRE(place.run("$I random.h5 --embed 'a cat' -o x.h5").status == 0);
+  const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(place.path("random.h5")));
+  const std::vector<TokenId> ids = loaded.tokenizer.encode("a cat");
+  const Tensor wanted = loaded.model->hidden(TokenIds({1, 5}, ids)).value();
+  const formats::InputFile file(place.path("x.h5"));
+  CHECK(file.kind() == formats::FileKind::tensors);
+  const hdf5::Dataset hidden = file.root().dataset("hidden");
+  REQUIRE(hidden.extents() == std::vector<Index>{5, 8});
+  std::vector<float> states(40);
+  hidden.read<float>(states);
+  for (std::size_t i = 0; i < 40; ++i) CHECK(states[i] == doctest::Approx(wanted[static_cast<Index>(i)]));
+  CHECK(formats::read_column<Index>(file.root(), "ids") == std::vector<Index>(ids.begin(), ids.end()));
+  CHECK(formats::read_column<std::string>(file.root(), "pieces") == std::vector<std::string>{"a", "Ġ", "c", "a", "t"});
+  CHECK(formats::read_column<Index>(file.root(), "texts") == std::vector<Index>{0, 5});
+  CHECK(contains(place.run("$I x.h5").out, "--embed 'a cat'"));
+
+  std::istringstream lines(place.run("$I random.h5 --embed 'a cat'").out);
+  std::string piece;
+  std::size_t at = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    fields >> piece;
+    for (float value; fields >> value; ++at) CHECK(value == states.at(at));
+  }
+  CHECK(at == 40);
+  CHECK(piece == "t");
+}
+
+TEST_CASE("inspect --embed -: a line of vectors for each line of text, whatever the batch") {
+  const Workplace place;
+  const Outcome lines = place.run("printf 'one\\ntwo words\\n3' | $I random.h5 --embed - --pooling mean --layer 0,-1");
+  CHECK(lines.status == 0);
+  CHECK(lines_in(lines.out) == 3);
+  CHECK(std::ranges::count(lines.out, '\t') == 3 * 7);
+  const std::string alone =
+      place.run("for t in one 'two words' 3; do $I random.h5 --embed \"$t\" --pooling mean --layer 0,3; done").out;
+  std::istringstream together(lines.out), apart(alone);
+  for (double a = 0, b = 0; apart >> b;) CHECK((together >> a && std::abs(a - b) < 1e-5));
+  write_file(place.path("lines.txt"), "one\ntwo\n");
+  const std::string last = "$I random.h5 --embed - lines.txt --pooling last";
+  CHECK(place.run(last).out == place.run("$I random.h5 --embed - lines.txt | awk 'NF { row = $0 } !NF { print row }' | "
+                                         "cut -f2-").out);
+  CHECK(place.run(last + " -o x.tsv && cat x.tsv").out == place.run(last).out);
+  CHECK(place.run(last + " -o x.h5").status == 0);
+  CHECK(formats::InputFile(place.path("x.h5")).root().dataset("hidden").extents() == std::vector<Index>{2, 8});
+}
+
+TEST_CASE("inspect --embed: what cannot be embedded is an error that says where") {
+  const Workplace place;
+  const Outcome blank = place.run("printf 'one\\n\\nthree\\n' | $I random.h5 --embed - --pooling mean");
+  CHECK(blank.status == 1);
+  CHECK(contains(blank.err, "standard input:2: has no token"));
+  CHECK(lines_in(blank.out) == 1);
+  const Outcome overlong = place.run("$I random.h5 --embed 'seventeen letters'");
+  CHECK(overlong.status == 1);
+  CHECK(contains(overlong.err, "--embed: 17 tokens are more than the context of 16; shorten it"));
+  const Outcome cut = place.run("$I random.h5 --embed 'seventeen letters' --overlong truncate");
+  CHECK(cut.out == place.run("$I random.h5 --embed 'seventeen letter'").out);
+  CHECK(contains(cut.err, "1 texts were longer than the context, and cut"));
+  for (const char* wrong : {"--layer 4", "--json", "-o x.svg", "--verify", "--neighbours a"}) {
+    CAPTURE(wrong);
+    const Outcome outcome = place.run("$I random.h5 --embed text " + std::string(wrong));
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+  }
+  CHECK(place.run("$I random.h5 lines.txt").status == 2);
+  CHECK(place.run("$I --preset nano --embed a").status == 2);
+}
+
+TEST_CASE("inspect --neighbours: the pieces most like a word, without itself and special ones") {
+  const Workplace place;
+  const Tensor table = place.model.token_embeddings();  // zero by now; some get values
+  for (const auto& [letter, x, y] : {std::tuple{'a', 2, 0}, {'b', 1, 0}, {'c', 1, 1}, {'d', -1, 0}}) {
+    table[letter * 8] = static_cast<Real>(x);
+    table[letter * 8 + 1] = static_cast<Real>(y);
+  }
+  table[256 * 8] = 1;
+  write_model(place.path("some.h5"), small_config(), place.weights());
+  CHECK(place.run("$I some.h5 --neighbours a --top 2").out == "b\t1\nc\t0.707107\n");
+  const json answer = place.run_json("$I some.h5 --neighbours ab --top 300");
+  CHECK(answer["word"] == "ab");
+  REQUIRE(answer["neighbours"].size() == 254);
+  CHECK(answer["neighbours"].front()["piece"] == "c");
+  CHECK(answer["neighbours"].back()["id"] == 'd');
+  CHECK(answer["neighbours"].back()["similarity"] == -1);
 }

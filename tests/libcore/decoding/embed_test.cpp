@@ -1,0 +1,131 @@
+#include "heddle/decoding/embed.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/models/encoder.hpp"
+
+using namespace heddle;
+using namespace heddle::decoding;
+
+namespace {
+
+constexpr Index width = 12;
+
+models::ModelConfig config_of(models::Architecture arch, Index layers = 2) {
+  models::ModelConfig config;
+  config.arch = arch;
+  config.layers = layers;
+  config.width = width;
+  config.heads = 3;
+  config.context = 8;
+  config.vocab_size = 13;
+  config.norm_position = NormPosition::post;
+  return config;
+}
+
+// Words w0 to w9, and what encoders need.
+text::Tokenizer tokenizer() {
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::word;
+  model.pieces = {"[UNK]", "[CLS]", "[SEP]"};
+  for (int i = 0; i < 10; ++i) model.pieces.push_back("w" + std::to_string(i));
+  model.special_tokens = {0, 1, 2};
+  model.unknown = 0;
+  model.classification = 1;
+  model.separator = 2;
+  return text::Tokenizer(model);
+}
+
+bool equal(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
+  if (!(a.shape() == b.shape())) return false;
+  for (Index i = 0; i < a.size(); ++i) {
+    if (!(std::abs(static_cast<double>(a[i] - b[i])) <= tolerance)) return false;
+  }
+  return true;
+}
+
+TextToEmbed text_of(const std::vector<TokenId>& ids) {
+  return {ids, {0, static_cast<Index>(ids.size()) - 1}, {0, 0}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("embed: the layers of a model are its embeddings, what its blocks give, and its hidden states") {
+  for (const auto arch : {models::Architecture::encoder, models::Architecture::decoder}) {
+    const auto model = models::make_model(config_of(arch), 3), shorter = models::make_model(config_of(arch, 1), 4);
+    for (const Parameter& parameter : shorter->parameters().all()) {
+      parameter.value().assign(model->parameters().find(parameter.name)->value());
+    }
+    const std::vector<TextToEmbed> texts{text_of({3, 4, 5, 6, 7}), text_of({9}), text_of({6, 5})};
+    const auto layer = [&](std::vector<Index> layers) { return embed(*model, texts, {layers, 6}); };
+    const auto last = layer({-1}), middle = layer({1}), first = layer({0}), mean = layer({0, -1});
+    const Tensor table = model->token_embeddings();
+    const Tensor positions =
+        model->parameters().find(to_text(arch) + "/embedding/position/weight")->value();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto time = static_cast<Index>(texts[i].ids.size());
+      const TokenIds ids({1, time}, texts[i].ids);
+      CHECK(equal(last[i], model->hidden(ids).value().reshaped({time, width})));
+      CHECK(equal(layer({2})[i], last[i], 0));
+      CHECK(equal(middle[i], shorter->hidden(ids).value().reshaped({time, width})));
+      CHECK_FALSE(equal(middle[i], last[i]));
+      for (Index t = 0; t < time; ++t) {
+        for (Index j = 0; j < width; ++j) {
+          const Index at = t * width + j;
+          CHECK(first[i][at] == doctest::Approx(table[texts[i].ids[static_cast<std::size_t>(t)] * width + j] + positions[at]));
+          CHECK(mean[i][at] == doctest::Approx((first[i][at] + last[i][at]) / 2));
+        }
+      }
+    }
+    CHECK_THROWS_WITH_AS(layer({3}), "there is no layer 3; the model has layers 0 to 2, or from the last one -1 to -3",
+                         UsageError);
+    CHECK_THROWS_AS(layer({-4}), UsageError);
+  }
+}
+
+TEST_CASE("embed: what is wanted of a text is the mean of its states there") {
+  const auto model = models::make_model(config_of(models::Architecture::encoder), 3);
+  TextToEmbed text = text_of({3, 4, 5, 6});
+  const Tensor all = embed(*model, {&text, 1}, {}).front();
+  text.wanted = data::TokenSpan{1, 2};
+  const Tensor part = embed(*model, {&text, 1}, {}).front();
+  REQUIRE(part.shape() == Shape{1, width});
+  for (Index j = 0; j < width; ++j) CHECK(part[j] == doctest::Approx((all[width + j] + all[2 * width + j]) / 2));
+}
+
+TEST_CASE("embed: encoders read [CLS] and [SEP] beside a text, and of long ones what is around the place that matters") {
+  const text::Tokenizer words = tokenizer();
+  const auto encoder = config_of(models::Architecture::encoder), decoder = config_of(models::Architecture::decoder);
+  const std::vector<TokenId> few = words.encode("w3 w4"), many = words.encode("w0 w1 w2 w3 w4 w5 w6 w7 w8 w9");
+  std::vector<TokenId> framed{1, 2};
+  framed.insert(framed.begin() + 1, few.begin(), few.end());
+  CHECK(text_to_embed(encoder, words, few, {1, 1}).ids == framed);
+  CHECK(text_to_embed(decoder, words, few, {1, 1}).ids == few);
+  for (const auto& config : {encoder, decoder}) {
+    const Index room = config.arch == models::Architecture::encoder ? 6 : 8;
+    for (Index first = 0; first < static_cast<Index>(many.size()); ++first) {
+      CAPTURE(first);
+      const Index end = std::min<Index>(first + 2, static_cast<Index>(many.size()));
+      const TextToEmbed text = text_to_embed(config, words, many, {first, end - 1});
+      CHECK(static_cast<Index>(text.ids.size()) == config.context);
+      CHECK(text.text.last - text.text.first + 1 == room);
+      for (Index i = first; i < end; ++i) {
+        const auto at = static_cast<std::size_t>(text.around.first + i - first);
+        CHECK(text.ids[at] == many[static_cast<std::size_t>(i)]);
+      }
+      const Index before = text.around.first - text.text.first, behind = text.text.last - text.around.last;
+      const bool at_an_end = first < room / 2 || static_cast<Index>(many.size()) - end < room / 2;
+      CHECK((at_an_end || std::abs(before - behind) <= 1));
+    }
+  }
+  CHECK_THROWS_WITH_AS(text_to_embed(encoder, words, {}, {0, 0}), "has no token", DataError);
+  CHECK_THROWS_AS(text_to_embed(encoder, words, many, {0, 7}), DataError);
+}
+
+TEST_CASE("embed: a word without context is the mean of its pieces' embeddings") {
+  const auto model = models::make_model(config_of(models::Architecture::decoder), 3);
+  const Tensor table = model->token_embeddings(), mean = embed_tokens(*model, std::vector<TokenId>{4, 9});
+  for (Index j = 0; j < width; ++j) CHECK(mean[j] == doctest::Approx((table[4 * width + j] + table[9 * width + j]) / 2));
+}

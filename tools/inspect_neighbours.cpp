@@ -1,0 +1,39 @@
+#include <algorithm>
+#include <iostream>
+
+#include "heddle/decoding/embed.hpp"
+#include "heddle/decoding/nearest.hpp"
+#include "heddle/formats/load_model.hpp"
+#include "inspect_print.hpp"
+#include "inspect_vectors.hpp"
+
+namespace heddle {
+
+void show_neighbours(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
+  const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(arguments.operand("FILE")));
+  const text::Tokenizer& tokenizer = loaded.tokenizer;
+  const std::vector<TokenId> word = tokenizer.encode(options.neighbours);
+  check<UsageError>(!word.empty(), "--neighbours: '", options.neighbours, "' has no token");
+  const auto known = [&](Index row) {
+    return row < tokenizer.vocab_size() && !tokenizer.is_special(static_cast<TokenId>(row)) &&
+           std::ranges::find(word, row) == word.end();
+  };
+  const decoding::NearestVectors pieces(loaded.model->token_embeddings());
+  const Tensor vector = decoding::embed_tokens(*loaded.model, word).reshaped({1, loaded.model->config().width});
+  formats::Json list = formats::Json::array();
+  Index shown = 0;
+  const auto found = pieces.find(vector, pieces.size());
+  for (const auto& [row, similarity] : found.front()) {
+    if (!known(row)) continue;
+    const std::string& piece = tokenizer.piece(static_cast<TokenId>(row));
+    if (json) {
+      list.push_back({{"piece", piece}, {"id", row}, {"similarity", similarity}});
+    } else {
+      std::cout << piece << '\t' << similarity << '\n';
+    }
+    if (++shown == options.top) break;
+  }
+  if (json) std::cout << dump({{"word", options.neighbours}, {"neighbours", std::move(list)}});
+}
+
+}  // namespace heddle

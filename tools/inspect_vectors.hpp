@@ -1,0 +1,58 @@
+// What inspect tells of a model's vectors: of texts, words, senses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/cli/arguments.hpp"
+#include "overlong.hpp"
+
+namespace heddle {
+
+// Which vectors stand for a text.
+enum class TextPooling {
+  none,   // one for each token
+  first,  // the first token's: an encoder's [CLS]
+  mean,   // the mean over the text's own tokens
+  last,   // the last one's of the text's own tokens
+};
+template <>
+struct Names<TextPooling> {
+  static constexpr std::pair<TextPooling, std::string_view> list[] = {{TextPooling::none, "none"},
+                                                                      {TextPooling::first, "first"},
+                                                                      {TextPooling::mean, "mean"},
+                                                                      {TextPooling::last, "last"}};
+};
+
+struct VectorOptions {
+  std::string embed;
+  std::vector<Index> layer;
+  TextPooling pooling = TextPooling::none;
+  Overlong overlong = Overlong::error;
+  std::string neighbours;
+  Index top = 10;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("embed", "the hidden states of a text; - is the lines of INPUT or standard input").takes("TEXT"),
+            self.embed);
+    visitor(Field("layer", "whose states: 0 is what enters the first block, i what leaves block i, -1 the last; of several "
+                  "their mean; --embed takes the last one otherwise").takes("N,..."),
+            self.layer);
+    visitor(Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's"),
+            self.pooling);
+    visitor(Field("overlong", "what --embed does with a text longer than the context: an error, or keep its beginning"),
+            self.overlong);
+    visitor(Field("neighbours", "the pieces whose embeddings are most similar to a word's").takes("WORD"),
+            self.neighbours);
+    visitor(Field("top", "how many neighbours").range(1, 1000000).takes("K"), self.top);
+  }
+};
+
+// Writes the hidden states of one text, or of many, to `output`: HDF5 where its name ends so, else tab-separated text.
+void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, const std::string& output);
+
+// Prints the pieces whose embeddings are nearest to the mean of a word's, its own pieces and special ones aside.
+void show_neighbours(const cli::Arguments& arguments, const VectorOptions& options, bool json);
+
+}  // namespace heddle
