@@ -87,12 +87,12 @@ bool is_word(const std::string& id, Index next, const Place& place) {
 
 }  // namespace
 
-std::vector<data::TaggedSentence> read_conll(std::string_view content, std::string_view file, std::string_view column,
+std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view column,
                                              Gold gold) {
   const std::optional<std::size_t> place_of_tag = conll_column(column);
   Sentences sentences;
   std::size_t width = 0;
-  for_each_line(content, file, [&](std::string_view line, const Place& place) {
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with("-DOCSTART-")) return;
     if (line.find_first_not_of(blanks) == line.npos) return sentences.end_sentence();
     const std::vector<std::string> columns = columns_of(line);
@@ -107,11 +107,11 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, std::stri
   return std::move(sentences).finish();
 }
 
-std::vector<data::TaggedSentence> read_conllu(std::string_view content, std::string_view file, std::string_view column,
+std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view column,
                                               Gold gold) {
   const std::size_t tag = conllu_column(column);
   Sentences sentences;
-  for_each_line(content, file, [&](std::string_view line, const Place& place) {
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with('#')) return;
     if (line.empty()) return sentences.end_sentence();
     const std::vector<std::string> columns = split(line, '\t');

@@ -28,20 +28,20 @@ data::LabelledText labelled_text(const nlohmann::json& object, const Place& plac
 
 }  // namespace
 
-std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, std::string_view file, Texts texts,
+std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts,
                                                  Gold gold) {
   std::vector<data::LabelledText> examples;
-  for_each_line(content, file, [&](std::string_view line, const Place& place) {
-    examples.push_back(labelled_text(parse_json(line, file, place.line), place, texts, gold));
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
+    examples.push_back(labelled_text(parse_json(line, place.file, place.line), place, texts, gold));
   });
   return examples;
 }
 
-std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, std::string_view file, Gold gold) {
+std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold) {
   std::vector<data::SpanQuestion> questions;
-  for_each_line(content, file, [&](std::string_view line, const Place& place) {
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     const std::string where = concatenate(place);
-    const nlohmann::json object = parse_json(line, file, place.line);
+    const nlohmann::json object = parse_json(line, place.file, place.line);
     std::string id = find_member(object, "id") ? name_member(object, "id", where) : std::to_string(place.line);
     auto context = std::make_shared<const std::string>(text_member(object, "context", where));
     questions.push_back(span_question(object, std::move(id), std::move(context), gold, where));

@@ -42,31 +42,34 @@ std::vector<Example> checked(std::vector<Example> examples, std::string_view fil
 
 }  // namespace
 
-std::vector<data::LabelledText> read_labelled_texts(std::string_view content, std::string_view file,
+std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Texts texts, Gold gold) {
   const LabelledFormat format =
-      choose_format(file, input, "labelled texts", LabelledFormat::tsv, LabelledFormat::jsonl);
-  return checked(format == LabelledFormat::tsv ? read_tsv(content, file, texts, gold)
-                                               : read_jsonl_texts(content, file, texts, gold),
-                 file, gold);
+      choose_format(begin.file, input, "labelled texts", LabelledFormat::tsv, LabelledFormat::jsonl);
+  return checked(format == LabelledFormat::tsv ? read_tsv(content, begin, texts, gold)
+                                               : read_jsonl_texts(content, begin, texts, gold),
+                 begin.file, gold);
 }
 
-std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, std::string_view file,
+std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold) {
   const LabelledFormat format =
-      choose_format(file, input, "tagged sentences", LabelledFormat::conll, LabelledFormat::conllu);
-  return checked(format == LabelledFormat::conll ? read_conll(content, file, input.column, gold)
-                                                 : read_conllu(content, file, input.column, gold),
-                 file, gold);
+      choose_format(begin.file, input, "tagged sentences", LabelledFormat::conll, LabelledFormat::conllu);
+  return checked(format == LabelledFormat::conll ? read_conll(content, begin, input.column, gold)
+                                                 : read_conllu(content, begin, input.column, gold),
+                 begin.file, gold);
 }
 
-std::vector<data::SpanQuestion> read_span_questions(std::string_view content, std::string_view file,
+LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
+  return choose_format(file, input, "questions with spans", LabelledFormat::squad, LabelledFormat::jsonl);
+}
+
+std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Gold gold) {
-  const LabelledFormat format =
-      choose_format(file, input, "questions with spans", LabelledFormat::squad, LabelledFormat::jsonl);
+  const LabelledFormat format = span_format(begin.file, input);
   return checked(
-      format == LabelledFormat::squad ? read_squad(content, file, gold) : read_jsonl_spans(content, file, gold), file,
-      gold);
+      format == LabelledFormat::squad ? read_squad(content, begin.file, gold) : read_jsonl_spans(content, begin, gold),
+      begin.file, gold);
 }
 
 }  // namespace heddle::formats

@@ -42,14 +42,16 @@ struct LabelledInput {
   }
 };
 
-// The examples of a file's content. Where the ending says nothing, texts are tsv, sentences conll and questions squad.
-// Throw UsageError for a format that has no such examples, and DataError for content of another form and, where gold
-// answers are wanted, for content without any example.
-std::vector<data::LabelledText> read_labelled_texts(std::string_view content, std::string_view file,
+// The examples of a file, or of whole lines of it, the first of which is at `begin`. Where the ending says nothing,
+// texts are tsv, sentences conll and questions squad. Throw UsageError for a format that has no such examples, and
+// DataError for content of another form and, where gold answers are wanted, for content without any example.
+std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Texts texts, Gold gold);
-std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, std::string_view file,
+std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold);
-std::vector<data::SpanQuestion> read_span_questions(std::string_view content, std::string_view file,
+// squad, which is one document, or jsonl, a line a question. Throws UsageError.
+LabelledFormat span_format(std::string_view file, const LabelledInput& input);
+std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Gold gold);
 
 }  // namespace heddle::formats

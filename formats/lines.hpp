@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <ostream>
 #include <string_view>
 
@@ -11,20 +12,23 @@ namespace heddle::formats {
 
 // A line of a file, from 1; "FILE:LINE" in messages.
 struct Place {
+  template <std::convertible_to<std::string_view> Name>
+  Place(const Name& name, Index number = 1) : file(name), line(number) {}
+
   std::string_view file;
-  Index line = 1;
+  Index line;
 };
 inline std::ostream& operator<<(std::ostream& out, const Place& place) {
   return out << place.file << ':' << place.line;
 }
 
-// Calls take(line, place) for each line without its ending, "\n" or "\r\n", which the last one may lack. A byte order
-// mark before the first is left out.
+// Calls take(line, place) for each line without its ending, "\n" or "\r\n", which the last one may lack. The first is
+// at `place`. A byte order mark before a file's first line is left out.
 template <class Take>
-void for_each_line(std::string_view text, std::string_view file, const Take& take) {
+void for_each_line(std::string_view text, Place place, const Take& take) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  for (Place place{file}; !text.empty(); ++place.line) {
+  if (place.line == 1 && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  for (; !text.empty(); ++place.line) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);

@@ -40,9 +40,9 @@ data::LabelledText parse_line(std::string_view line, const Place& place, Texts t
 
 }  // namespace
 
-std::vector<data::LabelledText> read_tsv(std::string_view content, std::string_view file, Texts texts, Gold gold) {
+std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold) {
   std::vector<data::LabelledText> examples;
-  for_each_line(content, file, [&](std::string_view line, const Place& place) {
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     examples.push_back(parse_line(line, place, texts, gold));
   });
   return examples;

@@ -1,13 +1,13 @@
 // classify: what a fine-tuned model, or a language model that is asked, says of texts.
+#include <functional>
 #include <limits>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/decoding/zero_shot.hpp"
-#include "heddle/formats/load_model.hpp"
-#include "heddle/formats/task_file.hpp"
 #include "classify_options.hpp"
 #include "classify_write.hpp"
+#include "heddle/cli/run.hpp"
+#include "heddle/formats/task_file.hpp"
+#include "input_parts.hpp"
+#include "label_asker.hpp"
 
 using namespace heddle;
 
@@ -23,10 +23,15 @@ const cli::About about{
     .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
                  {"FILE", "texts, a line each, words a line each, or questions; none or - is standard input", 0, 1}}};
 
+// What answers the examples of a part of the input.
+using Answerer = std::function<TaskAnswers(const TaskData&)>;
+
 class Classifier {
  public:
   Classifier(const cli::Arguments& arguments, const ClassifyOptions& options)
-      : arguments_(arguments), options_(options), input_(arguments.input_or_usage("FILE").front()),
+      : arguments_(arguments),
+        options_(options),
+        path_(arguments.input_or_usage("FILE").front()),
         output_(options.output) {}
 
   void run() {
@@ -41,15 +46,6 @@ class Classifier {
  private:
   formats::Gold gold() const { return options_.evaluate ? formats::Gold::given : formats::Gold::absent; }
 
-  TaskData read(Task task, bool two_texts) {
-    content_ = cli::read_all(input_);
-    const TaskData all = parse_task_data(
-        content_, input_.name(),
-        {options_.input, task, two_texts ? formats::Texts::two : formats::Texts::one, gold()});
-    return part_of(all, {options_.folds, options_.fold, static_cast<std::uint64_t>(arguments_.common().seed)},
-                   Side::inside);
-  }
-
   void with_task_model() {
     const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
     const models::TaskConfig& task = loaded.model->task();
@@ -57,15 +53,45 @@ class Classifier {
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
     const models::ModelConfig& config = loaded.model->body().config();
     const data::Framing framing(loaded.tokenizer, config.context, config.segments > 0);
-    const TaskData data = read(task.task, task.two_texts);
-    data::OverlongTexts overlong{options_.overlong};
-    const auto examples = encode_task(data, {task.task, labels, loaded.tokenizer, framing, gold()}, overlong);
-    report_overlong(overlong);
     const decoding::SpanLimits limits{options_.longest_answer, options_.top};
-    const TaskAnswers answers =
-        answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
-    if (options_.evaluate) return evaluate(data, task, labels, answers);
-    write(data, task, labels, answers);
+    data::OverlongTexts overlong{options_.overlong};
+    classify(task, labels, [&](const TaskData& data) {
+      const auto examples = encode_task(data, {task.task, labels, loaded.tokenizer, framing, gold()}, overlong);
+      return answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
+    });
+    report_overlong(overlong);
+  }
+
+  void with_language_model() {
+    const formats::LoadedDecoder loaded = formats::load_decoder(formats::ModelFile(arguments_.operand("MODEL")));
+    const std::optional<std::string> neutral =
+        arguments_.given("neutral") ? std::optional(options_.zero_shot.neutral) : std::nullopt;
+    const LabelAsker ask(loaded, options_.zero_shot, neutral, options_.batch_tokens);
+    const data::LabelSet labels(options_.zero_shot.labels);
+    classify({.task = Task::classify, .labels = labels.names()}, labels, [&](const TaskData& data) {
+      TaskAnswers answers;
+      answers.classes = ask(data);
+      return answers;
+    });
+  }
+
+  void classify(const models::TaskConfig& task, const data::LabelSet& labels, const Answerer& answerer) {
+    const TaskInput how{options_.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, gold()};
+    if (options_.evaluate) return evaluate(read_task_data(path_, how), task, labels, answerer);
+    cli::Input input(path_);
+    PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_for_a_token);
+    while (const auto part = parts.next()) {
+      const TaskData data = parse_task_data(part->text, {input.name(), part->first_line}, how);
+      write(*part, data, task, labels, answerer(data));
+      output_.stream().flush();
+    }
+  }
+
+  InputUnit unit_of(Task task) const {
+    if (task == Task::label) return InputUnit::paragraph;
+    const bool is_document =
+        task == Task::span && formats::span_format(path_, options_.input) == formats::LabelledFormat::squad;
+    return is_document ? InputUnit::document : InputUnit::line;
   }
 
   double null_threshold(const models::TaskConfig& task) const {
@@ -73,22 +99,25 @@ class Classifier {
                                                                    : std::numeric_limits<double>::infinity();
   }
 
-  void write(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+  void write(const InputPart& part, const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
              const TaskAnswers& answers) {
     const WriteOptions how{options_.top, options_.jsonl, null_threshold(task)};
     std::ostream& out = output_.stream();
     switch (task.task) {
       case Task::regress: return write_numbers(out, data, answers.numbers, how);
-      case Task::label: return write_tags(out, content_, data, labels, answers, how);
+      case Task::label:
+        return write_tags(out, part, data, labels, answers, how);
       case Task::span: return write_answers(out, data, answers, how);
       default: return write_classes(out, data, labels, answers.classes, how);
     }
   }
 
-  void evaluate(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-                const TaskAnswers& answers) {
-    const Judge how{options_.metric, true, null_threshold(task), static_cast<std::uint64_t>(arguments_.common().seed)};
-    const Judgement judgement = judge(data, task, labels, answers, how);
+  void evaluate(const TaskData& all, const models::TaskConfig& task, const data::LabelSet& labels,
+                const Answerer& answerer) {
+    const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+    const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
+    const Judge how{options_.metric, true, null_threshold(task), seed};
+    const Judgement judgement = judge(data, task, labels, answerer(data), how);
     output_.stream() << (options_.json ? judgement.json.dump() + "\n" : judgement.text);
   }
 
@@ -98,73 +127,14 @@ class Classifier {
                                overlong.how == data::Overlong::split ? "split" : "cut"));
   }
 
-  void with_language_model() {
-    const formats::LoadedDecoder loaded = formats::load_decoder(formats::ModelFile(arguments_.operand("MODEL")));
-    const data::LabelSet labels(options_.zero_shot.labels);
-    const TaskData data = read(Task::classify, false);
-    const auto classes = ask(loaded, labels, data);
-    if (!options_.evaluate) return write_classes(output_.stream(), data, labels, classes, {options_.top, options_.jsonl});
-    TaskAnswers answers;
-    answers.classes = classes;
-    evaluate(data, {.task = Task::classify, .labels = labels.names()}, labels, answers);
-  }
-
-  std::vector<std::vector<double>> ask(const formats::LoadedDecoder& loaded, const data::LabelSet& labels,
-                                       const TaskData& data) const;
+  // Of a part of the input, for each token of a batch: about sixteen batches, within which texts are sorted by length.
+  static constexpr Index bytes_for_a_token = 64;
 
   const cli::Arguments& arguments_;
   const ClassifyOptions& options_;
-  cli::Input input_;
+  std::string path_;
   cli::Output output_;
-  std::string content_;
 };
-
-// The prompt for a text. A label is read on as text would: after a space unless the template ends in white space.
-std::string prompt_of(const std::string& pattern, const std::string& text) {
-  const std::size_t place = pattern.find("{}");
-  return pattern.substr(0, place) + text + pattern.substr(place + 2);
-}
-
-std::vector<double> softmax(std::vector<double> scores) {
-  const double maximum = *std::max_element(scores.begin(), scores.end());
-  double sum = 0;
-  for (double& score : scores) sum += score = std::exp(score - maximum);
-  for (double& score : scores) score /= sum;
-  return scores;
-}
-
-std::vector<std::vector<double>> Classifier::ask(const formats::LoadedDecoder& loaded, const data::LabelSet& labels,
-                                                 const TaskData& data) const {
-  const ZeroShotOptions& options = options_.zero_shot;
-  check<UsageError>(labels.size() >= 2, "--labels: at least two are needed");
-  check<UsageError>(options.template_text.find("{}") != std::string::npos,
-                    "--template: says with {} where the text goes: --template 'Review: {} Sentiment:'");
-  const std::string& pattern = options.template_text;
-  const bool ends_in_space = std::isspace(static_cast<unsigned char>(pattern.back())) != 0;
-  std::vector<decoding::Tokens> prompts, answers;
-  for (const data::LabelledText& text : data.texts) prompts.push_back(loaded.tokenizer.encode(prompt_of(pattern, text.text)));
-  const bool corrects = arguments_.given("neutral");
-  if (corrects) prompts.push_back(loaded.tokenizer.encode(prompt_of(pattern, options.neutral)));
-  for (const std::string& label : labels.names()) {
-    answers.push_back(loaded.tokenizer.encode(ends_in_space ? label : " " + label));
-  }
-  auto scores = decoding::label_log_likelihoods(loaded.model, prompts, answers, options_.batch_tokens);
-  for (auto& of_prompt : scores) {
-    for (std::size_t l = 0; l < of_prompt.size(); ++l) {
-      if (options.label_score == LabelScore::mean) of_prompt[l] /= static_cast<double>(answers[l].size());
-    }
-  }
-  std::vector<double> prior(answers.size(), 0.0);
-  if (corrects) {
-    prior = scores.back();
-    scores.pop_back();
-  }
-  for (auto& of_prompt : scores) {
-    for (std::size_t l = 0; l < of_prompt.size(); ++l) of_prompt[l] -= prior[l];
-    of_prompt = softmax(of_prompt);
-  }
-  return scores;
-}
 
 void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(options.zero_shot.labels.empty() == options.zero_shot.template_text.empty(),

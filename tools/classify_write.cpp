@@ -82,7 +82,7 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
   }
 }
 
-void write_tags(std::ostream& out, std::string_view content, const TaskData& data, const data::LabelSet& labels,
+void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, const data::LabelSet& labels,
                 const TaskAnswers& answers, const WriteOptions& options) {
   std::map<Index, std::string> tag_of_line;
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
@@ -92,7 +92,7 @@ void write_tags(std::ostream& out, std::string_view content, const TaskData& dat
     for (std::size_t w = 0; w < tags.size(); ++w) tag_of_line[sentence.lines[w]] = tags[w];
   }
   if (options.jsonl) return;
-  formats::for_each_line(content, data.file, [&](std::string_view line, const formats::Place& place) {
+  formats::for_each_line(part.text, {data.file, part.first_line}, [&](std::string_view line, const formats::Place& place) {
     const auto tag = tag_of_line.find(place.line);
     out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
   });

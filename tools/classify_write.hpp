@@ -2,8 +2,8 @@
 #pragma once
 
 #include <ostream>
-#include <string_view>
 
+#include "input_parts.hpp"
 #include "task_report.hpp"
 
 namespace heddle {
@@ -23,8 +23,8 @@ void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet
 void write_numbers(std::ostream& out, const TaskData& data, const std::vector<double>& numbers,
                    const WriteOptions& options);
 
-// Every line of the input as it is, with TAB TAG added to those of words; with jsonl an object a sentence.
-void write_tags(std::ostream& out, std::string_view content, const TaskData& data, const data::LabelSet& labels,
+// Every line of the part as it is, with TAB TAG added to those of words; with jsonl an object a sentence.
+void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, const data::LabelSet& labels,
                 const TaskAnswers& answers, const WriteOptions& options);
 
 // A line a question: ID TAB ANSWER TAB BEGIN TAB END TAB SCORE, in characters of the context, for the best answers; no

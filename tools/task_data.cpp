@@ -18,12 +18,12 @@ std::vector<Example> chosen(const std::vector<Example>& all, const std::vector<I
 
 }  // namespace
 
-TaskData parse_task_data(std::string_view content, const std::string& name, const TaskInput& input) {
-  TaskData data{.file = name, .texts = {}, .sentences = {}, .questions = {}};
+TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input) {
+  TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
   switch (input.task) {
-    case Task::label: data.sentences = read_tagged_sentences(content, name, input.labelled, input.gold); break;
-    case Task::span: data.questions = read_span_questions(content, name, input.labelled, input.gold); break;
-    default: data.texts = read_labelled_texts(content, name, input.labelled, input.texts, input.gold); break;
+    case Task::label: data.sentences = read_tagged_sentences(content, begin, input.labelled, input.gold); break;
+    case Task::span: data.questions = read_span_questions(content, begin, input.labelled, input.gold); break;
+    default: data.texts = read_labelled_texts(content, begin, input.labelled, input.texts, input.gold); break;
   }
   return data;
 }

@@ -27,9 +27,10 @@ struct TaskInput {
   formats::Gold gold = formats::Gold::given;
 };
 
-// "-" is standard input. Throws DataError and UsageError as the readers.
+// "-" is standard input. Throw DataError and UsageError as the readers.
 TaskData read_task_data(const std::string& path, const TaskInput& input);
-TaskData parse_task_data(std::string_view content, const std::string& name, const TaskInput& input);
+// Of whole lines of a file, the first of which is at `begin`.
+TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input);
 
 // One of K equal parts of the examples, or all but it.
 struct Fold {

@@ -1,8 +1,5 @@
 #include "tokenize_reader.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <tuple>
 
@@ -16,12 +13,6 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr double megabyte = 1e6;
-
-// Whether whoever writes to our standard input may be waiting for an answer.
-bool is_idle(const std::string& name) {
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  return name == "-" && ::poll(&input, 1, 0) == 0;
-}
 
 bool is_file(const std::string& name) {
   std::error_code ignored;
@@ -98,7 +89,7 @@ void TextReader::read_input(const std::string& name, TextConsumer& consumer, Doc
     cutter.add(text);
     bytes_ += static_cast<Index>(count);
     progress_.update(static_cast<double>(bytes_) / megabyte, total_known_ ? total_ : 0);
-    if (is_idle(name)) consumer.pause();
+    if (input.is_idle()) consumer.pause();
   }
   cutter.end_input();
   inputs_.push_back({"text", readable(name), input.position(), checksum.text()});

@@ -98,6 +98,44 @@ TEST_CASE("finetune and classify: pairs, tags, numbers") {
   CHECK(number < 12);
 }
 
+TEST_CASE("classify: answers come while the input is open, in order, whatever the parts it is read in") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  // The programs read on until their input is closed, which it is only after they have answered.
+  const auto asked = [&](const std::string& command, const std::string& text, const std::string& reading) {
+    return corpus.must("coproc " + command + "; exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-; printf '" + text +
+                       "' >&$to; " + reading + "; printf '" + text + "' >&$to; exec {to}>&-; cat <&$from").out;
+  };
+  const std::string line = "read -t 60 -r line <&$from || exit 9; echo \"$line\"";
+  CHECK(count_lines(asked("classify c.h5", "my queen sees\\n", line)) == 2);
+  CHECK(count_lines(asked("classify model.h5 --labels sees,the --template {}", "my queen\\n", line)) == 2);
+  // The second sentence goes on when the input does.
+  const std::string words = "my\\nqueen\\n\\nsees\\n";
+  CHECK(asked("classify t.h5", words, line + "; " + line + "; " + line) ==
+        corpus.must("printf '" + words + words + "' | classify t.h5").out);
+
+  const std::string whole = corpus.must("cut -f2 texts.tsv | classify c.h5").out;
+  const std::string parts = corpus.must("cut -f2 texts.tsv | classify c.h5 --batch-tokens 2").out;
+  REQUIRE(count_lines(parts) == 120);
+  std::istringstream one(whole), other(parts);
+  for (std::string label, name; one >> label;) {
+    double probability = 0, again = 0;
+    other >> name;
+    CHECK(name == label);
+    one >> probability;
+    other >> again;
+    CHECK(again == doctest::Approx(probability).epsilon(1e-4));
+  }
+  CHECK(corpus.must("cut -f1 tags.conll | classify t.h5 --batch-tokens 1").out ==
+        corpus.must("cut -f1 tags.conll | classify t.h5").out);
+  const Outcome wrong =
+      corpus.run("(cut -f2 texts.tsv; yes 'a dog' | head -100 | tr '\\n' ' ') | classify c.h5 --batch-tokens 8");
+  CHECK(wrong.status == 1);
+  CHECK(contains(wrong.err, "standard input:121"));
+  CHECK(count_lines(wrong.out) > 60);
+}
+
 TEST_CASE("finetune and classify: spans") {
   const Labelled corpus;
   std::string lines;

@@ -1,6 +1,7 @@
 #include "heddle/cli/streams.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,11 @@ std::size_t Input::read(std::span<char> block) {
   }
 }
 
+bool Input::is_idle(std::chrono::milliseconds patience) const {
+  pollfd input{number_, POLLIN, 0};
+  return ::poll(&input, 1, static_cast<int>(patience.count())) == 0;
+}
+
 std::optional<Index> Input::size() const {
   struct stat status {};
   if (::fstat(number_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -82,6 +88,11 @@ std::optional<Line> LineReader::next() {
   const std::string_view bytes(buffer_.data() + begin_, taken_);
   const std::size_t ending = bytes.ends_with("\r\n") ? 2 : bytes.ends_with('\n') ? 1 : 0;
   return Line{bytes.substr(0, taken_ - ending), bytes.substr(taken_ - ending)};
+}
+
+bool LineReader::is_idle(std::chrono::milliseconds patience) const {
+  const std::string_view ahead = std::string_view(buffer_.data(), end_).substr(begin_ + taken_);
+  return ahead.find('\n') == ahead.npos && input_.is_idle(patience);
 }
 
 // Reads more behind what is left, which moves to the front; false at the end.

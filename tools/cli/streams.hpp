@@ -2,6 +2,7 @@
 // are errors. "-" is standard input or standard output.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <optional>
@@ -31,6 +32,9 @@ class Input {
 
   // Puts the next bytes into the block, as many as are there; returns how many, 0 only at the end.
   std::size_t read(std::span<char> block);
+
+  // Whether nothing comes within that time, though more may come later: whoever writes may be waiting for an answer.
+  bool is_idle(std::chrono::milliseconds patience = {}) const;
 
   // The path, or "standard input".
   const std::string& name() const { return name_; }
@@ -63,6 +67,9 @@ class LineReader {
 
   // The next line, valid until the next call; nothing at the end.
   std::optional<Line> next();
+
+  // Whether the next line would have to be waited for, longer than that.
+  bool is_idle(std::chrono::milliseconds patience = {}) const;
 
   // Where that line is: its number from 1, and the offset of its first byte in the input.
   Index number() const { return number_; }
