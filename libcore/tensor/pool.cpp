@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 #include "heddle/base/error.hpp"
 
@@ -15,25 +16,27 @@ constexpr std::size_t cache_line = 64;
 constexpr std::size_t small_page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-// Sizes that share a free list. Rounding is fine-grained: shapes repeat exactly from step to step.
+// Rounding is fine-grained: shapes repeat exactly from step to step.
 std::size_t rounded(std::size_t bytes) {
   const std::size_t unit = bytes >= 8 * huge_page ? huge_page : bytes >= 64 * 1024 ? small_page : cache_line;
   return std::max(unit, (bytes + unit - 1) / unit * unit);
 }
+
+// The largest kept block that is handed out for such a size.
+std::size_t largest_for(std::size_t size) { return size + size / 4; }
 
 }  // namespace
 
 Pool::~Pool() { trim(); }
 
 std::shared_ptr<std::byte> Pool::acquire(std::size_t bytes) {
-  const std::size_t size = rounded(bytes);
+  std::size_t size = rounded(bytes);
   std::byte* block = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    auto& list = kept_[size];
-    if (!list.empty()) {
-      block = list.back();
-      list.pop_back();
+    if (const auto found = kept_.lower_bound(size); found != kept_.end() && found->first <= largest_for(size)) {
+      std::tie(size, block) = *found;
+      kept_.erase(found);
     } else {
       block = from_system(size);
     }
@@ -46,7 +49,7 @@ std::shared_ptr<std::byte> Pool::acquire(std::size_t bytes) {
 void Pool::release(std::byte* block, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   statistics_.bytes_in_use -= bytes;
-  kept_[bytes].push_back(block);
+  kept_.emplace_hint(kept_.lower_bound(bytes), bytes, block);  // before others of its size: it is still in the caches
 }
 
 std::byte* Pool::from_system(std::size_t bytes) {
@@ -77,10 +80,8 @@ void Pool::to_system(std::byte* block, std::size_t bytes) {
 
 void Pool::trim() {
   const std::lock_guard lock(mutex_);
-  for (auto& [bytes, list] : kept_) {
-    for (std::byte* block : list) to_system(block, bytes);
-    list.clear();
-  }
+  for (const auto& [bytes, block] : kept_) to_system(block, bytes);
+  kept_.clear();
 }
 
 PoolStatistics Pool::statistics() const {

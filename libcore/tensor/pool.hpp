@@ -1,12 +1,12 @@
 // Memory for tensors: blocks are kept when freed and handed out again by size, so that a training loop allocates from
-// the system in its first step only.
+// the system in its first step only. A block may be somewhat larger than what it is used for, so that batches of ever
+// new shapes do with the memory of a few.
 #pragma once
 
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace heddle {
 
@@ -40,7 +40,7 @@ class Pool {
 
   const bool simulated_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, std::vector<std::byte*>> kept_;
+  std::multimap<std::size_t, std::byte*> kept_;  // by size
   PoolStatistics statistics_;
 };
 

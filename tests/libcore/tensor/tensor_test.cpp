@@ -64,6 +64,19 @@ TEST_CASE("pool: freed blocks come back without asking the system") {
   CHECK(after.bytes_in_use == before.bytes_in_use);
 }
 
+TEST_CASE("pool: ever new sizes do with the memory of a few") {
+  pool().trim();
+  const auto before = pool().statistics();
+  for (Index i = 0; i < 1000; ++i) {
+    const Index rows = 1000 + i * 617 % 1000;
+    const Tensor one({rows, 100}), two({rows, 300});
+  }
+  constexpr std::size_t largest = 2000 * 400 * sizeof(Real);
+  CHECK(pool().statistics().bytes_from_system < before.bytes_from_system + 6 * largest);
+  pool().trim();
+  CHECK(pool().statistics().bytes_from_system == before.bytes_from_system);
+}
+
 TEST_CASE("threads: every task runs once, nested calls run, exceptions arrive") {
   for (const int threads : {1, 2, 3, 5}) {
     CAPTURE(threads);
