@@ -3,24 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "escaped.hpp"
+
 namespace heddle {
-
-namespace {
-
-std::string escaped(std::string_view text) {
-  std::string line;
-  for (const char letter : text) {
-    switch (letter) {
-      case '\\': line += "\\\\"; break;
-      case '\n': line += "\\n"; break;
-      case '\r': line += "\\r"; break;
-      default: line += letter;
-    }
-  }
-  return line;
-}
-
-}  // namespace
 
 Continuation::Continuation(const text::Tokenizer& tokenizer, std::string prompt, std::vector<TokenId> prompt_ids,
                            const std::vector<std::string>& stops)

@@ -1,19 +1,10 @@
 #include "lesson.hpp"
 
 #include "labelled_lesson.hpp"
+#include "refuse.hpp"
 #include "text_lesson.hpp"
 
 namespace heddle {
-
-namespace {
-
-void refuse(const std::vector<const char*>& options, const cli::Arguments& arguments, const std::string& reason) {
-  for (const char* option : options) {
-    check<UsageError>(!arguments.given(option), "--", Field(option, "").option(), reason);
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<Lesson> make_lesson(const FinetuneOptions& options, const models::ModelConfig& model,
                                     const text::Tokenizer& tokenizer, const cli::Arguments& arguments) {

@@ -20,7 +20,7 @@ struct TaskExample {
   TokenId label = -1;  // classify, pair
   double value = 0;    // regress
 
-  std::vector<Index> positions, words;  // label: where first tokens of words are, and of which words
+  std::vector<Index> positions, words;  // label: where first tokens of words are, and of which words; or masks
   std::vector<TokenId> tags;            // of these words; -1 for unknown
 
   std::vector<text::LocatedToken> context;  // span: the tokens of this part of the context, placed in the whole

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "heddle/decoding/length_batches.hpp"
 #include "heddle/models/task_batch.hpp"
 
 namespace heddle::decoding {
@@ -70,23 +71,21 @@ void normalise(std::vector<double>& sums) {
 std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
                                 const PredictOptions& options) {
   std::vector<TaskOutput> outputs(examples.size());
-  std::vector<std::size_t> order(examples.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto length = [&](std::size_t i) { return static_cast<Index>(examples[i].sequence.ids.size()); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
-  for (std::size_t begin = 0; begin < order.size() && !options.stop();) {
-    // The first of a batch is its longest.
-    const Index most = std::max<Index>(1, options.batch_tokens / length(order[begin]));
-    const std::size_t end = std::min(order.size(), begin + static_cast<std::size_t>(most));
+  std::vector<Index> lengths;
+  for (const data::TaskExample& example : examples) {
+    lengths.push_back(static_cast<Index>(example.sequence.ids.size()));
+  }
+  for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+    if (options.stop()) return false;
     std::vector<const data::TaskExample*> batch;
     std::vector<TaskOutput*> results;
-    for (std::size_t i = begin; i < end; ++i) {
-      batch.push_back(&examples[order[i]]);
-      results.push_back(&outputs[order[i]]);
+    for (const std::size_t number : numbers) {
+      batch.push_back(&examples[number]);
+      results.push_back(&outputs[number]);
     }
     predict_batch(model, batch, results);
-    begin = end;
-  }
+    return true;
+  });
   return outputs;
 }
 

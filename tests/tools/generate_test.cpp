@@ -136,6 +136,33 @@ TEST_CASE("generate: bad input is a line with its place, and earlier lines are n
   CHECK(corpus.leftovers() == 0);
 }
 
+TEST_CASE("generate: an adapter writes as the model that it merges into; its base is found or told") {
+  const Trained corpus;
+  write_file(corpus.path("other.txt"), [] {
+    std::string text;
+    for (int i = 0; i < 200; ++i) text += "my old queen sings to my old king.\n";
+    return text;
+  }());
+  corpus.must("finetune -q --from model.h5 --task lm --train other.txt -o adapter.h5 --lora-rank 4 --lora-targets "
+              "query,value,up,down --learning-rate 1e-2 --epochs 3 --batch-size 4");
+  corpus.must("convert -q adapter.h5 --merge -o merged.h5");
+  const std::string options = " -p 'my' --temperature 0 --max-tokens 20";
+  const std::string text = corpus.must("generate adapter.h5" + options).out;
+  CHECK(contains(text, "my old queen sings"));
+  CHECK(corpus.must("generate merged.h5" + options).out == text);
+  CHECK(corpus.must("generate model.h5" + options).out != text);
+  corpus.must("mkdir elsewhere && mv model.h5 elsewhere/base.h5");
+  CHECK(contains(corpus.run("generate adapter.h5" + options).err, "--base"));
+  CHECK(corpus.must("generate adapter.h5 --base elsewhere/base.h5" + options).out == text);
+  CHECK(contains(corpus.run("generate merged.h5 --base elsewhere/base.h5 -p a").err, "leave out --base"));
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
+  corpus.must("finetune -q --from elsewhere/base.h5 --train texts.tsv --epochs 1 --lora-rank 1 -o classes.h5");
+  const Outcome refused = corpus.run("generate classes.h5 -p a");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "is an adapter for the task classify"));
+  CHECK(contains(corpus.run("generate merged.h5 -p a --top 3").err, "--top: is for encoders"));
+}
+
 TEST_CASE("generate: a closed pipe ends it quietly") {
   const Trained corpus;
   const Outcome outcome = corpus.run("yes 'the cat' | generate model.h5 --max-tokens 5 --batch-size 2 | head -n 2");

@@ -1,0 +1,84 @@
+#include "heddle/decoding/fill_masks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "heddle/decoding/length_batches.hpp"
+#include "heddle/models/task_batch.hpp"
+#include "heddle/ops/gather.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::decoding {
+
+namespace {
+
+// Masks whose logits are in memory at the same time.
+constexpr std::size_t rows_at_once = 256;
+
+std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const FillOptions& options) {
+  const double maximum = *std::max_element(logits, logits + vocab);
+  double sum = 0;
+  for (Index i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(logits[i]) - maximum);
+  const Index candidates = options.vocab_size > 0 ? std::min(options.vocab_size, vocab) : vocab;
+  std::vector<TokenId> ids(static_cast<std::size_t>(candidates));
+  std::iota(ids.begin(), ids.end(), TokenId{0});
+  const auto wanted = ids.begin() + std::min(options.top, candidates);
+  std::partial_sort(ids.begin(), wanted, ids.end(),
+                    [&](TokenId a, TokenId b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
+  std::vector<LikelyToken> result;
+  for (auto id = ids.begin(); id != wanted; ++id) {
+    result.push_back({*id, std::exp(static_cast<double>(logits[*id]) - maximum) / sum});
+  }
+  return result;
+}
+
+// One entry a row of the batch that is to be filled.
+std::vector<std::vector<LikelyToken>> fill_batch(const models::Encoder& model, models::TaskExamples batch,
+                                                 const FillOptions& options) {
+  const models::Sequences sequences = models::sequences_of(batch);
+  const std::vector<Index> rows = models::positions_of(batch, sequences.ids.shape[1]);
+  const Variable hidden = model.hidden(sequences);
+  const Index vocab = model.config().vocab_size;
+  std::vector<std::vector<LikelyToken>> result(rows.size());
+  for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_once) {
+    const std::size_t end = std::min(rows.size(), begin + rows_at_once);
+    const std::vector<Index> part(rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  rows.begin() + static_cast<std::ptrdiff_t>(end));
+    const Tensor logits = model.head()(ops::gather_rows(hidden, part)).value();
+    parallel_for(static_cast<Index>(part.size()), [&](Index row) {
+      result[begin + static_cast<std::size_t>(row)] = most_likely(logits.data() + row * vocab, vocab, options);
+    });
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::Encoder& model,
+                                                              std::span<const data::TaskExample> sequences,
+                                                              const FillOptions& options) {
+  std::vector<std::vector<std::vector<LikelyToken>>> filled(sequences.size());
+  std::vector<std::size_t> with_masks;
+  std::vector<Index> lengths;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    if (sequences[i].positions.empty()) continue;
+    with_masks.push_back(i);
+    lengths.push_back(static_cast<Index>(sequences[i].sequence.ids.size()));
+  }
+  for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+    std::vector<const data::TaskExample*> batch;
+    for (const std::size_t number : numbers) batch.push_back(&sequences[with_masks[number]]);
+    auto next = fill_batch(model, batch, options);
+    auto from = std::make_move_iterator(next.begin());
+    for (const std::size_t number : numbers) {
+      const auto to = from + static_cast<std::ptrdiff_t>(sequences[with_masks[number]].positions.size());
+      filled[with_masks[number]].assign(from, to);
+      from = to;
+    }
+    return true;
+  });
+  return filled;
+}
+
+}  // namespace heddle::decoding

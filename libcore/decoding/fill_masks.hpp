@@ -1,0 +1,31 @@
+// What may stand in the place of masked tokens: p(x_i | the other tokens), for which an encoder was pre-trained.
+// Source: Devlin et al. 2019, "BERT", section 3.1 (SPEC 4.3).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "heddle/data/task_examples.hpp"
+#include "heddle/models/encoder.hpp"
+
+namespace heddle::decoding {
+
+struct LikelyToken {
+  TokenId id = 0;
+  double probability = 0;  // among all tokens of the model
+};
+
+struct FillOptions {
+  Index top = 1;              // tokens wanted for each mask
+  Index vocab_size = 0;       // only tokens below it; 0: all
+  Index batch_tokens = 4096;  // padded tokens in a batch, at most, where one sequence is not longer
+};
+
+// For each sequence and each of its `positions` the most probable tokens, the most probable first and of equal ones
+// that with the lower id: [sequences][positions][top]. Every position is filled by itself, while masks elsewhere in the
+// sequence stay masks. What a sequence gives does not depend on the others.
+std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::Encoder& model,
+                                                              std::span<const data::TaskExample> sequences,
+                                                              const FillOptions& options);
+
+}  // namespace heddle::decoding

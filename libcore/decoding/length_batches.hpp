@@ -1,0 +1,17 @@
+// Sequences of like length share a batch, so that little of it is padding.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::decoding {
+
+// Calls body(numbers of sequences) for batches of at most batch_tokens padded tokens, or of one sequence; the longest
+// come first, equal ones in order. Ends early when the body says false.
+void for_each_length_batch(std::span<const Index> lengths, Index batch_tokens,
+                           const std::function<bool(std::span<const std::size_t>)>& body);
+
+}  // namespace heddle::decoding

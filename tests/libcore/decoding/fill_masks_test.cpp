@@ -1,0 +1,106 @@
+#include "heddle/decoding/fill_masks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/decoding/length_batches.hpp"
+
+using namespace heddle;
+
+namespace {
+
+models::Encoder small_encoder() {
+  models::ModelConfig config;
+  config.arch = models::Architecture::encoder;
+  config.layers = 2;
+  config.width = 16;
+  config.heads = 2;
+  config.context = 12;
+  config.vocab_size = 23;
+  return {config, ParameterSource(3)};
+}
+
+constexpr TokenId mask = 22;
+
+data::TaskExample masked(const std::vector<TokenId>& ids) {
+  data::TaskExample example;
+  example.sequence.ids = ids;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == mask) example.positions.push_back(static_cast<Index>(i));
+  }
+  return example;
+}
+
+// softmax of all logits at a position of one sequence alone
+std::vector<double> probabilities(const models::Encoder& model, const std::vector<TokenId>& ids, Index position) {
+  const TokenIds batch(Shape{1, static_cast<Index>(ids.size())}, ids);
+  const Tensor logits = model.head()(model.hidden(batch)).value();
+  const Index vocab = model.config().vocab_size;
+  std::vector<double> p;
+  double sum = 0;
+  for (Index i = 0; i < vocab; ++i) sum += p.emplace_back(std::exp(static_cast<double>(logits[position * vocab + i])));
+  for (double& x : p) x /= sum;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("fill masks: the model's probabilities, the most probable first, whatever the batch") {
+  const models::Encoder model = small_encoder();
+  const std::vector<std::vector<TokenId>> texts{{1, mask, 3}, {1, 2, 3, 4, 5}, {mask, 7, mask, 9, 4, 4, mask, 2, 1},
+                                                {mask},       {5, 6, 7, mask}, {2, mask, mask}};
+  std::vector<data::TaskExample> sequences;
+  for (const auto& ids : texts) sequences.push_back(masked(ids));
+  for (const Index batch_tokens : {1, 9, 4096}) {
+    const auto filled = decoding::fill_masks(model, sequences, {.top = 4, .batch_tokens = batch_tokens});
+    REQUIRE(filled.size() == texts.size());
+    for (std::size_t s = 0; s < texts.size(); ++s) {
+      REQUIRE(filled[s].size() == sequences[s].positions.size());
+      for (std::size_t m = 0; m < filled[s].size(); ++m) {
+        std::vector<double> expected = probabilities(model, texts[s], sequences[s].positions[m]);
+        REQUIRE(filled[s][m].size() == 4);
+        for (const decoding::LikelyToken& token : filled[s][m]) {
+          CHECK(token.probability == doctest::Approx(expected[static_cast<std::size_t>(token.id)]).epsilon(1e-5));
+        }
+        std::ranges::sort(expected, std::greater());
+        for (std::size_t i = 0; i < 4; ++i) {
+          CHECK(filled[s][m][i].probability == doctest::Approx(expected[i]).epsilon(1e-5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("fill masks: only tokens that have a piece, and no more than there are") {
+  const models::Encoder model = small_encoder();
+  const std::vector<data::TaskExample> sequences{masked({mask, 4, mask})};
+  const auto filled = decoding::fill_masks(model, sequences, {.top = 100, .vocab_size = 6});
+  REQUIRE(filled[0].size() == 2);
+  for (const auto& top : filled[0]) {
+    REQUIRE(top.size() == 6);
+    double sum = 0;
+    for (const decoding::LikelyToken& token : top) {
+      CHECK(token.id < 6);
+      sum += token.probability;
+    }
+    CHECK(sum < 0.9);  // the others have their share
+  }
+}
+
+TEST_CASE("length batches: all once, the longest first, within the limit") {
+  const std::vector<Index> lengths{3, 8, 1, 8, 5, 20, 2, 1};
+  std::vector<std::size_t> seen;
+  decoding::for_each_length_batch(lengths, 10, [&](std::span<const std::size_t> numbers) {
+    Index longest = 0;
+    for (const std::size_t number : numbers) longest = std::max(longest, lengths[number]);
+    CHECK((numbers.size() == 1 || longest * static_cast<Index>(numbers.size()) <= 10));
+    seen.insert(seen.end(), numbers.begin(), numbers.end());
+    return true;
+  });
+  CHECK(seen == std::vector<std::size_t>{5, 1, 3, 4, 0, 6, 2, 7});
+  Index calls = 0;
+  decoding::for_each_length_batch(lengths, 10, [&](auto) { return ++calls < 2; });
+  CHECK(calls == 2);
+}
