@@ -36,6 +36,41 @@ class RandomStream {
                   key_);
   }
 
+  // The words of 16 blocks on end, from number `first`: as block() gives them, in loops that compilers make vector
+  // instructions of.
+  [[gnu::always_inline]] void sixteen_blocks(std::uint64_t first, std::uint32_t* words) const {
+    constexpr std::size_t lanes = 16;
+    std::uint32_t c0[lanes], c1[lanes], c2[lanes], c3[lanes];
+    _Pragma("omp simd")
+    for (std::size_t i = 0; i < lanes; ++i) {
+      c0[i] = static_cast<std::uint32_t>(first + i);
+      c1[i] = static_cast<std::uint32_t>((first + i) >> 32);
+      c2[i] = step_[0];
+      c3[i] = step_[1];
+    }
+    std::uint32_t k0 = key_[0], k1 = key_[1];
+    for (int round = 0; round < 10; ++round) {
+      _Pragma("omp simd")
+      for (std::size_t i = 0; i < lanes; ++i) {
+        const std::uint64_t a = 0xD2511F53ull * c0[i];
+        const std::uint64_t b = 0xCD9E8D57ull * c2[i];
+        c0[i] = static_cast<std::uint32_t>(b >> 32) ^ c1[i] ^ k0;
+        c2[i] = static_cast<std::uint32_t>(a >> 32) ^ c3[i] ^ k1;
+        c1[i] = static_cast<std::uint32_t>(b);
+        c3[i] = static_cast<std::uint32_t>(a);
+      }
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    _Pragma("omp simd")
+    for (std::size_t i = 0; i < lanes; ++i) {
+      words[4 * i] = c0[i];
+      words[4 * i + 1] = c1[i];
+      words[4 * i + 2] = c2[i];
+      words[4 * i + 3] = c3[i];
+    }
+  }
+
   // The index-th number of the stream in [0, 1), with 53 random bits.
   double uniform(std::uint64_t index) const {
     const auto words = block(index / 2);

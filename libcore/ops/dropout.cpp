@@ -18,16 +18,35 @@ struct DropMask {
   Index first;
 };
 
-// y[i] = beta y[i] + x[i] * (0 or scale) for i in [begin, end).
+constexpr Index run = 64;  // elements whose random words are drawn at once; a power of two
+
+// y[i] = beta y[i] + x[i] * (0 or scale) for i in [0, count); words has one for each.
+template <class X, class Y>
+HEDDLE_INLINE void apply_words(const std::uint32_t* words, const DropMask& mask, const X* x, Real beta, Y* y,
+                               Index count) {
+  if (beta == 0) {
+    HEDDLE_SIMD
+    for (Index i = 0; i < count; ++i) {
+      const Real scaled = load(x[i]) * mask.scale;
+      store(y[i], words[i] < mask.threshold ? Real(0) : scaled);
+    }
+    return;
+  }
+  HEDDLE_SIMD
+  for (Index i = 0; i < count; ++i) {
+    const Real scaled = load(x[i]) * mask.scale;
+    store(y[i], load(y[i]) + (words[i] < mask.threshold ? Real(0) : scaled));
+  }
+}
+
 template <class X, class Y>
 HEDDLE_INLINE void apply_loop(const DropMask& mask, const X* x, Real beta, Y* y, Index begin, Index end) {
+  alignas(64) std::uint32_t words[run];
   for (Index i = begin; i < end;) {
-    const auto at = static_cast<std::uint64_t>(mask.first + i);
-    const auto words = mask.stream.block(at / 4);
-    for (std::size_t w = at % 4; w < 4 && i < end; ++w, ++i) {
-      const Real kept = words[w] < mask.threshold ? Real(0) : load(x[i]) * mask.scale;
-      store(y[i], beta == 0 ? kept : load(y[i]) + kept);
-    }
+    const Index at = mask.first + i, skipped = at & (run - 1), count = std::min(run - skipped, end - i);
+    mask.stream.sixteen_blocks(static_cast<std::uint64_t>(at - skipped) / 4, words);
+    apply_words(words + skipped, mask, x + i, beta, y + i, count);
+    i += count;
   }
 }
 HEDDLE_KERNEL void apply(const DropMask& mask, const Real* x, Real beta, Real* y, Index begin, Index end) {

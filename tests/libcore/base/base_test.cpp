@@ -18,6 +18,16 @@ TEST_CASE("philox: the published test vectors") {
         std::array<std::uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
+TEST_CASE("random stream: sixteen blocks at once are those one by one") {
+  const RandomStream stream(7, random_site("dropout"), 0x123456789abcull);
+  for (const std::uint64_t first : {0ull, 16ull, 5ull, 0xfffffff8ull, 0xffffffffffull}) {
+    CAPTURE(first);
+    std::array<std::uint32_t, 64> words;
+    stream.sixteen_blocks(first, words.data());
+    for (std::size_t i = 0; i < words.size(); ++i) REQUIRE(words[i] == stream.block(first + i / 4)[i % 4]);
+  }
+}
+
 TEST_CASE("random streams: uniform and normal moments, and independence of seed, site and step") {
   const RandomStream stream(7, random_site("here"), 3);
   double sum = 0, square = 0, normal_sum = 0, normal_square = 0;
