@@ -25,9 +25,10 @@ cli::About about() {
                        "FILE --verify [--json]", "MODEL --evaluate TOKENS [--json]", "--preset NAME [--json]",
                        "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
                        "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5]",
-                       "MODEL --neighbours WORD [--top K]"},
+                       "MODEL --neighbours WORD [--top K]",
+                       "MODEL --senses TRAIN [--voters K] [--gold] [INPUT]", "MODEL --bias TESTS [--json]"},
           .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
-                       {"INPUT", "texts, a line each; none or - is standard input", 0, 1}}};
+                       {"INPUT", "texts or marked words, a line each; none or - is standard input", 0, 1}}};
 }
 
 // Options of which at most one is given: each is a task of its own.
@@ -41,6 +42,8 @@ std::vector<std::string> tasks_of(const InspectOptions& options) {
   add(options.profile.profile, "--profile");
   add(!options.vectors.embed.empty(), "--embed");
   add(!options.vectors.neighbours.empty(), "--neighbours");
+  add(!options.vectors.senses.empty(), "--senses");
+  add(!options.vectors.bias.empty(), "--bias");
   return tasks;
 }
 
@@ -55,8 +58,10 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
                     ", which needs a FILE");
   check<UsageError>(tasks.empty() || !options.parts.any(), "parts cannot be chosen with ", task);
   check<UsageError>(task != "--embed" || !options.json, "--embed writes tab-separated text or HDF5, no --json");
-  check<UsageError>(arguments.operand("INPUT").empty() || options.vectors.embed == "-", arguments.operand("INPUT"),
-                    ": a second file is for --embed -");
+  check<UsageError>(task != "--senses" || !options.json || options.vectors.gold,
+                    "--json is for how well --senses does (--gold); the senses are lines");
+  check<UsageError>(arguments.operand("INPUT").empty() || task == "--senses" || options.vectors.embed == "-",
+                    arguments.operand("INPUT"), ": a second file is for --embed - and --senses");
   if (options.output.empty() || task == "--embed") return;
   check<UsageError>(tasks.empty() && options.preset.empty(), "-o does not go with ", tasks.empty() ? "--preset" : task);
   check<UsageError>(options.output.ends_with(".svg"), options.output, ": the history can be drawn into .svg files only");
@@ -128,6 +133,10 @@ int inspect(cli::Arguments& arguments) {
     embed_texts(arguments, options.vectors, options.output);
   } else if (!options.vectors.neighbours.empty()) {
     show_neighbours(arguments, options.vectors, options.json);
+  } else if (!options.vectors.senses.empty()) {
+    tell_senses(arguments, options.vectors, options.json);
+  } else if (!options.vectors.bias.empty()) {
+    show_bias(arguments, options.vectors, options.json);
   } else if (!options.output.empty()) {
     draw_history(path, options.output);
   } else {

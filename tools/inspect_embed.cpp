@@ -15,12 +15,16 @@ using decoding::TextToEmbed;
 
 constexpr std::size_t texts_at_once = 256;
 
-std::optional<data::TokenSpan> wanted_of(const TextToEmbed& text, TextPooling pooling) {
+std::vector<data::TokenSpan> wanted_of(const TextToEmbed& text, TextPooling pooling) {
   switch (pooling) {
-    case TextPooling::first: return data::TokenSpan{0, 0};
-    case TextPooling::mean: return text.text;
-    case TextPooling::last: return data::TokenSpan{text.text.last, text.text.last};
-    default: return std::nullopt;
+    case TextPooling::first:
+      return {{0, 0}};
+    case TextPooling::mean:
+      return {text.text};
+    case TextPooling::last:
+      return {{text.text.last, text.text.last}};
+    default:
+      return {};
   }
 }
 
@@ -39,7 +43,8 @@ std::string row_text(const Real* row, Index width) {
 class Embedder {
  public:
   Embedder(const cli::Arguments& arguments, const VectorOptions& options)
-      : arguments_(arguments), options_(options),
+      : arguments_(arguments),
+        options_(options),
         loaded_(formats::load_model(formats::ModelFile(arguments.operand("FILE")))) {
     if (!options.layer.empty()) embedding_.layers = options.layer;
   }
@@ -75,8 +80,9 @@ class Embedder {
       const std::vector<TokenId> tokens = loaded_.tokenizer.encode(line);
       TextToEmbed text = decoding::text_to_embed(loaded_.model->config(), loaded_.tokenizer, tokens, {0, 0});
       if (text.text.last - text.text.first + 1 < static_cast<Index>(tokens.size())) {
-        check<DataError>(options_.overlong == Overlong::truncate, tokens.size(), " tokens are more than the context of ",
-                         loaded_.model->config().context, "; shorten it, or keep its beginning with --overlong truncate");
+        check<DataError>(options_.overlong == Overlong::truncate, tokens.size(),
+                         " tokens are more than the context of ", loaded_.model->config().context,
+                         "; shorten it, or keep its beginning with --overlong truncate");
         ++cut_;
       }
       text.wanted = wanted_of(text, options_.pooling);
@@ -107,10 +113,11 @@ void write_tsv(Embedder& embedder, const VectorOptions& options, const std::stri
   embedder.run([&](const TextToEmbed& text, const Tensor& states) {
     const Index width = states.shape()[1];
     for (Index row = 0; row < states.shape()[0]; ++row) {
-      if (!text.wanted) output.stream() << embedder.tokenizer().piece(text.ids[static_cast<std::size_t>(row)]) << '\t';
+      if (text.wanted.empty())
+        output.stream() << embedder.tokenizer().piece(text.ids[static_cast<std::size_t>(row)]) << '\t';
       output.stream() << row_text(states.data() + row * width, width) << '\n';
     }
-    if (!text.wanted && options.embed == "-") output.stream() << '\n';
+    if (text.wanted.empty() && options.embed == "-") output.stream() << '\n';
     output.stream().flush();
   });
   output.close();
@@ -123,7 +130,7 @@ void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const Vecto
   Index rows = 0;
   embedder.run([&](const TextToEmbed& text, const Tensor& states) {
     elements.insert(elements.end(), states.data(), states.data() + states.size());
-    if (!text.wanted) {
+    if (text.wanted.empty()) {
       embeddings.texts.push_back(rows);
       embeddings.ids.insert(embeddings.ids.end(), text.ids.begin(), text.ids.end());
       for (const TokenId id : text.ids) embeddings.pieces.push_back(embedder.tokenizer().piece(id));

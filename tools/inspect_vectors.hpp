@@ -31,21 +31,46 @@ struct VectorOptions {
   Overlong overlong = Overlong::error;
   std::string neighbours;
   Index top = 10;
+  std::string senses;
+  bool gold = false;
+  Index voters = 0;
+  double sentence = 0.5;
+  std::string bias;
+  Index partitions = 100000;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("embed", "the hidden states of a text; - is the lines of INPUT or standard input").takes("TEXT"),
             self.embed);
-    visitor(Field("layer", "whose states: 0 is what enters the first block, i what leaves block i, -1 the last; of several "
-                  "their mean; --embed takes the last one otherwise").takes("N,..."),
+    visitor(Field("layer",
+                  "whose states: 0 is what enters the first block, i what leaves block i, -1 the last; of several "
+                  "their mean; otherwise the last one, or for --senses the last four")
+                .takes("N,..."),
             self.layer);
-    visitor(Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's"),
-            self.pooling);
+    visitor(
+        Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's"),
+        self.pooling);
     visitor(Field("overlong", "what --embed does with a text longer than the context: an error, or keep its beginning"),
             self.overlong);
     visitor(Field("neighbours", "the pieces whose embeddings are most similar to a word's").takes("WORD"),
             self.neighbours);
     visitor(Field("top", "how many neighbours").range(1, 1000000).takes("K"), self.top);
+    visitor(Field("senses", "tell the senses of the words of INPUT by the examples of this file").takes("TRAIN"),
+            self.senses);
+    visitor(Field("gold", "--senses: INPUT has the senses too; tell how many are found"), self.gold);
+    visitor(Field("voters", "--senses: the K most similar examples vote; 0: the sense whose mean is most similar")
+                .range(0, 1000000)
+                .takes("K"),
+            self.voters);
+    visitor(
+        Field("sentence", "--senses: the share of the sentence's mean in a word's vector; the rest is the word's own")
+            .range(0, 1),
+        self.sentence);
+    visitor(Field("bias", "what the model associates with what, by the tests in this file").takes("TESTS"), self.bias);
+    visitor(Field("partitions", "--bias: most partitions of two sets of words that a p-value looks at")
+                .range(1, 1000000000)
+                .takes("N"),
+            self.partitions);
   }
 };
 
@@ -54,5 +79,11 @@ void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, 
 
 // Prints the pieces whose embeddings are nearest to the mean of a word's, its own pieces and special ones aside.
 void show_neighbours(const cli::Arguments& arguments, const VectorOptions& options, bool json);
+
+// Prints the sense of each marked word, or with --gold how well they are told.
+void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, bool json);
+
+// Prints the answers to a file of bias tests.
+void show_bias(const cli::Arguments& arguments, const VectorOptions& options, bool json);
 
 }  // namespace heddle

@@ -26,6 +26,14 @@ struct TaggedSentence {
   std::vector<Index> lines;  // of each word in its file, from 1
 };
 
+// A word in a sentence, and which sense it has there; none where it was not asked for.
+struct MarkedWord {
+  std::vector<std::string> words;  // none is empty
+  Index position = 0;              // of the word, from 0
+  std::string sense;
+  Index line = 0;  // in its file, from 1
+};
+
 // text == context.substr(begin, text.size()).
 struct SpanAnswer {
   std::string text;

@@ -56,15 +56,21 @@ Tensor mean_of_rows(const Tensor& rows) {
 // One text's part of a batch's states.
 Tensor part_of(const Tensor& states, Index row, const TextToEmbed& text) {
   const Tensor own = states.narrowed(0, row, 1).reshaped({states.shape()[1], states.shape()[2]});
-  if (!text.wanted) return own.narrowed(0, 0, static_cast<Index>(text.ids.size())).copy();
-  return mean_of_rows(own.narrowed(0, text.wanted->first, text.wanted->last - text.wanted->first + 1));
+  if (text.wanted.empty()) return own.narrowed(0, 0, static_cast<Index>(text.ids.size())).copy();
+  const Tensor means({static_cast<Index>(text.wanted.size()), own.shape()[1]});
+  Index at = 0;
+  for (const auto& [first, last] : text.wanted) {
+    means.narrowed(0, at++, 1).assign(mean_of_rows(own.narrowed(0, first, last - first + 1)));
+  }
+  return means;
 }
 
 }  // namespace
 
 TextToEmbed text_to_embed(const models::ModelConfig& config, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around) {
-  const bool framed = config.arch == models::Architecture::encoder && tokenizer.classification() && tokenizer.separator();
+  const bool framed =
+      config.arch == models::Architecture::encoder && tokenizer.classification() && tokenizer.separator();
   const auto count = static_cast<Index>(tokens.size()), wanted = around.last - around.first + 1;
   check<DataError>(count > 0, "has no token");
   const Index room = config.context - (framed ? 2 : 0);

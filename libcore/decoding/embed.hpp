@@ -1,7 +1,6 @@
 // Hidden states as vectors of tokens, words and texts.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,8 +13,8 @@ namespace heddle::decoding {
 // What a model reads to know the states of a text.
 struct TextToEmbed {
   std::vector<TokenId> ids;
-  data::TokenSpan text, around;           // where the text's own tokens are, and those of them that matter
-  std::optional<data::TokenSpan> wanted;  // the mean over these positions instead of every position's state
+  data::TokenSpan text, around;         // where the text's own tokens are, and those of them that matter
+  std::vector<data::TokenSpan> wanted;  // the means over these positions instead of every position's state
 };
 
 // Encoders read [CLS] text [SEP], decoders the text alone. `around` are the tokens of the text that matter: of a text
@@ -25,13 +24,14 @@ TextToEmbed text_to_embed(const models::ModelConfig& config, const text::Tokeniz
                           std::span<const TokenId> tokens, const data::TokenSpan& around);
 
 struct EmbedOptions {
-  // 0 is what enters the first block, i what leaves block i, the last one after the final norm; negative ones count from
-  // the last, -1. Several stand for the mean of their states.
+  // 0 is what enters the first block, i what leaves block i, the last one after the final norm; negative ones count
+  // from the last, -1. Several stand for the mean of their states.
   std::vector<Index> layers{-1};
   Index batch_tokens = 4096;  // padded tokens in a batch, at most, where one text is not longer
 };
 
-// For each text, in order, its states [positions, width], or their mean [1, width]. Texts of like length share a batch.
+// For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of like length share a
+// batch.
 // Throws UsageError for a layer that the model does not have.
 std::vector<Tensor> embed(const models::Model& model, std::span<const TextToEmbed> texts, const EmbedOptions& options);
 

@@ -41,7 +41,8 @@ std::vector<Neighbour> best(const Real* similarities, Index count, Index k) {
 }  // namespace
 
 NearestVectors::NearestVectors(const Tensor& vectors) {
-  check<ShapeError>(!vectors.empty() && vectors.rank() == 2 && vectors.size() > 0, "vectors of shape ", vectors.shape());
+  check<ShapeError>(!vectors.empty() && vectors.rank() == 2 && vectors.size() > 0, "vectors of shape ",
+                    vectors.shape());
   vectors_ = normalised(vectors);
 }
 

@@ -62,8 +62,7 @@ TEST_CASE("embed: the layers of a model are its embeddings, what its blocks give
     const auto layer = [&](std::vector<Index> layers) { return embed(*model, texts, {layers, 6}); };
     const auto last = layer({-1}), middle = layer({1}), first = layer({0}), mean = layer({0, -1});
     const Tensor table = model->token_embeddings();
-    const Tensor positions =
-        model->parameters().find(to_text(arch) + "/embedding/position/weight")->value();
+    const Tensor positions = model->parameters().find(to_text(arch) + "/embedding/position/weight")->value();
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const auto time = static_cast<Index>(texts[i].ids.size());
       const TokenIds ids({1, time}, texts[i].ids);
@@ -74,7 +73,8 @@ TEST_CASE("embed: the layers of a model are its embeddings, what its blocks give
       for (Index t = 0; t < time; ++t) {
         for (Index j = 0; j < width; ++j) {
           const Index at = t * width + j;
-          CHECK(first[i][at] == doctest::Approx(table[texts[i].ids[static_cast<std::size_t>(t)] * width + j] + positions[at]));
+          CHECK(first[i][at] ==
+                doctest::Approx(table[texts[i].ids[static_cast<std::size_t>(t)] * width + j] + positions[at]));
           CHECK(mean[i][at] == doctest::Approx((first[i][at] + last[i][at]) / 2));
         }
       }
@@ -89,13 +89,17 @@ TEST_CASE("embed: what is wanted of a text is the mean of its states there") {
   const auto model = models::make_model(config_of(models::Architecture::encoder), 3);
   TextToEmbed text = text_of({3, 4, 5, 6});
   const Tensor all = embed(*model, {&text, 1}, {}).front();
-  text.wanted = data::TokenSpan{1, 2};
-  const Tensor part = embed(*model, {&text, 1}, {}).front();
-  REQUIRE(part.shape() == Shape{1, width});
-  for (Index j = 0; j < width; ++j) CHECK(part[j] == doctest::Approx((all[width + j] + all[2 * width + j]) / 2));
+  text.wanted = {{1, 2}, {3, 3}};
+  const Tensor parts = embed(*model, {&text, 1}, {}).front();
+  REQUIRE(parts.shape() == Shape{2, width});
+  for (Index j = 0; j < width; ++j) {
+    CHECK(parts[j] == doctest::Approx((all[width + j] + all[2 * width + j]) / 2));
+    CHECK(parts[width + j] == doctest::Approx(all[3 * width + j]));
+  }
 }
 
-TEST_CASE("embed: encoders read [CLS] and [SEP] beside a text, and of long ones what is around the place that matters") {
+TEST_CASE(
+    "embed: encoders read [CLS] and [SEP] beside a text, and of long ones what is around the place that matters") {
   const text::Tokenizer words = tokenizer();
   const auto encoder = config_of(models::Architecture::encoder), decoder = config_of(models::Architecture::decoder);
   const std::vector<TokenId> few = words.encode("w3 w4"), many = words.encode("w0 w1 w2 w3 w4 w5 w6 w7 w8 w9");
@@ -127,5 +131,6 @@ TEST_CASE("embed: encoders read [CLS] and [SEP] beside a text, and of long ones 
 TEST_CASE("embed: a word without context is the mean of its pieces' embeddings") {
   const auto model = models::make_model(config_of(models::Architecture::decoder), 3);
   const Tensor table = model->token_embeddings(), mean = embed_tokens(*model, std::vector<TokenId>{4, 9});
-  for (Index j = 0; j < width; ++j) CHECK(mean[j] == doctest::Approx((table[4 * width + j] + table[9 * width + j]) / 2));
+  for (Index j = 0; j < width; ++j)
+    CHECK(mean[j] == doctest::Approx((table[4 * width + j] + table[9 * width + j]) / 2));
 }

@@ -50,7 +50,8 @@ TEST_CASE("nearest: as comparing with every vector tells") {
   }
 }
 
-TEST_CASE("nearest: equals come in the order of their rows, vectors of nothing are like none, and all is all there is") {
+TEST_CASE(
+    "nearest: equals come in the order of their rows, vectors of nothing are like none, and all is all there is") {
   const Tensor vectors({4, 2}, std::vector<Real>{0, 0, 1, 2, 2, 4, -1, -2});
   const auto found = NearestVectors(vectors).find(Tensor({2, 2}, std::vector<Real>{3, 6, 0, 0}), 9);
   REQUIRE(found[0].size() == 4);

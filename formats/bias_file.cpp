@@ -1,0 +1,139 @@
+#include "heddle/formats/bias_file.hpp"
+
+#include <map>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/lines.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+using data::PlacedText;
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char letter) { return letter == ' ' || letter == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+void check_slot(const PlacedText& text, const std::string& slot, std::string_view file) {
+  const std::size_t first = text.text.find(slot);
+  check<DataError>(first != std::string::npos && text.text.find(slot, first + 1) == std::string::npos,
+                   Place{file, text.line}, ": '", text.text, "' must have ", slot, " in one place");
+}
+
+// A section while it is read: the lists that its kind has, by key.
+struct Section {
+  std::string kind, name;
+  Index line = 0;
+  std::map<std::string, std::vector<PlacedText>> lists;
+};
+
+const std::map<std::string, std::vector<std::string>>& keys_of_kinds() {
+  static const std::map<std::string, std::vector<std::string>> keys{
+      {"templates", {"template", "target", "attribute", "neutral"}}, {"weat", {"x", "y", "a", "b", "context"}}};
+  return keys;
+}
+
+Section parse_heading(std::string_view line, const Place& place) {
+  Section section;
+  section.line = place.line;
+  const std::string_view inner = trimmed(line.ends_with(']') ? line.substr(1, line.size() - 2) : "");
+  section.kind = inner.substr(0, inner.find(' '));
+  section.name = trimmed(inner.substr(section.kind.size()));
+  check<DataError>(keys_of_kinds().contains(section.kind), place, ": '", line,
+                   "' begins no section; there are [templates NAME] and [weat NAME]");
+  return section;
+}
+
+void parse_entry(std::string_view line, const Place& place, Section& section) {
+  const std::size_t equals = line.find('=');
+  check<DataError>(equals != std::string_view::npos, place, ": '", line, "' is not KEY = VALUE");
+  const std::string key(trimmed(line.substr(0, equals)));
+  const std::vector<std::string>& keys = keys_of_kinds().at(section.kind);
+  check<DataError>(std::ranges::find(keys, key) != keys.end(), place, ": '", key, "' is no key of a section ",
+                   section.kind, ", which has ", join(keys));
+  const std::string value(trimmed(line.substr(equals + 1)));
+  const bool whole = key == "template" || key == "context";
+  for (const std::string& part : whole ? std::vector{value} : split(value, ',')) {
+    const std::string text(trimmed(part));
+    check<DataError>(!text.empty(), place, ": ", key, " has an empty text");
+    section.lists[key].push_back({text, place.line});
+  }
+}
+
+class Builder {
+ public:
+  explicit Builder(std::string_view file) : file_(file) {}
+
+  void add(Section section) {
+    if (section.kind == "templates") {
+      tests_.templates.push_back(template_test(section));
+    } else {
+      tests_.words.push_back(word_test(section));
+    }
+  }
+  data::BiasTests take() {
+    check<DataError>(!tests_.templates.empty() || !tests_.words.empty(), file_,
+                     ": has no section [templates NAME] or [weat NAME]");
+    return std::move(tests_);
+  }
+
+ private:
+  std::vector<PlacedText> list(Section& section, const std::string& key, std::size_t least) const {
+    std::vector<PlacedText>& texts = section.lists[key];
+    check<DataError>(texts.size() >= least, Place{file_, section.line}, ": the section ", section.kind, " ",
+                     section.name, " has ", texts.size(), " for ", key, ", and needs at least ", least);
+    return std::move(texts);
+  }
+
+  data::TemplateTest template_test(Section& section) const {
+    data::TemplateTest test{section.name,
+                            section.line,
+                            list(section, "template", 1),
+                            list(section, "target", 2),
+                            list(section, "attribute", 1),
+                            list(section, "neutral", 0)};
+    check<DataError>(test.targets.size() == 2, Place{file_, test.targets.back().line}, ": there are ",
+                     test.targets.size(), " targets, and two are compared");
+    for (const PlacedText& text : test.templates) {
+      check_slot(text, data::target_slot, file_);
+      check_slot(text, data::attribute_slot, file_);
+    }
+    return test;
+  }
+
+  data::WordTest word_test(Section& section) const {
+    data::WordTest test{section.name,          section.line,          list(section, "x", 2),      list(section, "y", 2),
+                        list(section, "a", 1), list(section, "b", 1), list(section, "context", 0)};
+    for (const PlacedText& text : test.contexts) check_slot(text, data::word_slot, file_);
+    return test;
+  }
+
+  std::string_view file_;
+  data::BiasTests tests_;
+};
+
+}  // namespace
+
+data::BiasTests read_bias_tests(std::string_view content, std::string_view file) {
+  Builder builder(file);
+  Section section;
+  for_each_line(content, file, [&](std::string_view raw, const Place& place) {
+    const std::string_view line = trimmed(raw);
+    if (line.empty() || line.front() == '#') return;
+    const bool begins = line.front() == '[' && line.find('=') == std::string_view::npos;
+    check<DataError>(begins || !section.kind.empty(), place, ": '", line,
+                     "' stands before the first section, [templates NAME] or [weat NAME]");
+    if (!begins) return parse_entry(line, place, section);
+    if (!section.kind.empty()) builder.add(std::move(section));
+    section = parse_heading(line, place);
+  });
+  if (!section.kind.empty()) builder.add(std::move(section));
+  return builder.take();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,62 @@
+#include "heddle/formats/bias_file.hpp"
+
+#include "formats/files.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using heddle::tests::message_of;
+
+namespace {
+
+const std::string templates =
+    "# who\n[templates occupations]\ntemplate = [TARGET] is, say, a [ATTRIBUTE].\ntarget = he, she\n"
+    "attribute = nurse, head of state\n attribute=engineer\nneutral = person\n\n";
+const std::string weat =
+    "[weat flowers and insects]\r\nx = rose, tulip\r\ny = ant, wasp\r\na = love\r\nb = ugly, bad\r\n";
+
+std::vector<std::string> texts(const std::vector<data::PlacedText>& list) {
+  std::vector<std::string> result;
+  for (const data::PlacedText& text : list) result.push_back(text.text);
+  return result;
+}
+
+std::string message(const std::string& content) {
+  return message_of([&] { read_bias_tests(content, "t.txt"); });
+}
+
+}  // namespace
+
+TEST_CASE("bias tests: sections of both kinds") {
+  const data::BiasTests tests = read_bias_tests(templates + weat + "context = A [WORD] is here.", "t.txt");
+  REQUIRE(tests.templates.size() == 1);
+  REQUIRE(tests.words.size() == 1);
+  const data::TemplateTest& first = tests.templates[0];
+  CHECK(first.name == "occupations");
+  CHECK(texts(first.templates) == std::vector<std::string>{"[TARGET] is, say, a [ATTRIBUTE]."});
+  CHECK(texts(first.targets) == std::vector<std::string>{"he", "she"});
+  CHECK(texts(first.attributes) == std::vector<std::string>{"nurse", "head of state", "engineer"});
+  CHECK(first.attributes[2].line == 6);
+  CHECK(texts(first.neutral) == std::vector<std::string>{"person"});
+  const data::WordTest& second = tests.words[0];
+  CHECK(second.name == "flowers and insects");
+  CHECK(texts(second.x) == std::vector<std::string>{"rose", "tulip"});
+  CHECK(texts(second.b) == std::vector<std::string>{"ugly", "bad"});
+  CHECK(texts(second.contexts) == std::vector<std::string>{"A [WORD] is here."});
+}
+
+TEST_CASE("bias tests: what is wrong, and in which line") {
+  CHECK(message("") == "t.txt: has no section [templates NAME] or [weat NAME]");
+  CHECK(message("x = a") == "t.txt:1: 'x = a' stands before the first section, [templates NAME] or [weat NAME]");
+  CHECK(message("[weird x]") == "t.txt:1: '[weird x]' begins no section; there are [templates NAME] and [weat NAME]");
+  CHECK(message("[weat x").find("t.txt:1: '[weat x' begins no section") == 0);
+  CHECK(message("[weat f]\nz = 1") == "t.txt:2: 'z' is no key of a section weat, which has x, y, a, b, context");
+  CHECK(message("[weat f]\nwords") == "t.txt:2: 'words' is not KEY = VALUE");
+  CHECK(message("[weat f]\nx = a,,b") == "t.txt:2: x has an empty text");
+  CHECK(message("[weat f]\nx = a, b\ny = c\n") == "t.txt:1: the section weat f has 1 for y, and needs at least 2");
+  CHECK(message(weat + "context = A word") == "t.txt:6: 'A word' must have [WORD] in one place");
+  CHECK(message(templates + "target = they") == "t.txt:9: there are 3 targets, and two are compared");
+  CHECK(message(templates + "template = [TARGET] [TARGET] [ATTRIBUTE]") ==
+        "t.txt:9: '[TARGET] [TARGET] [ATTRIBUTE]' must have [TARGET] in one place");
+  CHECK(message(templates + "template = [TARGET] only").find("must have [ATTRIBUTE] in one place") !=
+        std::string::npos);
+}
