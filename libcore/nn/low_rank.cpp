@@ -2,29 +2,50 @@
 
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/linear.hpp"
-
 namespace heddle::nn {
 
-std::optional<LowRank> LowRank::of(const Scope& scope, Index in, Index out) {
-  const std::string& path = scope.path();
-  if (!scope.adapters().targets(std::string_view(path).substr(path.rfind('/') + 1))) return std::nullopt;
-  return LowRank(scope / "lora", in, out);
+namespace {
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
 }
 
-LowRank::LowRank(const Scope& scope, Index in, Index out)
-    : scale_(static_cast<Real>(scope.adapters().scale())), dropout_(scope.adapters().lora_dropout),
-      dropout_site_(random_site(scope.path() + "/dropout")) {
+}  // namespace
+
+std::optional<LowRank> LowRank::of(const Scope& scope, const std::vector<std::string>& matrices, Index in, Index out) {
+  std::vector<std::string> adapted;
+  std::vector<Index> columns;
+  Index column = 0;
+  for (const std::string& matrix : matrices) {
+    if (scope.adapters().targets(last_part(matrix.empty() ? scope.path() : matrix))) {
+      adapted.push_back(matrix.empty() ? "lora/" : matrix + "/lora/");
+      columns.push_back(column);
+    }
+    column += out;
+  }
+  if (adapted.empty()) return std::nullopt;
+  return LowRank(scope, adapted, columns, in, out);
+}
+
+LowRank::LowRank(const Scope& scope, const std::vector<std::string>& matrices, const std::vector<Index>& columns,
+                 Index in, Index out)
+    : scale_(static_cast<Real>(scope.adapters().scale())),
+      dropout_(scope.adapters().lora_dropout),
+      dropout_site_(random_site(scope.path() + "/lora/dropout")),
+      columns_(columns) {
+  const auto names = [&](const char* parameter) {
+    std::vector<std::string> result;
+    for (const std::string& matrix : matrices) result.push_back(matrix + parameter);
+    return result;
+  };
   const Index rank = scope.adapters().lora_rank;
-  a_ = scope.parameter("a", {rank, in}, Initializer::uniform(1 / std::sqrt(static_cast<double>(in))), Decay::yes);
-  b_ = scope.parameter("b", {out, rank}, Initializer::zeros(), Decay::yes);
+  a_ = scope.stacked(names("a"), {rank, in}, Initializer::uniform(1 / std::sqrt(static_cast<double>(in))), Decay::yes);
+  b_ = scope.stacked(names("b"), {out, rank}, Initializer::zeros(), Decay::yes);
 }
 
-Variable LowRank::operator()(const Variable& x, const Variable& residual, const Pass& pass) const {
-  const Variable input = pass.training ? pass.drop(x, dropout_site_, dropout_) : x;
-  const Variable low = ops::linear(input, a_, {}, {.output = Element::real});
-  return ops::linear(ops::scale(low, scale_), b_, {}, {.residual = residual, .output = Element::real});
+ops::LowRankTerm LowRank::operator()(const Variable& x, const Pass& pass) const {
+  const bool drops = pass.training && dropout_ > 0;
+  return {drops ? pass.drop(x, dropout_site_, dropout_) : Variable(), a_, b_, columns_, scale_};
 }
 
 }  // namespace heddle::nn

@@ -1,31 +1,42 @@
-// A trained correction of a matrix that stays as it is.
+// A trained correction of matrices that stay as they are.
 #pragma once
 
 #include <optional>
 
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/nn/pass.hpp"
+#include "heddle/ops/low_rank.hpp"
 
 namespace heddle::nn {
 
-// y = alpha / rank B A drop(x).  Source: Hu et al. 2022, "LoRA" (SPEC 6.2).
+// alpha / rank B A drop(x), added to W x, for matrices W that are multiplied as one.
+// Source: Hu et al. 2022, "LoRA" (SPEC 6.2).
 // Parameters: lora/a [rank, in], uniform in +-1/sqrt(in); lora/b [out, rank], zeros, so that training starts from the
-// matrix itself.
+// matrix itself. The matrices share what is dropped.
 class LowRank {
  public:
-  // The adapter of the matrix of this scope; none where the scope's source does not want one.
-  static std::optional<LowRank> of(const Scope& scope, Index in, Index out);
+  // The adapters of those matrices that the scope's source wants to have one; none where it wants none. The matrices
+  // are parts of the scope, each [out, in], stacked in this order; "" is the scope's own.
+  static std::optional<LowRank> of(const Scope& scope, const std::vector<std::string>& matrices, Index in, Index out);
 
-  // x [..., in] -> [..., out], Real, plus a residual where one is given
-  Variable operator()(const Variable& x, const Variable& residual, const Pass& pass) const;
+  // What to add to the matrices' product with x.
+  ops::LowRankTerm operator()(const Variable& x, const Pass& pass) const;
 
  private:
-  LowRank(const Scope& scope, Index in, Index out);
+  LowRank(const Scope& scope, const std::vector<std::string>& matrices, const std::vector<Index>& columns, Index in,
+          Index out);
 
   Real scale_;
   double dropout_;
   std::uint64_t dropout_site_;
+  std::vector<Index> columns_;
   Variable a_, b_;
 };
+
+// The same where there may be none.
+inline std::optional<ops::LowRankTerm> correction(const std::optional<LowRank>& adapter, const Variable& x,
+                                                  const Pass& pass) {
+  return adapter ? std::optional((*adapter)(x, pass)) : std::nullopt;
+}
 
 }  // namespace heddle::nn

@@ -2,7 +2,6 @@
 // Source: Vaswani et al. 2017, 3.2.2.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,16 +37,15 @@ class MultiHeadAttention {
 
  private:
   struct Heads {
-    Variable query, key, value;  // [batch, heads, time, head_width], views of one product unless there are adapters
+    Variable query, key, value;  // [batch, heads, time, head_width], views of one product
   };
   Heads heads_of(const Variable& x, const Pass& pass) const;
-  Variable adapted_part(const Variable& x, Index part, const Pass& pass) const;
   Variable merge(const Variable& mixed) const;
 
   HeadShape shape_;
   std::shared_ptr<const Attention> attention_;
   Variable weight_, bias_;  // query, key and value stacked: [3 width, width], [3 width]
-  std::array<std::optional<LowRank>, 3> adapters_;  // of the same
+  std::optional<LowRank> adapters_;  // of the same
   Linear output_;
 };
 

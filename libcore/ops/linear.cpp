@@ -27,28 +27,31 @@ HEDDLE_KERNEL void store_run(const Real* v, BFloat16* y, Index count) {
   for (Index i = 0; i < count; ++i) store(y[i], v[i]);
 }
 
+constexpr Index chunk = 512;
+
 // Finishes rows of a tile. A row passes through a short buffer between the steps, which stays in the first cache.
 class RowFinisher {
  public:
-  RowFinisher(const Tensor& bias, const LinearOptions& options, const Tensor& slopes, const Tensor& y)
-      : bias_(bias), options_(options), slopes_(slopes), y_(y), width_(y.shape()[-1]) {}
+  RowFinisher(const Tensor& bias, const std::optional<LowRankSum>& low_rank, const LinearOptions& options,
+              const Tensor& slopes, const Tensor& y)
+      : bias_(bias), low_rank_(low_rank), options_(options), slopes_(slopes), y_(y), width_(y.shape()[-1]) {}
 
   void operator()(const Real* values, Index stride, const Tile& tile) const {
     for (Index i = tile.row_begin; i < tile.row_end; ++i, values += stride) {
       for (Index j = tile.column_begin; j < tile.column_end; j += chunk) {
-        finish(values + j - tile.column_begin, i * width_ + j, j, std::min(chunk, tile.column_end - j));
+        finish(values + j - tile.column_begin, i, j, std::min(chunk, tile.column_end - j));
       }
     }
   }
 
  private:
-  static constexpr Index chunk = 512;
-
-  void finish(const Real* v, Index at, Index column, Index count) const {
-    std::array<Real, chunk> biased;
-    if (!bias_.empty()) {
-      add_bias(v, bias_.data() + column, biased.data(), count);
-      v = biased.data();
+  void finish(const Real* v, Index row, Index column, Index count) const {
+    const Index at = row * width_ + column;
+    std::array<Real, chunk> sums;
+    if (!bias_.empty() || low_rank_) {
+      bias_.empty() ? store_run(v, sums.data(), count) : add_bias(v, bias_.data() + column, sums.data(), count);
+      if (low_rank_) low_rank_->add(row, column, sums.data(), count);
+      v = sums.data();
     }
     if (options_.activation) return activate(v, at, count);
     const Tensor& residual = options_.residual.value();
@@ -64,11 +67,39 @@ class RowFinisher {
   }
 
   const Tensor& bias_;
+  const std::optional<LowRankSum>& low_rank_;
   const LinearOptions& options_;
   const Tensor& slopes_;
   const Tensor& y_;
   const Index width_;
 };
+
+HEDDLE_KERNEL void add_to_run(const Real* v, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] += v[i];
+}
+HEDDLE_KERNEL void add_to_run(const Real* v, BFloat16* y, Index count) {
+  for (Index i = 0; i < count; ++i) store(y[i], load(y[i]) + v[i]);
+}
+
+// dx (+)= g W + v^T A, the last of which is the low-rank term's.
+void input_gradient(const Tensor& g, const Tensor& w, const LowRankSum& low_rank, const Tensor& v,
+                    const GradientTarget& dx) {
+  const Index width = w.shape()[1];
+  matmul(matrix(g), matrix(w), [&](const Real* values, Index stride, const Tile& tile) {
+    std::array<Real, chunk> sums;
+    for (Index i = tile.row_begin; i < tile.row_end; ++i, values += stride) {
+      for (Index j = tile.column_begin; j < tile.column_end; j += chunk) {
+        const Index count = std::min(chunk, tile.column_end - j);
+        store_run(values + j - tile.column_begin, sums.data(), count);
+        low_rank.add_to_input(v, i, j, sums.data(), count);
+        dx.tensor.with_data([&](auto* to) {
+          dx.add ? add_to_run(sums.data(), to + i * width + j, count)
+                 : store_run(sums.data(), to + i * width + j, count);
+        });
+      }
+    }
+  });
+}
 
 template <class T>
 HEDDLE_INLINE void add_row(const T* x, Real* sums, Index count) {
@@ -166,24 +197,32 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
   const Tensor y(shape, output);
   const bool keeps = options.activation && Recording::current() != nullptr;
   const Tensor slopes = keeps ? Tensor(shape, output) : Tensor();
-  matmul(matrix(x.value()), transpose(weight.value()), RowFinisher(bias.value(), options, slopes, y));
-  return record(
-      y, {x, weight, bias, options.residual},
-      [x_value = x.value(), w_value = weight.value(), slopes, dx = x.gradient(), dw = weight.gradient(),
-       db = bias.gradient(), dr = options.residual.gradient()](const Tensor& dy) {
-        const SlopePass pass(dy, slopes);
-        pass.run(db);
-        const Tensor& g = pass.g();
-        if (dw) {
-          const GradientTarget to = dw->target();
-          matmul(transpose(g), matrix(x_value), target(to.tensor), 1, to.beta());
-        }
-        if (dx) {
-          const GradientTarget to = dx->target();
-          matmul(matrix(g), matrix(w_value), target(to.tensor), 1, to.beta());
-        }
-        if (dr) dr->contribute(dy);
-      });
+  std::optional<LowRankSum> low_rank;
+  if (options.low_rank) low_rank.emplace(*options.low_rank, x, shapes.out);
+  matmul(matrix(x.value()), transpose(weight.value()), RowFinisher(bias.value(), low_rank, options, slopes, y));
+  const LowRankTerm term = options.low_rank.value_or(LowRankTerm{});
+  return record(y, {x, weight, bias, options.residual, term.input, term.a, term.b},
+                [x_value = weight.gradient() ? x.value() : Tensor(), w_value = weight.value(), slopes, low_rank,
+                 dx = x.gradient(), dw = weight.gradient(), db = bias.gradient(),
+                 dr = options.residual.gradient()](const Tensor& dy) {
+                  const SlopePass pass(dy, slopes);
+                  pass.run(db);
+                  const Tensor& g = pass.g();
+                  if (dw) {
+                    const GradientTarget to = dw->target();
+                    matmul(transpose(g), matrix(x_value), target(to.tensor), 1, to.beta());
+                  }
+                  const Tensor v = low_rank ? low_rank->backward(g) : Tensor();
+                  if (dx) {
+                    const GradientTarget to = dx->target();
+                    if (low_rank && !low_rank->has_own_input()) {
+                      input_gradient(g, w_value, *low_rank, v, to);
+                    } else {
+                      matmul(matrix(g), matrix(w_value), target(to.tensor), 1, to.beta());
+                    }
+                  }
+                  if (dr) dr->contribute(dy);
+                });
 }
 
 }  // namespace heddle::ops

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "heddle/ops/activation.hpp"
+#include "heddle/ops/low_rank.hpp"
 
 namespace heddle::ops {
 
@@ -11,12 +12,14 @@ struct LinearOptions {
   std::optional<Activation> activation{};
   Variable residual{};               // [..., out], Real
   std::optional<Element> output{};   // how y is stored; by default Real with a residual, else as activations are
+  std::optional<LowRankTerm> low_rank{};
 };
 
-// y = f(x W^T + b) + residual; each of f, b and residual may be left out.
+// y = f(x W^T + b + low-rank term) + residual; each of f, b, the term and residual may be left out.
 // Shapes: x [..., in], weight [out, in], bias [out] -> [..., out].
-// Backward: with g = dy f'(x W^T + b): dx = g W, dW = g^T x, db = sum over rows of g (SPEC A1).  Throws ShapeError.
-// The weight may be stored in any element type; its gradient is Real.
+// Backward: with g = dy f'(…): dx = g W, dW = g^T x, db = sum over rows of g (SPEC A1), and what low_rank.hpp says. x
+// is kept only where the weight is trained.  Throws ShapeError. The weight may be stored in any element type; its
+// gradient is Real.
 Variable linear(const Variable& x, const Variable& weight, const Variable& bias = {}, const LinearOptions& options = {});
 
 }  // namespace heddle::ops

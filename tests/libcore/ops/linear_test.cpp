@@ -66,6 +66,61 @@ TEST_CASE("linear: a product large enough for many tiles") {
   CHECK(relative_difference(y, naive_y) < by_precision(1e-14, 1e-6));
 }
 
+TEST_CASE("linear: low-rank terms on some of the columns, with bias, activation, residual and an input of their own") {
+  // x W^T + b + 0.7 u A^T B^T, of two parts of rank 3: from columns 2 and 11 on
+  constexpr Index in = 9, out = 20, rank = 3, part = 7;
+  const std::vector<Index> columns{2, 11};
+  for (const Index rows : {1, 5, 60}) {
+    CAPTURE(rows);
+    std::vector<Tensor> inputs{normal_tensor({rows, in}, 1), normal_tensor({out, in}, 2), normal_tensor({out}, 3),
+                               normal_tensor({2 * rank, in}, 4), normal_tensor({2 * part, rank}, 5)};
+    const auto operation = [&](const ops::LinearOptions& others, bool own) -> Operation {
+      return [=](const auto& v) {
+        ops::LinearOptions options = others;
+        if (own && v.size() > 6) options.residual = v[6];
+        options.low_rank = ops::LowRankTerm{own ? v[5] : Variable(), v[3], v[4], columns, Real(0.7)};
+        return ops::linear(v[0], v[1], v[2], options);
+      };
+    };
+    const Oracle oracle = [&](const auto& v) {
+      const bool own = v.size() > 5;
+      std::vector<double> y = naive(in, out)({v[0], v[1], v[2]});
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto rows_of = [&](const std::vector<double>& x, std::size_t count) {
+          return std::vector<double>(x.begin() + static_cast<std::ptrdiff_t>(k * count),
+                                     x.begin() + static_cast<std::ptrdiff_t>((k + 1) * count));
+        };
+        const auto low = naive(in, rank)({own ? v[5] : v[0], rows_of(v[3], rank * in)});
+        const auto term = naive(rank, part)({low, rows_of(v[4], part * rank)});
+        for (std::size_t i = 0; i < term.size(); ++i) {
+          y[i / part * out + static_cast<std::size_t>(columns[k]) + i % part] += 0.7 * term[i];
+        }
+      }
+      for (std::size_t i = 0; v.size() > 6 && i < y.size(); ++i) y[i] += v[6][i];
+      return y;
+    };
+    check_operation(operation({}, false), inputs);
+    check_oracle(operation({}, false), oracle, inputs);
+    check_operation(operation({.activation = Activation::gelu}, false), inputs);
+    inputs.push_back(normal_tensor({rows, in}, 6));
+    inputs.push_back(normal_tensor({rows, out}, 7));
+    check_operation(operation({}, true), inputs);
+    check_oracle(operation({}, true), oracle, inputs);
+  }
+}
+
+TEST_CASE("linear: a low-rank term that does not fit is refused") {
+  const Variable x(Tensor({4, 3}, 1)), weight(Tensor({5, 3}, 1));
+  const auto with = [&](const Shape& a, const Shape& b, Index column) {
+    return ops::linear(x, weight, {},
+                       {.low_rank = ops::LowRankTerm{{}, Variable(Tensor(a, 1)), Variable(Tensor(b, 1)), {column}}});
+  };
+  CHECK_NOTHROW(with({2, 3}, {5, 2}, 0));
+  CHECK_THROWS_AS(with({2, 3}, {5, 2}, 1), ShapeError);
+  CHECK_THROWS_AS(with({2, 4}, {5, 2}, 0), ShapeError);
+  CHECK_THROWS_AS(with({3, 3}, {5, 2}, 0), ShapeError);
+}
+
 TEST_CASE("linear: one tensor as input and as weights") {
   check_operation([](const auto& in) { return ops::linear(in[0], in[0]); }, {normal_tensor({5, 5}, 1)});
 }

@@ -1,0 +1,89 @@
+// The speed and memory of fine-tuning a classifier on random tokens, whole or with adapters: prints JSON.
+#include <iostream>
+
+#include "heddle/cli/run.hpp"
+#include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/precision.hpp"
+#include "heddle/training/task_objective.hpp"
+#include "heddle/training/trainer.hpp"
+#include "measure.hpp"
+
+using namespace heddle;
+using namespace heddle::benchmark;
+
+namespace {
+
+struct Options {
+  Index steps = 10, batch_size = 32;
+  Precision precision = Precision::f32;
+  LowRankOptions adapters;
+  models::ModelConfig model;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("steps", "steps that count, after one that does not").range(1, 100000).takes("N"), self.steps);
+    visitor(Field("batch_size", "texts of a step, each as long as the context").range(1, 10000).takes("N"),
+            self.batch_size);
+    visitor(Field("precision", "the numbers of products"), self.precision);
+    visitor(Field("adapters", "Adapters"), self.adapters);
+    visitor(Field("model", "Model"), self.model);
+  }
+};
+
+std::vector<data::TaskExample> random_examples(const Options& options) {
+  std::vector<data::TaskExample> examples(static_cast<std::size_t>(4 * options.batch_size));
+  const RandomStream stream(1, 2);
+  std::uint64_t drawn = 0;
+  for (data::TaskExample& example : examples) {
+    example.label = static_cast<TokenId>(drawn % 2);
+    for (Index t = 0; t < options.model.context; ++t) {
+      const auto id = stream.below(drawn++, static_cast<std::uint64_t>(options.model.vocab_size));
+      example.sequence.ids.push_back(static_cast<TokenId>(id));
+    }
+  }
+  return examples;
+}
+
+// As finetune has it: with adapters only they and the head are trained.
+ParameterSource source_of(const Options& options) {
+  return ParameterSource(1)
+      .trained_at([adapts = options.adapters.lora_rank > 0](std::string_view name) {
+        if (name.starts_with("head/")) return 0.0;
+        return !adapts || name.starts_with("task/") || name.find("/lora/") != name.npos ? 1.0 : 0.0;
+      })
+      .adapted(options.adapters);
+}
+
+// Seconds of a step, the median.
+double step_time(models::TaskModel& model, const Options& options) {
+  training::Plan plan;
+  plan.training.batch_size = options.batch_size;
+  plan.schedule.learning_rate = 1e-4;
+  const training::TaskObjective objective(model, random_examples(options), plan, {}, {}, training::Better::higher);
+  training::Trainer trainer(objective, plan);
+  return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
+}
+
+const cli::About about{.name = "benchmark_finetuning",
+                       .summary = "Measures steps of fine-tuning, whole or with adapters; prints JSON.",
+                       .synopsis = {"[options]"},
+                       .operands = {}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    auto options = arguments.read<Options>();
+    options.model.arch = models::Architecture::encoder;
+    if (options.model.vocab_size == 0) options.model.vocab_size = 8000;
+    set_precision(options.precision);
+    models::TaskModel model(models::make_model(options.model, source_of(options)),
+                            {.task = models::Task::classify, .labels = {"no", "yes"}});
+    const double seconds = step_time(model, options);
+    formats::Json json;
+    json["tokens_per_second"] = static_cast<double>(options.batch_size * options.model.context) / seconds;
+    json["peak_memory_mb"] = peak_memory() * 1e-6;
+    json["trained_parameters"] = model.parameters().trained_count();
+    std::cout << json.dump() << std::endl;
+  });
+}
