@@ -2,29 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "heddle/base/error.hpp"
-#include "heddle/tensor/math.hpp"
+#include "heddle/tensor/exponentials.hpp"
 
 namespace heddle::decoding {
 
 namespace {
-
-HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
-  Real maximum = -std::numeric_limits<Real>::infinity();
-  HEDDLE_SIMD_MAX(maximum)
-  for (Index i = 0; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
-  return maximum;
-}
-
-HEDDLE_KERNEL Real sum_of_exponentials(const Real* x, Real maximum, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) sum += math::exp(x[i] - maximum);
-  return sum;
-}
 
 double log_sum_exp(const Real* logits, Index vocab, Real maximum) {
   constexpr Index run = 1024;  // short enough for a sum of Reals

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "heddle/tensor/exponentials.hpp"
 #include "heddle/tensor/math.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/precision.hpp"
@@ -16,20 +17,6 @@ namespace heddle::ops {
 namespace {
 
 constexpr Index rows_a_task = 8;
-
-HEDDLE_KERNEL Real row_maximum(const Real* x, Index count) {
-  Real maximum = x[0];
-  HEDDLE_SIMD_MAX(maximum)
-  for (Index i = 0; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
-  return maximum;
-}
-
-HEDDLE_KERNEL Real sum_of_exponentials(const Real* x, Real maximum, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) sum += math::exp(x[i] - maximum);
-  return sum;
-}
 
 HEDDLE_KERNEL Real row_sum(const Real* x, Index count) {
   Real sum = 0;
@@ -54,7 +41,7 @@ HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, 
 }
 
 double log_sum_of_exponentials(const Real* x, Index count) {
-  const Real maximum = row_maximum(x, count);
+  const Real maximum = maximum_of(x, count);
   return static_cast<double>(maximum) + std::log(static_cast<double>(sum_of_exponentials(x, maximum, count)));
 }
 
