@@ -64,7 +64,8 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
                     arguments.operand("INPUT"), ": a second file is for --embed - and --senses");
   if (options.output.empty() || task == "--embed") return;
   check<UsageError>(tasks.empty() && options.preset.empty(), "-o does not go with ", tasks.empty() ? "--preset" : task);
-  check<UsageError>(options.output.ends_with(".svg"), options.output, ": the history can be drawn into .svg files only");
+  check<UsageError>(options.output.ends_with(".svg"), options.output,
+                    ": the history can be drawn into .svg files only");
 }
 
 int show_problems(const std::string& path, bool json) {

@@ -44,8 +44,9 @@ struct InspectOptions {
     visitor(Field("evaluate", "compute the loss of the model on a token file").takes("TOKENS"), self.evaluate);
     visitor(Field("batch_size", "sequences that --evaluate computes at once").range(1, 1 << 20), self.batch_size);
     visitor(Field("preset", "a built-in configuration instead of a file").takes("NAME"), self.preset);
-    visitor(Field("output", "where the vectors of --embed go, .tsv or .h5; without a task, draw the history into this .svg")
-                .letter('o').takes("FILE"),
+    visitor(Field("output", "where the vectors of --embed go, .tsv or .h5; or else an .svg to draw the history into")
+                .letter('o')
+                .takes("FILE"),
             self.output);
     visitor(Field("parts", "Parts to show; all without these"), self.parts);
     visitor(Field("profiling", "Profile"), self.profile);

@@ -17,9 +17,9 @@ struct SenseGuess {
 class SenseClassifier {
  public:
   // A sense for each of the examples [count, width]. With 0 voters a word has the sense of the most similar centroid, a
-  // sense's mean; else that for which its most similar examples, as many as that, vote, each with its similarity. These
-  // are compared by what they differ in: the mean of all examples is subtracted first, which without it makes all of them
-  // much alike. Throws ShapeError where there is no example.
+  // sense's mean; else that for which its most similar examples, as many as that, vote, each with its similarity. For
+  // votes the mean of all examples is subtracted from every vector: what all have in common tells nothing.
+  // Throws ShapeError where there is no example.
   SenseClassifier(const Tensor& examples, std::span<const Index> senses, Index voters);
 
   // Where senses are equally near, the one with more examples.  Shapes: words [words, width] -> one guess each.
