@@ -1,5 +1,6 @@
 #include "heddle/formats/bias_file.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "heddle/base/error.hpp"
@@ -17,6 +18,12 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+void check_text(std::string_view line, const Place& place) {
+  const bool printable =
+      std::ranges::none_of(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
+  check<DataError>(is_utf8(line) && printable, place, ": is no UTF-8 text, or has control characters");
 }
 
 void check_slot(const PlacedText& text, const std::string& slot, std::string_view file) {
@@ -123,6 +130,7 @@ data::BiasTests read_bias_tests(std::string_view content, std::string_view file)
   Builder builder(file);
   Section section;
   for_each_line(content, file, [&](std::string_view raw, const Place& place) {
+    check_text(raw, place);
     const std::string_view line = trimmed(raw);
     if (line.empty() || line.front() == '#') return;
     const bool begins = line.front() == '[' && line.find('=') == std::string_view::npos;

@@ -4,6 +4,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
@@ -13,8 +14,8 @@ Index parse_position(const std::string& text, const Place& place) {
   Index position = -1;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, position);
-  check<DataError>(error == std::errc() && stop == end && position >= 0, place, ": '", text,
-                   "' is no position, which is the word's number in the sentence, from 0");
+  check<DataError>(error == std::errc() && stop == end && position >= 0, place, ": ", text::quoted(text),
+                   " is no position, which is the word's number in the sentence, from 0");
   return position;
 }
 

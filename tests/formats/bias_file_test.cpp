@@ -50,6 +50,9 @@ TEST_CASE("bias tests: what is wrong, and in which line") {
   CHECK(message("[weird x]") == "t.txt:1: '[weird x]' begins no section; there are [templates NAME] and [weat NAME]");
   CHECK(message("[weat x").find("t.txt:1: '[weat x' begins no section") == 0);
   CHECK(message("[weat f]\nz = 1") == "t.txt:2: 'z' is no key of a section weat, which has x, y, a, b, context");
+  for (const std::string bad : {"x = \xFF", "x = a\x01"}) {
+    CHECK(message("[weat f]\n" + bad) == "t.txt:2: is no UTF-8 text, or has control characters");
+  }
   CHECK(message("[weat f]\nwords") == "t.txt:2: 'words' is not KEY = VALUE");
   CHECK(message("[weat f]\nx = a,,b") == "t.txt:2: x has an empty text");
   CHECK(message("[weat f]\nx = a, b\ny = c\n") == "t.txt:1: the section weat f has 1 for y, and needs at least 2");
