@@ -27,7 +27,7 @@ struct FinetuneSettings {
   ClassWeights class_weights = ClassWeights::none;
   std::string metric, freeze;
   double layer_decay = 1;
-  double dropout = -1;
+  double dropout = -1, piece_dropout = 0;
   LowRankOptions adapters;
 
   template <class Self, class Visitor>
@@ -54,6 +54,8 @@ struct FinetuneSettings {
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
                 .above(0, 1).takes("X"), self.layer_decay);
     visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
+    visitor(Field("piece_dropout", "share of the pieces of the examples that the mask stands for in training, other ones "
+                  "in every epoch").range(0, 0.99).takes("P"), self.piece_dropout);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
   }
 

@@ -77,8 +77,12 @@ std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel
   training::TaskObjective::Evaluate judge_model;
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
   const bool lower = settings.metric == "mean_squared_error";
-  return std::make_unique<training::TaskObjective>(model, std::move(examples), plan, weights, judge_model,
-                                                   lower ? training::Better::lower : training::Better::higher);
+  auto objective = std::make_unique<training::TaskObjective>(model, std::move(examples), plan, weights, judge_model,
+                                                             lower ? training::Better::lower : training::Better::higher);
+  if (settings.piece_dropout > 0) {
+    objective->drop_pieces({settings.piece_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
+  }
+  return objective;
 }
 
 std::vector<training::Figure> LabelledLesson::evaluate(const models::TaskModel& model,

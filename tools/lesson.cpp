@@ -17,7 +17,8 @@ std::unique_ptr<Lesson> make_lesson(const FinetuneOptions& options, const models
     refuse({"eval_tokens"}, arguments, ": is for --task lm; other tasks evaluate on all of --valid");
     return std::make_unique<LabelledLesson>(options, tokenizer, arguments);
   }
-  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights"}, arguments,
+  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights",
+          "piece_dropout"}, arguments,
          ": is for labelled examples, which --task lm has none of");
   return std::make_unique<TextLesson>(options, tokenizer);
 }

@@ -1,6 +1,7 @@
 #include "heddle/training/task_objective.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "heddle/data/token_batches.hpp"
 #include "heddle/models/task_batch.hpp"
@@ -138,17 +139,31 @@ const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   return order_;
 }
 
+data::TaskExample TaskObjective::without_pieces(const data::TaskExample& example, Index sample) const {
+  data::TaskExample result = example;
+  const RandomStream stream(plan_.seed, random_site("piece dropout"), static_cast<std::uint64_t>(sample));
+  std::uint64_t position = 0;
+  for (TokenId& id : result.sequence.ids) {
+    const bool dropped = stream.uniform(position++) < dropout_->rate;
+    if (dropped && !dropout_->vocabulary.is_special[static_cast<std::size_t>(id)]) id = dropout_->vocabulary.mask;
+  }
+  return result;
+}
+
 MicroBatch TaskObjective::batch(Index first, Index count) const {
+  const auto changed = std::make_shared<std::vector<data::TaskExample>>();
+  if (dropout_) changed->reserve(static_cast<std::size_t>(count));
   std::vector<const data::TaskExample*> chosen;
   MicroBatch result;
   for (Index sample = first; sample < first + count; ++sample) {
     const Index n = samples_per_epoch();
     const Index place = order_of(sample / n)[static_cast<std::size_t>(sample % n)];
     chosen.push_back(&examples_[static_cast<std::size_t>(place)]);
+    if (dropout_) chosen.back() = &changed->emplace_back(without_pieces(*chosen.back(), sample));
     result.counts += {1, static_cast<Index>(chosen.back()->sequence.ids.size()),
                       targets_of(*chosen.back(), model_.task().task)};
   }
-  result.loss = [this, chosen](const Pass& pass, const Counts& step) {
+  result.loss = [this, chosen, changed](const Pass& pass, const Counts& step) {
     const double divisor = static_cast<double>(std::max<Index>(1, step.targets));
     return task_loss(model_, chosen, pass, {divisor, plan_.training.label_smoothing, class_weights_});
   };

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "heddle/data/masking.hpp"
 #include "heddle/data/task_examples.hpp"
 #include "heddle/models/task_model.hpp"
 #include "heddle/training/objective.hpp"
@@ -33,6 +35,13 @@ Index targets_of(const data::TaskExample& example, models::Task task);
 // Source: King and Zeng 2001. A class without examples weighs nothing.
 std::vector<double> balanced_weights(std::span<const data::TaskExample> examples, Index classes, models::Task task);
 
+// The mask takes the place of each piece with this probability, other ones in every epoch; special tokens stay.
+// Source: Iyyer et al. 2015, "Deep unordered composition rivals syntactic methods" (word dropout).
+struct PieceDropout {
+  double rate;
+  data::MaskVocabulary vocabulary;
+};
+
 class TaskObjective : public Objective {
  public:
   // How the validation examples are judged; empty where there are none.
@@ -41,6 +50,7 @@ class TaskObjective : public Objective {
   // Throws DataError where there is no example.
   TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const Plan& plan,
                 std::vector<double> class_weights, Evaluate evaluate, Better better);
+  void drop_pieces(PieceDropout dropout) { dropout_.emplace(std::move(dropout)); }
 
   models::Model& model() const override { return model_.body(); }
   Index samples_per_epoch() const override { return static_cast<Index>(examples_.size()); }
@@ -52,11 +62,13 @@ class TaskObjective : public Objective {
 
  private:
   const std::vector<Index>& order_of(Index epoch) const;
+  data::TaskExample without_pieces(const data::TaskExample& example, Index sample) const;
 
   models::TaskModel& model_;
   std::vector<data::TaskExample> examples_;
   Plan plan_;
   std::vector<double> class_weights_;
+  std::optional<PieceDropout> dropout_;
   Evaluate evaluate_;
   Better better_;
   mutable Index epoch_ = -1;

@@ -234,6 +234,25 @@ TEST_CASE("tasks: micro-batches of one step come to the same as the whole, with 
   CHECK(parts == doctest::Approx(static_cast<double>(all.loss({}, all.counts).value()[0])).epsilon(1e-12));
 }
 
+TEST_CASE("tasks: dropped pieces are masks, others in each epoch, never special tokens; the same step has the same") {
+  const auto examples = examples_of(40);
+  training::Plan plan;
+  plan.training.batch_size = 40;
+  models::TaskModel model = model_of(models::Architecture::encoder, task_of(Task::classify));
+  const auto loss_at = [&](double rate, Index epoch) {
+    training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+    if (rate > 0) objective.drop_pieces({rate, data::MaskVocabulary(model.body().config().vocab_size)});
+    const auto batch = objective.batch(40 * epoch, 40);
+    return static_cast<double>(batch.loss({}, batch.counts).value()[0]);
+  };
+  CHECK(loss_at(0, 0) == doctest::Approx(loss_at(0, 1)).epsilon(1e-12));
+  CHECK(loss_at(0.3, 0) == loss_at(0.3, 0));
+  CHECK(loss_at(0.3, 0) != loss_at(0.3, 1));
+  CHECK(loss_at(0.3, 0) != loss_at(0, 0));
+  // With every piece dropped, examples differ in length only, and all epochs are alike.
+  CHECK(loss_at(1, 0) == doctest::Approx(loss_at(1, 1)).epsilon(1e-12));
+}
+
 TEST_CASE("tasks: an epoch has every example once, in another order each time") {
   const auto examples = examples_of(50);
   training::Plan plan;
