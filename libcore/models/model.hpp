@@ -19,8 +19,11 @@ class Model {
 
   // Hidden states [batch, time, width], as Stack::hidden(): a decoder's know only what stands before, an encoder's all.
   Variable hidden(const Sequences& sequences, const Pass& pass = {}, const Stack::Observer& observe = {}) const {
-    return stack_.hidden(sequences, {.causal = config_.arch == Architecture::decoder, .window = config_.window}, pass,
-                         observe);
+    return stack_.hidden(sequences, mask(), pass, observe);
+  }
+  // At one position of each sequence, which is less work: [batch, 1, width].
+  Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass = {}) const {
+    return stack_.hidden_at(positions, sequences, mask(), pass);
   }
 
   // The vectors of single tokens, before positions: [vocab, width], of any element type.
@@ -36,6 +39,8 @@ class Model {
   Scope scope(const std::string& path) const { return {*parameters_, path}; }
 
  private:
+  Mask mask() const { return {.causal = config_.arch == Architecture::decoder, .window = config_.window}; }
+
   ModelConfig config_;
   std::unique_ptr<Parameters> parameters_;
   Stack stack_;

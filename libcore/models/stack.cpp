@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/gather.hpp"
 
 namespace heddle::models {
 
@@ -100,6 +101,15 @@ Variable Stack::hidden(const Sequences& sequences, Mask mask, const Pass& pass, 
   x = finish(x);
   if (observe) observe(x);
   return x;
+}
+
+Variable Stack::hidden_at(const std::vector<Index>& positions, const Sequences& sequences, Mask mask,
+                          const Pass& pass) const {
+  if (blocks_.empty()) return ops::gather_positions(hidden(sequences, std::move(mask), pass), positions);
+  Variable x = pass.drop(embed(sequences, {}), dropout_site_);
+  mask.key_lengths = sequences.lengths;
+  for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) x = blocks_[i](x, mask, pass);
+  return finish(blocks_.back().at(positions, x, mask, pass));
 }
 
 }  // namespace heddle::models

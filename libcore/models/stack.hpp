@@ -35,6 +35,9 @@ class Stack {
   // -> [batch, time, width]; what lies behind a sequence's length is nobody's. The mask's key lengths are set here.
   // Throws DataError for ids and segments outside their tables and for sequences longer than the context.
   Variable hidden(const Sequences& sequences, Mask mask, const Pass& pass, const Observer& observe = {}) const;
+  // The same at one position of each sequence: [batch, 1, width]. The last block works for them alone.
+  Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, Mask mask,
+                     const Pass& pass) const;
 
   // The parts, for decoding step by step. Row b of ids begins at position starts[b]; empty: all at 0.
   Variable embed(const Sequences& sequences, const std::vector<Index>& starts) const;

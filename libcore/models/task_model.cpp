@@ -42,17 +42,13 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
 }
 
 Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {
-  const Variable hidden = body_->hidden(sequences, pass);
-  const std::vector<Index> lengths = lengths_of(sequences);
-  if (task_.pooling == Pooling::mean) return ops::mean_over_time(hidden, lengths);
+  std::vector<Index> positions = lengths_of(sequences);
+  if (task_.pooling == Pooling::mean) return ops::mean_over_time(body_->hidden(sequences, pass), positions);
+  for (Index& position : positions) position = task_.pooling == Pooling::first ? 0 : position - 1;
+  const Variable hidden = body_->hidden_at(positions, sequences, pass);
   const auto* encoder = dynamic_cast<const Encoder*>(body_.get());
   if (task_.pooling == Pooling::first && encoder != nullptr && encoder->config().pooler) return encoder->pooled(hidden);
-  std::vector<Index> rows;
-  for (std::size_t b = 0; b < lengths.size(); ++b) {
-    const Index position = task_.pooling == Pooling::first ? 0 : lengths[b] - 1;
-    rows.push_back(static_cast<Index>(b) * hidden.shape()[1] + position);
-  }
-  return ops::gather_rows(hidden, rows);
+  return view(hidden, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2]}); });
 }
 
 Variable TaskModel::of_sequences(const Sequences& sequences, const Pass& pass) const {

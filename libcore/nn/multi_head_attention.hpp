@@ -28,18 +28,20 @@ class MultiHeadAttention {
  public:
   MultiHeadAttention(const Scope& scope, const AttentionOptions& options);
 
-  // x [batch, time, width] -> the same, plus a residual where one is given
-  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {}) const;
+  // x [batch, time, width] -> the same, plus a residual where one is given. With positions, one for each sequence, only
+  // they ask: -> [batch, 1, width].
+  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {},
+                      const std::vector<Index>& positions = {}) const;
 
   std::unique_ptr<AttentionState> start(Index batch, Index capacity, Element cache) const;
   Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
                 const Variable& residual) const;
 
  private:
-  struct Heads {
-    Variable query, key, value;  // [batch, heads, time, head_width], views of one product
-  };
-  Heads heads_of(const Variable& x, const Pass& pass) const;
+  // Query, key and value, one product: [batch, time, 3 width], and one of them as heads: [batch, heads, time,
+  // head_width].
+  Variable stacked_parts(const Variable& x, const Pass& pass) const;
+  Variable heads_of(const Variable& stacked, Index part) const;
   Variable merge(const Variable& mixed) const;
 
   HeadShape shape_;

@@ -45,4 +45,13 @@ Variable gather_rows(const Variable& x, const std::vector<Index>& rows) {
       y, {x}, [rows, gradient = x.gradient()](const Tensor& dy) { scatter_add(rows, dy, gradient->adding_target()); });
 }
 
+Variable gather_positions(const Variable& x, const std::vector<Index>& positions) {
+  const Index batch = x.shape()[0], time = x.shape()[1], width = x.shape()[2];
+  check<ShapeError>(static_cast<Index>(positions.size()) == batch, positions.size(),
+                    " positions for an input of shape ", x.shape());
+  std::vector<Index> rows;
+  for (const Index position : positions) rows.push_back(static_cast<Index>(rows.size()) * time + position);
+  return view(gather_rows(x, rows), [batch, width](const Tensor& t) { return t.reshaped({batch, 1, width}); });
+}
+
 }  // namespace heddle::ops

@@ -11,4 +11,7 @@ namespace heddle::ops {
 // Shapes: x [..., width], contiguous -> [rows, width], stored as x is.  Backward: scatter-add.  Throws ShapeError.
 Variable gather_rows(const Variable& x, const std::vector<Index>& rows);
 
+// y[b, 0] = x[b, positions[b]].  Shapes: x [batch, time, width], contiguous -> [batch, 1, width].  Throws ShapeError.
+Variable gather_positions(const Variable& x, const std::vector<Index>& positions);
+
 }  // namespace heddle::ops

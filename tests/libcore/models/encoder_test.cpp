@@ -9,6 +9,7 @@
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "support/weighted_sum.hpp"
 
 using namespace heddle;
 
@@ -203,6 +204,36 @@ TEST_CASE("encoder: published models have their published numbers of parameters,
       if (!models::is_of_head(parameter.name)) backbone += parameter.size();
     }
     CHECK(backbone == count);
+  }
+}
+
+TEST_CASE("models: one position of each sequence, by itself, is what it is among all, and so are gradients") {
+  std::vector<Variation> list = variations();
+  list.push_back({"decoder", tiny()});
+  list.back().config.arch = models::Architecture::decoder;
+  list.push_back({"no blocks", tiny()});
+  list.back().config.layers = 0;
+  for (const Variation& variation : list) {
+    CAPTURE(variation.name);
+    const auto model = models::make_model(variation.config, 1);
+    const models::Sequences sequences(TokenIds{Shape{2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 0, 0}}, {5, 3});
+    const std::vector<Index> positions{4, 2};
+    const auto run = [&](const auto& hidden) {
+      model->parameters().clear_gradients();
+      Recording recording;
+      const Variable states = hidden();
+      recording.backward(testing::weighted_sum(states));
+      std::vector<std::vector<Real>> result{states.value().elements()};
+      for (const Parameter& parameter : model->parameters().all()) result.push_back(parameter.gradient().elements());
+      return result;
+    };
+    const auto alone = run([&] { return model->hidden_at(positions, sequences); });
+    const auto among = run([&] { return ops::gather_positions(model->hidden(sequences), positions); });
+    for (std::size_t i = 0; i < among.size(); ++i) {
+      for (std::size_t k = 0; k < among[i].size(); ++k) {
+        CHECK(alone[i][k] == doctest::Approx(among[i][k]).epsilon(1e-9).scale(1e-3));
+      }
+    }
   }
 }
 
