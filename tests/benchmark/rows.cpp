@@ -58,6 +58,22 @@ const Rows more_training{
      {"124m PyTorch bf16: peak_memory_mb"}, 1, Better::less},
 };
 
+// Adapters of rank 8 against the fine-tuning of all weights.
+Rows adapters(const std::string& shape, const std::string& precision) {
+  const std::string what = "adapters of rank 8, " + shape + ", " + precision + ", over whole fine-tuning";
+  const std::string of = "adapters " + shape + " " + precision + " rank ";
+  return {{"adapters", what, "tokens/s", of + "8: tokens_per_second", {of + "0: tokens_per_second"}, 1.25},
+          {"adapters", what, "MB", of + "8: peak_memory_mb", {of + "0: peak_memory_mb"}, 1, Better::less}};
+}
+
+// A classifier of texts that are tokens already; the whole process reads, cuts, and writes besides.
+Rows classifying(const std::string& shape) {
+  const std::string of = "classifying " + shape + " ", quantity = ": texts_per_second";
+  return {{"classifying", "SST-2's test set, " + shape + ", f32", "texts/s", of + "heddle" + quantity,
+           {of + "PyTorch" + quantity}, 1},
+          {"classifying", "the same, whole process", "s", of + "heddle, whole process: seconds", {}}};
+}
+
 // One line against what memory allows, with the share that is asked.
 Row decoding(const std::string& weights, double share) {
   const std::string ours = "decoding heddle " + weights + ": tokens_per_second";
@@ -106,6 +122,10 @@ std::vector<Row> report_rows() {
   add(rows, training("small", "6 x 384, 12 x 256", 1.3));
   add(rows, training("nano", "4 x 128, 12 x 64", 2));
   add(rows, more_training);
+  for (const char* shape : {"3x192", "4x256", "12x768"}) {
+    for (const char* precision : {"f32", "bf16"}) add(rows, adapters(shape, precision));
+  }
+  for (const char* shape : {"4x256", "6x512"}) add(rows, classifying(shape));
   add(rows, {decoding("f32", 0.95), decoding("bf16", 0.8), decoding("int8", 0.65)});
   add(rows, more_decoding);
   add(rows, tools);
