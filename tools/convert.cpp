@@ -10,6 +10,7 @@
 #include "heddle/formats/tokenizer_file.hpp"
 #include "heddle/formats/tokenizer_json.hpp"
 #include "heddle/formats/weight_type.hpp"
+#include "refuse.hpp"
 
 using namespace heddle;
 using formats::WeightType;
@@ -78,6 +79,10 @@ bool is_tokenizer(const std::string& input) {
          (!std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::tokenizer);
 }
 
+bool is_adapter(const std::string& input) {
+  return !std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::adapter;
+}
+
 void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
   check<UsageError>(!arguments.given("weights"), "--weights is for models, and makes model files only");
   const text::Tokenizer tokenizer = formats::load_tokenizer(input);
@@ -97,7 +102,9 @@ void convert(cli::Arguments& arguments) {
   const std::string input = arguments.operand("MODEL");
   check_usage(options, input);
   if (options.merge) return merge_adapter(arguments, options, input);
+  refuse({"base"}, arguments, ": is for --merge");
   if (makes_json(options) || is_tokenizer(input)) return convert_tokenizer(arguments, options, input);
+  check<UsageError>(!is_adapter(input), input, ": is an adapter; --merge makes it and its base one model");
   const ModelConversion conversion{input, options.output, options.weights, arguments.command_line()};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);
 }

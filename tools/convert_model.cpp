@@ -5,11 +5,12 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "convert_check.hpp"
 #include "heddle/formats/atomic_directory.hpp"
 #include "heddle/formats/foreign_model.hpp"
-#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/task_file.hpp"
 
 namespace heddle {
 
@@ -25,6 +26,7 @@ bool is_directory(const std::string& path) {
 // A model from wherever it was.
 struct Source {
   formats::ModelParts parts;
+  std::optional<models::TaskConfig> task;  // of a fine-tuned one, whose weights have a head for it
   formats::History history;
   bool has_training = false;
   std::vector<std::string> files;
@@ -32,13 +34,21 @@ struct Source {
 
 Source read_file(const std::string& path) {
   const formats::ModelFile file(path);
-  const formats::LoadedModel loaded = formats::load_model(file);
+  Source source{.parts = {file.config<models::ModelConfig>(), file.tokenizer_model(), {}},
+                .task = {},
+                .history = file.history(),
+                .has_training = file.has_training(),
+                .files = {path}};
+  if (file.has_part("task")) {
+    const formats::LoadedTask loaded = formats::load_task(path);
+    source.task = loaded.model->task();
+    source.parts.weights = formats::named_tensors(loaded.model->parameters());
+  } else {
+    source.parts.weights = formats::named_tensors(formats::load_model(file).model->parameters());
+  }
   // Damage and numbers that are not finite would be hidden by what follows.
   for (const std::string& problem : file.weights().verify()) throw DataError(problem + "; it cannot be converted");
-  return {.parts = {loaded.model->config(), file.tokenizer_model(), formats::named_tensors(loaded.model->parameters())},
-          .history = file.history(),
-          .has_training = file.has_training(),
-          .files = {path}};
+  return source;
 }
 
 Source read_directory(const std::string& path) {
@@ -127,6 +137,7 @@ std::string write_file(const Job& job, const std::string& path, const formats::P
   formats::ModelWriter writer(path);
   writer.config(job.source.parts.config);
   writer.tokenizer(job.source.parts.tokenizer);
+  if (job.source.task) writer.part("task", *job.source.task);
   writer.weights(job.converted.weights);
   if (job.source.history.rows() > 0) writer.history(job.source.history);
   std::string report;
@@ -151,6 +162,10 @@ bool names_directory(const std::string& path) {
 std::vector<std::string> convert_model(const ModelConversion& conversion) {
   const auto& [input, output, weights, command_line] = conversion;
   const Source source = read_source(input);
+  if (source.task && names_directory(output)) {
+    throw DataError(concatenate(input, ": was fine-tuned for the task ", to_text(source.task->task),
+                                ", whose head a directory has no place for; give -o the name of a model file"));
+  }
   const WeightType type = type_for(conversion, source.parts);
   const Converted converted = convert_weights(source.parts.weights, type);
   const Job job{source, converted, type, is_directory(input)};

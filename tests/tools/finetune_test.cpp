@@ -171,6 +171,59 @@ TEST_CASE("finetune: adapters are small, need their base and merge to the same a
   CHECK(contains(refused.err, "another model"));
 }
 
+TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);
+  const auto answers = [&](const std::string& model) {
+    std::vector<nlohmann::json> list;
+    std::istringstream lines(corpus.must("cut -f2 texts.tsv | classify --jsonl " + model).out);
+    for (std::string line; std::getline(lines, line);) list.push_back(nlohmann::json::parse(line));
+    return list;
+  };
+  const auto original = answers("c.h5");
+  REQUIRE(original.size() == 120);
+  const auto tensors = corpus.weights("c.h5");
+  struct Case {
+    std::string weights;
+    double tolerance;
+  };
+  for (const Case& one : std::vector<Case>{{"keep", 1e-6}, {"f32", 1e-6}, {"bf16", 0.01}, {"int8", 0.03}}) {
+    CAPTURE(one.weights);
+    corpus.must("convert -q c.h5 --weights " + one.weights + " -o x.h5");
+    CHECK(contains(corpus.must("inspect x.h5 --verify").out, "no problem"));
+    CHECK(contains(corpus.must("inspect x.h5").out, "fine-tuned for the task classify (animal, royal)"));
+    const auto again = answers("x.h5");
+    REQUIRE(again.size() == original.size());
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      CHECK(again[i]["label"] == original[i]["label"]);
+      CHECK(std::abs(again[i]["probability"].get<double>() - original[i]["probability"].get<double>()) <=
+            one.tolerance);
+    }
+    if (one.weights == "keep" || one.weights == "f32") CHECK(corpus.weights("x.h5") == tensors);
+  }
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  corpus.must("convert -q t.h5 --weights bf16 -o t16.h5");
+  CHECK(evaluated(corpus, "classify t16.h5 tags.conll")["accuracy"] == 1.0);
+
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o adapter.h5 --lora-rank 2 -q --epochs 1");
+  const auto refused = [&](const std::string& command, int status, const std::string& says) {
+    const Outcome outcome = corpus.run("convert " + command);
+    CAPTURE(command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, says));
+    CHECK(count_lines(outcome.err) == 1);
+  };
+  refused("c.h5 -o hf/", 1, "c.h5: was fine-tuned for the task classify");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("hf")));
+  refused("adapter.h5 --weights bf16 -o y.h5", 2, "adapter.h5: is an adapter; --merge makes it and its base one model");
+  refused("adapter.h5 -o hf/", 2, "--merge");
+  refused("c.h5 --base model.h5 -o y.h5", 2, "--base: is for --merge");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
+  corpus.must("convert -q adapter.h5 --merge -o m.h5 && convert -q m.h5 --weights bf16 -o m16.h5");
+  CHECK(answers("m16.h5").size() == 120);
+}
+
 TEST_CASE("finetune: folds leave out what classify evaluates") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv --folds 4 --fold 1 -o f.h5" + quick);
