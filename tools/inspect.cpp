@@ -22,11 +22,11 @@ cli::About about() {
   return {.name = "inspect",
           .summary = "Shows what is in heddle's files.",
           .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "MODEL --history -o loss.svg",
-                       "FILE --verify [--json]", "MODEL --evaluate TOKENS [--json]", "--preset NAME [--json]",
-                       "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
+                       "FILE --verify [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
+                       "--preset NAME [--json]", "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
                        "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5]",
-                       "MODEL --neighbours WORD [--top K]",
-                       "MODEL --senses TRAIN [--voters K] [--gold] [INPUT]", "MODEL --bias TESTS [--json]"},
+                       "MODEL --neighbours WORD [--top K]", "MODEL --senses TRAIN [--voters K] [--gold] [INPUT]",
+                       "MODEL --bias TESTS [--json]"},
           .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
                        {"INPUT", "texts or marked words, a line each; none or - is standard input", 0, 1}}};
 }
@@ -56,6 +56,7 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
   check<UsageError>(tasks.size() <= 1, join(tasks, " and "), " do not go together");
   check<UsageError>(options.preset.empty() || tasks.empty() || task == "--profile", "--preset has nothing for ", task,
                     ", which needs a FILE");
+  check<UsageError>(options.base.empty() || task == "--evaluate", "--base is for --evaluate, with an adapter");
   check<UsageError>(tasks.empty() || !options.parts.any(), "parts cannot be chosen with ", task);
   check<UsageError>(task != "--embed" || !options.json, "--embed writes tab-separated text or HDF5, no --json");
   check<UsageError>(task != "--senses" || !options.json || options.vectors.gold,

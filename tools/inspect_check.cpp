@@ -8,8 +8,8 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/progress.hpp"
 #include "heddle/formats/foreign_vocabulary.hpp"
-#include "heddle/formats/load_model.hpp"
 #include "heddle/formats/problems.hpp"
+#include "heddle/formats/task_file.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/masked.hpp"
@@ -111,12 +111,11 @@ double Score::bits_per_byte() const {
 }
 
 Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, const std::string& model_path) {
-  const formats::ModelFile file(model_path);
+  const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
   const formats::TokenFile tokens(options.evaluate);
-  tokens.check_made_with(file.tokenizer(), model_path);
+  tokens.check_made_with(loaded.tokenizer, model_path);
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
                    tokens.size() == 1 ? " token" : " tokens", "; it takes two to predict one from the other");
-  const formats::LoadedModel loaded = formats::load_model(file);
 
   cli::Progress progress(arguments, "tokens");
   const Index batch_tokens = options.batch_size * loaded.model->config().context;

@@ -28,7 +28,7 @@ struct Parts {
 struct InspectOptions {
   bool json = false;
   bool verify = false;
-  std::string evaluate;
+  std::string evaluate, base;
   Index batch_size = 8;
   std::string preset;
   std::string output;
@@ -42,6 +42,9 @@ struct InspectOptions {
     visitor(Field("verify", "read everything and check it; a line for each thing that is wrong, and exit status 1"),
             self.verify);
     visitor(Field("evaluate", "compute the loss of the model on a token file").takes("TOKENS"), self.evaluate);
+    visitor(
+        Field("base", "the model that the adapter to evaluate belongs to, where it is not where it was").takes("MODEL"),
+        self.base);
     visitor(Field("batch_size", "sequences that --evaluate computes at once").range(1, 1 << 20), self.batch_size);
     visitor(Field("preset", "a built-in configuration instead of a file").takes("NAME"), self.preset);
     visitor(Field("output", "where the vectors of --embed go, .tsv or .h5; or else an .svg to draw the history into")

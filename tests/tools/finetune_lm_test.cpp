@@ -102,6 +102,28 @@ TEST_CASE("finetune lm: an adapter has no head, and merges into a model with its
   CHECK(contains(refused.err, "language model's adapter"));
 }
 
+TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
+  const DecoderAndText corpus(tiny_model);
+  corpus.must(lm + "other.txt --valid other.h5 -o adapter.h5 --lora-rank 4" + quick);
+  const formats::ModelFile adapter(corpus.path("adapter.h5"), formats::FileKind::adapter);
+  const double loss = corpus.loss("adapter.h5");
+  CHECK(loss == doctest::Approx(adapter.history().find("valid_loss")->back()).epsilon(1e-4));
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
+  corpus.must("finetune -q --from model.h5 --train texts.tsv --epochs 1 --lora-rank 2 -o classes.h5");
+  corpus.must("mv model.h5 moved.h5");
+  CHECK(corpus.loss("adapter.h5 --base moved.h5") == loss);
+  const auto refused = [&](const std::string& command, int status, const std::string& says) {
+    const Outcome outcome = corpus.run("inspect " + command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, says));
+  };
+  refused("adapter.h5 --evaluate other.h5", 1, "say where it is with --base");
+  refused("classes.h5 --evaluate other.h5 --base moved.h5", 1, "use it with classify");
+  refused("moved.h5 --evaluate other.h5 --base moved.h5", 2, "leave out --base");
+  refused("adapter.h5 --base moved.h5", 2, "--base is for --evaluate");
+}
+
 TEST_CASE("finetune lm: what makes no sense is refused in one line, before any work") {
   const DecoderAndText corpus(tiny_model);
   struct Case {
