@@ -17,6 +17,8 @@ const cli::About about{.name = "finetune",
 void check_usage(const FinetuneOptions& options) {
   check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
   check<UsageError>(!options.train.empty(), "--train names the file to train on");
+  check<UsageError>(options.train != "-" && options.valid != "-",
+                    "--train and --valid need files, which are read twice; standard input cannot be");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
 }
 

@@ -71,7 +71,9 @@ struct FinetuneOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "the model to start from, made by pretrain or convert").takes("MODEL"), self.from);
-    visitor(Field("train", "labelled file to train on; for lm a token file or a text").takes("FILE"), self.train);
+    visitor(
+        Field("train", "labelled file to train on; for lm a token file or a text; not standard input").takes("FILE"),
+        self.train);
     visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
             self.valid);
     visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').takes("FILE"), self.output);

@@ -155,6 +155,8 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {lm + "model.h5", "model.h5", 1},
            {lm + "tiny.txt", "tiny.txt: ", 1},
            {lm + "none.txt", "none.txt", 1},
+           {"cat other.txt | " + lm + "-", "need files", 2},
+           {"cat other.txt | " + lm + "other.txt --valid -", "need files", 2},
            {"finetune --task lm --from letters.h5 --train new.txt", "new.txt:2:6: ", 1}}) {
     CAPTURE(bad.command);
     const Outcome failed = corpus.run(bad.command + " -q -o x.h5");

@@ -253,6 +253,8 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   const std::string start = "finetune -q --from model.h5 -o x.h5 --train ";
   refused("finetune", 2, "--from");
   refused(start + "none.tsv", 1, "none.tsv");
+  refused("cat texts.tsv | " + start + "-", 2, "need files");
+  refused("cat texts.tsv | " + start + "texts.tsv --valid -", 2, "need files");
   write_file(corpus.path("bad.tsv"), "a\tone\nno tab\n");
   refused(start + "bad.tsv", 1, "bad.tsv:2");
   write_file(corpus.path("one.tsv"), "a\tone\na\ttwo\n");
