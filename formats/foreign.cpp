@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
+#include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
 
 namespace heddle::formats {
@@ -17,20 +19,31 @@ constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n"sv;
 struct Signature {
   std::string_view bytes;
   const char* guess;
+  std::size_t at = 0;
 };
-constexpr std::array signatures{
-    Signature{"\x1f\x8b"sv, "is compressed with gzip; decompress it first"},
-    Signature{"BZh"sv, "is compressed with bzip2; decompress it first"},
+// No text begins so by chance; "BZh" and a digit, which bzip2's files begin with, could.
+constexpr std::array compressions{
+    Signature{"\x1f\x8b\x08"sv, "is compressed with gzip; decompress it first"},
+    Signature{"1AY&SY"sv, "is compressed with bzip2; decompress it first", 4},
     Signature{"\xfd"
               "7zXZ\0"sv,
               "is compressed with xz; decompress it first"},
     Signature{"\x28\xb5\x2f\xfd"sv, "is compressed with zstd; decompress it first"},
+};
+constexpr std::array signatures{
     Signature{"PK\3\4"sv, "is a zip archive (PyTorch's checkpoints are), not a heddle file"},
     Signature{"GGUF"sv, "is a GGUF file, not a heddle file"},
     Signature{"\x7f"
               "ELF"sv,
               "is a program, not a heddle file"},
 };
+
+// What the file is, as the list has it, or nullptr.
+const char* find(std::span<const Signature> list, std::string_view bytes) {
+  const auto found = std::ranges::find_if(
+      list, [&](const Signature& one) { return bytes.substr(std::min(one.at, bytes.size())).starts_with(one.bytes); });
+  return found == list.end() ? nullptr : found->guess;
+}
 
 std::string first_bytes(const Descriptor& file) {
   std::string bytes(4096, '\0');
@@ -53,12 +66,15 @@ bool looks_like_hdf5(const std::string& path) {
   return looks_like_hdf5(Descriptor::open_for_reading(path));
 }
 
+void check_uncompressed(std::string_view first_bytes, const std::string& name) {
+  if (const char* const guess = find(compressions, first_bytes)) throw DataError(name + ": " + guess);
+}
+
 std::string guess_content(const Descriptor& file) {
   std::string bytes = first_bytes(file);
   if (bytes.empty()) return "is empty";
-  for (const Signature& signature : signatures) {
-    if (std::string_view(bytes).substr(0, signature.bytes.size()) == signature.bytes) return signature.guess;
-  }
+  if (const char* const guess = find(compressions, bytes)) return guess;
+  if (const char* const guess = find(signatures, bytes)) return guess;
   // Safetensors: the length of a JSON header in eight bytes, then the header.
   if (bytes.size() > 8 && bytes[7] == '\0' && bytes[8] == '{') return "is a safetensors file, not a heddle file";
   if (std::all_of(bytes.begin(), bytes.end(), [](char letter) { return letter == '\0'; })) {

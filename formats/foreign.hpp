@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "heddle/formats/descriptor.hpp"
 
@@ -10,6 +11,9 @@ namespace heddle::formats {
 // Whether the file begins as HDF5 files do.
 bool looks_like_hdf5(const Descriptor& file);
 bool looks_like_hdf5(const std::string& path);
+
+// Throws DataError, with the name and what to do, where the first bytes of a text are those of a compressed file.
+void check_uncompressed(std::string_view first_bytes, const std::string& name);
 
 // "is empty", "is plain text", "is compressed with gzip", … with what to do about it.
 std::string guess_content(const Descriptor& file);

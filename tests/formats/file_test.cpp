@@ -51,6 +51,9 @@ TEST_CASE("foreign files are recognised for what they are") {
   CHECK(message_for_content(std::string("\xfd"
                                         "7zXZ\0",
                                         6)) == "is compressed with xz; decompress it first");
+  CHECK(message_for_content("BZh91AY&SY…") == "is compressed with bzip2; decompress it first");
+  CHECK(message_for_content("\x28\xb5\x2f\xfd…") == "is compressed with zstd; decompress it first");
+  CHECK(message_for_content("BZh is no name\n") == "is plain text, not a heddle file");
   CHECK(contains(message_for_content("PK\3\4…"), "is a zip archive"));
   CHECK(contains(message_for_content("GGUF\3"), "is a GGUF file"));
   CHECK(contains(message_for_content(std::string("\x10\0\0\0\0\0\0\0{\"a\":", 13)), "is a safetensors file"));

@@ -137,7 +137,7 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
       "t.h5 train.txt && "
       "pretrain -q --train t.h5 -o letters.h5 --steps 1" +
       tiny_model + " && printf 'the cat\\nsees \\377' > new.txt");
-  corpus.must("printf 'a b' > tiny.txt");
+  corpus.must("printf 'a b' > tiny.txt; gzip -k other.txt");
   write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
   for (const Case& bad : std::vector<Case>{
            {lm + "other.txt --pooling mean", "--pooling: is for labelled examples", 2},
@@ -155,6 +155,8 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {lm + "model.h5", "model.h5", 1},
            {lm + "tiny.txt", "tiny.txt: ", 1},
            {lm + "none.txt", "none.txt", 1},
+           {lm + "other.txt.gz", "other.txt.gz: is compressed with gzip; decompress it first", 1},
+           {lm + "other.txt --valid other.txt.gz", "other.txt.gz: is compressed", 1},
            {"cat other.txt | " + lm + "-", "need files", 2},
            {"cat other.txt | " + lm + "other.txt --valid -", "need files", 2},
            {"finetune --task lm --from letters.h5 --train new.txt", "new.txt:2:6: ", 1}}) {

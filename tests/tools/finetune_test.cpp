@@ -255,6 +255,9 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused(start + "none.tsv", 1, "none.tsv");
   refused("cat texts.tsv | " + start + "-", 2, "need files");
   refused("cat texts.tsv | " + start + "texts.tsv --valid -", 2, "need files");
+  corpus.must("gzip -k texts.tsv");
+  refused(start + "texts.tsv.gz", 1, "texts.tsv.gz: is compressed with gzip; decompress it first");
+  refused("classify model.h5 --labels a,b --template '{}' < texts.tsv.gz", 1, "standard input: is compressed");
   write_file(corpus.path("bad.tsv"), "a\tone\nno tab\n");
   refused(start + "bad.tsv", 1, "bad.tsv:2");
   write_file(corpus.path("one.tsv"), "a\tone\na\ttwo\n");

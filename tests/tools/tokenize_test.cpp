@@ -347,6 +347,26 @@ TEST_CASE("tokenize: missing, empty, foreign and damaged files are one line and 
   CHECK(place.names() == before);
 }
 
+TEST_CASE("tokenize: compressed text is refused, from files and pipes") {
+  const Workplace place;
+  const auto refused = [&](const std::string& command, const std::string& says) {
+    const Outcome outcome = place.run(command);
+    CAPTURE(command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.err, says));
+    CHECK(outcome.out.empty());
+  };
+  refused("gzip -k text && $T -t bpe.h5 text.gz", "text.gz: is compressed with gzip; decompress it first");
+  refused("$T --train -o x.h5 text.gz", "compressed with gzip");
+  refused("cat text.gz | $T -t bpe.h5 -o x.h5", "standard input: is compressed with gzip");
+  CHECK_FALSE(contains(place.names(), "x.h5"));
+  refused("printf 'BZh91AY&SY' | $T -t bpe.h5", "with bzip2");
+  refused("printf '\\xfd7zXZ\\0\\0\\4' | $T -t bpe.h5", "with xz");
+  refused("printf '\\x28\\xb5\\x2f\\xfd\\4' | $T -t bpe.h5", "with zstd");
+  CHECK(place.run("echo 'BZh9 is a name' | $T -t byte.h5").status == 0);
+}
+
 TEST_CASE("tokenize: no bit of a tokenizer file can flip unnoticed or crash") {
   const Workplace place;
   const std::string good = read_file(place.path("byte.h5"));

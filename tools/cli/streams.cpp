@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "heddle/cli/signals.hpp"
+#include "heddle/formats/foreign.hpp"
 
 namespace heddle::cli {
 
@@ -39,6 +40,7 @@ std::size_t Input::read(std::span<char> block) {
     const ssize_t count = ::read(number_, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_system_error(name_, "read");
+    if (position_ == 0) formats::check_uncompressed({block.data(), static_cast<std::size_t>(count)}, name_);
     position_ += count;
     return static_cast<std::size_t>(count);
   }

@@ -24,8 +24,8 @@ struct ClosedPipe : Error {
   explicit ClosedPipe(const std::string& name) : Error(name + ": nobody reads it any more", 141) {}
 };
 
-// Bytes of a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read, and Stopped
-// (signals.hpp) when a signal that stops the program comes while it waits for input.
+// Bytes of a text in a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read or
+// is compressed, and Stopped (signals.hpp) when a signal that stops the program comes while it waits for input.
 class Input {
  public:
   explicit Input(const std::string& path);
