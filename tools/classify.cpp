@@ -4,6 +4,7 @@
 
 #include "classify_options.hpp"
 #include "classify_write.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/task_file.hpp"
 #include "input_parts.hpp"
@@ -143,6 +144,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
   check<UsageError>(options.evaluate || !options.json, "--json is for --evaluate; --jsonl gives an object a line");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints figures; --jsonl and --top are for labels");
+  cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output});
 }
 
 }  // namespace

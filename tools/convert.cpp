@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "convert_model.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/foreign_model.hpp"
 #include "heddle/formats/foreign_vocabulary.hpp"
@@ -47,9 +48,7 @@ const cli::About about{
 void check_usage(const ConvertOptions& options, const std::string& input) {
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
-  std::error_code absent;
-  check<UsageError>(!std::filesystem::equivalent(input, options.output, absent), options.output,
-                    ": is the file to convert; give the new one another name");
+  cli::keep_inputs({input, options.base}, {options.output});
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.weights != WeightType::f16, "--weights f16 is for directories; model files ",
                     "hold f32, bf16 or int8");
@@ -64,6 +63,9 @@ bool makes_json(const ConvertOptions& options) {
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
   check<UsageError>(options.weights == WeightType::keep, "--merge makes a model file; give it to convert --weights");
   const formats::ModelFile adapter(input, formats::FileKind::adapter);
+  const std::string base = adapter.part<formats::BaseModel>("base").name;
+  cli::keep_inputs({base, std::filesystem::path(input).replace_filename(std::filesystem::path(base).filename()).string()},
+                   {options.output});
   const formats::LoadedTask loaded = formats::load_task(input, options.base);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "adapter", input);

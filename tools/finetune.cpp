@@ -1,4 +1,5 @@
 // finetune: trains a pre-trained model for a task.
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
 #include "finetune_run.hpp"
@@ -20,6 +21,9 @@ void check_usage(const FinetuneOptions& options) {
   check<UsageError>(options.train != "-" && options.valid != "-",
                     "--train and --valid need files, which are read twice; standard input cannot be");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
+  const bool chooses_best = !options.valid.empty() || options.settings.folds > 0;
+  cli::keep_inputs({options.from, options.train, options.valid},
+                   {options.output, chooses_best ? best_path(options.output) : "", options.log});
 }
 
 }  // namespace

@@ -24,17 +24,32 @@ Index blocks_above(std::string_view name, Index layers) {
   return error == std::errc() && *end == '/' ? layers - 1 - block : 0;
 }
 
-// A name, or a word for several: "embeddings", "body".
-bool is_named(std::string_view name, const std::string& word) {
+// By the first parts of a name, or a word for several: "embeddings", "body".
+bool is_named(std::string_view name, std::string_view word) {
   if (word == "body") return !name.starts_with("task/") && !models::is_of_head(name);
   if (word == "embeddings") return name.find("/embedding/") != name.npos;
-  return name.starts_with(word);
+  if (word.ends_with('/')) word.remove_suffix(1);
+  return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '/');
+}
+
+// Throws UsageError for a word that names nothing.
+void check_freeze(const std::string& freeze, const Parameters& parameters) {
+  if (freeze.empty()) return;
+  for (const std::string& word : split(freeze, ',')) {
+    const bool names_some = std::ranges::any_of(parameters.all(), [&](const Parameter& parameter) {
+      return !parameter.name.starts_with("task/") && is_named(parameter.name, word);
+    });
+    check<UsageError>(names_some, "--freeze: '", word, "' names no part of the model; inspect MODEL --weights lists them");
+  }
 }
 
 // Whether nothing that is learned depends on the parameter, which weight decay would only shrink.
-bool is_idle(std::string_view name, Task task, const models::ModelConfig& model) {
-  if (task != Task::lm) return models::is_of_head(name);
-  return name.starts_with("encoder/pooler/") && !model.next_sentence;
+bool is_idle(std::string_view name, const FinetuneSettings& settings, const models::ModelConfig& model) {
+  const bool is_pooler = name.starts_with("encoder/pooler/");
+  if (settings.task == Task::lm) return is_pooler && !model.next_sentence;
+  const bool pools_first = models::pools(settings.task) &&
+                           models::resolved(settings.pooling, model) == models::Pooling::first;
+  return is_pooler ? !pools_first : models::is_of_head(name);
 }
 
 std::optional<formats::ModelFile> file_to_resume(const FinetuneOptions& options) {
@@ -48,7 +63,7 @@ ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const mod
   const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
   return [frozen, settings, model](std::string_view name) {
     if (name.starts_with("task/")) return 1.0;
-    if (is_idle(name, settings.task, model)) return 0.0;
+    if (is_idle(name, settings, model)) return 0.0;
     const bool is_adapter = name.find("/lora/") != name.npos;
     if (settings.adapts() && !is_adapter) return 0.0;
     if (std::any_of(frozen.begin(), frozen.end(), [&](const std::string& word) { return is_named(name, word); })) {
@@ -77,6 +92,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   loaded_ =
       formats::start_task(base_, {lesson_->task(), settings.adapters, learning_rates(settings, config),
                                   static_cast<std::uint64_t>(seed), settings.dropout, resumed_ ? &*resumed_ : nullptr});
+  check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
   objective_ = lesson_->objective(*loaded_->model, options_.setup.plan(seed));
   settle_epochs();

@@ -1,6 +1,7 @@
 // generate: continues texts with a decoder, and fills in their blanks with an encoder.
 #include "continue_texts.hpp"
 #include "fill_texts.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/task_file.hpp"
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
     const bool one = arguments.given("prompt");
     check<UsageError>(!one || arguments.operand("FILE").empty(), "--prompt and a file of prompts exclude each other");
     const std::string file = one ? "" : arguments.input_or_usage("FILE").front();
+    cli::keep_inputs({arguments.operand("MODEL"), options.base, file}, {options.output});
     const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
     const auto work = [&](auto&& worker) { one ? worker.one() : worker.lines(file); };
     if (const auto* const decoder = dynamic_cast<const models::Decoder*>(loaded.model.get())) {

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/model_file.hpp"
@@ -126,6 +127,7 @@ int inspect(cli::Arguments& arguments) {
   const auto options = arguments.read<InspectOptions>();
   const std::string path = arguments.operand("FILE");
   check_usage(options, arguments);
+  cli::keep_inputs({path, options.base, arguments.operand("INPUT")}, {options.output});
   if (options.verify) return show_problems(path, options.json);
   if (options.profile.profile) {
     show_profile(options, path, arguments);

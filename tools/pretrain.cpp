@@ -1,4 +1,5 @@
 // pretrain: trains a transformer from the beginning.
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
 #include "choose_precision.hpp"
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
     check<UsageError>(!options.train.empty(), "--train names the token file to train on; make one with: tokenize -t "
                       "tokenizer.h5 -o tokens.h5 text.txt");
     check<UsageError>(!options.output.empty(), "-o names the model file to write");
+    cli::keep_inputs({options.train, options.valid}, {options.output, best_path(options.output), options.log});
     cli::catch_stop_signals();
     return PretrainRun(options, arguments).run();
   });

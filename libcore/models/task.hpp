@@ -17,6 +17,9 @@ enum class Task {
   lm,        // what the model was pre-trained for: the next token, or masked ones
 };
 
+// Whether the task has one answer for a whole text (or two), whose hidden states are pooled.
+constexpr bool pools(Task task) { return task == Task::classify || task == Task::pair || task == Task::regress; }
+
 // Which hidden state stands for a whole text.
 enum class Pooling {
   automatic,  // an encoder's first, a decoder's last

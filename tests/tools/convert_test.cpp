@@ -169,7 +169,7 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
            {"convert model.h5 -o nowhere/x/", "nowhere/x/: cannot create it: No such file", 1},
            {"convert model.h5 --weights int8 -o x/", "--weights int8 is for model files", 2},
            {"convert hf --weights f16 -o x.h5", "--weights f16 is for directories", 2},
-           {"convert hf -o hf", "hf: is the file to convert", 2},
+           {"convert hf -o hf", "hf: would be written over hf", 2},
            {"convert window.h5 -o x/", "gpt2 has no window = 8", 1}}) {
     CAPTURE(bad.command);
     const Outcome outcome = corpus.run(bad.command);
@@ -219,8 +219,8 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert model.h5 --weights f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
       {"convert model.h5 --weights bf16", "-o names the file to write", 2},
       {"convert model.h5 --weights bf16 -o -", "cannot go to standard output", 2},
-      {"convert model.h5 --weights bf16 -o model.h5", "model.h5: is the file to convert", 2},
-      {"convert model.h5 --weights bf16 -o link.h5", "link.h5: is the file to convert", 2},
+      {"convert model.h5 --weights bf16 -o model.h5", "model.h5: would be written over model.h5", 2},
+      {"convert model.h5 --weights bf16 -o link.h5", "link.h5: would be written over model.h5", 2},
       {"convert --weights bf16 -o x.h5", "MODEL", 2},
       {"convert tokenizer.h5 --weights bf16 -o x.h5", "--weights is for models", 2},
       {"convert text.h5 -o x.json", "is plain text", 1},

@@ -168,3 +168,13 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
   }
 }
+
+TEST_CASE("finetune: weight decay leaves a pooler alone that the task does not read") {
+  const EncoderAndText corpus(tiny_encoder + "--pooler");
+  write_file(corpus.path("texts.tsv"), "a\tmy old cat\nb\tmy old dog\n");
+  const std::string command = "finetune -q --from model.h5 --train texts.tsv --epochs 1 --weight-decay 0.5 --pooling ";
+  corpus.must(command + "mean -o mean.h5 && " + command + "first -o first.h5");
+  const auto base = corpus.weights("model.h5").at("encoder/pooler/weight");
+  CHECK(corpus.weights("mean.h5").at("encoder/pooler/weight") == base);
+  CHECK(corpus.weights("first.h5").at("encoder/pooler/weight") != base);
+}

@@ -115,5 +115,7 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
   refused(command + "model.h5 --layer-decay 0.9", 2, "--layer-decay differs");
   refused(command + "model.h5 --seed 2", 2, "--seed = 2 differs");
   refused("finetune -q --from model.h5 --train texts.tsv -o none.h5", 1, "none.h5");
-  refused("finetune -q --from model.h5 --train texts.tsv -o model.h5", 1, "model.h5");
+  corpus.must("cp model.h5 untuned.h5");
+  refused("finetune -q --from model.h5 --train texts.tsv -o untuned.h5", 1, "untuned.h5");
+  refused("finetune -q --from model.h5 --train texts.tsv -o model.h5", 2, "would be written over model.h5");
 }

@@ -273,6 +273,20 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused(start + "long.tsv", 1, "long.tsv:1");
   refused(start + "texts.tsv --task label", 2, "--format");
   CHECK(!std::filesystem::exists(corpus.path("x.h5")));
+  corpus.must("cp model.h5 kept.h5 && cp model.h5 m.best.h5 && ln -s model.h5 link.h5");
+  refused("finetune -q --from model.h5 --train texts.tsv -o model.h5", 2, "another name");
+  refused("finetune -q --from model.h5 --train texts.tsv -o ./link.h5", 2, "another name");
+  refused("finetune -q --from model.h5 --train texts.tsv -o texts.tsv", 2, "another name");
+  refused("finetune -q --from model.h5 --train texts.tsv -o y.h5 --log texts.tsv", 2, "another name");
+  refused("finetune -q --from m.best.h5 --train texts.tsv --valid texts.tsv -o m.h5", 2, "another name");
+  refused("pretrain -q --train train.h5 -o train.h5" + tiny_model, 2, "another name");
+  refused("generate model.h5 -p x -o model.h5", 2, "another name");
+  refused("classify model.h5 texts.tsv -o texts.tsv", 2, "another name");
+  refused("inspect model.h5 --embed x -o ./link.h5", 2, "another name");
+  corpus.must("cmp model.h5 kept.h5");
+  for (const char* part : {"bogus", "encoder/", "decoder/0,", "task", "decoder/00"}) {
+    refused(start + "texts.tsv --freeze " + part, 2, "--freeze");
+  }
   // Before any training, which would take minutes.
   refused("timeout 20 finetune -q --from model.h5 --train texts.tsv --epochs 100000 -o none/x.h5", 1, "none/");
   refused("timeout 20 pretrain -q --train train.h5 --steps 10000000 -o none/x.h5" + tiny_model, 1, "none/");
