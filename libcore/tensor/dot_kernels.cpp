@@ -1,5 +1,7 @@
 #include "heddle/tensor/dot_kernels.hpp"
 
+#include <algorithm>
+
 #if !defined(HEDDLE_REAL_IS_DOUBLE) && defined(__x86_64__) && defined(__GNUC__)
 #define HEDDLE_HAS_AVX512_DOTS
 // GCC 12's own header makes "uninitialized" vectors on purpose.
@@ -36,14 +38,16 @@ HEDDLE_INLINE void eight_loop(const Real* x, Index x_stride, const W* w, Index w
 }
 
 // Plain loops for every processor.
-#define HEDDLE_DOTS(W)                                                                                                \
-  HEDDLE_KERNEL Real plain_one(const Real* x, const W* w, Index count) { return dot_loop(x, w, count); }             \
-  HEDDLE_KERNEL void plain_streams(const Real* x, const W* w, Index distance, Index count, Real* sums) {              \
-    streams_loop(x, w, distance, count, sums);                                                                        \
-  }                                                                                                                   \
-  HEDDLE_KERNEL void plain_eight(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, const W* const*, \
-                                 Real* sums) {                                                                        \
-    eight_loop(x, x_stride, w, w_stride, count, sums);                                                                \
+#define HEDDLE_DOTS(W)                                                                                   \
+  HEDDLE_KERNEL Real plain_one(const Real* x, const W* w, Index count) {                                 \
+    return dot_loop(x, w, count);                                                                        \
+  }                                                                                                      \
+  HEDDLE_KERNEL void plain_streams(const Real* x, const W* w, Index distance, Index count, Real* sums) { \
+    streams_loop(x, w, distance, count, sums);                                                           \
+  }                                                                                                      \
+  HEDDLE_KERNEL void plain_eight(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, \
+                                 const W* const*, Index, Real* sums) {                                   \
+    eight_loop(x, x_stride, w, w_stride, count, sums);                                                   \
   }
 HEDDLE_DOTS(Real)
 HEDDLE_DOTS(BFloat16)
@@ -147,16 +151,23 @@ HEDDLE_AVX512 HEDDLE_INLINE void add_products(const Real* x, Index x_stride, con
 
 template <class W>
 HEDDLE_AVX512 void wide_eight(const Real* x, Index x_stride, const W* w, Index w_stride, Index count,
-                              const W* const* next, Real* sums) {
+                              const W* const* next, Index fetched, Real* sums) {
+  constexpr Index line = 64 / static_cast<Index>(sizeof(W));
+  // A core waits for few lines at a time: called for at once, they would hold up what is multiplied.
+  const Index run = fetched < line ? count : std::max<Index>(16, count / (fetched / line) / 16 * 16);
   __m512 v[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) v[i] = _mm512_setzero_ps();
-  const W *next0 = next[0] != nullptr ? next[0] : w, *next1 = next[1] != nullptr ? next[1] : w;
+  const char *next0 = reinterpret_cast<const char*>(next[0]), *next1 = reinterpret_cast<const char*>(next[1]);
   Index k = 0;
-  for (; k + 16 <= count; k += 16) {
-    _mm_prefetch(reinterpret_cast<const char*>(next0 + k), _MM_HINT_T1);
-    _mm_prefetch(reinterpret_cast<const char*>(next1 + k), _MM_HINT_T1);
-    add_products<false>(x + k, x_stride, w + k, w_stride, all, v);
+  while (k + 16 <= count) {
+    _mm_prefetch(next0, _MM_HINT_T1);
+    _mm_prefetch(next1, _MM_HINT_T1);
+    next0 += 64;
+    next1 += 64;
+    for (const Index end = std::min(count - 15, k + run); k < end; k += 16) {
+      add_products<false>(x + k, x_stride, w + k, w_stride, all, v);
+    }
   }
   if (k < count) add_products<true>(x + k, x_stride, w + k, w_stride, rest(count - k), v);
   _mm512_storeu_ps(sums, sums_of(v));

@@ -13,9 +13,10 @@ struct DotKernels {
   Real (*one)(const Real* x, const W* w, Index count);
   // sums[j] = x . w_j for four rows w + j distance: four streams, which memory serves faster than one.
   void (*streams)(const Real* x, const W* w, Index distance, Index count, Real* sums);
-  // sums[2 i + j] = x_i . w_j for eight rows x + i x_stride and two rows w + j w_stride. Meanwhile as many numbers are
-  // fetched from memory at next[0] and next[1], where these are not null.
-  void (*eight)(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, const W* const* next, Real* sums);
+  // sums[2 i + j] = x_i . w_j for eight rows x + i x_stride and two rows w + j w_stride. Meanwhile `fetched` numbers
+  // from next[0] on and as many from next[1] on are called for from memory, evenly spread.
+  void (*eight)(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, const W* const* next,
+                Index fetched, Real* sums);
 };
 
 // The best ones for this processor.

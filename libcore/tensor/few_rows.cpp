@@ -65,43 +65,55 @@ class FewRows {
     }
   }
 
-  // Pairs of columns, one of either half, a block of them after the other; returns the first that is left. Every group
-  // of rows goes over the block while the next one comes from memory, in two streams.
+  // A block of pairs of columns, one column of either half, that all groups of rows go over while the weights of the
+  // next block come from memory, in two streams.
+  struct Block {
+    Index begin, end;              // the columns of the first half
+    Index half;                    // from there to the others
+    Index k, count;                // what is multiplied of them
+    Index next;                    // the next block's first column,
+    Index next_k, next_count = 0;  // and what is multiplied of it, where there is one
+  };
+
+  // Returns the first column that is left.
   Index groups(Index k, Index count) const {
     const Index bytes = std::max<Index>(1, count * static_cast<Index>(sizeof(W)));
     const Index block = std::max<Index>(1, block_bytes / bytes / 2), half = tile_.columns() / 2;
     const Index last = tile_.column_begin + half;
     for (Index begin = tile_.column_begin; begin < last; begin += block) {
       const Index end = std::min(last, begin + block);
+      Block now{begin, end, half, k, count, end, k, count};
+      if (end == last) {
+        now.next = tile_.column_begin;
+        now.next_k = k + depth < w_.rows ? k + depth : 0;
+        now.next_count = now.next_k == 0 ? 0 : std::min(depth, w_.rows - now.next_k);
+      }
       for (Index i = 0; i < rows_; i += group) {
-        for (Index j = begin; j < end; ++j) multiply_group(i, {j, half, j + block < last ? block : 0}, k, count);
+        for (Index j = begin; j < end; ++j) multiply_group(i, j, now);
       }
     }
     return last + half;
   }
 
-  struct Pair {
-    Index column, distance;
-    Index next;  // how far the pair is that is fetched meanwhile; 0 for none
-  };
-
-  void multiply_group(Index i, const Pair& pair, Index k, Index count) const {
-    // One group fetches both rows of the next block, several share them.
-    const bool alone = rows_ <= group;
-    const W* next[2] = {pair.next > 0 && i == 0 ? w_row(pair.column + pair.next) + k : nullptr,
-                        pair.next > 0 && (alone || i == group) ? w_row(pair.column + pair.distance + pair.next) + k
-                                                               : nullptr};
+  // Every call fetches its share of the next block: of one pair of columns where there is one group, of a part of a
+  // pair where there are more.
+  void multiply_group(Index i, Index j, const Block& block) const {
+    const Index share = (rows_ + group - 1) / group, call = i / group * (block.end - block.begin) + j - block.begin;
+    const Index fetched = block.next_count / share;
+    const W* const next = w_row(block.next + call / share) + block.next_k + call % share * fetched;
+    const W* const both[2] = {next, next + block.half * w_.stride};
     std::array<Real, group * 2> sums;
-    kernels_.eight(x_row(i) + k, x_.stride, w_row(pair.column) + k, pair.distance * w_.stride, count, next, sums.data());
-    put_group(i, pair, k, sums.data());
+    kernels_.eight(x_row(i) + block.k, x_.stride, w_row(j) + block.k, block.half * w_.stride, block.count, both,
+                   fetched, sums.data());
+    put_group(i, j, block, sums.data());
   }
 
-  void put_group(Index i, const Pair& pair, Index k, const Real* sums) const {
+  void put_group(Index i, Index j, const Block& block, const Real* sums) const {
     const Index columns = tile_.columns();
-    Real* to = values_ + i * columns + pair.column - tile_.column_begin;
+    Real* to = values_ + i * columns + j - tile_.column_begin;
     for (const Real* end = sums + 2 * std::min(group, rows_ - i); sums < end; sums += 2, to += columns) {
-      to[0] = k == 0 ? sums[0] : to[0] + sums[0];
-      to[pair.distance] = k == 0 ? sums[1] : to[pair.distance] + sums[1];
+      to[0] = block.k == 0 ? sums[0] : to[0] + sums[0];
+      to[block.half] = block.k == 0 ? sums[1] : to[block.half] + sums[1];
     }
   }
 
