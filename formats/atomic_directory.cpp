@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "heddle/base/error.hpp"
 #include "heddle/formats/atomic_file.hpp"
@@ -28,22 +29,17 @@ AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(
                      std::filesystem::is_empty(target, error);
   check<DataError>(!exists || empty, path, ": exists and is not an empty directory; remove it or name another one");
   const std::string name = "." + target.filename().string() + ".tmp." + std::to_string(::getpid());
-  temporary_ = (target.parent_path() / name).string();
-  if (!std::filesystem::create_directory(temporary_, error)) {
-    temporary_.clear();
+  std::string temporary = (target.parent_path() / name).string();
+  if (!std::filesystem::create_directory(temporary, error)) {
     throw DataError(concatenate(path, ": cannot create it: ", error ? error.message() : name + " is in the way"));
   }
-}
-
-AtomicDirectory::~AtomicDirectory() {
-  std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+  temporary_.created(std::move(temporary));
 }
 
 void AtomicDirectory::commit() {
-  sync_directory(temporary_);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system_error(path_, "create");
-  temporary_.clear();
+  sync_directory(temporary());
+  if (::rename(temporary().c_str(), path_.c_str()) != 0) throw_system_error(path_, "create");
+  temporary_.renamed();
   const std::string parent = std::filesystem::path(path_).parent_path().string();
   sync_directory(parent.empty() ? "." : parent);
 }

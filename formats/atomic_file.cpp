@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "heddle/base/error.hpp"
 
@@ -51,17 +52,14 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
       (target.parent_path() / ("." + target.filename().string())).string() + ".tmp." + std::to_string(::getpid());
   // Another machine that shares the directory may run a process of the same number.
   for (int attempt = 0; attempt < attempts && file_.number() < 0; ++attempt) {
-    temporary_ = attempt == 0 ? base : base + "." + std::to_string(attempt);
-    file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), path);
+    std::string name = attempt == 0 ? base : base + "." + std::to_string(attempt);
+    file_ = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), path);
+    if (file_.number() >= 0) temporary_.created(std::move(name));
     if (file_.number() < 0 && errno != EEXIST) break;
   }
   if (file_.number() < 0) throw_system_error(path, "create a file in " + directory_of(target_));
   // Keeping the old file's permissions is a courtesy: not every file system can.
   if (exists) static_cast<void>(::fchmod(file_.number(), old.st_mode & permissions_bits));
-}
-
-AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -76,8 +74,8 @@ void AtomicFile::write(std::string_view bytes) {
 void AtomicFile::commit() {
   if (::fsync(file_.number()) != 0) throw_system_error(path_, "write to the disk");
   file_.close();
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_system_error(path_, "replace");
-  temporary_.clear();
+  if (::rename(temporary().c_str(), target_.c_str()) != 0) throw_system_error(path_, "replace");
+  temporary_.renamed();
   sync_directory(directory_of(target_));
 }
 

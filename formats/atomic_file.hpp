@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/temporary.hpp"
 
 namespace heddle::formats {
 
@@ -13,18 +14,17 @@ namespace heddle::formats {
 void sync_directory(const std::string& directory);
 
 // Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
-// A process killed meanwhile leaves ".NAME.tmp.PID" behind, which is safe to delete.
+// A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID" behind, which is safe to delete.
 // Throws DataError when the directory cannot be written, or the target is something else than a regular file.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
-  ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::string& path() const { return path_; }
   // Where it lies until commit().
-  const std::string& temporary() const { return temporary_; }
+  const std::string& temporary() const { return temporary_.path(); }
   int descriptor() const { return file_.number(); }
 
   // Appends all of the bytes. Throws DataError, on a full disk for example.
@@ -33,9 +33,9 @@ class AtomicFile {
   void commit();
 
  private:
-  std::string path_;       // as the caller named it
-  std::string target_;     // the same with symbolic links followed
-  std::string temporary_;  // empty once committed
+  std::string path_;    // as the caller named it
+  std::string target_;  // the same with symbolic links followed
+  Temporary temporary_;
   Descriptor file_;
 };
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "heddle/cli/signals.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/text/spelling.hpp"
@@ -94,7 +93,6 @@ void decode_token_file(const formats::TokenFile& file, const text::Tokenizer& to
   std::string text;
   text::TextPlace place = text::TextPlace::begin;
   for (Index first = 0; first < file.size(); first += block_tokens) {
-    cli::throw_if_stopped();
     ids.resize(static_cast<std::size_t>(std::min(block_tokens, file.size() - first)));
     file.read(first, ids);
     text.clear();
@@ -124,7 +122,6 @@ void check_same_tokenizer(const formats::TokenFile& file, const text::Tokenizer&
 void decode(const cli::Arguments& arguments, const TokenizeOptions& options) {
   std::optional<text::Tokenizer> tokenizer;
   if (!options.tokenizer.empty()) tokenizer = formats::load_tokenizer(options.tokenizer);
-  if (!options.output.empty()) cli::catch_stop_signals();
   cli::Output output(options.output);
   for (const std::string& name : arguments.input_or_usage("FILE")) {
     if (name != "-" && formats::looks_like_hdf5(name)) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "heddle/base/strings.hpp"
-#include "heddle/cli/signals.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/text/stream_encoder.hpp"
 #include "tokenize_reader.hpp"
@@ -158,8 +157,6 @@ void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& opt
   if (options.training.kind != text::TokenizerKind::byte) check_has_text(reader);
   const text::TokenizerModel model = learner.finish();
 
-  // Until here the first signal ends the program; from here on a file would stay behind.
-  cli::catch_stop_signals();
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   reader.add_inputs(provenance);
   formats::save_tokenizer(options.output, model, provenance);
@@ -172,7 +169,6 @@ void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& opt
 void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options) {
   TextReader reader(arguments, Documents::line);
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
-  if (!options.output.empty()) cli::catch_stop_signals();
   cli::Output output(options.output);
   LinePrinter printer(reader, tokenizer, options, output.stream());
   reader.read_into(printer);
@@ -184,12 +180,10 @@ void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& op
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_tokenizer_input(provenance, options.tokenizer);
-  cli::catch_stop_signals();
   TokenFileMaker maker(reader, tokenizer, options);
   reader.read_into(maker);
   check_has_text(reader);
   reader.add_inputs(provenance);
-  cli::throw_if_stopped();
   formats::TokenFileWriter& writer = maker.writer();
   writer.commit(provenance);
   arguments.say(concatenate(

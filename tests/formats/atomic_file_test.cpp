@@ -8,6 +8,7 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
+#include "heddle/formats/atomic_directory.hpp"
 #include "heddle/formats/atomic_file.hpp"
 #include "heddle/formats/model_file.hpp"
 #include "heddle/formats/token_file.hpp"
@@ -94,6 +95,20 @@ TEST_CASE("atomic file: temporary files are recognisable, and strangers' are lef
   file.commit();
   CHECK(read_bytes(folder.file("x")) == "content");
   CHECK(read_bytes(folder.file(expected)) == "of another machine");
+}
+
+TEST_CASE("atomic file, atomic directory: what a signal's handler removes is all that has no name yet") {
+  const TemporaryFolder folder;
+  AtomicFile done(folder.file("done")), open(folder.file("open"));
+  AtomicDirectory directory(folder.file("many"));
+  AtomicFile inner(directory.temporary() + "/inner");
+  // More names than the kernel gives at once.
+  for (int i = 0; i < 200; ++i) write_bytes(directory.temporary() + "/" + std::string(50, 'x') + std::to_string(i), "");
+  done.commit();
+  { const AtomicFile gone(folder.file("gone")); }
+  CHECK(folder.names().size() == 3);
+  remove_temporaries();
+  CHECK(folder.names() == std::vector<std::string>{"done"});
 }
 
 TEST_CASE("atomic file: symbolic links stay links") {

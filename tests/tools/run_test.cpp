@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "heddle/cli/progress.hpp"
 #include "tools/command.hpp"
@@ -129,10 +131,20 @@ TEST_CASE("signals: the second ends a program that does not listen") {
 TEST_CASE("signals: one that comes while input is awaited leaves no file behind") {
   const TemporaryFolder folder;
   const std::string list = "ls -A " + (folder / ".");
-  const Outcome outcome = run_command("coproc " + toy + " -o " + (folder / "out") + "; until " + list +
-                                      " | grep -q tmp; do sleep 0.01; done; kill $COPROC_PID; wait $COPROC_PID");
-  CHECK(outcome.status == 143);
-  CHECK(outcome.err == "toy: stopped on request (SIGTERM)\n");
+  const auto stopped_by = [&](const std::string& signal, const std::string& action) {
+    // Without job control a shell starts what it does not wait for with SIGINT ignored.
+    return run_command("set -m; coproc " + toy + " --action " + action + " -o " + (folder / "out") + "; until " + list +
+                       " | grep -q tmp; do sleep 0.01; done; kill -" + signal + " $COPROC_PID; wait $COPROC_PID");
+  };
+  for (const auto& [signal, status] :
+       std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"INT", 130}, {"HUP", 129}}) {
+    CAPTURE(signal);
+    CHECK(stopped_by(signal, "copy").status == status);
+    CHECK(run_command(list).out.empty());
+  }
+  const Outcome listening = stopped_by("TERM", "listen");
+  CHECK(listening.status == 143);
+  CHECK(listening.err == "toy: stopped on request (SIGTERM)\n");
   CHECK(run_command(list).out.empty());
 }
 

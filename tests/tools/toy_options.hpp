@@ -11,7 +11,7 @@ namespace toy {
 using heddle::Field;
 using heddle::Index;
 
-enum class Action { copy, data_error, numeric_error, foreign_error, out_of_memory, flood, wait, stay };
+enum class Action { copy, listen, data_error, numeric_error, foreign_error, out_of_memory, flood, wait, stay };
 enum class Activation { relu, gelu };
 
 }  // namespace toy
@@ -19,6 +19,7 @@ enum class Activation { relu, gelu };
 template <>
 struct heddle::Names<toy::Action> {
   static constexpr std::pair<toy::Action, std::string_view> list[] = {{toy::Action::copy, "copy"},
+                                                                      {toy::Action::listen, "listen"},
                                                                       {toy::Action::data_error, "data-error"},
                                                                       {toy::Action::numeric_error, "numeric-error"},
                                                                       {toy::Action::foreign_error, "foreign-error"},

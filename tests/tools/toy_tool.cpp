@@ -14,7 +14,6 @@ namespace {
 using namespace heddle;
 
 void copy(const cli::Arguments& arguments, const std::string& target) {
-  cli::catch_stop_signals();
   cli::Output output(target);
   for (const std::string& name : arguments.input_or_usage("FILE")) {
     cli::Input input(name);
@@ -35,6 +34,10 @@ int act(cli::Arguments& arguments) {
   const auto options = arguments.read<toy::Options>();
   switch (options.action) {
     case toy::Action::copy:
+      copy(arguments, options.output);
+      return 0;
+    case toy::Action::listen:
+      cli::catch_stop_signals();
       copy(arguments, options.output);
       return 0;
     case toy::Action::data_error:

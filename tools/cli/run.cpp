@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "heddle/cli/signals.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/precision.hpp"
@@ -70,6 +71,7 @@ int detail::run(int argc, char** argv, const About& about, const std::function<i
   stop_blas_threads();
   reserve_standard_streams();
   signal(SIGPIPE, SIG_IGN);
+  clean_up_on_signals();
   // So that a file size limit is an error of write(), which leaves no half-written file.
   signal(SIGXFSZ, SIG_IGN);
   try {

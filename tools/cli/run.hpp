@@ -19,8 +19,9 @@ int run(int argc, char** argv, const About& about, const std::function<int(Argum
 // Calls body(arguments), which may return an exit status (75, exit_status_of(signal)), and returns the process's.
 // Whatever the body throws is printed as "tool: message" on standard error and ends with Error::exit_status(), or 1.
 // Beforehand it may start the process anew, once, with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS reads the
-// variable only when it is loaded. SIGPIPE is ignored, so that losing standard error stops no training; a lost standard
-// output ends the process by SIGPIPE after everything has been cleaned up.
+// variable only when it is loaded. Signals leave no temporary file behind (signals.hpp). SIGPIPE is ignored, so that
+// losing standard error stops no training; a lost standard output ends the process by SIGPIPE after everything has been
+// cleaned up.
 template <class Body>
 int run(int argc, char** argv, const About& about, const Body& body) {
   return detail::run(argc, argv, about, [&body](Arguments& arguments) -> int {

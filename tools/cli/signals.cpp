@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "heddle/formats/temporary.hpp"
+
 namespace heddle::cli {
 
 namespace {
@@ -30,22 +32,44 @@ void note(int signal) {
   if (first_at.compare_exchange_strong(none, now)) {
     requested.store(signal);
   } else if (now - first_at.load() > same_request) {
+    formats::remove_temporaries();
     _exit(exit_status_of(signal));
   }
 }
 
+// The signal's own effect is back when this is called, so that whoever waits for the process sees what ended it.
+void clean_up(int signal) {
+  formats::remove_temporaries();
+  raise(signal);
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+bool is_ignored(int signal) {
+  struct sigaction inherited {};
+  sigaction(signal, nullptr, &inherited);
+  return inherited.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
+void clean_up_on_signals() {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    if (!is_ignored(signal)) handle(signal, clean_up, SA_RESETHAND | SA_NODEFER);
+  }
+}
+
 void catch_stop_signals() {
-  struct sigaction action {};
-  action.sa_handler = note;
-  sigemptyset(&action.sa_mask);
   // Without SA_RESTART: a read that waits for input must return to see the request.
-  sigaction(SIGTERM, &action, nullptr);
+  handle(SIGTERM, note, 0);
   // A shell starts background jobs with SIGINT ignored, so that Ctrl-C is not meant for them.
-  struct sigaction inherited {};
-  sigaction(SIGINT, nullptr, &inherited);
-  if (inherited.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);
+  if (!is_ignored(SIGINT)) handle(SIGINT, note, 0);
 }
 
 int stop_requested() {

@@ -1,12 +1,17 @@
-// Stopping on request: SIGTERM and SIGINT ask, the program saves and leaves; a second one leaves at once.
+// Stopping on request. SIGTERM, SIGINT and SIGHUP end a program as is usual, but leave no temporary file behind. In one
+// that has something to save, SIGTERM and SIGINT ask: it saves and leaves; a second one ends it at once.
 #pragma once
 
 #include "heddle/base/error.hpp"
 
 namespace heddle::cli {
 
+// From here on a signal that ends the process removes what formats has under temporary names first. run() calls it.
+// Signals that the process was started to ignore (by nohup, say) stay ignored.
+void clean_up_on_signals();
+
 // From here on the first SIGTERM or SIGINT is only noted, and the second ends the process with 128 + its number.
-// For tools that poll stop_requested() or read their input through Input; others die of the first, as is usual.
+// For tools that poll stop_requested().
 void catch_stop_signals();
 
 // The number of the signal that asked to stop, or 0. A relaxed load: cheap enough for inner loops.
