@@ -31,7 +31,8 @@ struct LoadedDecoder {
   text::Tokenizer tokenizer;
 };
 
-// The same for what only a decoder can do. Throws DataError for an encoder.
+// For what only a decoder can do. Throws DataError, which names the file, for an encoder.
+LoadedDecoder decoder_of(LoadedModel loaded, const std::string& path);
 LoadedDecoder load_decoder(const ModelFile& file);
 
 }  // namespace heddle::formats

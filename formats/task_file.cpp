@@ -154,7 +154,7 @@ LoadedModel load_language_model(const std::string& path, const std::string& base
   const Adapted files(path, base);
   const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
   check<DataError>(task == models::Task::lm, path, ": is an adapter for the task ", to_text(task),
-                   ", not for a language model; use it with classify");
+                   ", not for a language model; use it with classify, without --labels");
   return {models::make_model(files.config(), files.weights()), files.base().tokenizer()};
 }
 

@@ -60,20 +60,24 @@ class Classifier {
       const auto examples = encode_task(data, {task.task, labels, loaded.tokenizer, framing, gold()}, overlong);
       return answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
     });
-    report_overlong(overlong);
+    if (overlong.count > 0) arguments_.say(overlong_note(overlong, task.task));
   }
 
   void with_language_model() {
-    const formats::LoadedDecoder loaded = formats::load_decoder(formats::ModelFile(arguments_.operand("MODEL")));
+    const std::string path = arguments_.operand("MODEL");
+    const formats::LoadedDecoder loaded = decoder_of(formats::load_language_model(path, options_.base), path);
     const std::optional<std::string> neutral =
         arguments_.given("neutral") ? std::optional(options_.zero_shot.neutral) : std::nullopt;
-    const LabelAsker ask(loaded, options_.zero_shot, neutral, options_.batch_tokens);
+    LabelAsker ask(loaded, options_, neutral);
     const data::LabelSet labels(options_.zero_shot.labels);
     classify({.task = Task::classify, .labels = labels.names()}, labels, [&](const TaskData& data) {
       TaskAnswers answers;
       answers.classes = ask(data);
       return answers;
     });
+    if (const Index count = ask.overlong().count; count > 0) {
+      arguments_.say(concatenate(count, " prompts were longer than the context, and lost their beginning"));
+    }
   }
 
   void classify(const models::TaskConfig& task, const data::LabelSet& labels, const Answerer& answerer) {
@@ -122,12 +126,6 @@ class Classifier {
     output_.stream() << (options_.json ? judgement.json.dump() + "\n" : judgement.text);
   }
 
-  void report_overlong(const data::OverlongTexts& overlong) const {
-    if (overlong.count == 0) return;
-    arguments_.say(concatenate(overlong.count, " texts were longer than the context, and ",
-                               overlong.how == data::Overlong::split ? "split" : "cut"));
-  }
-
   // Of a part of the input, for each token of a batch: about sixteen batches, within which texts are sorted by length.
   static constexpr Index bytes_for_a_token = 64;
 
@@ -140,6 +138,8 @@ class Classifier {
 void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(options.zero_shot.labels.empty() == options.zero_shot.template_text.empty(),
                     "--labels and --template go together");
+  check<UsageError>(options.zero_shot.labels.empty() || options.overlong != data::Overlong::split,
+                    "--overlong split: is for fine-tuned models; a prompt can only be cut");
   check<UsageError>(options.evaluate || options.folds == 0, "--folds needs --evaluate");
   check<UsageError>(options.evaluate || !options.json, "--json is for --evaluate; --jsonl gives an object a line");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),

@@ -26,7 +26,8 @@ struct ZeroShotOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("labels", "classes to choose among by asking a language model; apart by commas").takes("LIST"),
             self.labels);
-    visitor(Field("template", "the prompt, with {} for the text; the label follows it").takes("TEXT"), self.template_text);
+    visitor(Field("template", "the prompt, with {} wherever the text goes; the label follows it").takes("TEXT"),
+            self.template_text);
     visitor(Field("label_score", "compare the labels' log-likelihoods, or their means over the labels' tokens"),
             self.label_score);
     visitor(Field("neutral", "subtract each label's score after the prompt with this for a text, N/A for example")
@@ -61,7 +62,9 @@ struct ClassifyOptions {
                   "only --fold; 0 means all").range(0, 10000).takes("K"), self.folds);
     visitor(Field("fold", "the part, from 0").range(0, 9999).takes("I"), self.fold);
     visitor(Field("batch_tokens", "most tokens in a batch").range(1, 100000000).takes("N"), self.batch_tokens);
-    visitor(Field("overlong", "texts longer than the context: an error, cut them, or split them and let the parts vote"),
+    visitor(Field("overlong",
+                  "texts longer than the context, and questions longer than half of it: an error, cut them, or (not "
+                  "questions, nor with --labels) split them and let the parts vote"),
             self.overlong);
     visitor(Field("longest_answer", "most tokens of an answer").range(1, 100000).takes("N"), self.longest_answer);
     visitor(Field("null_threshold", "give no answer where that scores better by more than this").takes("X"),

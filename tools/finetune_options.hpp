@@ -36,7 +36,9 @@ struct FinetuneSettings {
                   "of a text that answers a question, or more of what the model was pre-trained for (lm)").takes("NAME"),
             self.task);
     visitor(Field("input", "Labelled files"), self.input);
-    visitor(Field("overlong", "examples longer than the context: an error, cut them, or learn from all of their parts"),
+    visitor(Field("overlong",
+                  "examples longer than the context, and questions longer than half of it: an error, cut them, or "
+                  "(not questions) learn from all of their parts"),
             self.overlong);
     visitor(Field("folds", "cut --train into this many equal parts; 0 means use all of it").range(0, 10000).takes("K"),
             self.folds);

@@ -1,8 +1,8 @@
 #include "label_asker.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <cctype>
 
+#include "heddle/decoding/softmax.hpp"
 #include "heddle/text/text_error.hpp"
 
 namespace heddle {
@@ -11,53 +11,87 @@ namespace {
 
 constexpr std::string_view mark = "{}";  // where in the template the text goes
 
-void normalise(std::vector<double>& scores) {
-  const double maximum = *std::max_element(scores.begin(), scores.end());
-  double sum = 0;
-  for (double& score : scores) sum += score = std::exp(score - maximum);
-  for (double& score : scores) score /= sum;
+// The labels as a text would go on: after a space unless the template ends in white space.
+std::vector<decoding::Tokens> encoded(const ZeroShotOptions& options, const text::Tokenizer& tokenizer) {
+  const bool ends_in_space = std::isspace(static_cast<unsigned char>(options.template_text.back())) != 0;
+  std::vector<decoding::Tokens> labels;
+  for (const std::string& label : options.labels) {
+    labels.push_back(tokenizer.encode(ends_in_space ? label : " " + label, text::SpecialText::plain));
+  }
+  return labels;
+}
+
+std::vector<std::variant<TokenId, std::string>> cut(const std::string& pattern, const text::Tokenizer& tokenizer) {
+  std::vector<std::variant<TokenId, std::string>> parts;
+  std::size_t begin = 0;
+  while (const auto special = tokenizer.find_special(pattern, begin)) {
+    parts.emplace_back(pattern.substr(begin, special->begin - begin));
+    parts.emplace_back(special->id);
+    begin = special->end;
+  }
+  parts.emplace_back(pattern.substr(begin));
+  return parts;
+}
+
+std::string with_text(std::string part, const std::string& text) {
+  for (std::size_t at = 0; (at = part.find(mark, at)) != part.npos; at += text.size()) {
+    part.replace(at, mark.size(), text);
+  }
+  return part;
 }
 
 }  // namespace
 
-LabelAsker::LabelAsker(const formats::LoadedDecoder& loaded, const ZeroShotOptions& options,
-                       const std::optional<std::string>& neutral, Index batch_tokens)
-    : loaded_(loaded), options_(options), batch_tokens_(batch_tokens) {
-  const std::string& pattern = options.template_text;
-  check<UsageError>(options.labels.size() >= 2, "--labels: at least two are needed");
+LabelAsker::LabelAsker(const formats::LoadedDecoder& loaded, const ClassifyOptions& options,
+                       const std::optional<std::string>& neutral)
+    : loaded_(loaded), options_(options), overlong_{options.overlong} {
+  const std::string& pattern = options.zero_shot.template_text;
+  check<UsageError>(options.zero_shot.labels.size() >= 2, "--labels: at least two are needed");
   check<UsageError>(pattern.find(mark) != pattern.npos,
                     "--template: says with {} where the text goes: --template 'Review: {} Sentiment:'");
-  // A label is read on as text would: after a space unless the template ends in white space.
-  const bool ends_in_space = std::isspace(static_cast<unsigned char>(pattern.back())) != 0;
-  for (const std::string& label : options.labels) {
-    labels_.push_back(loaded.tokenizer.encode(ends_in_space ? label : " " + label));
-  }
+  template_ = cut(pattern, loaded.tokenizer);
+  labels_ = encoded(options.zero_shot, loaded.tokenizer);
+  room_ = decoding::prompt_room(loaded.model, labels_);
   prior_.assign(labels_.size(), 0.0);
   if (neutral) prior_ = scores({prompt(*neutral, "--neutral")}).front();
 }
 
-decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& where) const {
-  std::string asked = options_.template_text;
-  asked.replace(asked.find(mark), mark.size(), text);
-  check<DataError>(!asked.empty(), where, ": the prompt is empty; write more than {} in --template");
+// Special tokens are those of the template; what looks like one in a text is text.
+decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& where) {
+  decoding::Tokens ids;
   try {
-    return loaded_.tokenizer.encode(asked);
+    for (const auto& part : template_) {
+      if (const auto* const special = std::get_if<TokenId>(&part)) {
+        ids.push_back(*special);
+      } else {
+        loaded_.tokenizer.encode(with_text(std::get<std::string>(part), text), ids, text::SpecialText::plain);
+      }
+    }
   } catch (const text::TextError& error) {
     throw DataError(where + ": " + error.reason());
   }
+  check<DataError>(!ids.empty(), where, ": the prompt is empty; write more than {} in --template");
+  const auto size = static_cast<Index>(ids.size());
+  if (size <= room_) return ids;
+  check<DataError>(overlong_.how == data::Overlong::truncate, where, ": the prompt has ", size,
+                   " tokens, more than the ", room_,
+                   " that the context has beside the labels; shorten it, or keep its end with --overlong truncate");
+  ids.erase(ids.begin(), ids.end() - room_);
+  ++overlong_.count;
+  return ids;
 }
 
 // Log-likelihoods, or their means.
 std::vector<std::vector<double>> LabelAsker::scores(const std::vector<decoding::Tokens>& prompts) const {
-  auto scores = decoding::label_log_likelihoods(loaded_.model, prompts, labels_, batch_tokens_);
-  if (options_.label_score == LabelScore::sum) return scores;
+  auto scores = decoding::label_log_likelihoods(loaded_.model, prompts, labels_, options_.batch_tokens);
+  if (options_.zero_shot.label_score == LabelScore::sum) return scores;
   for (std::vector<double>& of_prompt : scores) {
     for (std::size_t l = 0; l < labels_.size(); ++l) of_prompt[l] /= static_cast<double>(labels_[l].size());
   }
   return scores;
 }
 
-std::vector<std::vector<double>> LabelAsker::operator()(const TaskData& data) const {
+std::vector<std::vector<double>> LabelAsker::operator()(const TaskData& data) {
   std::vector<decoding::Tokens> prompts;
   for (const data::LabelledText& text : data.texts) {
     prompts.push_back(prompt(text.text, concatenate(data.file, ":", text.line)));
@@ -65,7 +99,7 @@ std::vector<std::vector<double>> LabelAsker::operator()(const TaskData& data) co
   auto result = scores(prompts);
   for (std::vector<double>& of_prompt : result) {
     for (std::size_t l = 0; l < prior_.size(); ++l) of_prompt[l] -= prior_[l];
-    normalise(of_prompt);
+    of_prompt = decoding::softmax(std::span<const double>(of_prompt));
   }
   return result;
 }

@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "classify_options.hpp"
+#include "heddle/data/task_examples.hpp"
 #include "heddle/decoding/zero_shot.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "task_data.hpp"
@@ -14,23 +16,29 @@ namespace heddle {
 
 class LabelAsker {
  public:
-  // With a neutral text, each label's score after the prompt with that is subtracted. Throws UsageError where there are
-  // fewer than two labels, or the template has no place for the text.
-  LabelAsker(const formats::LoadedDecoder& loaded, const ZeroShotOptions& options,
-             const std::optional<std::string>& neutral, Index batch_tokens);
+  // With a neutral text, each label's score after the prompt with that is subtracted. All must stay. Throws UsageError
+  // where there are fewer than two labels, or the template has no place for the text.
+  LabelAsker(const formats::LoadedDecoder& loaded, const ClassifyOptions& options,
+             const std::optional<std::string>& neutral);
 
-  // The probability of each label for each text: [texts][labels].
-  std::vector<std::vector<double>> operator()(const TaskData& data) const;
+  // The probability of each label for each text: [texts][labels]. Throws DataError, "FILE:LINE: …", for a prompt that
+  // does not fit and is not to be cut.
+  std::vector<std::vector<double>> operator()(const TaskData& data);
+
+  // How many prompts were longer than the context, and lost their beginning.
+  const data::OverlongTexts& overlong() const { return overlong_; }
 
  private:
-  decoding::Tokens prompt(const std::string& text, const std::string& where) const;
+  decoding::Tokens prompt(const std::string& text, const std::string& where);
   std::vector<std::vector<double>> scores(const std::vector<decoding::Tokens>& prompts) const;
 
   const formats::LoadedDecoder& loaded_;
-  const ZeroShotOptions& options_;
-  Index batch_tokens_;
+  const ClassifyOptions& options_;
+  std::vector<std::variant<TokenId, std::string>> template_;  // cut where it spells special tokens
   std::vector<decoding::Tokens> labels_;
+  Index room_;                 // of a prompt, in tokens
   std::vector<double> prior_;  // of each label
+  data::OverlongTexts overlong_;
 };
 
 }  // namespace heddle

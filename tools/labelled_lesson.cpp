@@ -57,28 +57,34 @@ models::TaskConfig LabelledLesson::task() const {
   return config;
 }
 
-std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel& model, const training::Plan& plan) {
+std::vector<data::TaskExample> LabelledLesson::encode(const models::ModelConfig& config) {
   const FinetuneSettings& settings = options_.settings;
-  const models::ModelConfig& config = model.body().config();
   const data::Framing framing(tokenizer_, config.context, config.segments > 0);
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_task(train_, with, overlong);
   if (valid_) valid_examples_ = encode_task(*valid_, with, overlong);
-  if (overlong.count > 0) {
-    arguments_.say(concatenate(overlong.count, " examples were longer than the context, and ",
-                               overlong.how == data::Overlong::split ? "split" : "cut"));
-  }
-  std::vector<double> weights;
-  if (settings.class_weights == ClassWeights::balanced) {
-    check<UsageError>(labels_.size() > 0, "--class-weights: the task has no classes");
-    weights = training::balanced_weights(examples, labels_.size(), settings.task);
-  }
+  if (overlong.count > 0) arguments_.say(overlong_note(overlong, settings.task));
+  return examples;
+}
+
+std::vector<double> LabelledLesson::class_weights(std::span<const data::TaskExample> examples) const {
+  const FinetuneSettings& settings = options_.settings;
+  if (settings.class_weights != ClassWeights::balanced) return {};
+  check<UsageError>(labels_.size() > 0, "--class-weights: the task has no classes");
+  return training::balanced_weights(examples, labels_.size(), settings.task);
+}
+
+std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel& model, const training::Plan& plan) {
+  const FinetuneSettings& settings = options_.settings;
+  std::vector<data::TaskExample> examples = encode(model.body().config());
+  std::vector<double> weights = class_weights(examples);
   training::TaskObjective::Evaluate judge_model;
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
   const bool lower = settings.metric == "mean_squared_error";
-  auto objective = std::make_unique<training::TaskObjective>(model, std::move(examples), plan, weights, judge_model,
-                                                             lower ? training::Better::lower : training::Better::higher);
+  auto objective =
+      std::make_unique<training::TaskObjective>(model, std::move(examples), plan, std::move(weights), judge_model,
+                                                lower ? training::Better::lower : training::Better::higher);
   if (settings.piece_dropout > 0) {
     objective->drop_pieces({settings.piece_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
   }

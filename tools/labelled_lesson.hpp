@@ -19,6 +19,9 @@ class LabelledLesson : public Lesson {
   std::string summary() const override;
 
  private:
+  // Both files; says what was too long.
+  std::vector<data::TaskExample> encode(const models::ModelConfig& config);
+  std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
   std::vector<training::Figure> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
 
   const FinetuneOptions& options_;

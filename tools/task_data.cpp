@@ -76,7 +76,9 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
   if (with.task == Task::label) {
     return data::tag_examples(data.sentences, data.file, with.labels, with.tokenizer, with.framing, overlong);
   }
-  if (with.task == Task::span) return data::span_examples(data.questions, data.file, with.tokenizer, with.framing);
+  if (with.task == Task::span) {
+    return data::span_examples(data.questions, data.file, with.tokenizer, with.framing, overlong);
+  }
   auto examples = data::text_examples(data.texts, data.file, with.tokenizer, with.framing, overlong);
   if (with.gold == formats::Gold::absent) return examples;
   if (with.task == Task::regress) {
@@ -89,6 +91,14 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
     example.label = static_cast<TokenId>(labels[static_cast<std::size_t>(example.source)]);
   }
   return examples;
+}
+
+std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
+  if (task == Task::span) {
+    return concatenate(overlong.count, " questions took more than half of the context, and were cut");
+  }
+  return concatenate(overlong.count, " texts were longer than the context, and ",
+                     overlong.how == data::Overlong::split ? "split" : "cut");
 }
 
 }  // namespace heddle

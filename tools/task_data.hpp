@@ -59,4 +59,7 @@ struct EncodeTask {
 };
 std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with, data::OverlongTexts& overlong);
 
+// What a tool says of examples that were too long, of which there is one at least.
+std::string overlong_note(const data::OverlongTexts& overlong, models::Task task);
+
 }  // namespace heddle

@@ -4,6 +4,25 @@
 
 namespace heddle::data {
 
+namespace {
+
+struct Span {
+  Index from, count;
+};
+
+// Windows of at most `width` that cover the length and overlap by half.
+std::vector<Span> overlapping(Index length, Index width) {
+  std::vector<Span> spans;
+  for (Index from = 0;;) {
+    const Index count = std::min(width, length - from);
+    spans.push_back({from, count});
+    if (from + count >= length) return spans;
+    from = std::min(from + std::max<Index>(1, width / 2), length - width);
+  }
+}
+
+}  // namespace
+
 Framing::Framing(const text::Tokenizer& tokenizer, Index context, bool has_segments)
     : context_(context), has_segments_(has_segments) {
   if (tokenizer.classification() && tokenizer.separator()) {
@@ -34,9 +53,7 @@ std::vector<FramedSequence> Framing::operator()(std::span<const TokenId> first, 
 std::vector<FramedSequence> Framing::cut(std::span<const TokenId> first, std::optional<std::span<const TokenId>> second,
                                          Overlong overlong) const {
   const Index a = static_cast<Index>(first.size()), b = second ? static_cast<Index>(second->size()) : 0;
-  const Index room = context_ - overhead(second.has_value());
-  check<DataError>(room >= (second ? 2 : 1), "a context of ", context_, " tokens is too short for ",
-                   second ? "two texts" : "a text");
+  const Index room = this->room(second.has_value());
   check<DataError>(a + b <= room || overlong != Overlong::error, a + b + context_ - room,
                    " tokens are more than the context of ", context_, "; see --overlong");
   std::vector<FramedSequence> sequences;
@@ -44,19 +61,38 @@ std::vector<FramedSequence> Framing::cut(std::span<const TokenId> first, std::op
   return sequences;
 }
 
+std::vector<FramedSequence> Framing::question(std::span<const TokenId> question, std::span<const TokenId> context,
+                                              Overlong overlong) const {
+  const auto asked = static_cast<Index>(question.size()), length = static_cast<Index>(context.size());
+  const Index room = this->room(true);
+  const Index kept = asked + length <= room ? asked : std::min(asked, room / 2);
+  check<DataError>(kept == asked || overlong == Overlong::truncate, "a question of ", asked,
+                   " tokens leaves too little of the model's ", context_, " for its context; see --overlong truncate");
+  std::vector<FramedSequence> sequences;
+  for (const Span& window : overlapping(length, room - kept)) {
+    sequences.push_back(frame(question, context, {0, kept, window.from, window.count}));
+  }
+  return sequences;
+}
+
+Index Framing::room(bool pair) const {
+  const Index room = context_ - overhead(pair);
+  check<DataError>(room >= (pair ? 2 : 1), "a context of ", context_, " tokens is too short for ",
+                   pair ? "two texts" : "a text");
+  return room;
+}
+
 std::vector<Framing::Window> Framing::windows(Index first, Index second, Index room, Overlong overlong) const {
   if (first + second <= room) return {{0, first, 0, second}};
   // The shorter text keeps up to half of the room, the longer one has the rest.
   const Index shorter = std::min({first, second, room / 2}), longer = room - shorter;
-  const bool first_is_longer = first >= second;
-  const Index length = std::max(first, second);
   std::vector<Window> result;
-  for (Index from = 0;;) {
-    const Index count = std::min(longer, length - from);
-    result.push_back(first_is_longer ? Window{from, count, 0, shorter} : Window{0, shorter, from, count});
-    if (overlong == Overlong::truncate || from + count >= length) return result;
-    from = std::min(from + std::max<Index>(1, longer / 2), length - longer);
+  for (const Span& span : overlapping(std::max(first, second), longer)) {
+    result.push_back(first >= second ? Window{span.from, span.count, 0, shorter}
+                                     : Window{0, shorter, span.from, span.count});
+    if (overlong == Overlong::truncate) break;
   }
+  return result;
 }
 
 FramedSequence Framing::frame(std::span<const TokenId> first, std::optional<std::span<const TokenId>> second,

@@ -49,11 +49,17 @@ class Framing {
   std::vector<FramedSequence> operator()(std::span<const TokenId> first, Overlong overlong) const;
   std::vector<FramedSequence> operator()(std::span<const TokenId> first, std::span<const TokenId> second,
                                          Overlong overlong) const;
+  // A question before each of the windows, which overlap by half, that it takes to read all of a context. The question
+  // does not fit where both do not and it is longer than half of the room. Overlong::truncate cuts its end, other ways
+  // throw DataError.
+  std::vector<FramedSequence> question(std::span<const TokenId> question, std::span<const TokenId> context,
+                                       Overlong overlong) const;
 
  private:
   struct Window {
     Index first_from, first_count, second_from, second_count;
   };
+  Index room(bool pair) const;
   std::vector<Window> windows(Index first, Index second, Index room, Overlong overlong) const;
   FramedSequence frame(std::span<const TokenId> first, std::optional<std::span<const TokenId>> second,
                        const Window& window) const;

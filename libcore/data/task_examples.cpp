@@ -1,30 +1,28 @@
 #include "heddle/data/task_examples.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::data {
 
 namespace {
 
-std::vector<TokenId> encode(const text::Tokenizer& tokenizer, std::string_view text, const std::string& where) {
+// Adds to messages which example they are about.
+template <class Call>
+void located(const std::string& where, const Call& call) {
   try {
-    return tokenizer.encode(text, text::SpecialText::plain);
+    call();
   } catch (const text::TextError& error) {
     throw DataError(where + ": " + error.reason());
-  }
-}
-
-template <class Frame>
-std::vector<FramedSequence> framed(const std::string& where, OverlongTexts& overlong, Index tokens, const Frame& frame) {
-  try {
-    std::vector<FramedSequence> parts = frame(overlong.how);
-    Index kept = 0;
-    for (const FramedSequence& part : parts) kept = std::max(kept, part.first_count + part.second_count);
-    overlong.count += kept < tokens ? 1 : 0;
-    return parts;
   } catch (const DataError& error) {
     throw DataError(where + ": " + error.what());
   }
+}
+
+std::vector<TokenId> encode(const text::Tokenizer& tokenizer, std::string_view text) {
+  return tokenizer.encode(text, text::SpecialText::plain);
 }
 
 std::string place(std::string_view file, Index line) { return concatenate(file, ":", line); }
@@ -51,6 +49,20 @@ TokenSpan answer_in(const SpanQuestion& question, std::span<const text::LocatedT
   return {0, 0};
 }
 
+TaskExample example_of(FramedSequence sequence, std::size_t source) {
+  TaskExample example;
+  example.sequence = std::move(sequence);
+  example.source = static_cast<Index>(source);
+  return example;
+}
+
+// Where the longest part of an example has fewer tokens than the example.
+void count_overlong(std::span<const FramedSequence> parts, std::size_t tokens, OverlongTexts& overlong) {
+  Index kept = 0;
+  for (const FramedSequence& part : parts) kept = std::max(kept, part.first_count + part.second_count);
+  overlong.count += kept < static_cast<Index>(tokens) ? 1 : 0;
+}
+
 }  // namespace
 
 std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std::string_view file,
@@ -58,19 +70,15 @@ std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std:
                                        OverlongTexts& overlong) {
   std::vector<TaskExample> examples;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string where = place(file, texts[i].line);
-    const std::vector<TokenId> first = encode(tokenizer, texts[i].text, where);
-    std::vector<TokenId> second;
-    if (texts[i].second_text) second = encode(tokenizer, *texts[i].second_text, where);
-    const auto tokens = static_cast<Index>(first.size() + second.size());
-    for (FramedSequence& part : framed(where, overlong, tokens, [&](Overlong how) {
-           return texts[i].second_text ? framing(first, second, how) : framing(first, how);
-         })) {
-      TaskExample example;
-      example.sequence = std::move(part);
-      example.source = static_cast<Index>(i);
-      examples.push_back(std::move(example));
-    }
+    located(place(file, texts[i].line), [&] {
+      const std::vector<TokenId> first = encode(tokenizer, texts[i].text);
+      std::vector<TokenId> second;
+      if (texts[i].second_text) second = encode(tokenizer, *texts[i].second_text);
+      std::vector<FramedSequence> parts =
+          texts[i].second_text ? framing(first, second, overlong.how) : framing(first, overlong.how);
+      count_overlong(parts, first.size() + second.size(), overlong);
+      for (FramedSequence& part : parts) examples.push_back(example_of(std::move(part), i));
+    });
   }
   return examples;
 }
@@ -81,49 +89,48 @@ std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences,
   std::vector<TaskExample> examples;
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     const TaggedSentence& sentence = sentences[i];
-    const std::string where = place(file, sentence.lines.empty() ? Index{1} : sentence.lines.front());
-    const AlignedWords words = align_words(tokenizer, sentence.words);
     std::vector<TokenId> tags;
-    if (!sentence.tags.empty()) {
-      for (const Index id : tag_ids(sentence, labels, file)) tags.push_back(static_cast<TokenId>(id));
-    }
-    for (FramedSequence& part : framed(where, overlong, static_cast<Index>(words.ids.size()),
-                                       [&](Overlong how) { return framing(words.ids, how); })) {
-      TaskExample example;
-      example.sequence = std::move(part);
-      example.source = static_cast<Index>(i);
-      add_words(words, tags, example);
-      examples.push_back(std::move(example));
-    }
+    for (const Index id : tag_ids(sentence, labels, file)) tags.push_back(static_cast<TokenId>(id));
+    located(place(file, sentence.lines.empty() ? Index{1} : sentence.lines.front()), [&] {
+      const AlignedWords words = align_words(tokenizer, sentence.words);
+      std::vector<FramedSequence> parts = framing(words.ids, overlong.how);
+      count_overlong(parts, words.ids.size(), overlong);
+      for (FramedSequence& part : parts) {
+        examples.push_back(example_of(std::move(part), i));
+        add_words(words, tags, examples.back());
+      }
+    });
   }
   return examples;
 }
 
 std::vector<TaskExample> span_examples(std::span<const SpanQuestion> questions, std::string_view file,
-                                       const text::Tokenizer& tokenizer, const Framing& framing) {
+                                       const text::Tokenizer& tokenizer, const Framing& framing,
+                                       OverlongTexts& overlong) {
   std::vector<TaskExample> examples;
   const std::string* known = nullptr;
   std::vector<text::LocatedToken> context;
+  std::vector<TokenId> ids;  // of the context
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const SpanQuestion& question = questions[i];
-    const std::string where = concatenate(file, ": question '", question.id, "'");
-    if (question.context.get() != known) {
-      context = tokenizer.encode_with_offsets(*question.context, text::SpecialText::plain);
-      known = question.context.get();
-    }
-    std::vector<TokenId> ids;
-    for (const text::LocatedToken& token : context) ids.push_back(token.id);
-    OverlongTexts overlong{Overlong::split};
-    const std::vector<TokenId> asked = encode(tokenizer, question.question, where);
-    for (FramedSequence& part : framed(where, overlong, static_cast<Index>(asked.size() + ids.size()),
-                                       [&](Overlong how) { return framing(asked, ids, how); })) {
-      TaskExample example;
-      example.context.assign(context.begin() + part.second_from, context.begin() + part.second_from + part.second_count);
-      example.answer = answer_in(question, example.context, part.second_at);
-      example.sequence = std::move(part);
-      example.source = static_cast<Index>(i);
-      examples.push_back(std::move(example));
-    }
+    located(concatenate(file, ": question ", text::quoted(question.id)), [&] {
+      if (question.context.get() != known) {
+        context = tokenizer.encode_with_offsets(*question.context, text::SpecialText::plain);
+        known = question.context.get();
+        ids.clear();
+        for (const text::LocatedToken& token : context) ids.push_back(token.id);
+      }
+      const std::vector<TokenId> asked = encode(tokenizer, question.question);
+      std::vector<FramedSequence> parts = framing.question(asked, ids, overlong.how);
+      overlong.count += parts.front().first_count < static_cast<Index>(asked.size()) ? 1 : 0;
+      for (FramedSequence& part : parts) {
+        TaskExample example = example_of(std::move(part), i);
+        const auto begin = context.begin() + example.sequence.second_from;
+        example.context.assign(begin, begin + example.sequence.second_count);
+        example.answer = answer_in(question, example.context, example.sequence.second_at);
+        examples.push_back(std::move(example));
+      }
+    });
   }
   return examples;
 }

@@ -33,16 +33,18 @@ struct OverlongTexts {
   Index count = 0;
 };
 
-// Each function throws DataError, "FILE:LINE: …" (a question's id for spans), for examples that do not fit and are not to
-// be cut, and TextError where the tokenizer has no token. Texts that look like special tokens are text.
+// Each function throws DataError, "FILE:LINE: …" (a question's id for spans), for examples that do not fit and are not
+// to be cut, or have characters that the tokenizer has no token for. Texts that look like special tokens are text.
 std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std::string_view file,
                                        const text::Tokenizer& tokenizer, const Framing& framing, OverlongTexts& overlong);
 // Tags are left at -1 for sentences without any.
 std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences, std::string_view file,
                                       const LabelSet& labels, const text::Tokenizer& tokenizer, const Framing& framing,
                                       OverlongTexts& overlong);
-// Contexts are split into windows that overlap by half; a window without the answer has none. The question comes first.
+// Contexts are split into windows that overlap by half, whatever is done with what is too long, which questions are
+// that take more than half of the sequence; a window without the answer has none. The question comes first.
 std::vector<TaskExample> span_examples(std::span<const SpanQuestion> questions, std::string_view file,
-                                       const text::Tokenizer& tokenizer, const Framing& framing);
+                                       const text::Tokenizer& tokenizer, const Framing& framing,
+                                       OverlongTexts& overlong);
 
 }  // namespace heddle::data

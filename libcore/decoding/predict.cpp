@@ -1,11 +1,11 @@
 #include "heddle/decoding/predict.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "heddle/decoding/length_batches.hpp"
+#include "heddle/decoding/softmax.hpp"
 #include "heddle/models/task_batch.hpp"
 
 namespace heddle::decoding {
@@ -42,15 +42,6 @@ void predict_batch(const models::TaskModel& model, TaskExamples examples, std::s
     outputs[b]->logits = values_of(logits, row * classes, rows * classes);
     row += rows;
   }
-}
-
-std::vector<double> softmax(std::span<const Real> logits) {
-  const double maximum = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> p;
-  double sum = 0;
-  for (const Real logit : logits) sum += p.emplace_back(std::exp(static_cast<double>(logit) - maximum));
-  for (double& x : p) x /= sum;
-  return p;
 }
 
 // sums[i] += x[i], with room made.
@@ -93,7 +84,7 @@ std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskE
                                                      std::span<const TaskOutput> outputs, Index sources) {
   std::vector<std::vector<double>> result(static_cast<std::size_t>(sources));
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    add_to(result[static_cast<std::size_t>(examples[i].source)], softmax(outputs[i].logits));
+    add_to(result[static_cast<std::size_t>(examples[i].source)], softmax(std::span<const Real>(outputs[i].logits)));
   }
   std::for_each(result.begin(), result.end(), normalise);
   return result;

@@ -10,9 +10,12 @@ namespace heddle::decoding {
 
 using Tokens = std::vector<TokenId>;
 
-// sum over t of log p(label_t | prompt, label_<t), nats: [prompts][labels]. A prompt loses its beginning where it does
-// not fit the context together with the longest label. Throws DataError for an empty label or prompt, and for a label
-// that does not fit.
+// How many tokens a prompt may have, so that it fits the context together with the longest label: 1 at least. Throws
+// DataError for an empty label, and for one that does not fit.
+Index prompt_room(const models::Decoder& model, std::span<const Tokens> labels);
+
+// sum over t of log p(label_t | prompt, label_<t), nats: [prompts][labels]. Throws DataError as above, and for a prompt
+// that is empty or does not fit.
 std::vector<std::vector<double>> label_log_likelihoods(const models::Decoder& model, std::span<const Tokens> prompts,
                                                        std::span<const Tokens> labels, Index batch_tokens = 4096);
 

@@ -73,6 +73,31 @@ TEST_CASE("framing: what is too long is refused, cut, or split into windows that
   CHECK(both.second_count >= 3);
 }
 
+TEST_CASE("framing: of questions and contexts the context is split, and the question at most cut") {
+  const Framing framing(tokenizer(true), 11, true);  // a room of 8
+  for (const int asked : {1, 3, 4}) {
+    for (int length = 0; length < 40; ++length) {
+      Index covered = 0;
+      for (const FramedSequence& window :
+           framing.question(count_up(200, asked), count_up(100, length), Overlong::error)) {
+        CHECK(window.ids.size() <= 11);
+        CHECK(window.first_count == asked);
+        CHECK(window.second_from <= covered);
+        covered = window.second_from + window.second_count;
+      }
+      CHECK(covered == length);
+    }
+  }
+  const Ids question = count_up(200, 6), context = count_up(100, 3);
+  CHECK(framing.question(question, count_up(100, 2), Overlong::error)[0].first_count == 6);
+  CHECK_THROWS_AS(framing.question(question, context, Overlong::error), DataError);
+  CHECK_THROWS_AS(framing.question(question, context, Overlong::split), DataError);
+  const std::vector<FramedSequence> cut = framing.question(question, context, Overlong::truncate);
+  REQUIRE(cut.size() == 1);
+  CHECK(cut[0].first_count == 4);
+  CHECK(cut[0].second_count == 3);
+}
+
 TEST_CASE("framing: contexts without room and tokenizers without ends are refused") {
   CHECK_THROWS_AS(Framing(tokenizer(true), 2, true)(Ids{10}, Overlong::truncate), DataError);
   text::TokenizerModel model;

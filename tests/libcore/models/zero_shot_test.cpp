@@ -42,11 +42,15 @@ TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by ste
         doctest::Approx(scores[2][2]).epsilon(1e-10));
 }
 
-TEST_CASE("zero-shot: prompts lose their beginning where they do not fit; empty labels are refused") {
+TEST_CASE("zero-shot: what does not fit, and what is empty, is refused") {
   const models::Decoder decoder = model();
-  const std::vector<decoding::Tokens> labels{{1}, {2, 3}}, longer{{9, 9, 9, 1, 2, 3, 4, 5, 6}}, cut{{1, 2, 3, 4, 5, 6}};
-  CHECK(decoding::label_log_likelihoods(decoder, longer, labels) == decoding::label_log_likelihoods(decoder, cut, labels));
+  const std::vector<decoding::Tokens> labels{{1}, {2, 3}}, longer{{1, 2, 3, 4, 5, 6, 7}}, longest{{1, 2, 3, 4, 5, 6}};
+  CHECK(decoding::prompt_room(decoder, labels) == 6);
+  CHECK_NOTHROW(decoding::label_log_likelihoods(decoder, longest, labels));
+  CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, longer, labels), DataError);
+  CHECK_THROWS_AS(decoding::prompt_room(decoder, std::vector<decoding::Tokens>{{1}, {1, 2, 3, 4, 5, 6, 7, 8}}),
+                  DataError);
   const std::vector<decoding::Tokens> empty{{}, {1}};
-  CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, cut, empty), DataError);
+  CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, longest, empty), DataError);
   CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, empty, labels), DataError);
 }
