@@ -1,6 +1,5 @@
 #include "heddle/data/label_set.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -17,12 +16,6 @@ std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
   if (names.size() <= most) return join(names);
   return join({names.begin(), names.begin() + most}) + concatenate(" and ", names.size() - most, " more");
-}
-
-std::vector<std::string> only_in(const LabelSet& one, const LabelSet& other) {
-  std::vector<std::string> names;
-  std::ranges::copy_if(one.names(), std::back_inserter(names), [&](const auto& name) { return !other.find(name); });
-  return names;
 }
 
 }  // namespace
@@ -100,15 +93,6 @@ std::vector<std::string> label_warnings(std::span<const Index> counts, const Lab
   if (!none.empty()) warnings.push_back(concatenate(file, ": no example of ", listed(none)));
   if (!single.empty()) warnings.push_back(concatenate(file, ": a single example of ", listed(single)));
   return warnings;
-}
-
-void check_same_labels(const LabelSet& labels, std::string_view what, const LabelSet& others, std::string_view other) {
-  const auto side = [](std::string_view whose, const std::vector<std::string>& names) {
-    return names.empty() ? "" : concatenate("; only in ", whose, ": ", listed(names));
-  };
-  const auto here = only_in(labels, others), there = only_in(others, labels);
-  check<DataError>(here.empty() && there.empty(), what, ": its labels are not those of ", other, side(what, here),
-                   side(other, there));
 }
 
 }  // namespace heddle::data

@@ -51,8 +51,4 @@ std::vector<Index> label_counts(std::span<const Index> ids, const LabelSet& labe
 // What is odd but allowed, a line each: labels without an example, or with a single one.
 std::vector<std::string> label_warnings(std::span<const Index> counts, const LabelSet& labels, std::string_view file);
 
-// Throws DataError that names the labels which only one of the two has. `what` and `other` say whose they are:
-// "valid.tsv", "the model".
-void check_same_labels(const LabelSet& labels, std::string_view what, const LabelSet& others, std::string_view other);
-
 }  // namespace heddle::data

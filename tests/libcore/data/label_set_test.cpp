@@ -53,14 +53,6 @@ TEST_CASE("label set: unknown labels are named with what is known") {
   CHECK_THROWS_AS(LabelSet({""}), DataError);
 }
 
-TEST_CASE("label set: sets that differ") {
-  const LabelSet one({"a", "b", "c"}), other({"a", "c", "d"});
-  CHECK_NOTHROW(check_same_labels(one, "valid.tsv", LabelSet({"c", "b", "a"}), "train.tsv"));
-  CHECK_THROWS_WITH_AS(check_same_labels(one, "valid.tsv", other, "the model"),
-                       "valid.tsv: its labels are not those of the model; only in valid.tsv: b; only in the model: d",
-                       DataError);
-}
-
 TEST_CASE("label set: counts, and warnings for labels with one example or none") {
   const LabelSet labels({"a", "b", "c", "d"});
   const std::vector<Index> ids = {0, 2, 0, 1, 0};
