@@ -9,6 +9,7 @@
 #include "heddle/formats/task_file.hpp"
 #include "input_parts.hpp"
 #include "label_asker.hpp"
+#include "task_report.hpp"
 
 using namespace heddle;
 
@@ -56,11 +57,18 @@ class Classifier {
     const data::Framing framing(loaded.tokenizer, config.context, config.segments > 0);
     const decoding::SpanLimits limits{options_.longest_answer, options_.top};
     data::OverlongTexts overlong{options_.overlong};
+    Index unseen = 0;
     classify(task, labels, [&](const TaskData& data) {
       const auto examples = encode_task(data, {task.task, labels, loaded.tokenizer, framing, gold()}, overlong);
-      return answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
+      TaskAnswers answers = answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
+      unseen += unseen_words(answers);
+      return answers;
     });
     if (overlong.count > 0) arguments_.say(overlong_note(overlong, task.task));
+    if (unseen > 0) {
+      arguments_.say(concatenate(unseen, " words lie beyond the context or have no token, and got ",
+                                 labels.find("O") ? "the tag O" : "no tag"));
+    }
   }
 
   void with_language_model() {

@@ -1,11 +1,11 @@
 #include "classify_write.hpp"
 
 #include <algorithm>
-#include <iomanip>
 #include <map>
 #include <numeric>
-#include <sstream>
 
+#include "escaped.hpp"
+#include "heddle/formats/json_archive.hpp"
 #include "heddle/formats/lines.hpp"
 #include "heddle/text/unicode.hpp"
 
@@ -15,14 +15,10 @@ namespace {
 
 using formats::Json;
 
+const std::string no_tag = "_";  // as CoNLL-U writes what is not there
+
 // Bytes that are no UTF-8 are replaced: JSON has no others.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-std::string rounded(double value) {
-  std::ostringstream out;
-  out << std::setprecision(6) << value;
-  return out.str();
-}
 
 // The most likely classes, the likeliest first.
 std::vector<Index> ranking(const std::vector<double>& probabilities, Index top) {
@@ -41,12 +37,6 @@ Json text_json(const data::LabelledText& text) {
   return json;
 }
 
-// One line, whatever the answer has of line ends and tabs.
-std::string on_a_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
-  return text;
-}
-
 }  // namespace
 
 void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
@@ -63,7 +53,7 @@ void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet
       continue;
     }
     for (std::size_t k = 0; k < order.size(); ++k) {
-      out << (k == 0 ? "" : "\t") << labels.name(order[k]) << "\t" << rounded(probability(order[k]));
+      out << (k == 0 ? "" : "\t") << labels.name(order[k]) << "\t" << probability(order[k]);
     }
     out << "\n";
   }
@@ -77,7 +67,7 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
       json["value"] = numbers[i];
       out << dump(json) << "\n";
     } else {
-      out << rounded(numbers[i]) << "\n";
+      out << numbers[i] << "\n";
     }
   }
 }
@@ -87,9 +77,13 @@ void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, 
   std::map<Index, std::string> tag_of_line;
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
     const data::TaggedSentence& sentence = data.sentences[s];
-    const std::vector<std::string> tags = predicted_tags(answers.tags[s], labels, labels.name(0));
-    if (options.jsonl) out << dump({{"words", sentence.words}, {"tags", tags}}) << "\n";
-    for (std::size_t w = 0; w < tags.size(); ++w) tag_of_line[sentence.lines[w]] = tags[w];
+    const std::vector<std::optional<Index>> tags = predicted_tags(answers.tags[s], labels);
+    Json names = Json::array();
+    for (std::size_t w = 0; w < tags.size(); ++w) {
+      names.push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
+      tag_of_line[sentence.lines[w]] = tags[w] ? labels.name(*tags[w]) : no_tag;
+    }
+    if (options.jsonl) out << dump({{"words", sentence.words}, {"tags", names}}) << "\n";
   }
   if (options.jsonl) return;
   formats::for_each_line(part.text, {data.file, part.first_line}, [&](std::string_view line, const formats::Place& place) {
@@ -105,7 +99,7 @@ void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& a
     const auto& found = answers.spans[q];
     const bool none = found.empty() || found.front().null_score > options.null_threshold;
     Json list = Json::array();
-    std::string line = question.id;
+    std::string line = escaped_field(question.id);
     if (none && !options.jsonl) line += "\t\t\t\t";
     for (std::size_t k = 0; k < found.size() && static_cast<Index>(k) < options.top; ++k) {
       const data::TextSpan place = found[k].place;
@@ -114,7 +108,7 @@ void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& a
       const auto end = begin + text::count_characters(text);
       list.push_back({{"text", text}, {"answer_start", begin}, {"score", found[k].score},
                       {"null_score", found[k].null_score}});
-      if (!none) line += concatenate("\t", on_a_line(text), "\t", begin, "\t", end, "\t", rounded(found[k].score));
+      if (!none) line += concatenate("\t", escaped_field(text), "\t", begin, "\t", end, "\t", found[k].score);
     }
     if (options.jsonl) {
       out << dump({{"id", question.id}, {"question", question.question},

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "input_parts.hpp"
-#include "task_report.hpp"
+#include "task_answers.hpp"
 
 namespace heddle {
 
@@ -23,12 +23,13 @@ void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet
 void write_numbers(std::ostream& out, const TaskData& data, const std::vector<double>& numbers,
                    const WriteOptions& options);
 
-// Every line of the part as it is, with TAB TAG added to those of words; with jsonl an object a sentence.
+// Every line of the part as it is, with TAB TAG added to those of words, _ for words that got none; with jsonl an
+// object a sentence, with null for these.
 void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, const data::LabelSet& labels,
                 const TaskAnswers& answers, const WriteOptions& options);
 
 // A line a question: ID TAB ANSWER TAB BEGIN TAB END TAB SCORE, in characters of the context, for the best answers; no
-// answer is an empty one. With jsonl an object a question.
+// answer is an empty one. IDs and answers are escaped (escaped.hpp). With jsonl an object a question.
 void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& answers, const WriteOptions& options);
 
 }  // namespace heddle

@@ -6,26 +6,31 @@
 
 namespace heddle {
 
-// Newline and carriage return are written \n and \r.
-inline std::string escaped_line_ends(std::string_view text) {
+// With a backslash and a name in place of each of these letters, of newline (n), carriage return (r), tab (t) and
+// backslash, that the text has.
+inline std::string escaped(std::string_view text, std::string_view letters) {
+  constexpr std::string_view known = "\n\r\t\\", names = "nrt\\";
   std::string line;
   for (const char letter : text) {
-    if (letter == '\n') {
-      line += "\\n";
-    } else if (letter == '\r') {
-      line += "\\r";
-    } else {
+    if (letters.find(letter) == letters.npos) {
       line += letter;
+    } else {
+      (line += '\\') += names[known.find(letter)];
     }
   }
   return line;
 }
 
-// So are they here, and backslash is \\, so that the text can be had back.
+inline std::string escaped_line_ends(std::string_view text) {
+  return escaped(text, "\n\r");
+}
+
+// Backslash is \\ in these, so that the text can be had back: of a line, and of a field between tabs.
 inline std::string escaped(std::string_view text) {
-  std::string line;
-  for (const char letter : text) line += letter == '\\' ? std::string("\\\\") : escaped_line_ends({&letter, 1});
-  return line;
+  return escaped(text, "\n\r\\");
+}
+inline std::string escaped_field(std::string_view text) {
+  return escaped(text, "\n\r\t\\");
 }
 
 }  // namespace heddle

@@ -6,16 +6,22 @@
 
 namespace heddle::metrics {
 
-void Confusion::add(Index gold, Index predicted) {
-  check<UsageError>(gold >= 0 && gold < classes_ && predicted >= 0 && predicted < classes_, "classes ", gold, " and ",
-                    predicted, " are not both among the ", classes_);
-  ++counts_[static_cast<std::size_t>(gold * classes_ + predicted)];
+void Confusion::add(Index gold, std::optional<Index> predicted) {
+  const Index second = predicted.value_or(gold);
+  check<UsageError>(gold >= 0 && gold < classes_ && second >= 0 && second < classes_, "classes ", gold, " and ", second,
+                    " are not both among the ", classes_);
   ++total_;
+  if (!predicted) {
+    ++unanswered_;
+    ++unanswered_of_[static_cast<std::size_t>(gold)];
+    return;
+  }
+  ++counts_[static_cast<std::size_t>(gold * classes_ + second)];
   if (gold == predicted) ++correct_;
 }
 
 Matches Confusion::matches(Index of) const {
-  Matches matches{.correct = count(of, of)};
+  Matches matches{.gold = unanswered_of_[static_cast<std::size_t>(of)], .correct = count(of, of)};
   for (Index other = 0; other < classes_; ++other) {
     matches.gold += count(of, other);
     matches.predicted += count(other, of);
@@ -48,7 +54,7 @@ double Confusion::macro_f1() const {
 double Confusion::matthews() const {
   check_total();
   const auto total = static_cast<double>(total_);
-  double both = 0, gold = 0, predicted = 0;
+  double both = 0, gold = 0, predicted = static_cast<double>(unanswered_) * static_cast<double>(unanswered_);
   for (Index of = 0; of < classes_; ++of) {
     const Matches found = matches(of);
     const auto t = static_cast<double>(found.gold), p = static_cast<double>(found.predicted);
@@ -62,6 +68,7 @@ double Confusion::matthews() const {
 
 ClassificationReport report(const Confusion& confusion, std::span<const std::string> names) {
   ClassificationReport result{.examples = confusion.total(),
+                              .unanswered = confusion.unanswered(),
                               .accuracy = confusion.accuracy(),
                               .macro_f1 = confusion.macro_f1(),
                               .matthews = confusion.matthews(),

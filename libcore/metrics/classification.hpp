@@ -3,11 +3,13 @@
 //   accuracy = correct / n
 //   macro F1 = mean of the F1 of those classes that occur, in the gold labels or among the predicted ones
 //   Matthews = (c s - sum_k p_k t_k) / sqrt((s^2 - sum_k p_k^2) (s^2 - sum_k t_k^2)),
-// with s examples, c of them correct, t_k of class k, and p_k predicted as it; 0 where the root is 0.
+// with s examples, c of them correct, t_k of class k, and p_k predicted as it; 0 where the root is 0. That no class was
+// predicted is wrong, and counts as one more class, which no example has: in p_k, but not in the mean of F1.
 // Source: Matthews 1975; Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient",
 // equation 8.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,13 +21,17 @@ namespace heddle::metrics {
 // How many examples of each class were taken for each class.
 class Confusion {
  public:
-  explicit Confusion(Index classes) : classes_(classes), counts_(static_cast<std::size_t>(classes * classes)) {}
+  explicit Confusion(Index classes)
+      : classes_(classes),
+        counts_(static_cast<std::size_t>(classes * classes)),
+        unanswered_of_(static_cast<std::size_t>(classes)) {}
 
-  // Throws UsageError for a class outside.
-  void add(Index gold, Index predicted);
+  // Nothing was predicted where there is no second class. Throws UsageError for a class outside.
+  void add(Index gold, std::optional<Index> predicted);
 
   Index classes() const { return classes_; }
   Index total() const { return total_; }
+  Index unanswered() const { return unanswered_; }
   Index count(Index gold, Index predicted) const {
     return counts_[static_cast<std::size_t>(gold * classes_ + predicted)];
   }
@@ -40,19 +46,20 @@ class Confusion {
   void check_total() const;
 
   Index classes_;
-  std::vector<Index> counts_;
-  Index total_ = 0, correct_ = 0;
+  std::vector<Index> counts_, unanswered_of_;
+  Index total_ = 0, correct_ = 0, unanswered_ = 0;
 };
 
 struct ClassificationReport {
-  Index examples = 0;
+  Index examples = 0, unanswered = 0;
   double accuracy = 0, macro_f1 = 0, matthews = 0;
   ByName<Scores> classes;
   ByName<ByName<Index>> confusion;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("examples", "how many were predicted"), self.examples);
+    visitor(Field("examples", "how many were to be predicted"), self.examples);
+    visitor(Field("unanswered", "for how many of them there was no prediction"), self.unanswered);
     visitor(Field("accuracy", "share of right labels"), self.accuracy);
     visitor(Field("macro_f1", "mean F1 of the classes"), self.macro_f1);
     visitor(Field("matthews", "Matthews correlation of gold and predicted labels"), self.matthews);

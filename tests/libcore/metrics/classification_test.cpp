@@ -83,6 +83,23 @@ TEST_CASE("classification: Matthews correlation of many classes is that of their
   }
 }
 
+TEST_CASE("classification: what got no prediction is wrong, and takes no class's precision") {
+  Confusion confusion = confusion_of({{8, 2}, {1, 4}});
+  for (int i = 0; i < 5; ++i) confusion.add(1, std::nullopt);
+  const ClassificationReport result = report(confusion, std::vector<std::string>{"ham", "spam"});
+  CHECK(result.examples == 20);
+  CHECK(result.unanswered == 5);
+  CHECK(result.accuracy == doctest::Approx(12.0 / 20));
+  const Scores spam = result.classes.entries[1].second;
+  CHECK(spam.precision == doctest::Approx(4.0 / 6));
+  CHECK(spam.recall == doctest::Approx(4.0 / 10));
+  CHECK(spam.support == 10);
+  CHECK(result.macro_f1 == doctest::Approx((16.0 / 19 + spam.f1) / 2));
+  // As with a third class that is only predicted.
+  CHECK(result.matthews == doctest::Approx(confusion_of({{8, 2, 0}, {1, 4, 5}, {0, 0, 0}}).matthews()));
+  CHECK_THROWS_AS(confusion.add(2, std::nullopt), UsageError);
+}
+
 TEST_CASE("classification: nothing found, nothing there, nothing at all") {
   // The third class does not occur; the second is never predicted.
   const Confusion confusion = confusion_of({{3, 0, 0}, {1, 0, 0}, {0, 0, 0}});

@@ -1,0 +1,245 @@
+// classify from outside: what it does with odd inputs, and what it says of its own figures.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+// A model, sentences of animals and of royals, and words with their tags.
+struct Labelled : SmallCorpus {
+  Labelled() {
+    must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
+    std::string texts, tags;
+    for (const std::string verb : {"sees", "follows", "forgets"}) {
+      for (int i = 0; i < 20; ++i) {
+        texts += "animal\tthe cat " + verb + " a dog.\nroyal\tmy queen " + verb + " a dog.\n";
+        tags += "the\tDET\ncat\tNOUN\n" + verb + "\tVERB\n\nmy\tDET\nqueen\tNOUN\n" + verb + "\tVERB\n\n";
+      }
+    }
+    write_file(path("texts.tsv"), texts);
+    write_file(path("tags.conll"), tags);
+  }
+};
+
+const std::string quick = " -q --learning-rate 5e-3 --batch-size 8 --epochs 8 ";
+
+nlohmann::json evaluated(const SmallCorpus& corpus, const std::string& command) {
+  return nlohmann::json::parse(corpus.must(command + " --evaluate --json").out);
+}
+
+std::ptrdiff_t count_lines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n'), begin = text.rfind('\n', end);
+  return text.substr(begin + 1, end - begin);
+}
+
+std::string tag_examples() {
+  return repeated("the\tB-x\ncat\tI-x\nsees\tO\n\nmy\tB-x\nqueen\tI-x\nsees\tO\n\n", 20);
+}
+
+// Who sees, with contexts that the model reads in several parts if they are long.
+std::string span_examples() {
+  std::string lines;
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = i % 2 == 0 ? "cat" : "dog";
+    lines += "{\"question\": \"who sees\", \"context\": \"the " + name + " sees\", \"answers\": [{\"text\": \"" + name +
+             "\", \"answer_start\": 4}]}\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("classify: words beyond the context get no tag, or O; they count as wrong, and are counted") {
+  const Labelled corpus;
+  write_file(corpus.path("long"), repeated("my\nqueen\n", 12));
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  const Outcome cut = corpus.must("classify t.h5 long --overlong truncate");
+  CHECK(count_lines(cut.out) == 24);
+  CHECK(cut.out.starts_with("my\tDET\nqueen\tNOUN\n"));
+  CHECK(last_line(cut.out) == "queen\t_");
+  const auto unseen = std::count(cut.out.begin(), cut.out.end(), '_');
+  CHECK(contains(cut.err, "classify: " + std::to_string(unseen) +
+                              " words lie beyond the context or have no token, and got no tag\n"));
+  const auto object = nlohmann::json::parse(corpus.must("classify t.h5 long --overlong truncate --jsonl").out);
+  CHECK(object["tags"].size() == 24);
+  CHECK(object["tags"].back().is_null());
+  const Outcome whole = corpus.must("classify t.h5 long --overlong split");
+  CHECK(last_line(whole.out) == "queen\tNOUN");
+  CHECK_FALSE(contains(whole.out, "_"));
+  CHECK_FALSE(contains(whole.err, "words"));
+  // DET is the first of the tags, and would be right by chance.
+  write_file(corpus.path("gold"), repeated("my\tDET\n", 24));
+  const auto report = evaluated(corpus, "classify t.h5 gold --overlong truncate");
+  CHECK(report["examples"] == 24);
+  CHECK(report["unanswered"].get<int>() > 2);
+  CHECK(report["accuracy"].get<double>() <= 1 - report["unanswered"].get<double>() / 24 + 1e-9);
+
+  write_file(corpus.path("names"), tag_examples());
+  corpus.must("finetune --from model.h5 --task label --train names --format conll -o n.h5" + quick);
+  const Outcome outside = corpus.must("classify n.h5 long --overlong truncate");
+  CHECK(last_line(outside.out) == "queen\tO");
+  CHECK(contains(outside.err, "and got the tag O\n"));
+  write_file(corpus.path("gold"), repeated("my\tB-x\nqueen\tI-x\n", 12));
+  const auto entities = evaluated(corpus, "classify n.h5 gold --format conll --overlong truncate");
+  CHECK(entities["unanswered"] == 0);
+  CHECK(entities["confusion"]["B-x"]["O"].get<int>() + entities["confusion"]["I-x"]["O"].get<int>() >= unseen);
+}
+
+TEST_CASE("classify: long contexts are read in parts; long questions are refused, or cut and counted") {
+  const Labelled corpus;
+  write_file(corpus.path("spans.jsonl"), span_examples());
+  corpus.must("finetune --from model.h5 --task span --train spans.jsonl -o s.h5" + quick);
+  const auto ask = [&](const std::string& question, const std::string& context, const std::string& options) {
+    write_file(corpus.path("asked.jsonl"),
+               "{\"id\": \"q\\t1\\n\\\\\", \"question\": \"" + question + "\", \"context\": \"" + context + "\"}\n");
+    return corpus.run("classify s.h5 asked.jsonl " + options);
+  };
+  const Outcome context = ask("who sees", "the cat sees" + repeated(" a dog", 12), "");
+  CHECK(context.status == 0);
+  CHECK(context.err.empty());
+  // The id keeps to its field and line.
+  CHECK(context.out.starts_with("q\\t1\\n\\\\\t"));
+  CHECK(count_lines(context.out) == 1);
+  const std::string question = repeated("who sees ", 12);
+  for (const char* options : {"", "--overlong split"}) {
+    const Outcome refused = ask(question, "the cat sees", options);
+    CHECK(refused.status == 1);
+    CHECK(contains(refused.err, "asked.jsonl: question 'q\\t1\\n\\\\': a question of "));
+    CHECK(count_lines(refused.err) == 1);
+  }
+  const Outcome cut = ask(question, "the cat sees", "--overlong truncate");
+  CHECK(cut.status == 0);
+  CHECK(contains(cut.err, "classify: 1 questions took more than half of the context, and were cut\n"));
+  CHECK(contains(cut.out, "\tcat\t4\t7\t"));
+}
+
+TEST_CASE("classify: prompts that are too long are refused, or cut and counted") {
+  const Labelled corpus;
+  write_file(corpus.path("texts"), "the cat\n" + repeated("the cat ", 12) + "\n");
+  const std::string command = "classify model.h5 texts --labels sees,the --template '{}' ";
+  const Outcome refused = corpus.run(command);
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "texts:2: the prompt has "));
+  const Outcome cut = corpus.must(command + "--overlong truncate");
+  CHECK(count_lines(cut.out) == 2);
+  CHECK(contains(cut.err, "classify: 1 prompts were longer than the context, and lost their beginning\n"));
+  const Outcome split = corpus.run(command + "--overlong split");
+  CHECK(split.status == 2);
+  CHECK(contains(split.err, "--overlong split"));
+}
+
+TEST_CASE("classify: templates have special tokens and the text as often as they say; texts have no special tokens") {
+  const Labelled corpus;
+  const auto ask = [&](const std::string& text, const std::string& pattern) {
+    return corpus.run("echo '" + text + "' | classify model.h5 --labels sees,the --template '" + pattern + "'");
+  };
+  // As tokens these fit the context, as text they do not.
+  const std::string ends = repeated("<|endoftext|>", 8);
+  CHECK(ask("the cat", ends + "{}").status == 0);
+  CHECK(contains(ask(ends, "{}").err, "standard input:1: the prompt has "));
+  CHECK(ask("the", "{} cat {}").out == ask("the cat the", "{}").out);
+  CHECK(ask("the {}", "{}").status == 0);
+}
+
+TEST_CASE("classify: --labels with adapters and encoders works, or says what is wrong") {
+  const Labelled corpus;
+  corpus.must("finetune -q --from model.h5 --task lm --train train.h5 -o l.h5 --lora-rank 2 --steps 3");
+  const std::string asked = " --labels sees,the --template 'a {}'";
+  CHECK(count_lines(corpus.must("echo dog | classify l.h5" + asked).out) == 1);
+  CHECK(corpus.must("mkdir d && cp model.h5 d/b.h5; echo dog | classify l.h5 --base d/b.h5" + asked).out ==
+        corpus.must("echo dog | classify l.h5" + asked).out);
+  corpus.must("finetune -q --from model.h5 --task classify --train texts.tsv -o a.h5 --lora-rank 2 --epochs 1");
+  const Outcome adapter = corpus.run("echo dog | classify a.h5" + asked);
+  CHECK(adapter.status == 1);
+  CHECK(contains(adapter.err,
+                 "a.h5: is an adapter for the task classify, not for a language model; use it with "
+                 "classify, without --labels\n"));
+  const EncoderCorpus other;
+  other.must("pretrain -q --train train.h5 -o e.h5 --steps 2" + tiny_encoder);
+  const Outcome encoder = other.run("echo dog | classify e.h5" + asked);
+  CHECK(encoder.status == 1);
+  CHECK(contains(encoder.err, "e.h5: is an encoder"));
+}
+
+TEST_CASE("classify: the interval is that of the figure named first, over what was drawn together") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);
+  // Half of the royals are called animals, so that accuracy and correlation differ.
+  corpus.must("awk -F'\\t' -v OFS='\\t' 'NR % 4 == 0 { $1 = \"animal\" } { print }' texts.tsv > wrong.tsv");
+  for (const std::string figure : {"accuracy", "macro_f1", "matthews"}) {
+    CAPTURE(figure);
+    const auto report = evaluated(corpus, "classify c.h5 wrong.tsv --metric " + figure);
+    const auto interval = report["interval"];
+    CHECK(interval["figure"] == figure);
+    CHECK(interval["low"].get<double>() < report[figure].get<double>());
+    CHECK(interval["high"].get<double>() > report[figure].get<double>());
+  }
+  CHECK(evaluated(corpus, "classify c.h5 wrong.tsv --metric matthews")["interval"]["high"].get<double>() <
+        evaluated(corpus, "classify c.h5 wrong.tsv")["interval"]["high"].get<double>());
+
+  // A sentence that is all right and one that is all wrong: a quarter of the samples has only the one, or the other.
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  write_file(corpus.path("two"), "my\tDET\nqueen\tNOUN\nsees\tVERB\n\nthe\tVERB\ncat\tVERB\nsees\tNOUN\n");
+  const auto tags = evaluated(corpus, "classify t.h5 two --format conll");
+  CHECK(tags["accuracy"] == 0.5);
+  CHECK(tags["interval"]["low"] == 0.0);
+  CHECK(tags["interval"]["high"] == 1.0);
+
+  corpus.must(
+      "awk -F'\\t' -v OFS='\\t' '{ $1 = ($1 == \"royal\" ? 20 : 10) + NR % 7 } { print }' texts.tsv > numbers.tsv");
+  corpus.must("finetune --from model.h5 --task regress --train numbers.tsv -o n.h5" + quick);
+  for (const std::string figure : {"pearson", "spearman", "mean_squared_error"}) {
+    const auto report = evaluated(corpus, "classify n.h5 numbers.tsv --metric " + figure);
+    CHECK(report["interval"]["figure"] == figure);
+    CHECK(report["interval"]["low"].get<double>() < report[figure].get<double>());
+    CHECK(report["interval"]["high"].get<double>() > report[figure].get<double>());
+  }
+}
+
+TEST_CASE("classify: questions without an answer are told which threshold serves them best") {
+  const Labelled corpus;
+  std::string lines = span_examples();
+  for (int i = 0; i < 30; ++i) {
+    lines += "{\"question\": \"who sings\", \"context\": \"the cat sees\", \"answers\": [], \"is_impossible\": true}\n";
+  }
+  write_file(corpus.path("spans.jsonl"), lines);
+  corpus.must("finetune --from model.h5 --task span --train spans.jsonl -o s.h5" + quick);
+  const auto report = evaluated(corpus, "classify s.h5 spans.jsonl --null-threshold -1000");
+  const auto best = report["best_null_threshold"];
+  CHECK(best["token_f1"].get<double>() > report["token_f1"].get<double>());
+  CHECK(evaluated(corpus, "classify s.h5 spans.jsonl --null-threshold " + best["threshold"].dump())["token_f1"] ==
+        best["token_f1"]);
+}
+
+TEST_CASE("classify, generate, inspect: a signal leaves no file behind") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5 -q --epochs 1");
+  for (const std::string command : {"classify c.h5 -o out", "generate model.h5 -o out --max-tokens 3"}) {
+    for (const auto& [signal, status] : std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"HUP", 129}}) {
+      CAPTURE(command);
+      const Outcome outcome = corpus.run("coproc " + command +
+                                         "; until ls -A | grep -q '^[.]out.tmp'; do sleep 0.01; "
+                                         "done; kill -" +
+                                         signal + " $COPROC_PID; wait $COPROC_PID");
+      CHECK(outcome.status == status);
+      CHECK(corpus.leftovers() == 0);
+    }
+  }
+}
