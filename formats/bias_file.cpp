@@ -77,6 +77,9 @@ class Builder {
   explicit Builder(std::string_view file) : file_(file) {}
 
   void add(Section section) {
+    const auto [known, is_new] = lines_.emplace(section.kind + " " + section.name, section.line);
+    check<DataError>(is_new, Place{file_, section.line}, ": there is a section [", known->first, "] in line ",
+                     known->second, " already");
     if (section.kind == "templates") {
       tests_.templates.push_back(template_test(section));
     } else {
@@ -90,6 +93,18 @@ class Builder {
   }
 
  private:
+  // A word that counts twice, or on both sides, would weigh what is found.
+  void check_distinct(std::initializer_list<const std::vector<PlacedText>*> lists) const {
+    std::map<std::string, Index> lines;
+    for (const auto* texts : lists) {
+      for (const PlacedText& text : *texts) {
+        const auto [known, is_new] = lines.emplace(text.text, text.line);
+        check<DataError>(is_new, Place{file_, text.line}, ": '", text.text, "' is there already, in line ",
+                         known->second, "; each text counts once");
+      }
+    }
+  }
+
   std::vector<PlacedText> list(Section& section, const std::string& key, std::size_t least) const {
     std::vector<PlacedText>& texts = section.lists[key];
     check<DataError>(texts.size() >= least, Place{file_, section.line}, ": the section ", section.kind, " ",
@@ -106,6 +121,7 @@ class Builder {
                             list(section, "neutral", 0)};
     check<DataError>(test.targets.size() == 2, Place{file_, test.targets.back().line}, ": there are ",
                      test.targets.size(), " targets, and two are compared");
+    for (const auto* texts : {&test.templates, &test.targets, &test.attributes, &test.neutral}) check_distinct({texts});
     for (const PlacedText& text : test.templates) {
       check_slot(text, data::target_slot, file_);
       check_slot(text, data::attribute_slot, file_);
@@ -117,10 +133,14 @@ class Builder {
     data::WordTest test{section.name,          section.line,          list(section, "x", 2),      list(section, "y", 2),
                         list(section, "a", 1), list(section, "b", 1), list(section, "context", 0)};
     for (const PlacedText& text : test.contexts) check_slot(text, data::word_slot, file_);
+    check_distinct({&test.x, &test.y});
+    check_distinct({&test.a, &test.b});
+    check_distinct({&test.contexts});
     return test;
   }
 
   std::string_view file_;
+  std::map<std::string, Index> lines_;  // of the sections
   data::BiasTests tests_;
 };
 

@@ -58,7 +58,7 @@ std::vector<std::string> columns_of(std::string_view line) {
 std::optional<std::size_t> conll_column(std::string_view column) {
   if (column.empty()) return std::nullopt;
   const std::optional<Index> number = number_of(column);
-  check<UsageError>(number && *number >= 2, "'", column,
+  check<UsageError>(number && *number >= 2, "--column: '", column,
                     "' is no column of tags in CoNLL columns; give its number, from 2 on");
   return static_cast<std::size_t>(*number - 1);
 }
@@ -71,7 +71,7 @@ std::size_t conllu_column(std::string_view column) {
   const auto named = std::ranges::find(names, column.empty() ? "upos" : column);
   if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
   const std::optional<Index> number = number_of(column);
-  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "'", column,
+  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--column: '", column,
                     "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
   return static_cast<std::size_t>(*number - 1);
 }

@@ -71,6 +71,14 @@ struct Written {
   models::ModelConfig config;  // that is read from the JSON again
 };
 
+// Whether one list of lost fields is further from the model than another: a decoder is no sort of encoder.
+bool is_further(const std::vector<std::string>& lost, const std::vector<std::string>& other) {
+  const auto loses_arch = [](const std::vector<std::string>& fields) {
+    return std::ranges::any_of(fields, [](const std::string& field) { return field.starts_with("arch"); });
+  };
+  return std::pair(loses_arch(lost), lost.size()) > std::pair(loses_arch(other), other.size());
+}
+
 Written express(const ModelParts& parts) {
   std::vector<std::string> nearest_lost;
   std::string nearest_type;
@@ -83,13 +91,13 @@ Written express(const ModelParts& parts) {
         architecture.read_config(JsonNode(document, architecture.model_type + ": "), tensors);
     const std::vector<std::string> lost = lost_fields(parts.config, kept);
     if (lost.empty()) return {&architecture, json, kept};
-    if (nearest_type.empty() || lost.size() < nearest_lost.size()) {
+    if (nearest_type.empty() || is_further(nearest_lost, lost)) {
       nearest_lost = lost;
       nearest_type = architecture.model_type;
     }
   }
   throw DataError(concatenate("no architecture of Hugging Face's that heddle knows has such a model; ", nearest_type,
-                              " has no ", join(nearest_lost)));
+                              " has no ", join(nearest_lost), "; give -o the name of a model file"));
 }
 
 // The weights that the written configuration asks for.

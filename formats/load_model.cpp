@@ -32,13 +32,16 @@ void check_weights(const ModelFile& file) {
 LoadedModel load(const ModelFile& file, ParameterSource weights) {
   check_weights(file);
   LoadedModel loaded{build(file, std::move(weights)), file.tokenizer()};
-  check<DataError>(loaded.tokenizer.vocab_size() <= loaded.model->config().vocab_size, file.file().path(),
-                   ": a tokenizer of ", loaded.tokenizer.vocab_size(), " pieces with a model of ",
-                   loaded.model->config().vocab_size);
+  check_fits(loaded.tokenizer, loaded.model->config(), file.file().path());
   return loaded;
 }
 
 }  // namespace
+
+void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path) {
+  check<DataError>(tokenizer.vocab_size() <= config.vocab_size, path, ": a tokenizer of ", tokenizer.vocab_size(),
+                   " pieces with a model of ", config.vocab_size);
+}
 
 LoadedModel load_model(const ModelFile& file) {
   const auto mapped = std::make_shared<const MappedFile>(file.file().descriptor());

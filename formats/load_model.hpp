@@ -18,6 +18,9 @@ struct LoadedModel {
   text::Tokenizer tokenizer;
 };
 
+// Throws DataError for a tokenizer with more pieces than the model, of the same file, has embeddings for.
+void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path);
+
 // A model to use, not to train: its weights stay in the file, which is mapped, in the types that it has. Nothing is
 // read until it is used, so checksums are not computed; `inspect --verify` does that. Throws DataError where the file's
 // weights or tokenizer do not fit its configuration, or its structure is damaged.

@@ -20,14 +20,23 @@ ParameterSource mapped(const ModelFile& file) {
   });
 }
 
+// What make() gives; that it cannot be is the fault of this part of the file.
+template <class Make>
+auto guarded(const ModelFile& file, const char* part, const Make& make) {
+  try {
+    return make();
+  } catch (const UsageError& error) {
+    throw DataError(
+        concatenate(file.file().path(), ": /", part, ": ", error.what(), ". The file is damaged or not heddle's"));
+  }
+}
+
 std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::ModelConfig& config,
                                          const ParameterSource& weights) {
-  try {
+  return guarded(file, task_part, [&] {
     return std::make_unique<models::TaskModel>(models::make_model(config, weights),
                                                file.part<models::TaskConfig>(task_part));
-  } catch (const UsageError& error) {
-    throw DataError(file.file().path() + ": /task: " + error.what() + ". The file is damaged or not heddle's");
-  }
+  });
 }
 
 void check_has_task(const ModelFile& file) {
@@ -43,7 +52,9 @@ LoadedTask load_whole(const std::string& path) {
     const Simulation simulation;
     file.weights().check_match(named_tensors(build(file, config, ParameterSource::unset())->parameters()));
   }
-  return {build(file, config, mapped(file)), file.tokenizer()};
+  LoadedTask loaded{build(file, config, mapped(file)), file.tokenizer()};
+  check_fits(loaded.tokenizer, config, path);
+  return loaded;
 }
 
 // The base's file: as told, else as the adapter has it, else of that name beside the adapter.
@@ -85,8 +96,7 @@ class Adapted {
   std::optional<ModelFile> base_;
 };
 
-LoadedTask load_adapted(const std::string& path, const std::string& told) {
-  const Adapted files(path, told);
+LoadedTask load_adapted(const Adapted& files) {
   return {build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
 }
 
@@ -141,9 +151,16 @@ std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const Lo
 }  // namespace
 
 LoadedTask load_task(const std::string& path, const std::string& base) {
-  if (kind_of(path) == FileKind::adapter) return load_adapted(path, base);
+  if (kind_of(path) == FileKind::adapter) return load_adapted(Adapted(path, base));
   check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
   return load_whole(path);
+}
+
+LoadedTask load_to_merge(const std::string& adapter, const std::string& base) {
+  const Adapted files(adapter, base);
+  check_undamaged(files.adapter());
+  check_undamaged(files.base());
+  return load_adapted(files);
 }
 
 LoadedModel load_language_model(const std::string& path, const std::string& base) {
@@ -155,7 +172,8 @@ LoadedModel load_language_model(const std::string& path, const std::string& base
   const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
   check<DataError>(task == models::Task::lm, path, ": is an adapter for the task ", to_text(task),
                    ", not for a language model; use it with classify, without --labels");
-  return {models::make_model(files.config(), files.weights()), files.base().tokenizer()};
+  return {guarded(files.adapter(), "adapters", [&] { return models::make_model(files.config(), files.weights()); }),
+          files.base().tokenizer()};
 }
 
 LoadedTask start_task(const ModelFile& base, const NewTask& options) {

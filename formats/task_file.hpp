@@ -34,6 +34,10 @@ struct LoadedTask {
 // damaged or do not belong together.
 LoadedTask load_task(const std::string& path, const std::string& base = "");
 
+// An adapter with its base, to make one model of that keeps nothing of their checksums: they are compared beforehand.
+// Throws DataError as load_task().
+LoadedTask load_to_merge(const std::string& adapter, const std::string& base);
+
 // A language model to use: of a model file, or of an adapter file of the task lm with its base. Throws DataError as
 // load_model() and load_task().
 LoadedModel load_language_model(const std::string& path, const std::string& base = "");

@@ -66,7 +66,7 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   const std::string base = adapter.part<formats::BaseModel>("base").name;
   cli::keep_inputs({base, std::filesystem::path(input).replace_filename(std::filesystem::path(base).filename()).string()},
                    {options.output});
-  const formats::LoadedTask loaded = formats::load_task(input, options.base);
+  const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "adapter", input);
   formats::save_merged(options.output, {*loaded.model, loaded.tokenizer.model(), adapter.history(), provenance},

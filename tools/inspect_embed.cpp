@@ -51,6 +51,8 @@ class Embedder {
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }
   Index width() const { return loaded_.model->config().width; }
+  // Where the texts came from, for messages.
+  const std::string& source() const { return source_; }
 
   // Calls take(text, states) for each.
   template <class Take>
@@ -59,6 +61,7 @@ class Embedder {
       add(options_.embed, "--embed");
     } else {
       cli::Input input(arguments_.input_or_usage("INPUT").front());
+      source_ = input.name();
       cli::LineReader lines(input);
       while (const auto line = lines.next()) {
         try {
@@ -101,6 +104,7 @@ class Embedder {
 
   const cli::Arguments& arguments_;
   const VectorOptions& options_;
+  std::string source_ = "--embed";
   formats::LoadedModel loaded_;
   decoding::EmbedOptions embedding_;
   std::vector<TextToEmbed> texts_;
@@ -137,7 +141,7 @@ void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const Vecto
     }
     rows += states.shape()[0];
   });
-  check<DataError>(rows > 0, arguments.operand("INPUT"), ": has no text to embed");
+  check<DataError>(rows > 0, embedder.source(), ": has no text to embed; give one a line");
   if (options.pooling == TextPooling::none) embeddings.texts.push_back(rows);
   embeddings.hidden = Tensor({rows, embedder.width()}, elements);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());

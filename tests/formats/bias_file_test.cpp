@@ -58,6 +58,11 @@ TEST_CASE("bias tests: what is wrong, and in which line") {
   CHECK(message("[weat f]\nx = a, b\ny = c\n") == "t.txt:1: the section weat f has 1 for y, and needs at least 2");
   CHECK(message(weat + "context = A word") == "t.txt:6: 'A word' must have [WORD] in one place");
   CHECK(message(templates + "target = they") == "t.txt:9: there are 3 targets, and two are compared");
+  CHECK(message(weat + "a = love") == "t.txt:6: 'love' is there already, in line 4; each text counts once");
+  CHECK(message(weat + "y = rose") == "t.txt:6: 'rose' is there already, in line 2; each text counts once");
+  CHECK(message(templates + "attribute = nurse") ==
+        "t.txt:9: 'nurse' is there already, in line 5; each text counts once");
+  CHECK(message(weat + weat) == "t.txt:6: there is a section [weat flowers and insects] in line 1 already");
   CHECK(message(templates + "template = [TARGET] [TARGET] [ATTRIBUTE]") ==
         "t.txt:9: '[TARGET] [TARGET] [ATTRIBUTE]' must have [TARGET] in one place");
   CHECK(message(templates + "template = [TARGET] only").find("must have [ATTRIBUTE] in one place") !=
