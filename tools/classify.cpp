@@ -9,6 +9,7 @@
 #include "heddle/formats/task_file.hpp"
 #include "input_parts.hpp"
 #include "label_asker.hpp"
+#include "refuse.hpp"
 #include "task_report.hpp"
 
 using namespace heddle;
@@ -46,12 +47,21 @@ class Classifier {
   }
 
  private:
+  // Options that are for other tasks than the model's.
+  void refuse_for(Task task) const {
+    const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
+    if (task != Task::label) refuse({"column"}, arguments_, reason);
+    if (task != Task::span) refuse({"longest_answer", "null_threshold"}, arguments_, reason);
+    if (task == Task::label || task == Task::regress) refuse({"top"}, arguments_, reason);
+  }
+
   formats::Gold gold() const { return options_.evaluate ? formats::Gold::given : formats::Gold::absent; }
 
   void with_task_model() {
     const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
     const models::TaskConfig& task = loaded.model->task();
     check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"), ": is a language model's adapter, for generate");
+    refuse_for(task.task);
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
     const models::ModelConfig& config = loaded.model->body().config();
     const data::Framing framing(loaded.tokenizer, config.context, config.segments > 0);
@@ -74,6 +84,7 @@ class Classifier {
   void with_language_model() {
     const std::string path = arguments_.operand("MODEL");
     const formats::LoadedDecoder loaded = decoder_of(formats::load_language_model(path, options_.base), path);
+    refuse_for(Task::classify);
     const std::optional<std::string> neutral =
         arguments_.given("neutral") ? std::optional(options_.zero_shot.neutral) : std::nullopt;
     LabelAsker ask(loaded, options_, neutral);
@@ -129,6 +140,7 @@ class Classifier {
                 const Answerer& answerer) {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
+    check_metric(data, task, labels, options_.metric);
     const Judge how{options_.metric, true, null_threshold(task), seed};
     const Judgement judgement = judge(data, task, labels, answerer(data), how);
     output_.stream() << (options_.json ? judgement.json.dump() + "\n" : judgement.text);
@@ -148,8 +160,6 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
                     "--labels and --template go together");
   check<UsageError>(options.zero_shot.labels.empty() || options.overlong != data::Overlong::split,
                     "--overlong split: is for fine-tuned models; a prompt can only be cut");
-  check<UsageError>(options.evaluate || options.folds == 0, "--folds needs --evaluate");
-  check<UsageError>(options.evaluate || !options.json, "--json is for --evaluate; --jsonl gives an object a line");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints figures; --jsonl and --top are for labels");
   cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output});

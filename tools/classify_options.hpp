@@ -28,10 +28,13 @@ struct ZeroShotOptions {
             self.labels);
     visitor(Field("template", "the prompt, with {} wherever the text goes; the label follows it").takes("TEXT"),
             self.template_text);
-    visitor(Field("label_score", "compare the labels' log-likelihoods, or their means over the labels' tokens"),
+    visitor(Field("label_score", "compare the labels' log-likelihoods, or their means over the labels' tokens")
+                .needs({"labels"}),
             self.label_score);
     visitor(Field("neutral", "subtract each label's score after the prompt with this for a text, N/A for example")
-                .takes("TEXT"), self.neutral);
+                .needs({"labels"})
+                .takes("TEXT"),
+            self.neutral);
   }
 };
 
@@ -50,17 +53,24 @@ struct ClassifyOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("base", "the model that an adapter belongs to, where it is not where it was").takes("MODEL"), self.base);
+    visitor(
+        Field("base", "the model that an adapter belongs to, where it is not where it was").not_empty().takes("MODEL"),
+        self.base);
     visitor(Field("output", "where the results go").letter('o').takes("FILE"), self.output);
     visitor(Field("top", "the K most likely labels or answers").range(1, 100000).takes("K"), self.top);
     visitor(Field("jsonl", "a JSON object a text, sentence or question"), self.jsonl);
     visitor(Field("evaluate", "compare with the labels that the file has, and tell how well the model does"),
             self.evaluate);
-    visitor(Field("json", "the evaluation as JSON"), self.json);
-    visitor(Field("metric", "the figure to name first").takes("NAME"), self.metric);
-    visitor(Field("folds", "with --evaluate: of this many equal parts of the file, as finetune cuts it (same --seed), use "
-                  "only --fold; 0 means all").range(0, 10000).takes("K"), self.folds);
-    visitor(Field("fold", "the part, from 0").range(0, 9999).takes("I"), self.fold);
+    visitor(Field("json", "the evaluation as JSON").needs({"evaluate"}), self.json);
+    visitor(Field("metric", "the figure to name first").needs({"evaluate"}).takes("NAME"), self.metric);
+    visitor(Field("folds",
+                  "of this many equal parts of the file, as finetune cuts it (same --seed), use "
+                  "only --fold; 0 means all")
+                .needs({"evaluate"})
+                .range(0, 10000)
+                .takes("K"),
+            self.folds);
+    visitor(Field("fold", "the part, from 0").needs({"folds"}).range(0, 9999).takes("I"), self.fold);
     visitor(Field("batch_tokens", "most tokens in a batch").range(1, 100000000).takes("N"), self.batch_tokens);
     visitor(Field("overlong",
                   "texts longer than the context, and questions longer than half of it: an error, cut them, or (not "

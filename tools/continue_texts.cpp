@@ -9,6 +9,9 @@ TextContinuer::TextContinuer(const models::Decoder& model, const text::Tokenizer
                              const GenerateOptions& options, const cli::Arguments& arguments)
     : model_(model), tokenizer_(tokenizer), options_(options), arguments_(arguments), output_(options.output) {
   refuse({"top"}, arguments, ": is for encoders, which fill in blanks; this model continues texts (see --top-k)");
+  if (options.sampling.temperature == 0) {
+    refuse({"top_k", "top_p"}, arguments, " has no effect with --temperature 0, which takes the most probable token");
+  }
   settings_.sampling = options.sampling;
   settings_.max_tokens = options.max_tokens;
   settings_.end = tokenizer.end_of_text();

@@ -11,7 +11,6 @@
 #include "heddle/formats/tokenizer_file.hpp"
 #include "heddle/formats/tokenizer_json.hpp"
 #include "heddle/formats/weight_type.hpp"
-#include "refuse.hpp"
 
 using namespace heddle;
 using formats::WeightType;
@@ -29,10 +28,15 @@ struct ConvertOptions {
                   "the file to write; DIR/ makes a model Hugging Face's directory, NAME.json a tokenizer its "
                   "tokenizer.json")
                 .letter('o')
+                .not_empty()
                 .takes("FILE"),
             self.output);
     visitor(Field("merge", "make an adapter and its base one model file"), self.merge);
-    visitor(Field("base", "the model that an adapter belongs to, where it is not where it was").takes("MODEL"), self.base);
+    visitor(Field("base", "the model that an adapter belongs to, where it is not where it was")
+                .needs({"merge"})
+                .not_empty()
+                .takes("MODEL"),
+            self.base);
     visitor(Field("weights", "what matrices are stored as; keep leaves them as they are"), self.weights);
   }
 };
@@ -104,7 +108,6 @@ void convert(cli::Arguments& arguments) {
   const std::string input = arguments.operand("MODEL");
   check_usage(options, input);
   if (options.merge) return merge_adapter(arguments, options, input);
-  refuse({"base"}, arguments, ": is for --merge");
   if (makes_json(options) || is_tokenizer(input)) return convert_tokenizer(arguments, options, input);
   check<UsageError>(!is_adapter(input), input, ": is an adapter; --merge makes it and its base one model");
   const ModelConversion conversion{input, options.output, options.weights, arguments.command_line()};

@@ -3,6 +3,7 @@
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
 #include "finetune_run.hpp"
+#include "refuse.hpp"
 
 using namespace heddle;
 
@@ -15,13 +16,14 @@ const cli::About about{.name = "finetune",
                                     "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]"},
                        .operands = {}};
 
-void check_usage(const FinetuneOptions& options) {
+void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
   check<UsageError>(!options.train.empty(), "--train names the file to train on");
   check<UsageError>(options.train != "-" && options.valid != "-",
                     "--train and --valid need files, which are read twice; standard input cannot be");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   const bool chooses_best = !options.valid.empty() || options.settings.folds > 0;
+  if (!chooses_best && !options.resume) refuse_evaluation(arguments, "--valid or --folds");
   cli::keep_inputs({options.from, options.train, options.valid},
                    {options.output, chooses_best ? best_path(options.output) : "", options.log});
 }
@@ -31,7 +33,7 @@ void check_usage(const FinetuneOptions& options) {
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<FinetuneOptions>();
-    check_usage(options);
+    check_usage(options, arguments);
     cli::catch_stop_signals();
     return FinetuneRun(options, arguments).run();
   });

@@ -43,14 +43,27 @@ struct FinetuneSettings {
     visitor(Field("folds", "cut --train into this many equal parts; 0 means use all of it").range(0, 10000).takes("K"),
             self.folds);
     visitor(Field("fold", "the part, from 0, to leave out of training, and to evaluate on unless --valid is given")
-                .range(0, 9999).takes("I"), self.fold);
+                .needs({"folds"})
+                .range(0, 9999)
+                .takes("I"),
+            self.fold);
     visitor(Field("metric", "the figure of the validation that decides which model is best; default: the task's own")
-                .takes("NAME"), self.metric);
+                .needs({"valid", "folds"})
+                .takes("NAME"),
+            self.metric);
     visitor(Field("patience", "stop when this many evaluations in a row bring nothing better; 0 means never")
-                .range(0).takes("N"), self.patience);
-    visitor(Field("pooling", "the hidden state that stands for a text: of the first token, of the last, or the mean; "
-                  "auto is the first for encoders and the last for decoders"), self.pooling);
-    visitor(Field("class_weights", "auto lets every class count alike, however rare"), self.class_weights);
+                .needs({"valid", "folds"})
+                .range(0)
+                .takes("N"),
+            self.patience);
+    visitor(Field("pooling",
+                  "the hidden state that stands for a text: of the first token, of the last, or the mean; "
+                  "auto is the first for encoders and the last for decoders")
+                .needs({"task=classify", "task=pair", "task=regress"}),
+            self.pooling);
+    visitor(Field("class_weights", "auto lets every class count alike, however rare")
+                .needs({"task=classify", "task=pair", "task=label"}),
+            self.class_weights);
     visitor(Field("freeze", "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
                   "apart by commas").takes("LIST"), self.freeze);
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
@@ -72,26 +85,35 @@ struct FinetuneOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("from", "the model to start from, made by pretrain or convert").takes("MODEL"), self.from);
-    visitor(
-        Field("train", "labelled file to train on; for lm a token file or a text; not standard input").takes("FILE"),
-        self.train);
-    visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
+    visitor(Field("from", "the model to start from, made by pretrain or convert").not_empty().takes("MODEL"),
+            self.from);
+    visitor(Field("train", "labelled file to train on; for lm a token file or a text; not standard input")
+                .not_empty()
+                .takes("FILE"),
+            self.train);
+    visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5")
+                .not_empty()
+                .takes("FILE"),
             self.valid);
-    visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').takes("FILE"), self.output);
-    visitor(Field("resume", "go on from the file that -o names"), self.resume);
-    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
+    visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').not_empty().takes("FILE"),
+            self.output);
+    visitor(Field("resume", "go on from the file that -o names").completes_others(), self.resume);
+    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
+            self.log);
     FinetuneSettings::visit(self.settings, visitor);
     TrainingSetup::visit(self.setup, visitor);
   }
 
   // What fine-tuning takes where pre-training takes other values.
   FinetuneOptions() {
+    setup.training.steps = 0;
     setup.training.epochs = 3;
+    setup.training.eval_every = 0;
     setup.training.batch_size = 16;
     setup.training.checkpoint_every = 0;
     setup.schedule.learning_rate = 1e-4;
     setup.schedule.final_learning_rate = 0;
+    setup.schedule.warmup_share = 0.1;
     setup.schedule.schedule = training::ScheduleKind::linear;
     setup.optimizer.beta2 = 0.999;
     setup.optimizer.weight_decay = 0.01;

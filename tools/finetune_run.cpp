@@ -83,6 +83,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   formats::add_input(provenance_, "train", options.train);
   if (!options.valid.empty()) formats::add_input(provenance_, "valid", options.valid);
   if (resumed_) resume();
+  settle_length(options_.setup.training, arguments);
   const auto config = base_.config<models::ModelConfig>();
   const FinetuneSettings& settings = options_.settings;
   lesson_ = make_lesson(options_, config, base_.tokenizer(), arguments);
@@ -95,7 +96,6 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
   objective_ = lesson_->objective(*loaded_->model, options_.setup.plan(seed));
-  settle_epochs();
   session_.emplace(*objective_, options_.setup, SessionOptions{options.output, options.log, settings.patience},
                    arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<FinetuneRecord>().training.progress);
@@ -107,20 +107,6 @@ void FinetuneRun::resume() {
   take_over(options_.settings, record.settings, arguments_, options_.output, {"patience"});
   take_over(options_.setup, record.training, arguments_, options_.output);
   for (const char* role : {"model", "train"}) check_same_input(*resumed_, provenance_, role);
-}
-
-// What goes by epochs, unless told otherwise: an evaluation after each, and a tenth of all steps for the warm-up.
-void FinetuneRun::settle_epochs() {
-  training::TrainingOptions& training = options_.setup.training;
-  if (arguments_.given("steps")) training.epochs = 0;
-  if (resumed_) return;
-  const Index step = training.batch_size * training.accumulate;
-  const Index epoch = (objective_->samples_per_epoch() + step - 1) / step;
-  if (!arguments_.given("eval_every")) training.eval_every = epoch;
-  if (arguments_.given("warmup")) return;
-  const double steps =
-      training.epochs > 0 ? training.epochs * static_cast<double>(epoch) : static_cast<double>(training.steps);
-  options_.setup.schedule.warmup = static_cast<Index>(steps / 10);
 }
 
 void FinetuneRun::save(const std::string& path, Keep keep) const {

@@ -22,7 +22,6 @@ class FinetuneRun {
 
  private:
   void resume();
-  void settle_epochs();
   enum class Keep { weights, everything };
   void save(const std::string& path, Keep keep) const;
   void describe() const;

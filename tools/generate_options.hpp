@@ -27,8 +27,9 @@ struct GenerateOptions {
     visitor(Field("prompt", "the text to continue or to fill in, instead of lines").letter('p').takes("TEXT"),
             self.prompt);
     visitor(Field("output", "where the texts go").letter('o').takes("FILE"), self.output);
-    visitor(Field("base", "the model that an adapter belongs to, where it is not where it was").takes("MODEL"),
-            self.base);
+    visitor(
+        Field("base", "the model that an adapter belongs to, where it is not where it was").not_empty().takes("MODEL"),
+        self.base);
     visitor(Field("max_tokens", "most tokens to add").range(1, 1000000000).takes("N"), self.max_tokens);
     visitor(Field("stop", "end before this text; may be repeated; a comma in it is written \\,").takes("TEXT"),
             self.stop);

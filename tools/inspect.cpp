@@ -57,7 +57,6 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
   check<UsageError>(tasks.size() <= 1, join(tasks, " and "), " do not go together");
   check<UsageError>(options.preset.empty() || tasks.empty() || task == "--profile", "--preset has nothing for ", task,
                     ", which needs a FILE");
-  check<UsageError>(options.base.empty() || task == "--evaluate", "--base is for --evaluate, with an adapter");
   check<UsageError>(tasks.empty() || !options.parts.any(), "parts cannot be chosen with ", task);
   check<UsageError>(task != "--embed" || !options.json, "--embed writes tab-separated text or HDF5, no --json");
   check<UsageError>(task != "--senses" || !options.json || options.vectors.gold,
@@ -68,6 +67,9 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
   check<UsageError>(tasks.empty() && options.preset.empty(), "-o does not go with ", tasks.empty() ? "--preset" : task);
   check<UsageError>(options.output.ends_with(".svg"), options.output,
                     ": the history can be drawn into .svg files only");
+  Parts others = options.parts;
+  others.history = false;
+  check<UsageError>(!options.json && !others.any(), "-o draws the history; --json and other parts have no place there");
 }
 
 int show_problems(const std::string& path, bool json) {

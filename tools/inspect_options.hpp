@@ -41,12 +41,16 @@ struct InspectOptions {
     visitor(Field("json", "the answer as one JSON object"), self.json);
     visitor(Field("verify", "read everything and check it; a line for each thing that is wrong, and exit status 1"),
             self.verify);
-    visitor(Field("evaluate", "compute the loss of the model on a token file").takes("TOKENS"), self.evaluate);
-    visitor(
-        Field("base", "the model that the adapter to evaluate belongs to, where it is not where it was").takes("MODEL"),
-        self.base);
-    visitor(Field("batch_size", "sequences that --evaluate computes at once").range(1, 1 << 20), self.batch_size);
-    visitor(Field("preset", "a built-in configuration instead of a file").takes("NAME"), self.preset);
+    visitor(Field("evaluate", "compute the loss of the model on a token file").not_empty().takes("TOKENS"),
+            self.evaluate);
+    visitor(Field("base", "the model that the adapter to evaluate belongs to, where it is not where it was")
+                .needs({"evaluate"})
+                .not_empty()
+                .takes("MODEL"),
+            self.base);
+    visitor(Field("batch_size", "sequences to compute at once").needs({"evaluate", "profile"}).range(1, 1 << 20),
+            self.batch_size);
+    visitor(Field("preset", "a built-in configuration instead of a file").not_empty().takes("NAME"), self.preset);
     visitor(Field("output", "where the vectors of --embed go, .tsv or .h5; or else an .svg to draw the history into")
                 .letter('o')
                 .takes("FILE"),

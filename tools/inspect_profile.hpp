@@ -18,7 +18,7 @@ struct ProfileOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("profile", "run some training steps of the model's shape (or of --preset's) on random tokens, and tell "
                   "where their time goes"), self.profile);
-    visitor(Field("precision", "arithmetic of the profiled steps").takes("NAME"), self.precision);
+    visitor(Field("precision", "arithmetic of the profiled steps").needs({"profile"}).takes("NAME"), self.precision);
   }
 };
 

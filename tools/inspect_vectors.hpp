@@ -40,34 +40,44 @@ struct VectorOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("embed", "the hidden states of a text; - is the lines of INPUT or standard input").takes("TEXT"),
+    visitor(Field("embed", "the hidden states of a text; - is the lines of INPUT or standard input")
+                .not_empty()
+                .takes("TEXT"),
             self.embed);
     visitor(Field("layer",
                   "whose states: 0 is what enters the first block, i what leaves block i, -1 the last; of several "
                   "their mean; otherwise the last one, or for --senses the last four")
+                .needs({"embed", "senses", "bias"})
                 .takes("N,..."),
             self.layer);
     visitor(
-        Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's"),
+        Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's")
+            .needs({"embed"}),
         self.pooling);
-    visitor(Field("overlong", "what --embed does with a text longer than the context: an error, or keep its beginning"),
+    visitor(Field("overlong", "what to do with a text longer than the context: an error, or keep its beginning")
+                .needs({"embed"}),
             self.overlong);
-    visitor(Field("neighbours", "the pieces whose embeddings are most similar to a word's").takes("WORD"),
+    visitor(Field("neighbours", "the pieces whose embeddings are most similar to a word's").not_empty().takes("WORD"),
             self.neighbours);
-    visitor(Field("top", "how many neighbours").range(1, 1000000).takes("K"), self.top);
-    visitor(Field("senses", "tell the senses of the words of INPUT by the examples of this file").takes("TRAIN"),
+    visitor(Field("top", "how many neighbours").needs({"neighbours"}).range(1, 1000000).takes("K"), self.top);
+    visitor(Field("senses", "tell the senses of the words of INPUT by the examples of this file")
+                .not_empty()
+                .takes("TRAIN"),
             self.senses);
-    visitor(Field("gold", "--senses: INPUT has the senses too; tell how many are found"), self.gold);
-    visitor(Field("voters", "--senses: the K most similar examples vote; 0: the sense whose mean is most similar")
+    visitor(Field("gold", "INPUT has the senses too; tell how many are found").needs({"senses"}), self.gold);
+    visitor(Field("voters", "the K most similar examples vote; 0: the sense whose mean is most similar")
+                .needs({"senses"})
                 .range(0, 1000000)
                 .takes("K"),
             self.voters);
-    visitor(
-        Field("sentence", "--senses: the share of the sentence's mean in a word's vector; the rest is the word's own")
-            .range(0, 1),
-        self.sentence);
-    visitor(Field("bias", "what the model associates with what, by the tests in this file").takes("TESTS"), self.bias);
-    visitor(Field("partitions", "--bias: most partitions of two sets of words that a p-value looks at")
+    visitor(Field("sentence", "the share of the sentence's mean in a word's vector; the rest is the word's own")
+                .needs({"senses"})
+                .range(0, 1),
+            self.sentence);
+    visitor(Field("bias", "what the model associates with what, by the tests in this file").not_empty().takes("TESTS"),
+            self.bias);
+    visitor(Field("partitions", "most partitions of two sets of words that a p-value looks at")
+                .needs({"bias"})
                 .range(1, 1000000000)
                 .takes("N"),
             self.partitions);

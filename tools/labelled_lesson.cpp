@@ -34,6 +34,7 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
   } else if (fold.folds > 0) {
     valid_ = part_of(all, fold, Side::inside);
   }
+  if (valid_) check_metric(*valid_, task(), labels_, settings.metric);
   if (labels_.size() == 0) return;
   check<DataError>(labels_.size() >= 2, options.train, ": all examples have the label '", labels_.name(0),
                    "'; there is nothing to tell apart");

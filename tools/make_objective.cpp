@@ -2,15 +2,21 @@
 
 #include "heddle/training/causal.hpp"
 #include "heddle/training/masked.hpp"
+#include "refuse.hpp"
 
 namespace heddle {
 
-void check_objective(ObjectiveKind kind, models::Architecture architecture) {
+void check_objective(ObjectiveKind kind, models::Architecture architecture, const cli::Arguments& arguments) {
   const bool decoder = architecture == models::Architecture::decoder;
   check<UsageError>(kind != ObjectiveKind::causal || decoder,
                     "--objective causal is for decoders: an encoder sees the tokens it would have to predict");
   check<UsageError>(kind != ObjectiveKind::masked || !decoder,
                     "--objective masked is for encoders: add --arch encoder");
+  if (decoder) refuse_masking(arguments, ": only encoders mask; add --arch encoder or leave it out");
+}
+
+void refuse_masking(const cli::Arguments& arguments, const std::string& reason) {
+  refuse({"masking", "mask_probability", "whole_words", "segment_pairs"}, arguments, reason);
 }
 
 std::unique_ptr<training::Objective> make_objective(models::Model& model, const TrainingTexts& texts,

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "heddle/cli/arguments.hpp"
 #include "heddle/data/masking.hpp"
 #include "heddle/data/token_source.hpp"
 #include "heddle/training/objective.hpp"
@@ -17,8 +18,12 @@ struct Names<ObjectiveKind> {
       {ObjectiveKind::automatic, "auto"}, {ObjectiveKind::causal, "causal"}, {ObjectiveKind::masked, "masked"}};
 };
 
-// Throws UsageError for an objective that the architecture cannot be trained for.
-void check_objective(ObjectiveKind kind, models::Architecture architecture);
+// Throws UsageError for an objective that the architecture cannot be trained for, and for masking options where nothing
+// is masked.
+void check_objective(ObjectiveKind kind, models::Architecture architecture, const cli::Arguments& arguments);
+
+// Throws UsageError, "--NAME" and the reason, for a masking option that was given.
+void refuse_masking(const cli::Arguments& arguments, const std::string& reason);
 
 struct TrainingTexts {
   const data::TokenSource& train;

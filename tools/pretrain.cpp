@@ -1,11 +1,12 @@
 // pretrain: trains a transformer from the beginning.
+#include "choose_precision.hpp"
+#include "fill_in.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
-#include "choose_precision.hpp"
-#include "fill_in.hpp"
 #include "pretrain_dry_run.hpp"
 #include "pretrain_run.hpp"
+#include "refuse.hpp"
 
 using namespace heddle;
 
@@ -20,6 +21,7 @@ const cli::About about{
 // Presets fill in the model; resuming fills in everything from the file.
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
   if (!options.preset.empty()) fill_in(options.model, models::preset(options.preset), arguments);
+  settle_length(options.setup.training, arguments);
 }
 
 }  // namespace
@@ -28,7 +30,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
-    if (!options.resume) check_objective(options.objective, options.model.arch);
+    if (!options.resume) check_objective(options.objective, options.model.arch, arguments);
     if (options.dry_run) {
       choose_precision(options.setup.training.precision, arguments);
       dry_run(options);
@@ -37,6 +39,7 @@ int main(int argc, char** argv) {
     check<UsageError>(!options.train.empty(), "--train names the token file to train on; make one with: tokenize -t "
                       "tokenizer.h5 -o tokens.h5 text.txt");
     check<UsageError>(!options.output.empty(), "-o names the model file to write");
+    if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
     cli::keep_inputs({options.train, options.valid}, {options.output, best_path(options.output), options.log});
     cli::catch_stop_signals();
     return PretrainRun(options, arguments).run();

@@ -18,20 +18,26 @@ struct PretrainOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("train", "token file to train on, made by tokenize").takes("FILE"), self.train);
-    visitor(Field("valid", "token file to evaluate on; the best model so far is kept as OUTPUT.best.h5").takes("FILE"),
+    visitor(Field("train", "token file to train on, made by tokenize").not_empty().takes("FILE"), self.train);
+    visitor(Field("valid", "token file to evaluate on; the best model so far is kept as OUTPUT.best.h5")
+                .not_empty()
+                .takes("FILE"),
             self.valid);
-    visitor(Field("output", "the model file").letter('o').takes("FILE"), self.output);
-    visitor(Field("preset", "shape of a known model (" + join(models::preset_names()) + "); options for the model override it")
-                .takes("NAME"), self.preset);
+    visitor(Field("output", "the model file").letter('o').not_empty().takes("FILE"), self.output);
+    visitor(Field("preset",
+                  "shape of a known model (" + join(models::preset_names()) + "); options for the model override it")
+                .not_empty()
+                .takes("NAME"),
+            self.preset);
     visitor(Field("objective",
                   "what to learn: to predict each next token (causal, decoders), or masked tokens from all "
                   "others (masked, encoders); auto goes by --arch"),
             self.objective);
-    visitor(Field("resume", "go on from the model file that -o names"), self.resume);
-    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").takes("FILE"), self.log);
+    visitor(Field("resume", "go on from the model file that -o names").completes_others(), self.resume);
+    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
+            self.log);
     visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
-    visitor(Field("json", "the dry run's answer as JSON"), self.json);
+    visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("model", "Model"), self.model);
     TrainingSetup::visit(self.setup, visitor);
   }

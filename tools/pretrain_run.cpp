@@ -35,8 +35,9 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
     if (config.vocab_size == 0) config.vocab_size = train_.vocab_size();
     model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
-  check_objective(options.objective, model_->config().arch);
+  check_objective(options.objective, model_->config().arch, arguments);
   TrainingSetup& setup = options_.setup;
+  settle_length(setup.training, arguments);
   setup.training.precision = choose_precision(setup.training.precision, arguments);
   objective_ = make_objective(*model_, {train_, valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
                               setup.plan(arguments.common().seed));

@@ -16,4 +16,9 @@ inline void refuse(std::initializer_list<const char*> options, const cli::Argume
   }
 }
 
+// The same for those that say how to evaluate, where there is nothing to evaluate on.
+inline void refuse_evaluation(const cli::Arguments& arguments, const std::string& missing) {
+  refuse({"eval_every", "eval_tokens"}, arguments, " has no effect without " + missing + "; add it or leave that out");
+}
+
 }  // namespace heddle

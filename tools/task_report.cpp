@@ -291,4 +291,16 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
   }
 }
 
+// Judges answers that say nothing.
+void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                  const std::string& metric) {
+  if (metric.empty()) return;
+  const auto count = static_cast<std::size_t>(data.size());
+  const std::vector<double> even(static_cast<std::size_t>(labels.size()), 0.0);
+  TaskAnswers none{.classes = std::vector(count, even), .numbers = std::vector(count, 0.0), .tags = {}, .spans = {}};
+  none.spans.resize(count);
+  for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), even);
+  judge(data, task, labels, none, {.metric = metric});
+}
+
 }  // namespace heddle

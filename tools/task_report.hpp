@@ -27,4 +27,8 @@ struct Judge {
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                 const TaskAnswers& answers, const Judge& how);
 
+// Throws UsageError for a metric that such examples cannot be judged by, before anything has judged them.
+void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                  const std::string& metric);
+
 }  // namespace heddle

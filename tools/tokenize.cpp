@@ -1,5 +1,6 @@
 // Trains tokenizers; turns text into ids and back.
 #include "heddle/cli/run.hpp"
+#include "refuse.hpp"
 #include "tokenize_decode.hpp"
 #include "tokenize_encode.hpp"
 
@@ -15,21 +16,6 @@ cli::About about() {
                        "-t TOKENIZER --decode [FILE...]"},
           .operands = {
               {"FILE", "text, or with --decode ids or token files; none or - is standard input", 0, cli::any_number}}};
-}
-
-// Names an option that the user gave and that does nothing here.
-void refuse(const cli::Arguments& arguments, const std::vector<std::string>& options, const std::string& where) {
-  for (const std::string& option : options) {
-    check<UsageError>(!arguments.given(option), "--", option, " is for ", where, " only");
-  }
-}
-
-std::vector<std::string> training_options() {
-  std::vector<std::string> names;
-  const auto note = [&](const Field& field, const auto&) { names.push_back(field.option()); };
-  const text::TrainerOptions options;
-  visit_fields(options, note);
-  return names;
 }
 
 bool writes_file(const TokenizeOptions& options) {
@@ -49,13 +35,12 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
   } else {
     check<UsageError>(options.decode || !options.tokenizer.empty(),
                       "-t TOKENIZER is missing; or --train -o tokenizer.h5 to make one");
-    refuse(arguments, training_options(), "--train");
   }
   if (!makes_token_file(options)) {
-    refuse(arguments, {"compress"}, "token files (-o tokens.h5)");
-    if (!options.train) refuse(arguments, {"documents"}, "--train and token files (-o tokens.h5)");
+    refuse({"compress"}, arguments, " is for token files (-o tokens.h5) only");
+    if (!options.train) refuse({"documents"}, arguments, " is for --train and token files (-o tokens.h5) only");
   }
-  if (options.train || options.decode) refuse(arguments, {"special"}, "text that becomes ids");
+  if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
 }
 
 void tokenize(cli::Arguments& arguments) {

@@ -39,6 +39,7 @@ struct TokenizeOptions {
                   "a tokenizer, token or model file, Hugging Face's tokenizer.json, BERT's vocab.txt, or a directory "
                   "with one of these or GPT-2's vocabulary")
                 .letter('t')
+                .not_empty()
                 .takes("FILE"),
             self.tokenizer);
     visitor(Field("output",
@@ -55,7 +56,7 @@ struct TokenizeOptions {
             self.documents);
     visitor(Field("special", "what text that reads like a special token is: that token, or plain text"), self.special);
     visitor(Field("compress", "make the token file smaller, and slower to read at random"), self.compress);
-    visitor(Field("training", "Training a tokenizer"), self.training);
+    visitor(Field("training", "Training a tokenizer").needs({"train"}), self.training);
   }
 };
 

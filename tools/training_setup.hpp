@@ -1,6 +1,7 @@
 // How a run trains: what command lines say of it, and what its file keeps for going on.
 #pragma once
 
+#include "heddle/cli/arguments.hpp"
 #include "heddle/data/masking.hpp"
 #include "heddle/training/trainer.hpp"
 
@@ -22,6 +23,16 @@ struct TrainingSetup {
 
   training::Plan plan(Index seed) const { return {optimizer, schedule, training, static_cast<std::uint64_t>(seed)}; }
 };
+
+// Steps or epochs: whichever the user set takes the place of the other, a default or what a file says. Throws
+// UsageError where both are set.
+inline void settle_length(training::TrainingOptions& training, const cli::Arguments& arguments) {
+  const bool by_steps = arguments.given("steps") && training.steps > 0;
+  const bool by_epochs = arguments.given("epochs") && training.epochs > 0;
+  check<UsageError>(!by_steps || !by_epochs, "--steps and --epochs both say how long to train; give one of them");
+  if (by_steps) training.epochs = 0;
+  if (by_epochs) training.steps = 0;
+}
 
 // The group /training/state of a model file.
 struct TrainingRecord {

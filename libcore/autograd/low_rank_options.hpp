@@ -20,10 +20,16 @@ struct LowRankOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("lora_rank", "rank of low-rank adapters; only they and the head are trained; 0 means no adapters")
                 .range(0, 100000).takes("R"), self.lora_rank);
-    visitor(Field("lora_alpha", "adapters count alpha / rank times").above(0, 1e6).takes("A"), self.lora_alpha);
+    visitor(Field("lora_alpha", "adapters count alpha / rank times").needs({"lora_rank"}).above(0, 1e6).takes("A"),
+            self.lora_alpha);
     visitor(Field("lora_targets", "matrices that get adapters, of query, key, value, output, up and down")
-                .takes("LIST"), self.lora_targets);
-    visitor(Field("lora_dropout", "share of the adapters' input to drop in training").range(0, 0.99).takes("P"),
+                .needs({"lora_rank"})
+                .takes("LIST"),
+            self.lora_targets);
+    visitor(Field("lora_dropout", "share of the adapters' input to drop in training")
+                .needs({"lora_rank"})
+                .range(0, 0.99)
+                .takes("P"),
             self.lora_dropout);
   }
 

@@ -93,7 +93,7 @@ double ParameterSource::rate_of(const Declaration& declaration) const {
 void check_low_rank(const LowRankOptions& options) {
   const std::vector<std::string> known{"query", "key", "value", "output", "up", "down"};
   for (const std::string& target : split(options.lora_targets, ',')) {
-    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "lora_targets: '", target,
+    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "--lora-targets: '", target,
                       "' is none of ", join(known));
   }
 }

@@ -39,6 +39,9 @@ struct Field {
   double maximum = std::numeric_limits<double>::infinity();
   bool above_minimum = false;  // the minimum itself is not allowed
   char short_option = 0;       // the letter of -o, or none
+  std::vector<std::string> needed;  // fields of the same options, any of which it needs to mean anything; see needs()
+  bool filled = false;              // an empty text is refused
+  bool completes = false;           // what else is set is completed from elsewhere, so that nothing is missing
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
   Field&& range(double low, double high = std::numeric_limits<double>::infinity()) && {
@@ -56,6 +59,21 @@ struct Field {
   }
   Field&& letter(char character) && {
     short_option = character;
+    return std::move(*this);
+  }
+
+  // It means nothing unless one of these fields is set, or has the value of "NAME=VALUE". In the field of a section:
+  // none of the section does.
+  Field&& needs(std::vector<std::string> any_of) && {
+    needed = std::move(any_of);
+    return std::move(*this);
+  }
+  Field&& not_empty() && {
+    filled = true;
+    return std::move(*this);
+  }
+  Field&& completes_others() && {
+    completes = true;
     return std::move(*this);
   }
 

@@ -53,14 +53,14 @@ ModelConfig roberta() {
 
 void check_config(const ModelConfig& config) {
   check_ranges(config);
-  check<UsageError>(config.width % config.heads == 0, "width = ", config.width, " is not divisible by heads = ",
+  check<UsageError>(config.width % config.heads == 0, "--width ", config.width, " is not divisible by --heads ",
                     config.heads);
   check<UsageError>(config.position_offset == 0 || config.positions == PositionKind::learned,
-                    "position_offset is for learned positions only");
+                    "--position-offset is for learned positions only");
   check<UsageError>(config.arch == Architecture::encoder || !(config.pooler || config.next_sentence),
-                    "pooler and next_sentence are for encoders only");
+                    "--pooler and --next-sentence are for encoders only");
   check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2),
-                    "next_sentence needs a pooler and at least 2 segments");
+                    "--next-sentence needs --pooler and --segments 2, or more");
   make_attention(config.attention, {config.heads, config.width / config.heads});
 }
 

@@ -1,5 +1,6 @@
 #include "heddle/nn/low_rank.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace heddle::nn {
@@ -39,6 +40,8 @@ LowRank::LowRank(const Scope& scope, const std::vector<std::string>& matrices, c
     return result;
   };
   const Index rank = scope.adapters().lora_rank;
+  check<UsageError>(rank <= std::min(in, out), "--lora-rank ", rank, " is more than ", std::min(in, out),
+                    ", the smaller side of ", scope.path(), "; adapters of that rank can say all that it can");
   a_ = scope.stacked(names("a"), {rank, in}, Initializer::uniform(1 / std::sqrt(static_cast<double>(in))), Decay::yes);
   b_ = scope.stacked(names("b"), {out, rank}, Initializer::zeros(), Decay::yes);
 }

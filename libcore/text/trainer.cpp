@@ -86,7 +86,7 @@ Trainer::Trainer(TrainerOptions options)
                     "model char-bpe is only read from other programs' files; train bpe, or unigram");
   const std::size_t least = special_texts_.size() + (has_bytes() ? 256 : 1);
   check<UsageError>(options_.kind == TokenizerKind::byte || options_.vocab_size >= static_cast<Index>(least),
-                    "vocab_size = ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
+                    "--vocab-size ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
                     " special tokens and ", has_bytes() ? "256 bytes" : "one piece");
 }
 

@@ -28,17 +28,20 @@ struct TrainerOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("model", "how text is cut into tokens"), self.kind);
-    visitor(Field("vocab_size", "the most pieces, special tokens and bytes included").range(1, 1 << 30).takes("N"),
+    visitor(Field("vocab_size", "the most pieces, special tokens and bytes included")
+                .needs({"model=bpe", "model=char", "model=word", "model=wordpiece", "model=unigram"})
+                .range(1, 1 << 30)
+                .takes("N"),
             self.vocab_size);
-    visitor(
-        Field("min_frequency", "how often a merge, character or word must occur to get a piece").range(1).takes("N"),
-        self.min_frequency);
-    visitor(
-        Field(
-            "byte_fallback",
-            "char, word and unigram models without a piece for each byte: they cannot encode what they have not seen"),
-        self.byte_fallback);
-    visitor(Field("cased", "wordpiece models: keep capital letters and accents"), self.cased);
+    visitor(Field("min_frequency", "how often a merge, character or word must occur to get a piece")
+                .needs({"model=bpe", "model=char", "model=word", "model=wordpiece", "model=unigram"})
+                .range(1)
+                .takes("N"),
+            self.min_frequency);
+    visitor(Field("byte_fallback", "models without a piece for each byte, which cannot encode what they have not seen")
+                .needs({"model=char", "model=word", "model=unigram"}),
+            self.byte_fallback);
+    visitor(Field("cased", "keep capital letters and accents").needs({"model=wordpiece"}), self.cased);
     visitor(Field("end_of_text", "the special token between documents; empty for none; wordpiece models have [SEP] unless told otherwise").takes("TEXT"),
             self.end_of_text);
     visitor(Field("unknown", "the special token for what has no piece, without byte_fallback; empty: it is an error")

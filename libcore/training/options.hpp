@@ -26,7 +26,8 @@ struct ScheduleOptions {
   double learning_rate = 1e-3;
   double final_learning_rate = -1;  // -1: a tenth of the peak
   ScheduleKind schedule = ScheduleKind::cosine;
-  Index warmup = -1;  // -1: a hundredth of the steps
+  Index warmup = -1;  // -1: by its share
+  double warmup_share = 0.01;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -34,15 +35,17 @@ struct ScheduleOptions {
 
 struct TrainingOptions {
   PrecisionChoice precision = PrecisionChoice::f32;
-  Index steps = 2000;
-  double epochs = 0;  // 0: --steps counts
+  Index steps = 2000;  // 0: by epochs
+  double epochs = 0;   // 0: by steps
   Index batch_size = 12;
   Index accumulate = 1;
   double label_smoothing = 0;
-  Index eval_every = 250;
+  Index eval_every = 250;  // 0: an epoch
   Index eval_tokens = 131072;
   Index checkpoint_every = 500;
   Index log_every = 10;
+
+  Index samples_a_step() const { return batch_size * accumulate; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -76,12 +79,26 @@ struct heddle::Names<heddle::training::ScheduleKind> {
 template <class Self, class Visitor>
 void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("optimizer", "update rule").takes("NAME"), self.optimizer);
-  visitor(Field("beta1", "Adam's decay of the mean gradient").range(0, 0.999999).takes("X"), self.beta1);
-  visitor(Field("beta2", "Adam's decay of the squared gradient").range(0, 0.999999).takes("X"), self.beta2);
-  visitor(Field("epsilon", "added to the root of the squared gradient").above(0, 1).takes("X"), self.epsilon);
+  visitor(Field("beta1", "Adam's decay of the mean gradient")
+              .needs({"optimizer=adamw", "optimizer=adam"})
+              .range(0, 0.999999)
+              .takes("X"),
+          self.beta1);
+  visitor(Field("beta2", "Adam's decay of the squared gradient")
+              .needs({"optimizer=adamw", "optimizer=adam"})
+              .range(0, 0.999999)
+              .takes("X"),
+          self.beta2);
+  visitor(Field("epsilon", "added to the root of the squared gradient")
+              .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adagrad"})
+              .above(0, 1)
+              .takes("X"),
+          self.epsilon);
   visitor(Field("weight_decay", "shrinks matrices, never norms and biases").range(0, 100).takes("X"),
           self.weight_decay);
-  visitor(Field("momentum", "of sgd").range(0, 0.999999).takes("X"), self.momentum);
+  visitor(
+      Field("momentum", "how much of the last update goes on").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
+      self.momentum);
   visitor(Field("clip", "largest norm of the whole gradient; 0 means any").range(0).takes("NORM"), self.clip);
 }
 
@@ -89,23 +106,34 @@ template <class Self, class Visitor>
 void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("learning_rate", "peak learning rate").above(0, 1000).takes("RATE"), self.learning_rate);
   visitor(Field("final_learning_rate", "learning rate at the last step; -1 means a tenth of the peak")
-              .range(-1, 1000).takes("RATE"), self.final_learning_rate);
+              .needs({"schedule=linear", "schedule=cosine"})
+              .range(-1, 1000)
+              .takes("RATE"),
+          self.final_learning_rate);
   visitor(Field("schedule", "course of the learning rate after the warm-up").takes("NAME"), self.schedule);
-  visitor(Field("warmup", "steps to reach the peak; -1 means a hundredth of all").range(-1).takes("N"), self.warmup);
+  visitor(Field("warmup", "steps to reach the peak; -1 means by --warmup-share").range(-1).takes("N"), self.warmup);
+  visitor(Field("warmup_share", "share of all steps to reach the peak in, where --warmup names none")
+              .range(0, 1)
+              .takes("P"),
+          self.warmup_share);
 }
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("precision", "arithmetic of matrix products and of what passes between them; weights, norms, softmax and "
                 "loss are always f32; auto measures which is faster").takes("NAME"), self.precision);
-  visitor(Field("steps", "optimizer steps").range(1).takes("N"), self.steps);
-  visitor(Field("epochs", "passes over the training tokens, instead of --steps; 0 means by steps")
-              .range(0, 1e9).takes("X"), self.epochs);
+  visitor(Field("steps", "optimizer steps, instead of --epochs; 0 means by epochs").range(0).takes("N"), self.steps);
+  visitor(
+      Field("epochs", "passes over the training data, instead of --steps; 0 means by steps").range(0, 1e9).takes("X"),
+      self.epochs);
   visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1000000).takes("N"), self.batch_size);
   visitor(Field("accumulate", "micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
-  visitor(Field("label_smoothing", "share of each target spread over the vocabulary").range(0, 0.99).takes("P"),
+  visitor(Field("label_smoothing", "share of each target spread over all classes, or the vocabulary")
+              .range(0, 0.99)
+              .takes("P"),
           self.label_smoothing);
-  visitor(Field("eval_every", "steps between evaluations on --valid").range(1).takes("N"), self.eval_every);
+  visitor(Field("eval_every", "steps between evaluations; 0 means one after each epoch").range(0).takes("N"),
+          self.eval_every);
   visitor(Field("eval_tokens", "at most this many tokens an evaluation; 0 means all").range(0).takes("N"),
           self.eval_tokens);
   visitor(Field("checkpoint_every", "steps between checkpoints; 0 means at the end only").range(0).takes("N"),

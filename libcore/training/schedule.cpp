@@ -5,10 +5,21 @@
 
 namespace heddle::training {
 
+namespace {
+
+// Whole steps. A share such as 0.01 is a little less or more than it says, which must not cost a step.
+Index share_of(Index steps, double share) {
+  return static_cast<Index>(std::floor(static_cast<double>(steps) * share + 1e-6));
+}
+
+}  // namespace
+
 Schedule::Schedule(const ScheduleOptions& options, Index steps)
-    : kind_(options.schedule), peak_(options.learning_rate),
+    : kind_(options.schedule),
+      peak_(options.learning_rate),
       end_(options.final_learning_rate < 0 ? options.learning_rate / 10 : options.final_learning_rate),
-      warmup_(options.warmup < 0 ? steps / 100 : options.warmup), steps_(steps) {}
+      warmup_(options.warmup < 0 ? share_of(steps, options.warmup_share) : options.warmup),
+      steps_(steps) {}
 
 double Schedule::rate(Index step) const {
   const auto s = static_cast<double>(step), w = static_cast<double>(warmup_), all = static_cast<double>(steps_);

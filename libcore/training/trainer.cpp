@@ -12,9 +12,15 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 Index steps_in_all(const TrainingOptions& options, Index samples_an_epoch) {
+  check<UsageError>(options.steps > 0 || options.epochs > 0, "how long? --steps or --epochs must be more than 0");
   if (options.epochs <= 0) return options.steps;
   const double samples = options.epochs * static_cast<double>(samples_an_epoch);
-  return std::max<Index>(1, std::llround(samples / static_cast<double>(options.batch_size * options.accumulate)));
+  return std::max<Index>(1, std::llround(samples / static_cast<double>(options.samples_a_step())));
+}
+
+Index steps_between_evaluations(const TrainingOptions& options, Index samples_an_epoch) {
+  const Index step = options.samples_a_step();
+  return options.eval_every > 0 ? options.eval_every : std::max<Index>(1, (samples_an_epoch + step - 1) / step);
 }
 
 }  // namespace
@@ -24,6 +30,7 @@ Trainer::Trainer(const Objective& objective, const Plan& plan)
       parameters_(objective.model().parameters()),
       plan_(plan),
       total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
+      eval_every_(steps_between_evaluations(plan.training, objective.samples_per_epoch())),
       schedule_(plan.schedule, total_steps_),
       optimizer_(plan.optimizer, parameters_) {
   parameters_.allocate_gradients();
@@ -83,7 +90,7 @@ double Trainer::step() {
 }
 
 bool Trainer::evaluation_is_due() const {
-  return objective_.can_evaluate() && (is_last() || state_.step % plan_.training.eval_every == 0);
+  return objective_.can_evaluate() && (is_last() || state_.step % eval_every_ == 0);
 }
 
 bool Trainer::report_is_due() const {

@@ -91,7 +91,7 @@ class Trainer {
   const Objective& objective_;
   Parameters& parameters_;
   Plan plan_;
-  Index total_steps_;
+  Index total_steps_, eval_every_;
   Schedule schedule_;
   Optimizer optimizer_;
   TrainingState state_;

@@ -72,6 +72,12 @@ struct Twice {
   }
 };
 
+GivenOptions all_of(const OptionTable& table) {
+  GivenOptions names;
+  for (const Option& option : table.options()) names.insert(option.field.option());
+  return names;
+}
+
 OptionTable table_of(toy::Options& options) {
   OptionTable table;
   table.add(options, "Options");
@@ -180,6 +186,22 @@ TEST_CASE("options: a preset fills in what was not given, before the options are
   CHECK(options.shape.dropout == 0);
 }
 
+TEST_CASE("options: one that needs another is refused without it, wherever it was set") {
+  const std::string refusal =
+      "--speed has no effect without --fast or --action flood; add one of them or leave --speed out";
+  CHECK(complaint({"--speed", "2"}) == refusal);
+  CHECK(complaint({"--speed", "1"}) == refusal);
+  CHECK(complaint({"--speed", "2", "--no-fast"}) == refusal);
+  CHECK(alternatives({"task=a", "task=b", "task=c", "all_of_it"}) == "--task a, b, c or --all-of-it");
+  CHECK(read({"--speed", "2", "--fast"}).speed == 2);
+  CHECK(read({"--speed", "2", "--action", "flood"}).speed == 2);
+  const Variable speed("HEDDLE_SPEED", "3");
+  CHECK(complaint({}) == refusal);
+  toy::Options options;
+  CHECK(render_help(toy::about(), table_of(options)).find("(with --fast or --action flood; default 1)") !=
+        std::string::npos);
+}
+
 TEST_CASE("config: quotes, comments and headings") {
   const auto settings =
       parse_config("[Head ing] # why\n a = 1 # one\nb=x#y\n; no\nc = \"# \\\"\\x41\\n\" # c\nd =\r\n", "x");
@@ -203,9 +225,9 @@ TEST_CASE("config: what is printed reads back as the same values") {
   original.sizes = {};
   original.rates = {1.0 / 3, -1e300};
   original.stop = {"a,b", "\\,", "#", "c\\", "\n"};
-  const std::string printed = render_config(table_of(original));
   toy::Options copy;
   const OptionTable table = table_of(copy);
+  const std::string printed = render_config(table_of(original), all_of(table));
   apply(table, printed);
   CHECK(copy.output == original.output);
   CHECK(copy.learning_rate == original.learning_rate);
@@ -213,7 +235,23 @@ TEST_CASE("config: what is printed reads back as the same values") {
   CHECK(copy.sizes == original.sizes);
   CHECK(copy.rates == original.rates);
   CHECK(copy.stop == original.stop);
-  CHECK(render_config(table) == printed);
+  CHECK(render_config(table, all_of(table)) == printed);
+}
+
+TEST_CASE("config: what was not given is printed as a comment, and is not given when it is read back") {
+  toy::Options options;
+  options.stop = {"c\\", "\n"};
+  const std::string printed = render_config(table_of(options), {"layers"});
+  CHECK(printed.find("\nlayers = 4\n") != std::string::npos);
+  CHECK(printed.find("\n# learning-rate = 0.001\n") != std::string::npos);
+  CHECK(printed.find("\n# stop = c\\\n# stop = \"\\n\"\n") != std::string::npos);
+  REQUIRE(parse_config(printed, "x.ini").size() == 1);
+  const TemporaryFolder folder;
+  write_file(folder / "run.ini", printed);
+  Arguments arguments(toy::about(), {"--config", folder / "run.ini"});
+  arguments.read<toy::Options>();
+  CHECK(arguments.given("layers"));
+  CHECK_FALSE(arguments.given("learning_rate"));
 }
 
 TEST_CASE("common options: threads come from OMP_NUM_THREADS, SLURM or the machine") {

@@ -121,7 +121,7 @@ TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
   refused("adapter.h5 --evaluate other.h5", 1, "say where it is with --base");
   refused("classes.h5 --evaluate other.h5 --base moved.h5", 1, "use it with classify");
   refused("moved.h5 --evaluate other.h5 --base moved.h5", 2, "leave out --base");
-  refused("adapter.h5 --base moved.h5", 2, "--base is for --evaluate");
+  refused("adapter.h5 --base moved.h5", 2, "--base has no effect without --evaluate");
 }
 
 TEST_CASE("finetune lm: what makes no sense is refused in one line, before any work") {
@@ -140,9 +140,9 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
   corpus.must("printf 'a b' > tiny.txt; gzip -k other.txt");
   write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
   for (const Case& bad : std::vector<Case>{
-           {lm + "other.txt --pooling mean", "--pooling: is for labelled examples", 2},
-           {lm + "other.txt --class-weights auto", "--class-weights: is for labelled", 2},
-           {lm + "other.txt --metric accuracy", "--metric: is for labelled", 2},
+           {lm + "other.txt --pooling mean", "--pooling has no effect without --task classify", 2},
+           {lm + "other.txt --class-weights auto", "--class-weights has no effect without --task classify", 2},
+           {lm + "other.txt --metric accuracy", "--metric has no effect without --valid", 2},
            {lm + "other.txt --folds 3", "--folds: is for labelled", 2},
            {lm + "other.txt --overlong split", "--overlong: is for labelled", 2},
            {lm + "other.txt --format tsv", "--format: is for labelled", 2},

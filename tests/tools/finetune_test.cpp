@@ -218,7 +218,7 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   CHECK_FALSE(std::filesystem::exists(corpus.path("hf")));
   refused("adapter.h5 --weights bf16 -o y.h5", 2, "adapter.h5: is an adapter; --merge makes it and its base one model");
   refused("adapter.h5 -o hf/", 2, "--merge");
-  refused("c.h5 --base model.h5 -o y.h5", 2, "--base: is for --merge");
+  refused("c.h5 --base model.h5 -o y.h5", 2, "--base has no effect without --merge");
   CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
   corpus.must("convert -q adapter.h5 --merge -o m.h5 && convert -q m.h5 --weights bf16 -o m16.h5");
   CHECK(answers("m16.h5").size() == 120);

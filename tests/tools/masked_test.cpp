@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string train = "pretrain --train train.h5 --valid valid.h5" + tiny_encoder;
+const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 10" + tiny_encoder;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
            {"--arch encoder --objective causal", "--objective causal is for decoders", 2},
            {"--objective masked", "--objective masked is for encoders: add --arch encoder", 2},
            {"--arch encoder --next-sentence", "next_sentence needs a pooler and at least 2 segments", 2},
-           {"--pooler", "pooler and next_sentence are for encoders only", 2},
+           {"--pooler", "--pooler and --next-sentence are for encoders only", 2},
        }) {
     CAPTURE(c.command);
     const Outcome outcome = corpus.run("pretrain --train train.h5 -o model.h5 " + c.command);

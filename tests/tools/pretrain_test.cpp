@@ -10,7 +10,7 @@ using namespace heddle::testing;
 
 namespace {
 
-const std::string data_options = " --train train.h5 --valid valid.h5 ";
+const std::string data_options = " --train train.h5 --valid valid.h5 --eval-every 10 ";
 
 std::string train_command(const std::string& output, const std::string& rest) {
   return "pretrain" + data_options + tiny_model + "-o " + output + " " + rest;

@@ -56,6 +56,7 @@ struct Options {
   std::string output = "-";
   Action action = Action::copy;
   bool fast = false;
+  Index speed = 1;
   double learning_rate = 1e-3;
   std::vector<Index> sizes{1, 2};
   std::vector<double> rates;
@@ -70,6 +71,7 @@ struct Options {
                   "broken into several lines"),
             self.action);
     visitor(Field("fast", "hurry"), self.fast);
+    visitor(Field("speed", "how much").needs({"fast", "action=flood"}), self.speed);
     visitor(Field("learning_rate", "step length").above(0), self.learning_rate);
     visitor(Field("sizes", "sizes of something").range(1, 9), self.sizes);
     visitor(Field("rates", "rates of something"), self.rates);

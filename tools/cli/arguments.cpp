@@ -60,7 +60,7 @@ void Arguments::add_shared(OptionTable& table) {
   requests.add(requests_, common_group);
   for (Option option : requests.options()) {
     if (Option* const own = table.find(option.field.name); own != nullptr) {
-      own->in_files = false;  // HEDDLE_CONFIG names a file even where --config means something else
+      own->in_environment = false;  // HEDDLE_CONFIG names a file even where --config means something else
       continue;
     }
     option.in_files = false;
@@ -115,7 +115,7 @@ void Arguments::read_environment(const OptionTable& table) {
   for (const Option& option : table.options()) {
     const std::string variable = variable_of(option);
     const char* text = std::getenv(variable.c_str());
-    if (option.in_files && text != nullptr) set(option, {text}, variable);
+    if (option.in_files && option.in_environment && text != nullptr) set(option, {text}, variable);
   }
 }
 
@@ -153,7 +153,8 @@ void Arguments::settle(const OptionTable& table) {
   common.add(common_, common_group);
   for (const Option& option : common.options()) option.set(table.find(option.field.name)->get());
   if (common_.threads == 0) common_.threads = default_threads();
-  if (requests_.print_config) answer(render_config(table));
+  if (requests_.print_config) answer(render_config(table, given_));
+  table.check_needs(given_);
   set_thread_count(static_cast<int>(common_.threads));
   if (common_.verbose) detail(concatenate(engine(), ", ", common_.threads, " threads"));
 }

@@ -2,7 +2,6 @@
 // defaults < --config file < environment (HEDDLE_LAYERS for --layers) < flags.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +45,8 @@ struct Requests {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("config", "options from an INI file; the environment and flags override it").takes("FILE"),
             self.config);
-    visitor(Field("print_config", "print the options in force as such a file and end"), self.print_config);
+    visitor(Field("print_config", "print the options in force as such a file, those not given in comments, and end"),
+            self.print_config);
     visitor(Field("help", "print this and end").letter('h'), self.help);
     visitor(Field("version", "print the versions of heddle and its libraries and end"), self.version);
     visitor(Field("help_man", "print the options as the man page has them and end"), self.help_man);
@@ -65,7 +65,7 @@ class Arguments {
 
   // Call it once, first. `complete(options)` may fill in what depends on other options, a preset's values say, before
   // --print-config prints; it should leave alone what was given(). Sets the number of threads. Throws UsageError for
-  // wrong usage, DataError for an unreadable or malformed --config file.
+  // wrong usage, options without what they need among it, DataError for an unreadable or malformed --config file.
   template <Visitable Options, class Complete>
   Options read(const Complete& complete) {
     Options options;
@@ -117,7 +117,7 @@ class Arguments {
   std::vector<std::string> words_;
   CommonOptions common_;
   Requests requests_;
-  std::set<std::string, std::less<>> given_;
+  GivenOptions given_;
   std::vector<std::vector<std::string>> operands_;
 };
 

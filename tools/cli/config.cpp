@@ -116,18 +116,19 @@ std::vector<Setting> parse_config(std::string_view text, const std::string& file
   return settings;
 }
 
-std::string render_config(const OptionTable& table) {
-  std::string text;
+std::string render_config(const OptionTable& table, const GivenOptions& given) {
+  std::string text = "# What stands behind # was not given: remove the # to set it.\n";
   for (const std::string& group : table.groups()) {
     std::string lines;
     for (const Option& option : table.options()) {
       if (option.group != group || !option.in_files) continue;
+      const bool is_given = given.contains(option.field.option());
       for (const std::string& value : values_of(option)) {
-        lines += option.field.option() + " =" + (value.empty() ? "" : " ");
+        lines += (is_given ? "" : "# ") + option.field.option() + " =" + (value.empty() ? "" : " ");
         lines += (needs_quotes(value) ? quoted(value) : value) + "\n";
       }
     }
-    if (!lines.empty()) text += (text.empty() ? "[" : "\n[") + group + "]\n" + lines;
+    if (!lines.empty()) text += "\n[" + group + "]\n" + lines;
   }
   return text;
 }

@@ -21,7 +21,8 @@ struct Setting {
 // Throws DataError ("run.ini:3: …") for text that is not such a file. `file` is its name in messages.
 std::vector<Setting> parse_config(std::string_view text, const std::string& file);
 
-// What is in force, so that parse_config() and setting each option gives the same values.
-std::string render_config(const OptionTable& table);
+// What is in force. Options that were not given stand in comments: read back, the file gives what was given and nothing
+// else, so that a default is never taken for the user's wish.
+std::string render_config(const OptionTable& table, const GivenOptions& given);
 
 }  // namespace heddle::cli

@@ -49,6 +49,7 @@ std::string facts(const Option& option, bool with_range) {
   std::vector<std::string> facts;
   if (!option.choices.empty()) facts.push_back("one of " + join(option.choices));
   if (with_range && !option.field.range_text().empty()) facts.push_back(option.field.range_text());
+  if (!option.field.needed.empty()) facts.push_back("with " + alternatives(option.field.needed));
   if (option.kind != OptionKind::flag && !option.initial.empty()) facts.push_back("default " + option.initial);
   return facts.empty() ? "" : " (" + join(facts, "; ") + ")";
 }

@@ -38,6 +38,43 @@ std::vector<std::string> OptionTable::groups() const {
   return groups;
 }
 
+bool OptionTable::is_met(const std::string& need) const {
+  const std::size_t equals = need.find('=');
+  const Option* option = find(need.substr(0, equals));
+  if (option == nullptr) throw std::logic_error("an option needs " + need + ", which is none");
+  const std::string value = join(option->get(), ",");
+  return equals == std::string::npos ? value != option->initial : value == need.substr(equals + 1);
+}
+
+void OptionTable::check_needs(const Option& option, const std::vector<std::string>& any_of) const {
+  const bool met = any_of.empty() || std::ranges::any_of(any_of, [this](const auto& need) { return is_met(need); });
+  check<UsageError>(met, option.shown(), " has no effect without ", alternatives(any_of), "; add ",
+                    any_of.size() > 1 ? "one of them" : "it", " or leave ", option.shown(), " out");
+}
+
+void OptionTable::check_needs(const GivenOptions& given) const {
+  if (std::ranges::any_of(options_, [](const Option& o) { return o.field.completes && o.get().front() == "true"; }))
+    return;
+  for (const Option& option : options_) {
+    if (!given.contains(option.field.option())) continue;
+    check_needs(option, option.section_needs);
+    check_needs(option, option.field.needed);
+  }
+}
+
+std::string alternatives(const std::vector<std::string>& needs) {
+  std::string text, previous;
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const std::size_t equals = needs[i].find('=');
+    const std::string name = "--" + dashed(needs[i].substr(0, equals));
+    if (i > 0) text += i + 1 < needs.size() ? ", " : " or ";
+    if (name != previous) text += name + (equals == std::string::npos ? "" : " ");
+    if (equals != std::string::npos) text += needs[i].substr(equals + 1);
+    previous = name;
+  }
+  return text;
+}
+
 std::string OptionTable::suggestion(std::string_view word) const {
   const std::string name = dashed(word);
   const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());

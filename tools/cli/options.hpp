@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,23 +23,28 @@ enum class OptionKind { flag, value, list };
 struct Option {
   Field field;
   OptionKind kind;
-  std::string group;
-  std::string placeholder;           // N, FILE, RATE; empty for flags
-  std::vector<std::string> choices;  // of an enumeration
-  std::string initial;               // the default as text
+  std::string group = {};
+  std::string placeholder = {};                 // N, FILE, RATE; empty for flags
+  std::vector<std::string> choices = {};        // of an enumeration
+  std::string initial = {};                     // the default as text
+  std::vector<std::string> section_needs = {};  // Field::needed of the section
 
   // Replaces the value; of several texts a list takes all and anything else the last. Throws UsageError, without the
   // option's name, for texts of the wrong type or out of range.
-  std::function<void(const std::vector<std::string>&)> set;
+  std::function<void(const std::vector<std::string>&)> set = {};
   // The value in force: one text, or one for each element of a list, as set() takes them.
-  std::function<std::vector<std::string>()> get;
+  std::function<std::vector<std::string>()> get = {};
 
-  bool in_files = true;  // may stand in INI files and the environment; --help may not
+  bool in_files = true;        // may stand in INI files and the environment; --help may not
+  bool in_environment = true;  // which only counts where it may stand in files
   bool hidden = false;
 
   // The long form that --help shows: --layers, --bias, or --no-bias for a flag that is on by default.
   std::string shown() const;
 };
+
+// Names of options that the user set, dashed.
+using GivenOptions = std::set<std::string, std::less<>>;
 
 class OptionTable {
  public:
@@ -58,12 +64,21 @@ class OptionTable {
   // Groups in the order of their first options.
   std::vector<std::string> groups() const;
 
+  // Throws UsageError for an option among these without what it needs, unless an option that completes others is set.
+  void check_needs(const GivenOptions& given) const;
+
   // "; did you mean --layers?" for an unknown --layer or layer, or "" when nothing is near.
   std::string suggestion(std::string_view word) const;
 
  private:
+  bool is_met(const std::string& need) const;
+  void check_needs(const Option& option, const std::vector<std::string>& any_of) const;
+
   std::vector<Option> options_;
 };
+
+// "--valid or --folds", "--task classify or pair", of needs as Field::needs() takes them.
+std::string alternatives(const std::vector<std::string>& needs);
 
 namespace detail {
 
@@ -90,6 +105,7 @@ T parse(const Field& field, const std::string& text) {
     return from_text<T>(text);
   } else {
     static_assert(std::same_as<T, std::string>, "base/visit.hpp lists the types that a field can have");
+    check<UsageError>(!field.filled || !text.empty(), "the ", field.placeholder, " is empty");
     return text;
   }
 }
@@ -121,7 +137,10 @@ std::vector<std::string> choices_of() {
 
 template <class T>
 Option list_option(const Field& field, std::vector<T>& value) {
-  Option option{field, OptionKind::list, "", placeholder_of<T>() + ",...", choices_of<T>(), "", {}, {}};
+  Option option{.field = field,
+                .kind = OptionKind::list,
+                .placeholder = placeholder_of<T>() + ",...",
+                .choices = choices_of<T>()};
   option.set = [field, &value](const std::vector<std::string>& texts) {
     std::vector<T> elements;
     for (const std::string& text : texts) {
@@ -140,9 +159,10 @@ Option list_option(const Field& field, std::vector<T>& value) {
 template <class T>
 Option scalar_option(const Field& field, T& value) {
   constexpr bool flag = std::same_as<T, bool>;
-  Option option{
-      field, flag ? OptionKind::flag : OptionKind::value, "", flag ? "" : placeholder_of<T>(), choices_of<T>(), "", {},
-      {}};
+  Option option{.field = field,
+                .kind = flag ? OptionKind::flag : OptionKind::value,
+                .placeholder = flag ? "" : placeholder_of<T>(),
+                .choices = choices_of<T>()};
   option.set = [field, &value](const std::vector<std::string>& texts) { value = parse<T>(field, texts.back()); };
   option.get = [&value] { return std::vector{as_text(value)}; };
   return option;
@@ -151,18 +171,19 @@ Option scalar_option(const Field& field, T& value) {
 struct OptionCollector {
   OptionTable& table;
   std::string group;
+  std::vector<std::string> section_needs;
 
   template <class T>
   void operator()(const Field& field, T& value) {
     if constexpr (Visitable<T>) {
-      const std::string outer = std::exchange(group, field.help);
-      visit_fields(value, *this);
-      group = outer;
+      OptionCollector inner{table, field.help, field.needed};
+      visit_fields(value, inner);
     } else {
       Option option = make(field, value);
       if (!field.placeholder.empty()) option.placeholder = field.placeholder;
       option.initial = join(option.get(), ",");
       option.group = group;
+      option.section_needs = section_needs;
       table.add(std::move(option));
     }
   }
@@ -181,7 +202,7 @@ struct OptionCollector {
 
 template <Visitable T>
 void OptionTable::add(T& object, const std::string& group) {
-  detail::OptionCollector collector{*this, group};
+  detail::OptionCollector collector{*this, group, {}};
   visit_fields(object, collector);
 }
 

@@ -1,0 +1,225 @@
+// What all tools do with their options: --print-config reads back as the same command, what has no effect is refused,
+// and defaults are those that --help tells.
+#include <map>
+#include <sstream>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-size 2 --log-every 1 ";
+
+// A decoder, an encoder and labelled files for each task.
+struct Everything : SmallCorpus {
+  Everything() {
+    must("pretrain -q --train train.h5 -o decoder.h5 --steps 3" + tiny);
+    must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
+    must("tokenize -q -t pieces.h5 -o masked.h5 train.txt");
+    must("pretrain -q --train masked.h5 -o encoder.h5 --steps 3 --arch encoder" + tiny);
+    std::string texts, pairs, numbers, tags, spans, words;
+    for (int i = 0; i < 24; ++i) {
+      const std::string name = i % 2 == 0 ? "cat" : "king", number = std::to_string(i % 5);
+      texts += name + "\tthe " + name + " sees\n";
+      words += "the " + name + " sees\n";
+      pairs += name + "\tthe " + name + "\tsees\n";
+      numbers += number + "\tthe " + name + " sees\n";
+      tags += "the\tDET\n" + name + "\tNOUN\n\n";
+      spans += R"({"question": "who", "context": "the )" + name + R"( sees", "answers": [{"text": ")" + name +
+               R"(", "answer_start": 4}]})" + "\n";
+    }
+    for (const auto& [name, text] : {std::pair("texts.tsv", texts),
+                                     {"pairs.tsv", pairs},
+                                     {"numbers.tsv", numbers},
+                                     {"tags.conll", tags},
+                                     {"spans.jsonl", spans},
+                                     {"words.txt", words}}) {
+      write_file(path(name), text);
+    }
+    must("finetune -q --from encoder.h5 --train texts.tsv -o tuned.h5 --steps 2");
+    must("finetune -q --from encoder.h5 --train texts.tsv -o adapter.h5 --steps 2 --lora-rank 2");
+  }
+
+  // What a command prints or, where it writes out.h5, what `look` prints of that.
+  std::string result(const std::string& command, const std::string& look) const {
+    run("rm -f out.h5");
+    const Outcome outcome = must(command);
+    return look.empty() ? outcome.out : outcome.out + must(look).out;
+  }
+};
+
+struct Command {
+  std::string tool, operands, options, look = "";
+};
+
+const std::string history = "inspect out.h5 --history --json";
+
+const std::vector<Command> commands{
+    {"pretrain", "",
+     "--train train.h5 -o out.h5 --preset gpt2 --layers 4 --width 16 --heads 2 --context 16 --batch-size 2 "
+     "--steps 3 --log-every 1",
+     history},
+    {"pretrain", "", "--train train.h5 --valid valid.h5 -o out.h5 --steps 4 --warmup -1 --eval-every 2" + tiny,
+     history},
+    {"pretrain", "", "--train masked.h5 -o out.h5 --steps 3 --arch encoder --segments 2 --whole-words" + tiny, history},
+    {"finetune", "", "--from encoder.h5 --train texts.tsv --valid texts.tsv --metric macro_f1 -o out.h5", history},
+    {"finetune", "", "--from decoder.h5 --train texts.tsv --folds 3 --fold 0 -o out.h5 --steps 3 --log-every 1",
+     history},
+    {"finetune", "", "--from encoder.h5 --train texts.tsv -o out.h5 --lora-rank 2 --lora-alpha 16 --log-every 1",
+     history},
+    {"finetune", "", "--from encoder.h5 --task pair --train pairs.tsv -o out.h5 --log-every 1 --pooling mean", history},
+    {"finetune", "", "--from encoder.h5 --task regress --train numbers.tsv -o out.h5 --log-every 1", history},
+    {"finetune", "", "--from encoder.h5 --task label --train tags.conll --column 2 -o out.h5 --log-every 1", history},
+    {"finetune", "", "--from encoder.h5 --task span --train spans.jsonl -o out.h5 --log-every 1", history},
+    {"finetune", "", "--from decoder.h5 --task lm --train train.h5 --valid valid.h5 -o out.h5 --steps 3 --log-every 1",
+     history},
+    {"finetune", "",
+     "--from encoder.h5 --task lm --train masked.h5 -o out.h5 --steps 3 --log-every 1 --mask-probability 0.3", history},
+    {"classify", "tuned.h5 words.txt", ""},
+    {"classify", "tuned.h5 words.txt", "--top 2 --jsonl"},
+    {"classify", "tuned.h5 texts.tsv", "--evaluate --folds 3"},
+    {"classify", "adapter.h5 texts.tsv", "--evaluate --json --base encoder.h5 --metric matthews"},
+    {"classify", "decoder.h5 words.txt", "--labels ' cat, king' --template '{} is a' --neutral ''"},
+    {"generate", "decoder.h5", "-p 'the cat' --max-tokens 5 --stop 'a\\,b' --seed 3"},
+    {"generate", "decoder.h5 words.txt", "--max-tokens 5 --jsonl"},
+    {"generate", "encoder.h5", "-p 'the [MASK] sees'"},
+    {"generate", "encoder.h5", "-p 'the [MASK] sees' --top 5"},
+    {"tokenize", "train.txt", "-q --train --vocab-size 290 -o out.h5", "tokenize -t out.h5 valid.txt"},
+    {"tokenize", "train.txt", "-q --train --model wordpiece --cased -o out.h5", "tokenize -t out.h5 valid.txt"},
+    {"tokenize", "valid.txt", "-q -t tokenizer.h5 --documents line -o out.h5", "inspect out.h5 --tokens --json"},
+    {"tokenize", "valid.txt", "-t tokenizer.h5 --pieces"},
+    {"tokenize", "valid.h5", "--decode"},
+    {"inspect", "decoder.h5", ""},
+    {"inspect", "decoder.h5", "--config --json"},
+    {"inspect", "decoder.h5", "--evaluate valid.h5"},
+    {"inspect", "", "--preset nano --weights"},
+    {"inspect", "encoder.h5 words.txt", "--embed - --pooling mean --layer 0,1"},
+    {"inspect", "encoder.h5", "--neighbours cat --top 3"},
+    {"convert", "decoder.h5", "-q --weights bf16 -o out.h5", "generate out.h5 -p the --temperature 0 --max-tokens 4"},
+    {"convert", "adapter.h5", "-q --merge -o out.h5", "classify out.h5 words.txt"},
+};
+
+// The values of a field, by step, of those records that have it.
+std::map<Index, double> by_step(const std::string& log, const char* field) {
+  std::map<Index, double> values;
+  std::istringstream stream(log);
+  for (std::string line; std::getline(stream, line);) {
+    const json record = json::parse(line);
+    if (record.contains(field)) values[record["step"]] = record[field];
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("options: what --print-config prints is the same command, as a file") {
+  const Everything all;
+  for (const auto& [tool, operands, options, look] : commands) {
+    CAPTURE(tool);
+    CAPTURE(options);
+    const std::string command = tool + " " + operands + " " + options;
+    const std::string direct = all.result(command, look);
+    all.must(command + " --print-config > c.ini");
+    const std::string by_file = "HEDDLE_CONFIG=c.ini " + tool + " " + operands;
+    CHECK(all.result(by_file, look) == direct);
+    CHECK(all.must(by_file + " --print-config").out == read_file(all.path("c.ini")));
+  }
+}
+
+TEST_CASE("options: what has no effect is refused before any work, and the message says what to do") {
+  const Everything all;
+  const std::string tune = "finetune --from encoder.h5 -o x.h5 --train ",
+                    train = "pretrain --train train.h5 -o x.h5" + tiny;
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {tune + "texts.tsv --metric accuracy", "--metric has no effect without --valid or --folds; add one of them"},
+      {tune + "texts.tsv --patience 2", "--patience has no effect without --valid or --folds"},
+      {tune + "texts.tsv --eval-every 5", "--eval-every has no effect without --valid or --folds"},
+      {tune + "texts.tsv --fold 1", "--fold has no effect without --folds; add it or leave --fold out"},
+      {tune + "texts.tsv --lora-alpha 8", "--lora-alpha has no effect without --lora-rank"},
+      {tune + "texts.tsv --lora-targets up", "--lora-targets has no effect without --lora-rank"},
+      {tune + "texts.tsv --lora-dropout 0.1", "--lora-dropout has no effect without --lora-rank"},
+      {tune + "texts.tsv --column 2", "--column: is for the tags of --task label"},
+      {tune + "tags.conll --task label --pooling mean",
+       "--pooling has no effect without --task classify, pair or regress"},
+      {tune + "numbers.tsv --task regress --class-weights auto",
+       "--class-weights has no effect without --task classify"},
+      {tune + "texts.tsv --momentum 0.5", "--momentum has no effect without --optimizer sgd"},
+      {tune + "texts.tsv --steps 3 --epochs 2", "--steps and --epochs both say how long to train"},
+      {tune + "texts.tsv --valid ''", "--valid: the FILE is empty"},
+      {tune + "texts.tsv --valid texts.tsv --metric f1",
+       "--metric: the task has no 'f1', but accuracy, macro_f1, matthews"},
+      {tune + "numbers.tsv --task regress --valid numbers.tsv --metric f1",
+       "--metric: the task has no 'f1', but pearson"},
+      {tune + "tags.conll --task label --valid tags.conll --metric f1", "--metric: the task has no 'f1', but accuracy"},
+      {tune + "spans.jsonl --task span --folds 3 --metric f1", "--metric: the task has no 'f1', but token_f1"},
+      {tune + "texts.tsv --lora-rank 17", "--lora-rank 17 is more than 16, the smaller side of"},
+      {tune + "texts.tsv --lora-rank 100000", "--lora-rank 100000 is more than 16"},
+      {tune + "texts.tsv --lora-rank 2 --lora-targets q", "--lora-targets: 'q' is none of query"},
+      {train + "--masking static", "--masking: only encoders mask; add --arch encoder"},
+      {train + "--whole-words", "--whole-words: only encoders mask"},
+      {train + "--json", "--json has no effect without --dry-run"},
+      {train + "--eval-tokens 5", "--eval-tokens has no effect without --valid"},
+      {train + "--steps 5 --epochs 2", "--steps and --epochs both say how long to train"},
+      {train + "--heads 3", "--width 16 is not divisible by --heads 3"},
+      {train + "--schedule constant --final-learning-rate 0",
+       "--final-learning-rate has no effect without --schedule linear"},
+      {"classify tuned.h5 words.txt --metric accuracy", "--metric has no effect without --evaluate"},
+      {"classify tuned.h5 words.txt --json", "--json has no effect without --evaluate"},
+      {"classify tuned.h5 texts.tsv --evaluate --fold 1", "--fold has no effect without --folds"},
+      {"classify tuned.h5 texts.tsv --evaluate --metric f1", "--metric: the task has no 'f1'"},
+      {"classify tuned.h5 words.txt --column 2", "--column has no effect for a model of the task classify"},
+      {"classify tuned.h5 words.txt --null-threshold 2",
+       "--null-threshold has no effect for a model of the task classify"},
+      {"classify tuned.h5 words.txt --neutral x", "--neutral has no effect without --labels"},
+      {"generate decoder.h5 -p the --temperature 0 --top-k 3", "--top-k has no effect with --temperature 0"},
+      {"inspect encoder.h5 --pooling mean", "--pooling has no effect without --embed"},
+      {"inspect encoder.h5 --voters 3", "--voters has no effect without --senses"},
+      {"inspect encoder.h5 --top 3", "--top has no effect without --neighbours"},
+      {"inspect encoder.h5 --layer 1", "--layer has no effect without --embed, --senses or --bias"},
+      {"inspect encoder.h5 --embed the --gold", "--gold has no effect without --senses"},
+      {"inspect encoder.h5 --batch-size 3", "--batch-size has no effect without --evaluate or --profile"},
+      {"inspect encoder.h5 --embed ''", "--embed: the TEXT is empty"},
+      {"inspect encoder.h5 --neighbours ''", "--neighbours: the WORD is empty"},
+      {"tokenize --train train.txt -o x.h5 --cased", "--cased has no effect without --model wordpiece"},
+      {"tokenize --train train.txt -o x.h5 --no-byte-fallback",
+       "--no-byte-fallback has no effect without --model char"},
+      {"tokenize --train train.txt -o x.h5 --vocab-size 20", "--vocab-size 20 must be at least"},
+      {"tokenize -t tokenizer.h5 train.txt --vocab-size 300", "--vocab-size has no effect without --train"},
+      {"convert decoder.h5 -o x.h5 --base encoder.h5", "--base has no effect without --merge"},
+  };
+  for (const auto& [command, message] : cases) {
+    CAPTURE(command);
+    const Outcome outcome = all.run(command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, message));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(all.path("x.h5")));
+  }
+}
+
+TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the warm-up, as its help says") {
+  const Everything all;
+  all.must(
+      "finetune -q --from encoder.h5 --train texts.tsv --valid texts.tsv -o x.h5 --batch-size 2 --epochs 2 "
+      "--learning-rate 1e-3 --log-every 1 --log log.jsonl");
+  const std::string log = read_file(all.path("log.jsonl"));
+  const auto accuracies = by_step(log, "valid_accuracy"), rates = by_step(log, "learning_rate");
+  REQUIRE(accuracies.size() == 2);
+  CHECK((accuracies.contains(12) && accuracies.contains(24)));
+  CHECK(rates.at(1) == doctest::Approx(0.5e-3));
+  CHECK(rates.at(2) == doctest::Approx(1e-3));
+  CHECK(rates.at(4) < 1e-3);
+  const std::string help = all.must("finetune --help | tr -s ' \\n' ' '").out;
+  for (const char* part : {"0 means by epochs (default 0)", "0 means by steps (default 3)",
+                           "0 means one after each epoch "
+                           "(default 0)",
+                           "-1 means by --warmup-share (default -1)", "names none (default 0.1)"}) {
+    CAPTURE(part);
+    CHECK(contains(help, part));
+  }
+  CHECK(contains(all.must("finetune --from encoder.h5 --train texts.tsv -o y.h5 --steps 3").err, "y.h5: step 3, loss"));
+}
