@@ -30,7 +30,10 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
-    if (!options.resume) check_objective(options.objective, options.model.arch, arguments);
+    if (!options.resume) {
+      check_objective(options.objective, options.model.arch, arguments);
+      models::check_config(options.model, models::Naming::options);
+    }
     if (options.dry_run) {
       choose_precision(options.setup.training.precision, arguments);
       dry_run(options);

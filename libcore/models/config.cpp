@@ -51,16 +51,19 @@ ModelConfig roberta() {
 
 }  // namespace
 
-void check_config(const ModelConfig& config) {
+void check_config(const ModelConfig& config, Naming naming) {
+  const auto name = [naming](const char* field) {
+    return naming == Naming::options ? "--" + Field(field, "").option() : std::string(field);
+  };
   check_ranges(config);
-  check<UsageError>(config.width % config.heads == 0, "--width ", config.width, " is not divisible by --heads ",
-                    config.heads);
-  check<UsageError>(config.position_offset == 0 || config.positions == PositionKind::learned,
-                    "--position-offset is for learned positions only");
-  check<UsageError>(config.arch == Architecture::encoder || !(config.pooler || config.next_sentence),
-                    "--pooler and --next-sentence are for encoders only");
-  check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2),
-                    "--next-sentence needs --pooler and --segments 2, or more");
+  check<UsageError>(config.width % config.heads == 0, name("width"), " = ", config.width, " is not divisible by ",
+                    name("heads"), " = ", config.heads);
+  check<UsageError>(config.position_offset == 0 || config.positions == PositionKind::learned, name("position_offset"),
+                    " is for learned positions only");
+  check<UsageError>(config.arch == Architecture::encoder || !(config.pooler || config.next_sentence), name("pooler"),
+                    " and ", name("next_sentence"), " are for encoders only");
+  check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2), name("next_sentence"), " needs ",
+                    name("pooler"), " and at least 2 ", name("segments"));
   make_attention(config.attention, {config.heads, config.width / config.heads});
 }
 

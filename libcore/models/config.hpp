@@ -44,8 +44,11 @@ struct ModelConfig {
   Index inner_width() const { return ffn_width > 0 ? ffn_width : 4 * width; }
 };
 
+// How messages name fields: norm_epsilon, as files have them, or --norm-epsilon.
+enum class Naming { fields, options };
+
 // Throws UsageError for fields out of range or that do not go together (width not divisible by heads, …).
-void check_config(const ModelConfig& config);
+void check_config(const ModelConfig& config, Naming naming = Naming::fields);
 
 struct Preset {
   std::string name, summary;

@@ -9,7 +9,7 @@ namespace {
 
 const ModelConfig& checked(const ModelConfig& config) {
   check_config(config);
-  check<UsageError>(config.vocab_size > 0, "a model needs a vocabulary: give --vocab-size");
+  check<UsageError>(config.vocab_size > 0, "a model needs a vocabulary: give vocab_size");
   return config;
 }
 

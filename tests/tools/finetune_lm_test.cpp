@@ -150,7 +150,7 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {lm + "other.txt --freeze body", "--freeze leaves nothing to train", 2},
            {"finetune --from model.h5 --train texts.tsv --masking static",
             "--masking: only encoders mask, for --task lm", 2},
-           {"finetune --from model.h5 --train texts.tsv --eval-tokens 9", "--eval-tokens: is for --task lm", 2},
+           {"finetune --from model.h5 --train texts.tsv --valid texts.tsv --eval-tokens 9", "--eval-tokens: is for --task lm", 2},
            {lm + "foreign.h5", "does not match the model's", 1},
            {lm + "model.h5", "model.h5", 1},
            {lm + "tiny.txt", "tiny.txt: ", 1},
