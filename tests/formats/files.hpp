@@ -86,15 +86,24 @@ inline std::string unpacked(const std::string& path) {
   return text;
 }
 
-// The content of a file of the shared data, unpacked; "" with a message where there is none.
-inline std::string shared_content(const std::string& name) {
+// Where a file or folder of the shared data is; "" with a message where there is none.
+inline std::string shared_path(const std::string& name) {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
   const std::string path = folder != nullptr ? std::string(folder) + "/" + name : "";
-  if (path.empty() || !std::filesystem::exists(path)) {
-    MESSAGE("skipped: no shared data");
-    return "";
-  }
-  return name.ends_with(".gz") ? unpacked(path) : read_bytes(path);
+  if (!path.empty() && std::filesystem::exists(path)) return path;
+  MESSAGE("skipped: no shared data");
+  return "";
+}
+
+// The content of a file, unpacked where it is compressed.
+inline std::string content_of(const std::string& path) {
+  return path.ends_with(".gz") ? unpacked(path) : read_bytes(path);
+}
+
+// That of a file of the shared data; "" with a message where there is none.
+inline std::string shared_content(const std::string& name) {
+  const std::string path = shared_path(name);
+  return path.empty() ? "" : content_of(path);
 }
 
 inline std::vector<TokenId> numbers(const std::string& line) {

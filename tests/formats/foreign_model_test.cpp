@@ -1,7 +1,6 @@
 // GPT-2 in Hugging Face's directories, and what is the same for all models in them.
-#include <cstdlib>
-
 #include "formats/foreign_models.hpp"
+#include "formats/golden.hpp"
 #include "formats/samples.hpp"
 #include "heddle/formats/foreign_tokenizer.hpp"
 
@@ -193,19 +192,13 @@ TEST_CASE("model directories: a model without biases gets zeros; what the format
 }
 
 TEST_CASE("model directories: the tokenizers of GPT-2, BERT and RoBERTa, written and read") {
-  const char* data = std::getenv("HEDDLE_SHARED_DATA");
-  if (data == nullptr || !std::filesystem::exists(std::string(data) + "/tokenizers")) {
-    MESSAGE("skipped: no shared data");
-    return;
-  }
+  const std::string data = shared_tokenizers();
+  if (data.empty()) return;
   const std::string text = "Héllo <mask> [MASK]  world, it's 2024!\n\t naïve 你好 <|endoftext|> <s> 🙂";
   for (const char* name : {"gpt2", "bert-base-uncased", "bert-base-cased", "roberta-base"}) {
     CAPTURE(name);
-    const std::string packed = std::string(data) + "/tokenizers/" + name + "/tokenizer.json";
+    const text::TokenizerModel model = read_shared(data, name);
     const TemporaryFolder folder;
-    write_bytes(folder.file("tokenizer.json"),
-                std::filesystem::exists(packed) ? read_bytes(packed) : unpacked(packed + ".gz"));
-    const text::TokenizerModel model = read_directory_tokenizer(folder.path().string());
     write_directory_tokenizer(folder.path().string(), model);
     CHECK(read_directory_tokenizer(folder.path().string()) == model);
     // What older programs read.

@@ -2,15 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <functional>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "formats/files.hpp"
+#include "formats/golden.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/stream_encoder.hpp"
-#include "heddle/text/tokenizer.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -18,16 +14,8 @@ using namespace heddle::tests;
 
 namespace {
 
-// The shared data's folder for GPT-2, its golden ids and texts; "" where there is none.
-std::string shared_data() {
-  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
-  if (folder != nullptr && !gpt2_vocabulary_files(std::string(folder) + "/tokenizers/gpt2").empty()) return folder;
-  MESSAGE("skipped: no shared data");
-  return "";
-}
-
-text::Tokenizer gpt2(const std::string& data) {
-  return text::Tokenizer(read_gpt2_vocabulary(data + "/tokenizers/gpt2"));
+text::Tokenizer gpt2(const std::string& tokenizers) {
+  return text::Tokenizer(read_gpt2_vocabulary(tokenizers + "/gpt2"));
 }
 
 // A vocabulary of the 256 bytes, "th", "the" and <|endoftext|>.
@@ -45,7 +33,7 @@ nlohmann::json small_pieces() {
 }  // namespace
 
 TEST_CASE("gpt2 vocabulary: 50,257 pieces") {
-  const std::string data = shared_data();
+  const std::string data = shared_tokenizers();
   if (data.empty()) return;
   const text::Tokenizer tokenizer = gpt2(data);
   CHECK(tokenizer.vocab_size() == 50257);
@@ -56,29 +44,19 @@ TEST_CASE("gpt2 vocabulary: 50,257 pieces") {
 }
 
 TEST_CASE("gpt2 vocabulary: the golden ids") {
-  const std::string data = shared_data();
+  const std::string data = shared_tokenizers();
   if (data.empty()) return;
   const text::Tokenizer tokenizer = gpt2(data);
-  std::ifstream file(data + "/tokenizers/golden/gpt2.jsonl");
-  int cases = 0;
-  for (std::string line; std::getline(file, line); ++cases) {
-    const nlohmann::json golden = nlohmann::json::parse(line);
-    const std::string text = golden.at("text");
-    CAPTURE(text);
-    CHECK(tokenizer.encode(text) == golden.at("ids").get<std::vector<TokenId>>());
-    CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
-  }
-  CHECK(cases == 92);
+  CHECK(check_golden_cases(tokenizer, data + "/golden/gpt2.jsonl") == 92);
 }
 
 TEST_CASE("gpt2 vocabulary: tinyshakespeare as one text, whole and in blocks") {
-  const std::string data = shared_data();
+  const std::string data = shared_tokenizers();
   if (data.empty()) return;
   const text::Tokenizer tokenizer = gpt2(data);
-  const std::vector<TokenId> golden =
-      numbers(unpacked(data + "/tokenizers/golden/verified/tinyshakespeare.gpt2.ids.txt.gz"));
+  const std::vector<TokenId> golden = numbers(unpacked(data + "/golden/verified/tinyshakespeare.gpt2.ids.txt.gz"));
   REQUIRE(golden.size() == 338025);
-  const std::string text = read_bytes(data + "/tinyshakespeare/input.txt");
+  const std::string text = read_bytes(data + "/../tinyshakespeare/input.txt");
   CHECK(tokenizer.encode(text) == golden);
   CHECK(tokenizer.decode(golden) == text);
   std::vector<TokenId> streamed;
@@ -93,17 +71,10 @@ TEST_CASE("gpt2 vocabulary: tinyshakespeare as one text, whole and in blocks") {
 }
 
 TEST_CASE("gpt2 vocabulary: German lines") {
-  const std::string data = shared_data();
+  const std::string data = shared_tokenizers();
   if (data.empty()) return;
-  const text::Tokenizer tokenizer = gpt2(data);
-  std::istringstream text(unpacked(data + "/multi30k/val.de.gz"));
-  std::ifstream ids(data + "/tokenizers/golden/verified/multi30k-val.de.gpt2.ids.txt");
-  int lines = 0;
-  for (std::string line, golden; std::getline(text, line) && std::getline(ids, golden); ++lines) {
-    CAPTURE(line);
-    CHECK(tokenizer.encode(line) == numbers(golden));
-  }
-  CHECK(lines == 1014);
+  CHECK(check_golden_lines(gpt2(data), unpacked(data + "/../multi30k/val.de.gz"),
+                           data + "/golden/verified/multi30k-val.de.gpt2.ids.txt") == 1014);
 }
 
 TEST_CASE("gpt2 vocabulary: either naming of the files") {

@@ -2,13 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
-#include "formats/files.hpp"
+#include "formats/golden.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/gpt2_vocabulary.hpp"
@@ -23,46 +19,6 @@ using namespace heddle::formats;
 using namespace heddle::tests;
 using nlohmann::json;
 
-namespace {
-
-// The shared data's folder of tokenizers; "" where there is none.
-std::string shared_tokenizers() {
-  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
-  const std::string path = folder != nullptr ? std::string(folder) + "/tokenizers" : "";
-  if (std::filesystem::exists(path + "/t5-small/tokenizer.json.gz")) return path;
-  MESSAGE("skipped: no shared data");
-  return "";
-}
-
-text::TokenizerModel read_shared(const std::string& data, const std::string& name) {
-  const std::string file = data + "/" + name + "/tokenizer.json";
-  if (std::filesystem::exists(file)) return read_tokenizer_json(file);
-  const TemporaryFolder folder;
-  write_bytes(folder.file("tokenizer.json"), unpacked(file + ".gz"));
-  return read_tokenizer_json(folder.path().string());
-}
-
-std::vector<TokenId> framed(const text::Tokenizer& tokenizer, std::vector<TokenId> ids) {
-  if (tokenizer.classification()) ids.insert(ids.begin(), *tokenizer.classification());
-  if (tokenizer.separator()) ids.push_back(*tokenizer.separator());
-  return ids;
-}
-
-int count_golden_cases(const text::Tokenizer& tokenizer, const std::string& path) {
-  std::ifstream file(path);
-  int cases = 0;
-  for (std::string line; std::getline(file, line); ++cases) {
-    const json golden = json::parse(line);
-    std::vector<TokenId> ids = tokenizer.encode(golden["text"].get<std::string>());
-    if (golden["add_special_tokens"]) ids = framed(tokenizer, std::move(ids));
-    CAPTURE(golden["text"].dump());
-    CHECK(ids == golden["ids"].get<std::vector<TokenId>>());
-  }
-  return cases;
-}
-
-}  // namespace
-
 TEST_CASE("tokenizer.json: the golden ids of real files") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
@@ -74,7 +30,7 @@ TEST_CASE("tokenizer.json: the golden ids of real files") {
                                                                             {"phi-3-mini", 47}}) {
     CAPTURE(name);
     const text::Tokenizer tokenizer(read_shared(data, name));
-    CHECK(count_golden_cases(tokenizer, data + "/golden/" + name + ".jsonl") == cases);
+    CHECK(check_golden_cases(tokenizer, data + "/golden/" + name + ".jsonl") == cases);
   }
 }
 
@@ -107,15 +63,8 @@ TEST_CASE("tokenizer.json: special tokens have their roles") {
 TEST_CASE("tokenizer.json: T5's ids of 1,014 German lines are SentencePiece's") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
-  const text::Tokenizer tokenizer(read_shared(data, "t5-small"));
-  std::istringstream text(unpacked(data + "/../multi30k/val.de.gz"));
-  std::ifstream ids(data + "/golden/sentencepiece/multi30k-val.de.t5-small.ids.txt");
-  int lines = 0;
-  for (std::string line, golden; std::getline(text, line) && std::getline(ids, golden); ++lines) {
-    CAPTURE(line);
-    CHECK(tokenizer.encode(line) == numbers(golden));
-  }
-  CHECK(lines == 1014);
+  CHECK(check_golden_lines(text::Tokenizer(read_shared(data, "t5-small")), unpacked(data + "/../multi30k/val.de.gz"),
+                           data + "/golden/sentencepiece/multi30k-val.de.t5-small.ids.txt") == 1014);
 }
 
 TEST_CASE("tokenizer.json: added tokens that are text") {

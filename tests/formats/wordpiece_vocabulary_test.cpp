@@ -2,28 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "formats/files.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "formats/golden.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
 using namespace heddle::tests;
 
 namespace {
-
-// The shared data's folder of tokenizers; "" where there is none.
-std::string shared_tokenizers() {
-  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
-  const std::string path = folder != nullptr ? std::string(folder) + "/tokenizers" : "";
-  if (!path.empty() && !wordpiece_vocabulary_files(path + "/bert-base-uncased").empty()) return path;
-  MESSAGE("skipped: no shared data");
-  return "";
-}
 
 text::TokenizerModel read(const std::string& content) {
   const TemporaryFolder folder;
@@ -40,33 +25,15 @@ TEST_CASE("wordpiece vocabulary: BERT's golden ids") {
   CHECK(tokenizer.vocab_size() == 30522);
   CHECK(tokenizer.mask() == 103);
   CHECK(tokenizer.padding() == 0);
-  std::ifstream file(data + "/golden/bert-base-uncased.jsonl");
-  int cases = 0;
-  for (std::string line; std::getline(file, line); ++cases) {
-    const nlohmann::json golden = nlohmann::json::parse(line);
-    std::vector<TokenId> ids = tokenizer.encode(golden["text"].get<std::string>());
-    if (golden["add_special_tokens"]) {
-      ids.insert(ids.begin(), *tokenizer.classification());
-      ids.push_back(*tokenizer.separator());
-    }
-    CAPTURE(golden["text"].dump());
-    CHECK(ids == golden["ids"].get<std::vector<TokenId>>());
-  }
-  CHECK(cases == 66);
+  CHECK(check_golden_cases(tokenizer, data + "/golden/bert-base-uncased.jsonl") == 66);
 }
 
 TEST_CASE("wordpiece vocabulary: 1,014 German lines") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
   const text::Tokenizer tokenizer(read_wordpiece_vocabulary(data + "/bert-base-uncased/vocab.txt"));
-  std::istringstream text(unpacked(data + "/../multi30k/val.de.gz"));
-  std::ifstream ids(data + "/golden/verified/multi30k-val.de.bert-base-uncased.ids.txt");
-  int lines = 0;
-  for (std::string line, golden; std::getline(text, line) && std::getline(ids, golden); ++lines) {
-    CAPTURE(line);
-    CHECK(tokenizer.encode(line) == numbers(golden));
-  }
-  CHECK(lines == 1014);
+  CHECK(check_golden_lines(tokenizer, unpacked(data + "/../multi30k/val.de.gz"),
+                           data + "/golden/verified/multi30k-val.de.bert-base-uncased.ids.txt") == 1014);
 }
 
 TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
