@@ -12,14 +12,9 @@ using namespace heddle;
 namespace {
 
 models::Encoder small_encoder() {
-  models::ModelConfig config;
-  config.arch = models::Architecture::encoder;
-  config.layers = 2;
-  config.width = 16;
-  config.heads = 2;
-  config.context = 12;
-  config.vocab_size = 23;
-  return {config, ParameterSource(3)};
+  return {
+      {.arch = models::Architecture::encoder, .layers = 2, .width = 16, .heads = 2, .context = 12, .vocab_size = 23},
+      3};
 }
 
 constexpr TokenId mask = 22;

@@ -14,13 +14,7 @@ using namespace heddle::decoding;
 namespace {
 
 models::Decoder make_model() {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = 32;
-  config.heads = 4;
-  config.context = 24;
-  config.vocab_size = 30;
-  models::Decoder model(config, 5);
+  models::Decoder model({.layers = 2, .width = 32, .heads = 4, .context = 24, .vocab_size = 30}, 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(6);
   return model;
 }

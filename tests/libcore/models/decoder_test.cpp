@@ -5,58 +5,28 @@
 
 #include <cmath>
 
-#include "heddle/base/random.hpp"
 #include "heddle/nn/position.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "heddle/training/causal.hpp"
+#include "libcore/models/small_config.hpp"
 
 using namespace heddle;
+using namespace heddle::testing;
 
 namespace {
 
-models::ModelConfig tiny() {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = 12;
-  config.heads = 3;
-  config.context = 8;
-  config.vocab_size = 13;
-  return config;
-}
-
-struct Variation {
-  const char* name;
-  models::ModelConfig config;
-};
-
 std::vector<Variation> variations() {
-  std::vector<Variation> list{{"pre", tiny()}};
-  const auto add = [&](const char* name, auto change) {
-    models::ModelConfig config = tiny();
-    change(config);
-    list.push_back({name, config});
-  };
-  add("post", [](auto& c) { c.norm_position = NormPosition::post; });
-  add("rms", [](auto& c) { c.norm = NormKind::rms; });
-  add("sinusoidal", [](auto& c) { c.positions = PositionKind::sinusoidal; });
-  add("no positions", [](auto& c) { c.positions = PositionKind::none; });
-  add("untied", [](auto& c) { c.tie_embeddings = false; });
-  add("no bias", [](auto& c) { c.bias = false; });
-  add("window", [](auto& c) { c.window = 2; });
-  add("silu", [](auto& c) { c.activation = Activation::silu; });
-  add("wide feed-forward", [](auto& c) { c.ffn_width = 20; });
-  add("no layers", [](auto& c) { c.layers = 0; });
-  return list;
-}
-
-// Larger weights than training starts from, so that nothing hides in rounding.
-void stir(models::Decoder& model, double deviation) {
-  for (const Parameter& parameter : model.parameters().all()) {
-    const RandomStream stream(11, random_site(parameter.name));
-    for (Index i = 0; i < parameter.size(); ++i) {
-      parameter.value()[i] += static_cast<Real>(deviation * stream.normal(static_cast<std::uint64_t>(i)));
-    }
-  }
+  return Variations(small_decoder_config)
+      .add("post", [](auto& c) { c.norm_position = NormPosition::post; })
+      .add("rms", [](auto& c) { c.norm = NormKind::rms; })
+      .add("sinusoidal", [](auto& c) { c.positions = PositionKind::sinusoidal; })
+      .add("no positions", [](auto& c) { c.positions = PositionKind::none; })
+      .add("untied", [](auto& c) { c.tie_embeddings = false; })
+      .add("no bias", [](auto& c) { c.bias = false; })
+      .add("window", [](auto& c) { c.window = 2; })
+      .add("silu", [](auto& c) { c.activation = Activation::silu; })
+      .add("wide feed-forward", [](auto& c) { c.ffn_width = 20; })
+      .add("no layers", [](auto& c) { c.layers = 0; });
 }
 
 TokenIds some_ids(Index batch, Index time, Index vocab) {
@@ -89,7 +59,7 @@ TEST_CASE("decoder: the gradient of every parameter matches finite differences, 
   for (const Variation& variation : variations()) {
     CAPTURE(variation.name);
     models::Decoder model(variation.config, 3);
-    stir(model, 0.3);
+    stir(model.parameters(), 0.3);
     const data::TokenBatch batch = some_batch(variation.config, 2);
     const Pass pass{.dropout = 0.1, .seed = 4, .step = 5};  // the same elements are dropped each time
     model.parameters().clear_gradients();
@@ -122,7 +92,7 @@ TEST_CASE("decoder: a later token changes nothing earlier, and everything from i
   for (const Variation& variation : variations()) {
     CAPTURE(variation.name);
     models::Decoder model(variation.config, 3);
-    stir(model, 0.3);
+    stir(model.parameters(), 0.3);
     TokenIds ids = some_ids(1, 8, 13);
     const std::vector<Real> before = model.logits(model.hidden(ids)).value().elements();
     ids.ids[5] = (ids.ids[5] + 1) % 13;
@@ -138,7 +108,7 @@ TEST_CASE("decoder: cached decoding equals recomputation, token by token and wit
   for (const Variation& variation : variations()) {
     CAPTURE(variation.name);
     models::Decoder model(variation.config, 3);
-    stir(model, 0.3);
+    stir(model.parameters(), 0.3);
     const TokenIds ids = some_ids(2, 8, 13);
     const Tensor whole = model.logits(model.hidden(ids)).value();  // [2, 8, 13]
     auto state = model.start(2, 8);
@@ -167,7 +137,7 @@ TEST_CASE("decoder: weights in fewer bits count as the numbers they stand for, i
   for (const Variation& variation : variations()) {
     CAPTURE(variation.name);
     models::Decoder model(variation.config, 3);
-    stir(model, 0.3);
+    stir(model.parameters(), 0.3);
     for (const Parameter& parameter : model.parameters().all()) {
       parameter.value().assign(parameter.value().as(Element::bfloat16));
     }
@@ -223,23 +193,23 @@ TEST_CASE("decoder: published models have their published numbers of parameters"
 }
 
 TEST_CASE("decoder: layer norms have 2 width parameters each (SPEC 3.1), RMS norms width") {
-  models::ModelConfig config = tiny();
+  models::ModelConfig config = small_decoder_config;
   const Index layer = models::Decoder(config, 0).parameters().count();
   config.norm = NormKind::rms;
   CHECK(layer - models::Decoder(config, 0).parameters().count() == (2 * config.layers + 1) * config.width);
 }
 
 TEST_CASE("decoder: sequences beyond the context, ids outside the vocabulary and shapes that cannot be are refused") {
-  models::Decoder model(tiny(), 3);
+  models::Decoder model(small_decoder_config, 3);
   CHECK_THROWS_WITH_AS(model.hidden(some_ids(1, 9, 13)), "a sequence of 9 tokens is longer than the context of 8",
                        DataError);
   TokenIds ids(Shape{1, 2}, {3, 13});
   CHECK_THROWS_WITH_AS(model.hidden(ids), "token id 13 at position 1 is outside the vocabulary of 13", DataError);
   CHECK_THROWS_AS(model.start(1, 9), DataError);
-  models::ModelConfig config = tiny();
+  models::ModelConfig config = small_decoder_config;
   config.heads = 5;
   CHECK_THROWS_WITH_AS(models::Decoder(config, 0), "width = 12 is not divisible by heads = 5", UsageError);
-  config = tiny();
+  config = small_decoder_config;
   config.vocab_size = 0;
   CHECK_THROWS_AS(models::Decoder(config, 0), UsageError);
 }

@@ -9,67 +9,37 @@
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "libcore/models/small_config.hpp"
 #include "support/weighted_sum.hpp"
 
 using namespace heddle;
+using namespace heddle::testing;
 
 namespace {
 
-models::ModelConfig tiny() {
-  models::ModelConfig config;
-  config.arch = models::Architecture::encoder;
-  config.layers = 2;
-  config.width = 12;
-  config.heads = 3;
-  config.context = 8;
-  config.vocab_size = 13;
-  config.activation = Activation::gelu;
-  return config;
-}
-
-struct Variation {
-  const char* name;
-  models::ModelConfig config;
-};
-
 std::vector<Variation> variations() {
-  std::vector<Variation> list{{"pre", tiny()}};
-  const auto add = [&](const char* name, auto change) {
-    models::ModelConfig config = tiny();
-    change(config);
-    list.push_back({name, config});
-  };
-  add("BERT", [](auto& c) {
+  Variations list(small_encoder_config);
+  list.add("BERT", [](auto& c) {
     c.norm_position = NormPosition::post;
     c.norm_epsilon = 1e-12;
     c.segments = 2;
     c.embedding_norm = c.pooler = c.next_sentence = true;
   });
-  add("RoBERTa", [](auto& c) {
+  list.add("RoBERTa", [](auto& c) {
     c.norm_position = NormPosition::post;
     c.segments = 1;
     c.position_offset = 2;
     c.embedding_norm = c.pooler = true;
   });
-  add("untied, no bias", [](auto& c) {
+  list.add("untied, no bias", [](auto& c) {
     c.tie_embeddings = c.bias = false;
     c.pooler = true;
   });
-  add("sinusoidal, window", [](auto& c) {
+  list.add("sinusoidal, window", [](auto& c) {
     c.positions = PositionKind::sinusoidal;
     c.window = 2;
   });
   return list;
-}
-
-// Larger weights than training starts from, so that nothing hides in rounding.
-void stir(models::Model& model) {
-  for (const Parameter& parameter : model.parameters().all()) {
-    const RandomStream stream(11, random_site(parameter.name));
-    for (Index i = 0; i < parameter.size(); ++i) {
-      parameter.value()[i] += static_cast<Real>(0.3 * stream.normal(static_cast<std::uint64_t>(i)));
-    }
-  }
 }
 
 // Rows of 8, 3 and 5 tokens; the padding is garbage.
@@ -113,7 +83,7 @@ TEST_CASE("encoder: the gradient of every parameter matches finite differences, 
     CAPTURE(variation.name);
     if (!variation.config.pooler) continue;
     models::Encoder model(variation.config, 3);
-    stir(model);
+    stir(model.parameters(), 0.3);
     const Pass pass{.dropout = 0.1, .seed = 4, .step = 5};
     model.parameters().clear_gradients();
     {
@@ -144,7 +114,7 @@ TEST_CASE("encoder: in a padded batch every sequence has the hidden states that 
   for (const Variation& variation : variations()) {
     CAPTURE(variation.name);
     models::Encoder model(variation.config, 3);
-    stir(model);
+    stir(model.parameters(), 0.3);
     const models::Sequences all = some_sequences(variation.config);
     const Tensor together = model.hidden(all).value();
     for (Index row = 0; row < 3; ++row) {
@@ -155,10 +125,10 @@ TEST_CASE("encoder: in a padded batch every sequence has the hidden states that 
 }
 
 TEST_CASE("decoder: in a padded batch every sequence has the hidden states that it has alone") {
-  models::ModelConfig config = tiny();
+  models::ModelConfig config = small_encoder_config;
   config.arch = models::Architecture::decoder;
   models::Decoder model(config, 3);
-  stir(model);
+  stir(model.parameters(), 0.3);
   const models::Sequences all = some_sequences(config);
   const Tensor together = model.hidden(all).value();
   for (Index row = 0; row < 3; ++row) {
@@ -172,7 +142,7 @@ TEST_CASE("encoder: every token sees every other, and its segment and position")
     CAPTURE(variation.name);
     if (variation.config.window > 0) continue;
     models::Encoder model(variation.config, 3);
-    stir(model);
+    stir(model.parameters(), 0.3);
     models::Sequences sequences = some_sequences(variation.config);
     const Tensor before = model.hidden(sequences).value();
     const auto change = [&](const Tensor& after, Index position) {
@@ -209,9 +179,9 @@ TEST_CASE("encoder: published models have their published numbers of parameters,
 
 TEST_CASE("models: one position of each sequence, by itself, is what it is among all, and so are gradients") {
   std::vector<Variation> list = variations();
-  list.push_back({"decoder", tiny()});
+  list.push_back({"decoder", small_encoder_config});
   list.back().config.arch = models::Architecture::decoder;
-  list.push_back({"no blocks", tiny()});
+  list.push_back({"no blocks", small_encoder_config});
   list.back().config.layers = 0;
   for (const Variation& variation : list) {
     CAPTURE(variation.name);
@@ -254,7 +224,7 @@ TEST_CASE("encoder: its parameters have these names") {
 
 TEST_CASE("encoder: what does not go together is refused") {
   const auto message = [](auto change) {
-    models::ModelConfig config = tiny();
+    models::ModelConfig config = small_encoder_config;
     change(config);
     try {
       models::make_model(config, 0);
@@ -268,7 +238,7 @@ TEST_CASE("encoder: what does not go together is refused") {
         "pooler and next_sentence are for encoders only");
   CHECK(message([](auto& c) { c.positions = PositionKind::none, c.position_offset = 2; }) ==
         "position_offset is for learned positions only");
-  const models::Encoder model(tiny(), 0);
+  const models::Encoder model(small_encoder_config, 0);
   CHECK_THROWS_WITH_AS(model.hidden({TokenIds(Shape{1, 2}), {}, {0, 1}}), "the model has no embeddings of segments",
                        DataError);
   CHECK_THROWS_AS(model.hidden({TokenIds(Shape{1, 2}), {3}}), ShapeError);

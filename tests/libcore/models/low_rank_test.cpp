@@ -5,22 +5,13 @@
 
 #include "heddle/models/decoder.hpp"
 #include "heddle/ops/arithmetic.hpp"
+#include "libcore/models/small_config.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
 
 namespace {
-
-models::ModelConfig tiny() {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = 12;
-  config.heads = 3;
-  config.context = 8;
-  config.vocab_size = 13;
-  return config;
-}
 
 const LowRankOptions everywhere{3, 6, "query,key,value,output,up,down", 0};
 
@@ -56,13 +47,13 @@ Tensor merged(const Tensor& w, const Tensor& a, const Tensor& b, double scale) {
 
 TEST_CASE("adapters: before training the model is its base, bit for bit") {
   for (const char* targets : {"query,value", "query,key,value,output,up,down", "down"}) {
-    const models::Decoder base(tiny(), 3), model(tiny(), adapted({2, 16, targets, 0.5}));
+    const models::Decoder base(small_decoder_config, 3), model(small_decoder_config, adapted({2, 16, targets, 0.5}));
     CHECK(model.hidden({some_ids()}).value().elements() == base.hidden({some_ids()}).value().elements());
   }
 }
 
 TEST_CASE("adapters: as many parameters as the equation says, all others without gradient") {
-  const models::Decoder model(tiny(), adapted({2, 16, "query,value", 0}));
+  const models::Decoder model(small_decoder_config, adapted({2, 16, "query,value", 0}));
   CHECK(model.parameters().trained_count() == 2 * 2 * 2 * (12 + 12));
   CHECK(model.parameters().find("decoder/1/attention/value/lora/b")->value().shape() == Shape{12, 2});
   for (const Parameter& parameter : model.parameters().all()) {
@@ -71,9 +62,9 @@ TEST_CASE("adapters: as many parameters as the equation says, all others without
 }
 
 TEST_CASE("adapters: the merged matrices give the same, whole or step by step") {
-  models::Decoder model(tiny(), adapted(everywhere));
+  models::Decoder model(small_decoder_config, adapted(everywhere));
   stir_adapters(model);
-  models::Decoder plain(tiny(), 3);
+  models::Decoder plain(small_decoder_config, 3);
   for (const Parameter& parameter : plain.parameters().all()) {
     const std::string stem = parameter.name.substr(0, parameter.name.rfind('/'));
     const Parameter* a = model.parameters().find(stem + "/lora/a");
@@ -83,13 +74,60 @@ TEST_CASE("adapters: the merged matrices give the same, whole or step by step") 
   }
   const Tensor expected = plain.hidden({some_ids()}).value();
   CHECK(difference(model.hidden({some_ids()}).value(), expected) < 1e-10);
-  CHECK(difference(expected, models::Decoder(tiny(), 3).hidden({some_ids()}).value()) > 0.01);
+  CHECK(difference(expected, models::Decoder(small_decoder_config, 3).hidden({some_ids()}).value()) > 0.01);
   models::DecoderState state = model.start(2, 8), other = plain.start(2, 8);
   CHECK(difference(model.step(some_ids(), {5, 5}, state), plain.step(some_ids(), {5, 5}, other)) < 1e-10);
 }
 
+TEST_CASE("adapters: the product taken away again leaves the matrices of before") {
+  const models::Decoder model(small_decoder_config, adapted(everywhere));
+  stir_adapters(model);
+  int adapters = 0;
+  for (const Parameter& parameter : model.parameters().all()) {
+    const std::string stem = parameter.name.substr(0, parameter.name.rfind('/'));
+    const Parameter* a = model.parameters().find(stem + "/lora/a");
+    if (a == nullptr || !parameter.name.ends_with("/weight")) continue;
+    const Tensor& b = model.parameters().find(stem + "/lora/b")->value();
+    const Tensor sum = merged(parameter.value(), a->value(), b, everywhere.scale());
+    CHECK(difference(sum, parameter.value()) > 0.01);
+    CHECK(difference(merged(sum, a->value(), b, -everywhere.scale()), parameter.value()) < 1e-15 * (1 + largest(sum)));
+    ++adapters;
+  }
+  CHECK(adapters == 2 * 6);
+}
+
+TEST_CASE("adapters: of the lesser side's rank or more, they reach any change of the matrices") {
+  for (const Index rank : {12, 15}) {
+    CAPTURE(rank);
+    const LowRankOptions options{rank, 7, "query,key,value,output,up,down", 0};
+    const models::Decoder model(small_decoder_config, adapted(options)), changed(small_decoder_config, 3);
+    for (const Parameter& parameter : changed.parameters().all()) {
+      const std::string stem = parameter.name.substr(0, parameter.name.rfind('/'));
+      const Parameter* const a = model.parameters().find(stem + "/lora/a");
+      if (a == nullptr || !parameter.name.ends_with("/weight")) continue;
+      const Tensor change = normal_tensor(parameter.value().shape(), random_site(parameter.name), 0.3);
+      parameter.value().add(change);
+      // One factor is the identity, with rows or columns of zeros; the other one is the change.
+      const Tensor &down = a->value(), &up = model.parameters().find(stem + "/lora/b")->value();
+      const Index out = change.shape()[0], in = change.shape()[1];
+      down.fill(0);
+      up.fill(0);
+      for (Index i = 0; i < std::min(in, out); ++i) (in <= out ? down[i * in + i] : up[i * rank + i]) = 1;
+      for (Index o = 0; o < out; ++o) {
+        for (Index i = 0; i < in; ++i) {
+          Real& factor = in <= out ? up[o * rank + i] : down[o * in + i];
+          factor = change[o * in + i] / static_cast<Real>(options.scale());
+        }
+      }
+    }
+    const Tensor expected = changed.hidden({some_ids()}).value();
+    CHECK(difference(expected, models::Decoder(small_decoder_config, 3).hidden({some_ids()}).value()) > 0.1);
+    CHECK(difference(model.hidden({some_ids()}).value(), expected) < 1e-10);
+  }
+}
+
 TEST_CASE("adapters: gradients match differences") {
-  models::Decoder model(tiny(), adapted(everywhere));
+  models::Decoder model(small_decoder_config, adapted(everywhere));
   stir_adapters(model);
   const auto loss_of = [&] {
     return weighted_sum(model.hidden({some_ids()}));
@@ -118,7 +156,7 @@ TEST_CASE("adapters: gradients match differences") {
 }
 
 TEST_CASE("adapters: dropout acts in training only") {
-  models::Decoder model(tiny(), adapted({2, 16, "query,value", 0.5}));
+  models::Decoder model(small_decoder_config, adapted({2, 16, "query,value", 0.5}));
   stir_adapters(model);
   const Tensor used = model.hidden({some_ids()}).value();
   CHECK(difference(model.hidden({some_ids()}, {.seed = 1, .training = true}).value(), used) > 1e-3);

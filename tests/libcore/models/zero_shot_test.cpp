@@ -4,25 +4,12 @@
 #include <doctest/doctest.h>
 
 #include "heddle/ops/cross_entropy.hpp"
+#include "libcore/models/small_config.hpp"
 
 using namespace heddle;
 
-namespace {
-
-models::Decoder model() {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = 12;
-  config.heads = 3;
-  config.context = 8;
-  config.vocab_size = 13;
-  return {config, 3};
-}
-
-}  // namespace
-
 TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by step") {
-  const models::Decoder decoder = model();
+  const models::Decoder decoder(testing::small_decoder_config, 3);
   const std::vector<decoding::Tokens> prompts{{1, 2, 3}, {4}, {5, 6, 7, 8, 9}, {1}}, labels{{10}, {11, 12}, {2, 3, 4}};
   const auto scores = decoding::label_log_likelihoods(decoder, prompts, labels);
   for (std::size_t p = 0; p < prompts.size(); ++p) {
@@ -43,7 +30,7 @@ TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by ste
 }
 
 TEST_CASE("zero-shot: what does not fit, and what is empty, is refused") {
-  const models::Decoder decoder = model();
+  const models::Decoder decoder(testing::small_decoder_config, 3);
   const std::vector<decoding::Tokens> labels{{1}, {2, 3}}, longer{{1, 2, 3, 4, 5, 6, 7}}, longest{{1, 2, 3, 4, 5, 6}};
   CHECK(decoding::prompt_room(decoder, labels) == 6);
   CHECK_NOTHROW(decoding::label_log_likelihoods(decoder, longest, labels));

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""What PyTorch computes, in double precision, of what fine-tuning is made of: adapters, heads, losses, AdamW.
+
+    make_expected.py > expected.json
+
+The file has inputs and results, so that the test that reads it needs no PyTorch; made with PyTorch 1.13.
+"""
+import json
+
+import torch
+from torch.nn import functional as F
+
+torch.manual_seed(1)
+torch.set_default_dtype(torch.float64)
+
+
+def normal(*shape, deviation=0.5):
+    """Numbers of three decimals, which the file holds exactly."""
+    return (torch.randn(*shape) * deviation * 1000).round() / 1000
+
+
+def trained(*shape, **options):
+    return normal(*shape, **options).requires_grad_()
+
+
+def low_rank():
+    """y = x W^T + b, with adapters of rank 2 on the first and the third of three stacked matrices."""
+    rank, width, scale, columns = 2, 4, 1.75, [0, 8]
+    x, weight, bias = trained(3, 5), trained(12, 5), trained(12)
+    a, b = trained(2 * rank, 5), trained(2 * width, rank)
+    y = F.linear(x, weight, bias)
+    for part, column in enumerate(columns):
+        low = F.linear(x, a[part * rank:(part + 1) * rank])
+        term = scale * F.linear(low, b[part * width:(part + 1) * width])
+        y = y + F.pad(term, (column, 12 - width - column))
+    dy = normal(3, 12)
+    gradients = torch.autograd.grad(y, [x, weight, bias, a, b], dy)
+    return {"scale": scale, "columns": columns, "x": x, "weight": weight, "bias": bias, "a": a, "b": b, "y": y, "dy": dy,
+            "gradients": list(gradients)}
+
+
+def cross_entropy():
+    """With class weights, with label smoothing, and with neither; one target does not count."""
+    targets, weights = torch.tensor([2, 0, -1, 3, 0]), [0.5, 2, 1.25, 3]
+    logits = normal(5, 4, deviation=2)
+    cases = []
+    for options in ({}, {"class_weights": weights}, {"smoothing": 0.1}):
+        variable = logits.clone().requires_grad_()
+        weight = torch.tensor(options["class_weights"]) if "class_weights" in options else None
+        loss = F.cross_entropy(variable, targets, weight=weight, ignore_index=-1,
+                               label_smoothing=options.get("smoothing", 0.0))
+        loss.backward()
+        cases.append({"options": options, "loss": loss, "gradient": variable.grad})
+    return {"logits": logits, "targets": targets, "cases": cases}
+
+
+WIDTH, CLASSES = 6, 3
+
+
+def embeddings():
+    sizes = {"token": 9, "position": 5, "segment": 2}
+    parameters = {f"encoder/embedding/{name}/weight": trained(rows, WIDTH) for name, rows in sizes.items()}
+    parameters["encoder/embedding/norm/gain"] = trained(WIDTH)
+    parameters["encoder/embedding/norm/bias"] = trained(WIDTH)
+    return parameters
+
+
+def hidden(parameters, ids, segments):
+    """The states that BERT without blocks has: its embeddings."""
+    def look_up(name, rows):
+        return F.embedding(rows, parameters[f"encoder/embedding/{name}/weight"])
+
+    total = look_up("token", ids) + look_up("position", torch.arange(ids.shape[1])) + look_up("segment", segments)
+    return F.layer_norm(total, (WIDTH,), parameters["encoder/embedding/norm/gain"],
+                        parameters["encoder/embedding/norm/bias"], 1e-5)
+
+
+def linear(parameters, name, x):
+    return F.linear(x, parameters[name + "/weight"], parameters[name + "/bias"])
+
+
+def finished(parameters, loss, results):
+    names = sorted(parameters)
+    gradients = torch.autograd.grad(loss, [parameters[name] for name in names])
+    return {"parameters": parameters, "loss": loss, "gradients": dict(zip(names, gradients)), **results}
+
+
+def tasks():
+    """Two sequences, the second one padded: [CLS] A [SEP] B ..., of which B may hold an answer."""
+    ids, segments = torch.tensor([[1, 4, 2, 5, 6], [1, 8, 2, 7, 0]]), torch.tensor([[0, 0, 0, 1, 1], [0, 0, 0, 1, 0]])
+    common = {"ids": [[1, 4, 2, 5, 6], [1, 8, 2, 7]], "segments": [[0, 0, 0, 1, 1], [0, 0, 0, 1]]}
+
+    labels = torch.tensor([2, 0])
+    parameters = embeddings()
+    parameters.update({"encoder/pooler/weight": trained(WIDTH, WIDTH), "encoder/pooler/bias": trained(WIDTH),
+                       "task/weight": trained(CLASSES, WIDTH), "task/bias": trained(CLASSES)})
+    pooled = torch.tanh(linear(parameters, "encoder/pooler", hidden(parameters, ids, segments)[:, 0]))
+    logits = linear(parameters, "task", pooled)
+    classify = finished(parameters, F.cross_entropy(logits, labels), {"logits": logits, "labels": labels})
+
+    answers = torch.tensor([[3, 4], [0, 0]])
+    allowed = torch.tensor([[True, False, False, True, True], [True, False, False, True, False]])
+    parameters = embeddings()
+    for end in ("start", "end"):
+        parameters.update({f"task/{end}/weight": trained(1, WIDTH), f"task/{end}/bias": trained(1)})
+    states = hidden(parameters, ids, segments)
+    scores = [linear(parameters, "task/" + end, states).squeeze(2) for end in ("start", "end")]
+    losses = [F.cross_entropy(scores[k].masked_fill(~allowed, -torch.inf), answers[:, k]) for k in range(2)]
+    span = finished(parameters, sum(losses) / 2, {"scores": scores, "answers": answers})
+    return {**common, "classify": classify, "span": span}
+
+
+def adamw():
+    """Each parameter learns at its own rate, as the layers of a model do; the gradients do not depend on them."""
+    rates = {"top": 1.0, "middle": 0.8, "bottom": 0.64}
+    start = {name: normal(2, 3) for name in rates}
+    parameters = {name: value.clone().requires_grad_() for name, value in start.items()}
+    options = {"learning_rate": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weight_decay": 0.1}
+    optimizer = torch.optim.AdamW(
+        [{"params": [parameters[name]], "lr": options["learning_rate"] * rate} for name, rate in rates.items()],
+        betas=(options["beta1"], options["beta2"]), eps=options["epsilon"], weight_decay=options["weight_decay"])
+    steps = []
+    for _ in range(8):
+        gradients = {name: normal(2, 3) for name in rates}
+        for name, gradient in gradients.items():
+            parameters[name].grad = gradient
+        optimizer.step()
+        steps.append({"gradients": gradients, "after": {name: value.detach().clone() for name, value in parameters.items()}})
+    return {"options": options, "rates": rates, "start": start, "steps": steps}
+
+
+def plain(value):
+    if isinstance(value, torch.Tensor):
+        return plain(value.tolist())
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+print(json.dumps(plain({"low_rank": low_rank(), "cross_entropy": cross_entropy(), "tasks": tasks(), "adamw": adamw()})))

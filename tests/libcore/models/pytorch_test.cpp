@@ -1,0 +1,202 @@
+// What fine-tuning is made of, compared with what PyTorch computes of the same numbers. Built in double.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "heddle/models/encoder.hpp"
+#include "heddle/models/task_batch.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/linear.hpp"
+#include "heddle/training/optimizer.hpp"
+#include "heddle/training/task_objective.hpp"
+#include "support/gradient_check.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+// The file has twelve digits.
+constexpr double tolerance = 1e-10;
+
+const json& expected() {
+  static const json file = json::parse(std::ifstream(HEDDLE_PYTORCH_EXPECTED));
+  return file;
+}
+
+void append(const json& value, std::vector<Real>& numbers) {
+  if (value.is_number()) return numbers.push_back(value.get<Real>());
+  for (const json& part : value) append(part, numbers);
+}
+
+// A number, or nested lists of them.
+Tensor tensor_of(const json& value) {
+  std::vector<Index> sizes;
+  for (const json* part = &value; part->is_array(); part = &part->front()) {
+    sizes.push_back(static_cast<Index>(part->size()));
+  }
+  std::vector<Real> numbers;
+  append(value, numbers);
+  return {sizes.empty() ? Shape{1} : Shape(sizes), numbers};
+}
+
+Variable leaf_of(const json& value) {
+  return leaf(tensor_of(value));
+}
+
+void check_close(const Tensor& found, const json& wanted) {
+  CHECK(difference(found, tensor_of(wanted)) < tolerance);
+}
+
+template <class Number>
+std::vector<Number> list_of(const json& value) {
+  return value.get<std::vector<Number>>();
+}
+
+// BERT without blocks and with the parameters of the file, which those of pre-training alone are not in.
+models::TaskModel model_of(const json& task, models::TaskConfig config) {
+  models::ModelConfig shape;
+  shape.arch = models::Architecture::encoder;
+  shape.layers = 0;
+  shape.width = 6;
+  shape.heads = 1;
+  shape.context = 5;
+  shape.vocab_size = 9;
+  shape.segments = 2;
+  shape.norm_position = NormPosition::post;
+  shape.embedding_norm = true;
+  shape.pooler = config.task == models::Task::classify;
+  const ParameterSource source = ParameterSource::given([&](const Declaration& declaration) {
+    const std::string& name = declaration.names[0];
+    if (models::is_of_head(name)) return Tensor(declaration.stacked_shape(), Real(0));
+    return tensor_of(task["parameters"].at(name));
+  });
+  return {models::make_model(shape, source), config};
+}
+
+std::vector<data::TaskExample> examples_of(const json& tasks) {
+  std::vector<data::TaskExample> examples;
+  for (std::size_t i = 0; i < tasks["ids"].size(); ++i) {
+    data::TaskExample& example = examples.emplace_back();
+    example.sequence.ids = list_of<TokenId>(tasks["ids"][i]);
+    example.sequence.segments = list_of<TokenId>(tasks["segments"][i]);
+    example.sequence.second_at = 3;
+    example.sequence.second_count = static_cast<Index>(example.sequence.ids.size()) - 3;
+  }
+  return examples;
+}
+
+// The loss, and the gradient of every parameter that the file has.
+void check_learning(models::TaskModel& model, const std::vector<data::TaskExample>& examples, const json& task) {
+  std::vector<const data::TaskExample*> pointers;
+  for (const data::TaskExample& example : examples) pointers.push_back(&example);
+  model.parameters().clear_gradients();
+  Recording recording;
+  const Variable loss = training::task_loss(model, pointers, {}, {});
+  check_close(loss.value(), task["loss"]);
+  recording.backward(loss);
+  std::size_t compared = 0;
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (models::is_of_head(parameter.name)) continue;
+    CAPTURE(parameter.name);
+    check_close(parameter.gradient(), task["gradients"].at(parameter.name));
+    ++compared;
+  }
+  CHECK(compared == task["gradients"].size());
+}
+
+}  // namespace
+
+TEST_CASE("pytorch: a product with low-rank adapters, and its gradients") {
+  const json& file = expected()["low_rank"];
+  std::vector<Variable> inputs;
+  for (const char* name : {"x", "weight", "bias", "a", "b"}) inputs.push_back(leaf_of(file[name]));
+  Recording recording;
+  const ops::LowRankTerm term{{}, inputs[3], inputs[4], list_of<Index>(file["columns"]), file["scale"].get<Real>()};
+  const Variable y = ops::linear(inputs[0], inputs[1], inputs[2], {.low_rank = term});
+  check_close(y.value(), file["y"]);
+  recording.backward(weighted_sum(y, tensor_of(file["dy"])));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    CAPTURE(i);
+    check_close(inputs[i].gradient()->tensor(), file["gradients"][i]);
+  }
+}
+
+TEST_CASE("pytorch: cross-entropy with class weights and with label smoothing, and its gradient") {
+  const json& file = expected()["cross_entropy"];
+  for (const json& one : file["cases"]) {
+    CAPTURE(one["options"].dump());
+    const Variable logits = leaf_of(file["logits"]);
+    Recording recording;
+    const Variable loss =
+        ops::cross_entropy(logits, list_of<TokenId>(file["targets"]),
+                           {.smoothing = one["options"].value("smoothing", 0.0),
+                            .class_weights = one["options"].value("class_weights", std::vector<double>())});
+    check_close(loss.value(), one["loss"]);
+    recording.backward(loss);
+    check_close(logits.gradient()->tensor(), one["gradient"]);
+  }
+}
+
+TEST_CASE("pytorch: pooler and classifier, their loss and all gradients") {
+  const json& file = expected()["tasks"];
+  const json& task = file["classify"];
+  models::TaskModel model = model_of(task, {.task = models::Task::classify, .labels = {"a", "b", "c"}});
+  auto examples = examples_of(file);
+  for (std::size_t i = 0; i < examples.size(); ++i) examples[i].label = task["labels"][i];
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const data::TaskExample* const one = &examples[i];
+    check_close(model.of_sequences(models::sequences_of({&one, 1})).value(), json::array({task["logits"][i]}));
+  }
+  check_learning(model, examples, task);
+}
+
+TEST_CASE("pytorch: scores of an answer's ends, their loss and all gradients") {
+  const json& file = expected()["tasks"];
+  const json& task = file["span"];
+  models::TaskModel model = model_of(task, {.task = models::Task::span});
+  auto examples = examples_of(file);
+  std::vector<const data::TaskExample*> pointers;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    examples[i].answer = {task["answers"][i][0], task["answers"][i][1]};
+    pointers.push_back(&examples[i]);
+  }
+  const heads::Span::Scores scores = model.of_spans(models::sequences_of(pointers));
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    for (std::size_t t = 0; t < examples[i].sequence.ids.size(); ++t) {
+      const auto at = static_cast<Index>(5 * i + t);
+      CHECK(std::abs(scores.start.value()[at] - task["scores"][0][i][t].get<double>()) < tolerance);
+      CHECK(std::abs(scores.end.value()[at] - task["scores"][1][i][t].get<double>()) < tolerance);
+    }
+  }
+  check_learning(model, examples, task);
+}
+
+TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
+  const json& file = expected()["adamw"];
+  const json& given = file["options"];
+  const ParameterSource start = ParameterSource::given(
+      [&](const Declaration& declaration) { return tensor_of(file["start"].at(declaration.names[0])); });
+  Parameters parameters(
+      start.trained_at([&](std::string_view name) { return file["rates"].at(std::string(name)).get<double>(); }));
+  const Scope scope(parameters, "");
+  for (const auto& [name, rate] : file["rates"].items()) scope.parameter(name, {2, 3}, Initializer::ones(), Decay::yes);
+  training::OptimizerOptions options;
+  options.beta1 = given["beta1"];
+  options.beta2 = given["beta2"];
+  options.epsilon = given["epsilon"];
+  options.weight_decay = given["weight_decay"];
+  training::Optimizer optimizer(options, parameters);
+  Index step = 0;
+  for (const json& one : file["steps"]) {
+    CAPTURE(step);
+    parameters.clear_gradients();
+    for (const Parameter& parameter : parameters.all()) {
+      parameter.variable.gradient()->target().tensor.assign(tensor_of(one["gradients"][parameter.name]));
+    }
+    optimizer.update(step++, given["learning_rate"], 1);
+    for (const Parameter& parameter : parameters.all()) check_close(parameter.value(), one["after"][parameter.name]);
+  }
+}
