@@ -32,6 +32,8 @@ void check_slot(const PlacedText& text, const std::string& slot, std::string_vie
                    Place{file, text.line}, ": '", text.text, "' must have ", slot, " in one place");
 }
 
+constexpr std::string_view headings = "[templates NAME], [pairs NAME] and [weat NAME]";
+
 // A section while it is read: the lists that its kind has, by key.
 struct Section {
   std::string kind, name;
@@ -41,7 +43,9 @@ struct Section {
 
 const std::map<std::string, std::vector<std::string>>& keys_of_kinds() {
   static const std::map<std::string, std::vector<std::string>> keys{
-      {"templates", {"template", "target", "attribute", "neutral"}}, {"weat", {"x", "y", "a", "b", "context"}}};
+      {"templates", {"template", "target", "attribute", "neutral"}},
+      {"pairs", {"first", "second"}},
+      {"weat", {"x", "y", "a", "b", "context"}}};
   return keys;
 }
 
@@ -51,8 +55,8 @@ Section parse_heading(std::string_view line, const Place& place) {
   const std::string_view inner = trimmed(line.ends_with(']') ? line.substr(1, line.size() - 2) : "");
   section.kind = inner.substr(0, inner.find(' '));
   section.name = trimmed(inner.substr(section.kind.size()));
-  check<DataError>(keys_of_kinds().contains(section.kind), place, ": '", line,
-                   "' begins no section; there are [templates NAME] and [weat NAME]");
+  check<DataError>(keys_of_kinds().contains(section.kind), place, ": '", line, "' begins no section; there are ",
+                   headings);
   return section;
 }
 
@@ -64,7 +68,7 @@ void parse_entry(std::string_view line, const Place& place, Section& section) {
   check<DataError>(std::ranges::find(keys, key) != keys.end(), place, ": '", key, "' is no key of a section ",
                    section.kind, ", which has ", join(keys));
   const std::string value(trimmed(line.substr(equals + 1)));
-  const bool whole = key == "template" || key == "context";
+  const bool whole = section.kind == "pairs" || key == "template" || key == "context";
   for (const std::string& part : whole ? std::vector{value} : split(value, ',')) {
     const std::string text(trimmed(part));
     check<DataError>(!text.empty(), place, ": ", key, " has an empty text");
@@ -82,13 +86,15 @@ class Builder {
                      known->second, " already");
     if (section.kind == "templates") {
       tests_.templates.push_back(template_test(section));
+    } else if (section.kind == "pairs") {
+      tests_.pairs.push_back(pair_test(section));
     } else {
       tests_.words.push_back(word_test(section));
     }
   }
   data::BiasTests take() {
-    check<DataError>(!tests_.templates.empty() || !tests_.words.empty(), file_,
-                     ": has no section [templates NAME] or [weat NAME]");
+    check<DataError>(!tests_.templates.empty() || !tests_.pairs.empty() || !tests_.words.empty(), file_,
+                     ": has no section; there are ", headings);
     return std::move(tests_);
   }
 
@@ -129,6 +135,14 @@ class Builder {
     return test;
   }
 
+  data::PairTest pair_test(Section& section) const {
+    data::PairTest test{section.name, section.line, list(section, "first", 1), list(section, "second", 1)};
+    check<DataError>(test.first.size() == test.second.size(), Place{file_, section.line}, ": the section pairs ",
+                     section.name, " has ", test.first.size(), " for first and ", test.second.size(),
+                     " for second, and needs as many");
+    return test;
+  }
+
   data::WordTest word_test(Section& section) const {
     data::WordTest test{section.name,          section.line,          list(section, "x", 2),      list(section, "y", 2),
                         list(section, "a", 1), list(section, "b", 1), list(section, "context", 0)};
@@ -155,7 +169,7 @@ data::BiasTests read_bias_tests(std::string_view content, std::string_view file)
     if (line.empty() || line.front() == '#') return;
     const bool begins = line.front() == '[' && line.find('=') == std::string_view::npos;
     check<DataError>(begins || !section.kind.empty(), place, ": '", line,
-                     "' stands before the first section, [templates NAME] or [weat NAME]");
+                     "' stands before the first section; there are ", headings);
     if (!begins) return parse_entry(line, place, section);
     if (!section.kind.empty()) builder.add(std::move(section));
     section = parse_heading(line, place);

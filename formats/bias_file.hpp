@@ -1,13 +1,16 @@
-// Files of bias tests. Sections begin with a line in brackets, "[templates NAME]" or "[weat NAME]"; then come lines
-// "KEY = VALUE", which may repeat a key. A value is one text for template and context, else words or phrases apart by
-// commas. Empty lines and those that begin with # mean nothing.
+// Files of bias tests. Sections begin with a line in brackets, "[templates NAME]", "[pairs NAME]" or "[weat NAME]";
+// then come lines "KEY = VALUE", which may repeat a key. A value is one text for template, first, second and context,
+// else words or phrases apart by commas. Empty lines and those that begin with # mean nothing.
 //
-//   [templates occupations]              [weat flowers]
+//   [templates occupations]                [weat flowers]
 //   template = [TARGET] is a [ATTRIBUTE].  x = rose, tulip
-//   target = he, she                     y = ant, wasp
-//   attribute = nurse, engineer          a = love, peace
-//   neutral = person                     b = ugly, rotten
-//                                        context = This is a [WORD].
+//   target = he, she                       y = ant, wasp
+//   attribute = nurse, engineer            a = love, peace
+//   neutral = person                       b = ugly, rotten
+//                                          context = This is a [WORD].
+//   [pairs occupations]
+//   first = The nurse said she was late.
+//   second = The nurse said he was late.
 #pragma once
 
 #include <string_view>

@@ -4,6 +4,7 @@
 
 #include "heddle/cli/streams.hpp"
 #include "heddle/decoding/embed.hpp"
+#include "heddle/decoding/pair_bias.hpp"
 #include "heddle/decoding/template_bias.hpp"
 #include "heddle/formats/bias_file.hpp"
 #include "heddle/formats/load_model.hpp"
@@ -94,6 +95,32 @@ void print(const data::TemplateTest& test, const std::vector<decoding::Attribute
   std::cout << '\n';
 }
 
+// Of a list of pairs.
+struct PairSummary {
+  std::size_t first_likelier = 0;
+  double mean = 0;  // of the differences
+};
+
+PairSummary summarise(const std::vector<decoding::PairLikelihoods>& pairs) {
+  PairSummary summary;
+  for (const decoding::PairLikelihoods& pair : pairs) {
+    summary.first_likelier += pair.difference() > 0 ? 1 : 0;
+    summary.mean += pair.difference() / static_cast<double>(pairs.size());
+  }
+  return summary;
+}
+
+void print(const data::PairTest& test, const std::vector<decoding::PairLikelihoods>& pairs) {
+  std::cout << "pairs " << test.name << ": log-likelihoods\n    first   second  difference\n";
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    print("%9.4f%9.4f%12.4f  ", pairs[i].first, pairs[i].second, pairs[i].difference());
+    std::cout << test.first[i].text << '\n';
+  }
+  const PairSummary summary = summarise(pairs);
+  print("the first is likelier in %zu of %zu, mean difference %.4f\n\n", summary.first_likelier, pairs.size(),
+        summary.mean);
+}
+
 void print(const data::WordTest& test, const metrics::Association& result) {
   std::cout << "weat " << test.name << ":";
   print(" effect size %.4f, p %.4g", result.effect_size, result.p);
@@ -109,6 +136,20 @@ Json as_json(const data::TemplateTest& test, const std::vector<decoding::Attribu
   return {{"name", test.name}, {"targets", {test.targets[0].text, test.targets[1].text}}, {"attributes", list}};
 }
 
+Json as_json(const data::PairTest& test, const std::vector<decoding::PairLikelihoods>& pairs) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    list.push_back({{"sentences", {test.first[i].text, test.second[i].text}},
+                    {"log_likelihoods", {pairs[i].first, pairs[i].second}},
+                    {"difference", pairs[i].difference()}});
+  }
+  const PairSummary summary = summarise(pairs);
+  return {{"name", test.name},
+          {"first_likelier", static_cast<double>(summary.first_likelier) / static_cast<double>(pairs.size())},
+          {"mean_difference", summary.mean},
+          {"pairs", list}};
+}
+
 }  // namespace
 
 void show_bias(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
@@ -117,11 +158,16 @@ void show_bias(const cli::Arguments& arguments, const VectorOptions& options, bo
   const data::BiasTests tests = formats::read_bias_tests(content, input.name());
   const Loaded loaded{formats::load_model(formats::ModelFile(arguments.operand("FILE"))), input.name(),
                       options.layer.empty() ? std::vector<Index>{-1} : options.layer};
-  Json answers{{"templates", Json::array()}, {"weat", Json::array()}};
+  Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
     const auto biases = decoding::template_bias(*loaded.whole.model, loaded.whole.tokenizer, test, loaded.file);
     answers["templates"].push_back(as_json(test, biases));
     if (!json) print(test, biases);
+  }
+  for (const data::PairTest& test : tests.pairs) {
+    const auto pairs = decoding::pair_bias(*loaded.whole.model, loaded.whole.tokenizer, test, loaded.file);
+    answers["pairs"].push_back(as_json(test, pairs));
+    if (!json) print(test, pairs);
   }
   for (const data::WordTest& test : tests.words) {
     const auto result = answer(loaded, test, {options.partitions, static_cast<std::uint64_t>(arguments.common().seed)});

@@ -36,8 +36,16 @@ struct WordTest {
   std::vector<PlacedText> contexts;    // each with one [WORD]; none: words alone
 };
 
+// Which of two sentences is the likelier?
+struct PairTest {
+  std::string name;
+  Index line = 0;
+  std::vector<PlacedText> first, second;  // as many, in order
+};
+
 struct BiasTests {
   std::vector<TemplateTest> templates;
+  std::vector<PairTest> pairs;
   std::vector<WordTest> words;
 };
 

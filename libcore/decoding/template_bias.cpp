@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "heddle/decoding/zero_shot.hpp"
-#include "heddle/models/encoder.hpp"
+#include "heddle/decoding/sentence_likelihood.hpp"
 #include "heddle/ops/gather.hpp"
 
 namespace heddle::decoding {
@@ -39,16 +38,14 @@ struct Question {
   const data::TemplateTest& test;
   std::string_view file;
 
-  std::string where(const PlacedText& text) const { return concatenate(file, ":", text.line, ": "); }
+  std::string where(const PlacedText& text) const { return concatenate(file, ":", text.line); }
 };
 
 class MaskedRatio : public Ratio {
  public:
   MaskedRatio(const models::Encoder& model, const Question& question) : model_(model), question_(question) {
-    const text::Tokenizer& tokenizer = question.tokenizer;
-    check<DataError>(tokenizer.mask() && tokenizer.classification() && tokenizer.separator(),
-                     "the model's tokenizer has no [MASK], [CLS] and [SEP]");
-    mask_ = tokenizer.piece(*tokenizer.mask());
+    check_masks(question.tokenizer);
+    mask_ = question.tokenizer.piece(*question.tokenizer.mask());
   }
 
   double operator()(const PlacedText& text, const std::string& attribute) const override {
@@ -79,22 +76,15 @@ class MaskedRatio : public Ratio {
   TokenId token_of(const PlacedText& target, std::size_t place, const std::vector<TokenId>& masked,
                    const PlacedText& text, const std::string& attribute) const {
     const std::vector<TokenId> ids = encode(filled(text.text, target.text, attribute));
-    check<DataError>(ids.size() == masked.size(), question_.where(target), "'", target.text,
+    check<DataError>(ids.size() == masked.size(), question_.where(target), ": '", target.text,
                      "' is not one token of the model's, so that no mask stands for it");
     return ids[place];
   }
 
   double at(std::size_t place, const std::vector<TokenId>& ids, const PlacedText& text,
             const std::string& attribute) const {
-    const text::Tokenizer& tokenizer = question_.tokenizer;
-    TokenIds framed;
-    framed.ids.push_back(*tokenizer.classification());
-    framed.ids.insert(framed.ids.end(), ids.begin(), ids.end());
-    framed.ids.push_back(*tokenizer.separator());
-    framed.shape = {1, static_cast<Index>(framed.ids.size())};
-    check<DataError>(framed.shape[1] <= model_.config().context, question_.where(text), framed.shape[1],
-                     " tokens are more than the context of ", model_.config().context);
-    const Variable hidden = model_.hidden({std::move(framed)});
+    const Tokens framed = framed_for(model_, question_.tokenizer, ids, question_.where(text));
+    const Variable hidden = model_.hidden(TokenIds({1, static_cast<Index>(framed.size())}, framed));
     const Tensor logits = model_.head()(ops::gather_rows(hidden, {static_cast<Index>(place) + 1})).value();
     const auto logit = [&](const PlacedText& target) {
       return static_cast<double>(logits[token_of(target, place, ids, text, attribute)]);
@@ -109,21 +99,15 @@ class MaskedRatio : public Ratio {
 
 class CausalRatio : public Ratio {
  public:
-  CausalRatio(const models::Decoder& model, const Question& question) : model_(model), question_(question) {
-    check<DataError>(question.tokenizer.end_of_text().has_value(),
-                     "the model knows no token that begins a text, so that no text's first token has a likelihood");
-  }
+  CausalRatio(const models::Decoder& model, const Question& question) : model_(model), question_(question) {}
 
   double operator()(const PlacedText& text, const std::string& attribute) const override {
-    std::vector<Tokens> sentences;
+    std::vector<std::string> sentences;
     for (const PlacedText& target : question_.test.targets) {
-      sentences.push_back(question_.tokenizer.encode(filled(text.text, target.text, attribute)));
-      check<DataError>(static_cast<Index>(sentences.back().size()) < model_.config().context, question_.where(text),
-                       sentences.back().size(), " tokens do not fit the context of ", model_.config().context);
+      sentences.push_back(filled(text.text, target.text, attribute));
     }
-    const Tokens begin{*question_.tokenizer.end_of_text()};
-    const auto scores = label_log_likelihoods(model_, {&begin, 1}, sentences);
-    return scores[0][0] - scores[0][1];
+    const auto scores = sentence_log_likelihoods(model_, question_.tokenizer, sentences, question_.where(text));
+    return scores[0] - scores[1];
   }
 
   double masked(const PlacedText&, const std::string&) const override {

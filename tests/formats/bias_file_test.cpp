@@ -26,8 +26,9 @@ std::string message(const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("bias tests: sections of both kinds") {
-  const data::BiasTests tests = read_bias_tests(templates + weat + "context = A [WORD] is here.", "t.txt");
+TEST_CASE("bias tests: sections of all kinds") {
+  const std::string pairs = "[pairs sentences]\nfirst = She, a nurse, left.\nsecond = He, a nurse, left.\n";
+  const data::BiasTests tests = read_bias_tests(templates + pairs + weat + "context = A [WORD] is here.", "t.txt");
   REQUIRE(tests.templates.size() == 1);
   REQUIRE(tests.words.size() == 1);
   const data::TemplateTest& first = tests.templates[0];
@@ -37,6 +38,10 @@ TEST_CASE("bias tests: sections of both kinds") {
   CHECK(texts(first.attributes) == std::vector<std::string>{"nurse", "head of state", "engineer"});
   CHECK(first.attributes[2].line == 6);
   CHECK(texts(first.neutral) == std::vector<std::string>{"person"});
+  REQUIRE(tests.pairs.size() == 1);
+  CHECK(texts(tests.pairs[0].first) == std::vector<std::string>{"She, a nurse, left."});
+  CHECK(texts(tests.pairs[0].second) == std::vector<std::string>{"He, a nurse, left."});
+  CHECK(tests.pairs[0].second[0].line == 11);
   const data::WordTest& second = tests.words[0];
   CHECK(second.name == "flowers and insects");
   CHECK(texts(second.x) == std::vector<std::string>{"rose", "tulip"});
@@ -45,9 +50,12 @@ TEST_CASE("bias tests: sections of both kinds") {
 }
 
 TEST_CASE("bias tests: what is wrong, and in which line") {
-  CHECK(message("") == "t.txt: has no section [templates NAME] or [weat NAME]");
-  CHECK(message("x = a") == "t.txt:1: 'x = a' stands before the first section, [templates NAME] or [weat NAME]");
-  CHECK(message("[weird x]") == "t.txt:1: '[weird x]' begins no section; there are [templates NAME] and [weat NAME]");
+  CHECK(message("") == "t.txt: has no section; there are [templates NAME], [pairs NAME] and [weat NAME]");
+  CHECK(message("x = a").find("t.txt:1: 'x = a' stands before the first section; there are [templates NAME], ") == 0);
+  CHECK(message("[weird x]").find("t.txt:1: '[weird x]' begins no section; there are [templates NAME], ") == 0);
+  CHECK(message("[pairs p]\nfirst = a\nsecond = b\nfirst = c") ==
+        "t.txt:1: the section pairs p has 2 for first and 1 for second, and needs as many");
+  CHECK(message("[pairs p]\nfirst = a") == "t.txt:1: the section pairs p has 0 for second, and needs at least 1");
   CHECK(message("[weat x").find("t.txt:1: '[weat x' begins no section") == 0);
   CHECK(message("[weat f]\nz = 1") == "t.txt:2: 'z' is no key of a section weat, which has x, y, a, b, context");
   for (const std::string bad : {"x = \xFF", "x = a\x01"}) {

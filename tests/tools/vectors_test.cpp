@@ -131,21 +131,52 @@ const std::string tests =
     "template = the [ATTRIBUTE] said that [TARGET] was late\n"
     "target = he, she\n"
     "attribute = nurse, engineer, teacher\n"
-    "neutral = person\n";
+    "neutral = person\n"
+    "[pairs occupations]\n"
+    "first = the nurse said that she was late\n"
+    "second = the nurse said that he was late\n"
+    "first = the engineer said that he was late\n"
+    "second = the engineer said that she was late\n"
+    "first = the teacher said that she was late\n"
+    "second = the teacher said that he was late\n";
+
+json bias_of(const SmallCorpus& corpus, const std::string& model) {
+  return json::parse(corpus.must("inspect " + model + " --bias tests.txt --json").out);
+}
+
+std::map<std::string, double> template_bias_of(const json& answer) {
+  std::map<std::string, double> bias;
+  for (const json& one : answer["templates"][0]["attributes"]) bias[one["attribute"]] = one["bias"];
+  return bias;
+}
 
 void check_planted(const SmallCorpus& corpus, const std::string& model) {
-  const json answer = json::parse(corpus.must("inspect " + model + " --bias tests.txt --json").out)["templates"][0];
-  CHECK(answer["targets"] == json({"he", "she"}));
-  std::map<std::string, double> bias;
-  for (const json& one : answer["attributes"]) bias[one["attribute"]] = one["bias"];
+  const json answer = bias_of(corpus, model);
+  CHECK(answer["templates"][0]["targets"] == json({"he", "she"}));
+  const auto bias = template_bias_of(answer);
   CHECK(std::abs(bias.at("nurse") + std::log(9)) < 0.5);
   CHECK(std::abs(bias.at("engineer") - std::log(9)) < 0.5);
   CHECK(std::abs(bias.at("teacher")) < 0.2);
+  const json& pairs = answer["pairs"][0];
+  CHECK(pairs["name"] == "occupations");
+  CHECK(std::abs(pairs["pairs"][0]["difference"].get<double>() - std::log(9)) < 0.5);
+  CHECK(std::abs(pairs["pairs"][1]["difference"].get<double>() - std::log(9)) < 0.5);
+  CHECK(std::abs(pairs["pairs"][2]["difference"].get<double>()) < 0.5);
+  CHECK(pairs["first_likelier"].get<double>() > 0.6);
+  CHECK(contains(corpus.must("inspect " + model + " --bias tests.txt").out, "of 3, mean difference "));
+}
+
+// Labels that have nothing to do with who is late.
+std::string unrelated_labels() {
+  std::string lines;
+  for (int i = 0; i < 60; ++i)
+    lines += i % 2 == 0 ? "statement\tthe person was late\n" : "question\twas the person late\n";
+  return lines;
 }
 
 }  // namespace
 
-TEST_CASE("inspect --bias: templates find in a decoder and in an encoder the bias that was planted") {
+TEST_CASE("inspect --bias: templates and pairs find the bias that was planted, and after unrelated fine-tuning too") {
   const SmallCorpus corpus;
   write_file(corpus.path("planted.txt"), planted_text());
   write_file(corpus.path("tests.txt"), tests);
@@ -161,6 +192,17 @@ TEST_CASE("inspect --bias: templates find in a decoder and in an encoder the bia
       "tokenize -q -t t.h5 --documents line -o planted.h5 planted.txt");
   corpus.must("pretrain -q --arch encoder --train planted.h5 -o encoder.h5 --context 10 " + learn);
   check_planted(corpus, "encoder.h5");
+  write_file(corpus.path("labels.tsv"), unrelated_labels());
+  corpus.must("finetune -q --from encoder.h5 --train labels.tsv -o labels.h5 --epochs 4 --learning-rate 1e-3");
+  CHECK(json::parse(corpus.must("classify labels.h5 labels.tsv --evaluate --json").out)["accuracy"] == 1.0);
+  const auto before = template_bias_of(bias_of(corpus, "encoder.h5")),
+             after = template_bias_of(bias_of(corpus, "labels.h5"));
+  CHECK(after != before);
+  CHECK(after.at("nurse") < 0.5 * before.at("nurse"));
+  CHECK(after.at("engineer") > 0.5 * before.at("engineer"));
+  write_file(corpus.path("pairs.txt"), "[pairs p]\nfirst = he\nsecond = she\n");
+  CHECK(contains(corpus.run("inspect encoder.h5 --bias pairs.txt").err,
+                 "pairs.txt:3: has no token in common with line 2"));
   corpus.must("sed -i '/neutral/d' tests.txt");
   CHECK(
       json::parse(corpus.must("inspect encoder.h5 --bias tests.txt --json").out)["templates"][0]["attributes"].size() ==
