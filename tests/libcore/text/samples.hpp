@@ -27,6 +27,24 @@ inline std::string random_text(const std::vector<std::string>& parts, std::size_
   return text;
 }
 
+// Random numbers one after another, and words of the letters a, b and c.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : stream_(seed, random_site("draws")) {}
+
+  std::uint64_t below(std::uint64_t end) { return stream_.below(at_++, end); }
+  double uniform() { return stream_.uniform(at_++); }
+  std::string word(std::size_t longest) {
+    std::string word;
+    for (std::size_t length = 1 + below(longest); length > 0; --length) word += static_cast<char>('a' + below(3));
+    return word;
+  }
+
+ private:
+  RandomStream stream_;
+  std::uint64_t at_ = 0;
+};
+
 // What makes pre-tokenisation hard: blanks of all kinds, contractions, scripts, combining marks, broken UTF-8, zeros.
 inline std::string tricky_text(std::size_t parts, std::uint64_t seed) {
   static const std::vector<std::string> list = {" ",

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/random.hpp"
 #include "heddle/text/tokenizer.hpp"
 #include "libcore/text/samples.hpp"
 
@@ -52,25 +51,17 @@ double best_score(const Tokenizer& tokenizer, const std::string& word, std::size
 }  // namespace
 
 TEST_CASE("unigram: the best of all ways to write random words") {
-  const RandomStream random(3, 4);
-  std::uint64_t at = 0;
-  const auto word_of = [&](std::size_t longest) {
-    std::string word;
-    for (std::size_t length = 1 + random.below(at++, longest); length > 0; --length) {
-      word += static_cast<char>('a' + random.below(at++, 3));
-    }
-    return word;
-  };
+  Draws draws(3);
   for (int vocabulary = 0; vocabulary < 50; ++vocabulary) {
     std::vector<std::pair<std::string, double>> pieces{{"a", -3}, {"b", -4}, {"c", -5}};
     for (int i = 0; i < 15; ++i) {
-      const std::string piece = word_of(4);
+      const std::string piece = draws.word(4);
       const auto is_same = [&](const auto& other) { return other.first == piece; };
-      if (std::ranges::none_of(pieces, is_same)) pieces.emplace_back(piece, -random.uniform(at++) * 10);
+      if (std::ranges::none_of(pieces, is_same)) pieces.emplace_back(piece, -draws.uniform() * 10);
     }
     const Tokenizer tokenizer(unigram(pieces));
     for (int i = 0; i < 100; ++i) {
-      const std::string word = word_of(12);
+      const std::string word = draws.word(12);
       double score = 0;
       const std::vector<TokenId> ids = tokenizer.encode(word);
       for (const TokenId id : ids) score += tokenizer.model().scores[static_cast<std::size_t>(id)];

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/random.hpp"
 #include "heddle/text/basic_words.hpp"
 #include "heddle/text/tokenizer.hpp"
+#include "libcore/text/samples.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -97,24 +97,16 @@ TEST_CASE("wordpiece: words of more than 100 characters are unknown") {
 }
 
 TEST_CASE("wordpiece: equals the definition on random vocabularies") {
-  const RandomStream random(1, 2);
-  std::uint64_t at = 0;
-  const auto word_of = [&](std::size_t longest) {
-    std::string word;
-    for (std::size_t length = 1 + random.below(at++, longest); length > 0; --length) {
-      word += static_cast<char>('a' + random.below(at++, 3));
-    }
-    return word;
-  };
+  Draws draws(1);
   for (int vocabulary = 0; vocabulary < 50; ++vocabulary) {
     std::vector<std::string> pieces;
     for (int i = 0; i < 12; ++i) {
-      const std::string piece = (random.below(at++, 2) == 0 ? "##" : "") + word_of(3);
+      const std::string piece = (draws.below(2) == 0 ? "##" : "") + draws.word(3);
       if (std::find(pieces.begin(), pieces.end(), piece) == pieces.end()) pieces.push_back(piece);
     }
     const Tokenizer tokenizer(wordpiece(pieces));
     for (int i = 0; i < 100; ++i) {
-      const std::string word = word_of(8);
+      const std::string word = draws.word(8);
       CAPTURE(word);
       CHECK(tokenizer.encode(word) == longest_matches(tokenizer, word));
     }

@@ -5,60 +5,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "causal_trainer.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "short_training.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
-using heddle::testing::CausalTrainer;
+using namespace heddle::testing;
 
 namespace {
 
 models::ModelConfig tiny(Index vocab, models::Architecture arch = models::Architecture::encoder) {
-  models::ModelConfig config;
-  config.arch = arch;
-  config.layers = 2;
-  config.width = 32;
-  config.heads = 4;
-  config.context = 20;
-  config.vocab_size = vocab;
-  return config;
+  return {.arch = arch, .layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = vocab};
 }
 
-// Each token follows from the last but for some noise; the vocabulary's last four are special.
-data::TokensInMemory noisy_text(Index size, Index vocab, std::uint64_t seed) {
-  std::vector<TokenId> tokens{0};
-  const RandomStream stream(seed, 77);
-  const Index ordinary = vocab - 4;
-  for (Index i = 1; i < size; ++i) {
-    const bool noise = stream.uniform(static_cast<std::uint64_t>(2 * i)) < 0.1;
-    tokens.push_back(static_cast<TokenId>(noise ? static_cast<Index>(stream.below(static_cast<std::uint64_t>(2 * i + 1),
-                                                                                  static_cast<std::uint64_t>(ordinary)))
-                                                : (5 * tokens.back() + 3) % ordinary));
-  }
-  return {tokens, vocab};
-}
-
-Plan quick_plan(Index steps) {
-  Plan plan;
-  plan.training.steps = steps;
-  plan.training.batch_size = 4;
-  plan.training.eval_every = 7;
-  plan.training.eval_tokens = 200;
-  plan.training.checkpoint_every = 5;
-  plan.training.log_every = 3;
-  plan.schedule.learning_rate = 3e-3;
-  plan.seed = 9;
-  return plan;
-}
-
-std::map<std::string, std::vector<Real>> weights_of(const models::Model& model) {
-  std::map<std::string, std::vector<Real>> weights;
-  for (const Parameter& parameter : model.parameters().all()) weights[parameter.name] = parameter.value().elements();
-  return weights;
+// The special tokens are the vocabulary's last four.
+data::TokensInMemory masked_text(Index size, Index vocab, std::uint64_t seed) {
+  return noisy_text(size, vocab, seed, 4);
 }
 
 models::ModelConfig with_pairs(Index vocab) {
@@ -72,7 +37,7 @@ models::ModelConfig with_pairs(Index vocab) {
 }  // namespace
 
 TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits and records") {
-  const auto train = noisy_text(3000, 50, 1), valid = noisy_text(500, 50, 2);
+  const auto train = masked_text(3000, 50, 1), valid = masked_text(500, 50, 2);
   const Plan plan = quick_plan(20);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(50)};
   const auto config = with_pairs(50);
@@ -99,13 +64,7 @@ TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits a
     int left = polls;
     hooks.stop = [&left] { return left-- <= 0; };
     interrupted.run(hooks);
-    for (std::size_t i = 0; i < second.parameters().all().size(); ++i) {
-      second.parameters().all()[i].value().assign(first.parameters().all()[i].value());
-    }
-    for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
-      resumed.moments()[i].value.assign(interrupted.moments()[i].value);
-    }
-    resumed.state() = interrupted.state();
+    hand_over(interrupted, first, resumed, second);
     Hooks rest;
     rest.on_step = keep(records);
     resumed.run(rest);
@@ -115,8 +74,8 @@ TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits a
 }
 
 TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same, dropout and pairs included") {
-  const auto train = noisy_text(16 * 5 + 4, 50, 1);  // the last window is short
-  std::map<std::string, std::vector<Real>> together;
+  const auto train = masked_text(16 * 5 + 4, 50, 1);  // the last window is short
+  Weights together;
   for (const Index cut : {Index{1}, Index{2}, Index{6}}) {
     models::Encoder model(with_pairs(50), 4);
     Plan plan = quick_plan(3);
@@ -129,19 +88,13 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
     Trainer trainer(objective, plan);
     trainer.run({});
     if (together.empty()) together = weights_of(model);
-    double largest = 0;
-    for (const auto& [name, values] : weights_of(model)) {
-      const std::vector<Real>& others = together.at(name);
-      for (std::size_t i = 0; i < values.size(); ++i)
-        largest = std::max<double>(largest, std::abs(values[i] - others[i]));
-    }
-    CHECK(largest < 2e-6);
+    CHECK(largest_difference(weights_of(model), together) < 2e-6);
   }
 }
 
 TEST_CASE("masked: the loss depends on masked tokens only, and starts at the logarithm of the vocabulary") {
   models::ModelConfig config = tiny(300);
-  const auto train = noisy_text(3000, 300, 1);
+  const auto train = masked_text(3000, 300, 1);
   const models::Encoder model(config, 4);
   const data::MaskedWindows windows(train, data::MaskVocabulary(300), {.time = 20});
   const data::MaskedBatch batch = windows.batch(0, 8);
@@ -159,7 +112,7 @@ TEST_CASE("masked: the loss depends on masked tokens only, and starts at the log
 }
 
 TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is evaluated on the same masks") {
-  const auto train = noisy_text(20000, 30, 1), valid = noisy_text(1000, 30, 2);
+  const auto train = masked_text(20000, 30, 1), valid = masked_text(1000, 30, 2);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(30)};
   models::ModelConfig config = tiny(30);
   config.window = 1;  // what is near is what matters here, and need not be found first
@@ -188,7 +141,7 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
     MESSAGE("skipped: this processor has no bf16 arithmetic");
     return;
   }
-  const auto train = noisy_text(20000, 50, 1);
+  const auto train = masked_text(20000, 50, 1);
   for (const NormPosition position : {NormPosition::pre, NormPosition::post}) {
     std::vector<double> losses;
     for (const Precision precision : {Precision::f32, Precision::bf16}) {
@@ -210,7 +163,7 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
 }
 
 TEST_CASE("masked: tokens that do not fit are refused") {
-  const auto other = noisy_text(3000, 51, 1), enough = noisy_text(3000, 50, 1);
+  const auto other = masked_text(3000, 51, 1), enough = masked_text(3000, 50, 1);
   models::Encoder model(tiny(50), 4);
   CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_plan(1)), DataError);
   CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_plan(1)), DataError);

@@ -61,15 +61,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(difference / size);
 }
 
-models::ModelConfig tiny() {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = 32;
-  config.heads = 4;
-  config.context = 16;
-  config.vocab_size = 40;
-  return config;
-}
+const models::ModelConfig tiny{.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = 40};
 
 data::TokensInMemory text() {
   std::vector<TokenId> tokens{0};
@@ -90,7 +82,7 @@ struct Trained {
   std::vector<Real> weights;
 };
 Trained trained(double dropout) {
-  models::ModelConfig config = tiny();
+  models::ModelConfig config = tiny;
   config.dropout = dropout;
   models::Decoder model(config, 3);
   const data::TokensInMemory tokens = text();
@@ -155,7 +147,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   double flops = 0;
   {
     const Simulation simulation;
-    models::Decoder model(tiny(), 3);
+    models::Decoder model(tiny, 3);
     CausalTrainer trainer(model, tokens, nullptr, plan());
     const double before = matmul_flops();
     trainer.step();
@@ -165,7 +157,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   }
   pool().trim();
   const std::size_t in_use = pool().statistics().bytes_in_use;
-  models::Decoder model(tiny(), 3);
+  models::Decoder model(tiny, 3);
   CausalTrainer trainer(model, tokens, nullptr, plan());
   const double before = matmul_flops();
   trainer.step();

@@ -13,12 +13,7 @@ namespace heddle::testing {
 // The gradients of every parameter, computed at the precision in force. Weights are rounded to bfloat16 first, so that
 // both libraries start from the same numbers.
 inline std::map<std::string, std::vector<double>> small_decoder_gradients() {
-  models::ModelConfig config;
-  config.layers = 3;
-  config.width = 64;
-  config.heads = 4;
-  config.context = 32;
-  config.vocab_size = 100;
+  const models::ModelConfig config{.layers = 3, .width = 64, .heads = 4, .context = 32, .vocab_size = 100};
   models::Decoder model(config, 5);
   for (const Parameter& parameter : model.parameters().all()) {
     parameter.value().assign(parameter.value().as(Element::bfloat16).as(Element::real));

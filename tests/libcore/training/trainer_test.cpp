@@ -3,69 +3,20 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <map>
 
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "short_training.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
-using heddle::testing::CausalTrainer;
+using namespace heddle::testing;
 
 namespace {
 
 models::ModelConfig tiny(Index vocab) {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = 32;
-  config.heads = 4;
-  config.context = 16;
-  config.vocab_size = vocab;
-  return config;
-}
-
-// A text with structure: each token follows from the last but for some noise.
-data::TokensInMemory text(Index size, Index vocab, std::uint64_t seed) {
-  std::vector<TokenId> tokens{0};
-  const RandomStream stream(seed, 77);
-  for (Index i = 1; i < size; ++i) {
-    const bool noise = stream.uniform(static_cast<std::uint64_t>(2 * i)) < 0.1;
-    tokens.push_back(noise ? static_cast<TokenId>(stream.below(static_cast<std::uint64_t>(2 * i + 1),
-                                                               static_cast<std::uint64_t>(vocab)))
-                           : static_cast<TokenId>((5 * tokens.back() + 3) % vocab));
-  }
-  return {tokens, vocab};
-}
-
-Plan quick_plan(Index steps) {
-  Plan plan;
-  plan.training.steps = steps;
-  plan.training.batch_size = 4;
-  plan.training.eval_every = 7;
-  plan.training.eval_tokens = 200;
-  plan.training.checkpoint_every = 5;
-  plan.training.log_every = 3;
-  plan.schedule.learning_rate = 3e-3;
-  plan.seed = 9;
-  return plan;
-}
-
-std::map<std::string, std::vector<Real>> weights_of(const models::Decoder& model) {
-  std::map<std::string, std::vector<Real>> weights;
-  for (const Parameter& parameter : model.parameters().all()) weights[parameter.name] = parameter.value().elements();
-  return weights;
-}
-
-double largest_difference(const std::map<std::string, std::vector<Real>>& a,
-                          const std::map<std::string, std::vector<Real>>& b) {
-  double largest = 0;
-  for (const auto& [name, values] : a) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<double>(values[i]) - static_cast<double>(b.at(name)[i])));
-    }
-  }
-  return largest;
+  return {.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = vocab};
 }
 
 }  // namespace
@@ -87,8 +38,8 @@ TEST_CASE("training: one batch is learnt by heart") {
 }
 
 TEST_CASE("training: the same plan gives the same bits with 1, 2 and 3 threads") {
-  const auto tokens = text(3000, 50, 1);
-  std::map<std::string, std::vector<Real>> first;
+  const auto tokens = noisy_text(3000, 50, 1);
+  Weights first;
   for (const int threads : {1, 2, 3}) {
     set_thread_count(threads);
     models::ModelConfig config = tiny(50);
@@ -103,8 +54,8 @@ TEST_CASE("training: the same plan gives the same bits with 1, 2 and 3 threads")
 }
 
 TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
-  const auto tokens = text(3000, 50, 1);
-  std::map<std::string, std::vector<Real>> together;
+  const auto tokens = noisy_text(3000, 50, 1);
+  Weights together;
   for (const Index cut : {Index{1}, Index{2}, Index{8}}) {
     models::ModelConfig config = tiny(50);
     config.dropout = 0.2;
@@ -121,7 +72,7 @@ TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
 }
 
 TEST_CASE("training: stopped at any step and resumed from what was saved, it ends with the same bits and records") {
-  const auto tokens = text(3000, 50, 1), valid = text(500, 50, 2);
+  const auto tokens = noisy_text(3000, 50, 1), valid = noisy_text(500, 50, 2);
   const Plan plan = quick_plan(20);
   const auto config = tiny(50);
   std::vector<std::pair<Index, double>> expected_records;
@@ -149,13 +100,7 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
 
     models::Decoder second(config, 999);
     CausalTrainer resumed(second, tokens, &valid, plan);
-    for (std::size_t i = 0; i < second.parameters().all().size(); ++i) {
-      second.parameters().all()[i].value().assign(first.parameters().all()[i].value());
-    }
-    for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
-      resumed.moments()[i].value.assign(interrupted.moments()[i].value);
-    }
-    resumed.state() = interrupted.state();
+    hand_over(interrupted, first, resumed, second);
     Hooks rest;
     rest.on_step = keep(records);
     resumed.run(rest);
@@ -166,7 +111,7 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
 
 TEST_CASE("training: after the first step nothing is allocated from the system") {
   set_thread_count(1);
-  const auto tokens = text(3000, 50, 1);
+  const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(tiny(50), 4);
   CausalTrainer trainer(model, tokens, nullptr, quick_plan(10));
   trainer.step();
@@ -178,7 +123,7 @@ TEST_CASE("training: after the first step nothing is allocated from the system")
 
 TEST_CASE("training: a simulation foresees the pool's memory to the byte, and the arithmetic") {
   set_thread_count(1);
-  const auto tokens = text(3000, 50, 1);
+  const auto tokens = noisy_text(3000, 50, 1);
   const Plan plan = quick_plan(10);
   std::size_t foreseen = 0;
   double flops = 0;
@@ -210,7 +155,7 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
 }
 
 TEST_CASE("training: a diverging run names the step and the cause, and keeps the weights finite") {
-  const auto tokens = text(3000, 50, 1);
+  const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(tiny(50), 4);
   Plan plan = quick_plan(50);
   plan.optimizer.optimizer = OptimizerKind::sgd;
@@ -231,20 +176,20 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
 }
 
 TEST_CASE("training: tokens that do not fit the model are refused before any work") {
-  const auto tokens = text(3000, 51, 1), few = text(10, 50, 1);
+  const auto tokens = noisy_text(3000, 51, 1), few = noisy_text(10, 50, 1);
   models::Decoder model(tiny(50), 4);
   CHECK_THROWS_WITH_AS(CausalTrainer(model, tokens, nullptr, quick_plan(1)),
                        "tokens in memory: vocabulary of 51 does not match the model's 50; encode it with the model's "
                        "tokenizer",
                        DataError);
   CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_plan(1)), DataError);
-  const auto enough = text(3000, 50, 1);
+  const auto enough = noisy_text(3000, 50, 1);
   CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_plan(0)), "steps = 0 must be at least 1",
                        UsageError);
 }
 
 TEST_CASE("training: epochs become steps") {
-  const auto tokens = text(16 * 41 + 1, 50, 1);
+  const auto tokens = noisy_text(16 * 41 + 1, 50, 1);
   models::Decoder model(tiny(50), 4);
   Plan plan = quick_plan(1);
   plan.training.epochs = 2.5;

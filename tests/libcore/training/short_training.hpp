@@ -1,0 +1,75 @@
+// What tests of training share: a text that can be learned, a short plan, weights to compare.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heddle/base/random.hpp"
+#include "heddle/data/token_source.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/training/trainer.hpp"
+
+namespace heddle::testing {
+
+// Each token follows from the last but for some noise; the vocabulary's last `special` ones do not occur.
+inline data::TokensInMemory noisy_text(Index size, Index vocab, std::uint64_t seed, Index special = 0) {
+  std::vector<TokenId> tokens{0};
+  const RandomStream stream(seed, 77);
+  const Index ordinary = vocab - special;
+  for (Index i = 1; i < size; ++i) {
+    const auto at = static_cast<std::uint64_t>(2 * i);
+    const bool is_noise = stream.uniform(at) < 0.1;
+    const Index next = is_noise ? static_cast<Index>(stream.below(at + 1, static_cast<std::uint64_t>(ordinary)))
+                                : (5 * tokens.back() + 3) % ordinary;
+    tokens.push_back(static_cast<TokenId>(next));
+  }
+  return {tokens, vocab};
+}
+
+inline training::Plan quick_plan(Index steps) {
+  training::Plan plan;
+  plan.training.steps = steps;
+  plan.training.batch_size = 4;
+  plan.training.eval_every = 7;
+  plan.training.eval_tokens = 200;
+  plan.training.checkpoint_every = 5;
+  plan.training.log_every = 3;
+  plan.schedule.learning_rate = 3e-3;
+  plan.seed = 9;
+  return plan;
+}
+
+using Weights = std::map<std::string, std::vector<Real>>;
+
+inline Weights weights_of(const models::Model& model) {
+  Weights weights;
+  for (const Parameter& parameter : model.parameters().all()) weights[parameter.name] = parameter.value().elements();
+  return weights;
+}
+
+inline double largest_difference(const Weights& a, const Weights& b) {
+  double largest = 0;
+  for (const auto& [name, values] : a) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(values[i]) - static_cast<double>(b.at(name)[i])));
+    }
+  }
+  return largest;
+}
+
+// What a checkpoint keeps goes from an interrupted training to one that resumes it.
+inline void hand_over(const training::Trainer& interrupted, const models::Model& from, training::Trainer& resumed,
+                      const models::Model& to) {
+  for (std::size_t i = 0; i < to.parameters().all().size(); ++i) {
+    to.parameters().all()[i].value().assign(from.parameters().all()[i].value());
+  }
+  for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
+    resumed.moments()[i].value.assign(interrupted.moments()[i].value);
+  }
+  resumed.state() = interrupted.state();
+}
+
+}  // namespace heddle::testing
