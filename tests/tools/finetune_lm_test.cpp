@@ -97,9 +97,7 @@ TEST_CASE("finetune lm: an adapter has no head, and merges into a model with its
   const double figure = adapter.history().find("valid_loss")->back();
   CHECK(corpus.loss("merged.h5") == doctest::Approx(figure).epsilon(1e-4));
   CHECK(figure < 0.97 * corpus.loss("model.h5"));
-  const Outcome refused = corpus.run("echo x | classify adapter.h5");
-  CHECK(refused.status == 1);
-  CHECK(contains(refused.err, "language model's adapter"));
+  corpus.refused("echo x | classify adapter.h5", 1, "language model's adapter");
 }
 
 TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
@@ -113,10 +111,7 @@ TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
   corpus.must("mv model.h5 moved.h5");
   CHECK(corpus.loss("adapter.h5 --base moved.h5") == loss);
   const auto refused = [&](const std::string& command, int status, const std::string& says) {
-    const Outcome outcome = corpus.run("inspect " + command);
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == status);
-    CHECK(contains(outcome.err, says));
+    corpus.refused("inspect " + command, status, says);
   };
   refused("adapter.h5 --evaluate other.h5", 1, "say where it is with --base");
   refused("classes.h5 --evaluate other.h5 --base moved.h5", 1, "use it with classify");
@@ -126,10 +121,6 @@ TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
 
 TEST_CASE("finetune lm: what makes no sense is refused in one line, before any work") {
   const DecoderAndText corpus(tiny_model);
-  struct Case {
-    std::string command, expected;
-    int status;
-  };
   corpus.must(
       "tokenize -q --train --model byte -o bytes.h5 train.txt && tokenize -q -t bytes.h5 -o foreign.h5 other.txt");
   corpus.must(
@@ -139,7 +130,7 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
       tiny_model + " && printf 'the cat\\nsees \\377' > new.txt");
   corpus.must("printf 'a b' > tiny.txt; gzip -k other.txt");
   write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
-  for (const Case& bad : std::vector<Case>{
+  for (const Refusal& bad : std::vector<Refusal>{
            {lm + "other.txt --pooling mean", "--pooling has no effect without --task classify", 2},
            {lm + "other.txt --class-weights auto", "--class-weights has no effect without --task classify", 2},
            {lm + "other.txt --metric accuracy", "--metric has no effect without --valid", 2},
@@ -160,11 +151,7 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {"cat other.txt | " + lm + "-", "need files", 2},
            {"cat other.txt | " + lm + "other.txt --valid -", "need files", 2},
            {"finetune --task lm --from letters.h5 --train new.txt", "new.txt:2:6: ", 1}}) {
-    CAPTURE(bad.command);
-    const Outcome failed = corpus.run(bad.command + " -q -o x.h5");
-    CAPTURE(failed.err);
-    CHECK(failed.status == bad.status);
-    CHECK(contains(failed.err, bad.expected));
+    corpus.refused(bad.command + " -q -o x.h5", bad.status, bad.says);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
   }
 }

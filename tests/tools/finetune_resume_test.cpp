@@ -78,9 +78,8 @@ TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is
   const std::string bytes = read_file(corpus.path("done.h5"));
   CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv -o done.h5 --resume").err, "is finished"));
   CHECK(read_file(corpus.path("done.h5")) == bytes);
-  const Outcome longer = corpus.run("finetune --from model.h5 --train texts.tsv --epochs 5 -o done.h5 --resume");
-  CHECK(longer.status == 1);
-  CHECK(contains(longer.err, "to train further, begin with it (--from)"));
+  corpus.refused("finetune --from model.h5 --train texts.tsv --epochs 5 -o done.h5 --resume", 1,
+                 "to train further, begin with it (--from)");
 }
 
 TEST_CASE("finetune: patience counts over an interruption") {
@@ -102,11 +101,7 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
   corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model +
               "&& sed s/royal/noble/ texts.tsv > other.tsv");
   const auto refused = [&](const std::string& resumed, int status, const std::string& says) {
-    CAPTURE(resumed);
-    const Outcome outcome = corpus.run(resumed + " --resume");
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == status);
-    CHECK(contains(outcome.err, says));
+    corpus.refused(resumed + " --resume", status, says);
   };
   refused(command + "other.h5", 1, "other.h5: is not the file that x.h5 was trained on (model.h5)");
   refused(command + "model.h5 --train other.tsv", 1, "other.tsv: is not the file");

@@ -1,43 +1,8 @@
 // finetune and classify from outside.
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "tools/small_corpus.hpp"
+#include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
-
-namespace {
-
-// A model, and sentences that say what they are: cats and dogs, kings and queens.
-struct Labelled : SmallCorpus {
-  Labelled() {
-    must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
-    std::string pairs, tags;
-    for (int i = 0; i < 120; ++i) {
-      const bool animal = i % 2 == 0;
-      const std::string subject = animal ? (i % 4 == 0 ? "the cat" : "a dog") : (i % 4 == 1 ? "the old king" : "my queen");
-      const std::string verb = i % 3 == 0 ? "sees" : "forgets";
-      texts += (animal ? "animal\t" : "royal\t") + subject + " " + verb + " a dog.\n";
-      pairs += (animal ? "yes\t" : "no\t") + subject + "\t" + verb + "\n";
-      tags += (animal ? "the\tDET\ncat\tNOUN\n" : "my\tDET\nqueen\tNOUN\n") + verb + "\tVERB\n\n";
-    }
-    write_file(path("texts.tsv"), texts);
-    write_file(path("pairs.tsv"), pairs);
-    write_file(path("tags.conll"), tags);
-  }
-  std::string texts;
-};
-
-const std::string quick = " -q --learning-rate 5e-3 --batch-size 8 --epochs 8 ";
-
-nlohmann::json evaluated(const Labelled& corpus, const std::string& command) {
-  return nlohmann::json::parse(corpus.must(command + " --evaluate --json").out);
-}
-
-std::size_t count_lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
-
-}  // namespace
 
 TEST_CASE("finetune and classify: classes, with validation, the best model and equal bytes twice") {
   const Labelled corpus;
@@ -46,15 +11,15 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   corpus.must(command + "a2.h5" + quick + "--threads 1");
   CHECK(corpus.weights("a.h5") == corpus.weights("a2.h5"));
   CHECK(corpus.leftovers() == 0);
-  const auto report = evaluated(corpus, "classify a.best.h5 texts.tsv");
+  const auto report = corpus.evaluated("classify a.best.h5 texts.tsv");
   CHECK(report["accuracy"] == 1.0);
   CHECK(report["classes"]["royal"]["f1"] == 1.0);
   CHECK(report["confusion"]["animal"]["royal"] == 0);
   const std::string lines = corpus.must("cut -f2 texts.tsv | classify a.best.h5").out;
-  CHECK(count_lines(lines) == 120);
+  CHECK(lines_in(lines) == 120);
   CHECK(lines.starts_with("animal\t0."));
-  CHECK(corpus.must("cut -f2 texts.tsv | classify a.best.h5 --batch-tokens 1").out.substr(0, 9) == lines.substr(0, 9));
-  const auto object = nlohmann::json::parse(corpus.must("echo 'my queen sees' | classify a.best.h5 --jsonl --top 2").out);
+  check_alike(corpus.answers("a.best.h5 --batch-tokens 1"), corpus.answers("a.best.h5"), 1e-4);
+  const auto object = json::parse(corpus.must("echo 'my queen sees' | classify a.best.h5 --jsonl --top 2").out);
   CHECK(object["label"] == "royal");
   CHECK(object["top"].size() == 2);
   CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
@@ -79,20 +44,20 @@ TEST_CASE("finetune: dropout, freezing and layer decay do what they say") {
 TEST_CASE("finetune and classify: an empty text is a text") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o a.h5 -q --epochs 1");
-  CHECK(count_lines(corpus.must("printf 'my queen\\n\\nthe cat' | classify a.h5").out) == 3);
+  CHECK(lines_in(corpus.must("printf 'my queen\\n\\nthe cat' | classify a.h5").out) == 3);
 }
 
 TEST_CASE("finetune and classify: pairs, tags, numbers") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task pair --train pairs.tsv -o p.h5" + quick);
-  CHECK(evaluated(corpus, "classify p.h5 pairs.tsv")["accuracy"] == 1.0);
+  CHECK(corpus.evaluated("classify p.h5 pairs.tsv")["accuracy"] == 1.0);
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
-  CHECK(evaluated(corpus, "classify t.h5 tags.conll")["accuracy"] == 1.0);
+  CHECK(corpus.evaluated("classify t.h5 tags.conll")["accuracy"] == 1.0);
   CHECK(corpus.must("printf 'my\\nqueen\\nsees\\n\\nthe\\ncat\\n' | classify t.h5").out ==
         "my\tDET\nqueen\tNOUN\nsees\tVERB\n\nthe\tDET\ncat\tNOUN\n");
   corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > numbers.tsv");
   corpus.must("finetune --from model.h5 --task regress --train numbers.tsv -o n.h5" + quick);
-  CHECK(evaluated(corpus, "classify n.h5 numbers.tsv")["pearson"] > 0.95);
+  CHECK(corpus.evaluated("classify n.h5 numbers.tsv")["pearson"] > 0.95);
   const double number = std::stod(corpus.must("echo 'the cat sees a dog.' | classify n.h5").out);
   CHECK(number > 8);
   CHECK(number < 12);
@@ -108,32 +73,21 @@ TEST_CASE("classify: answers come while the input is open, in order, whatever th
                        "' >&$to; " + reading + "; printf '" + text + "' >&$to; exec {to}>&-; cat <&$from").out;
   };
   const std::string line = "read -t 60 -r line <&$from || exit 9; echo \"$line\"";
-  CHECK(count_lines(asked("classify c.h5", "my queen sees\\n", line)) == 2);
-  CHECK(count_lines(asked("classify model.h5 --labels sees,the --template {}", "my queen\\n", line)) == 2);
+  CHECK(lines_in(asked("classify c.h5", "my queen sees\\n", line)) == 2);
+  CHECK(lines_in(asked("classify model.h5 --labels sees,the --template {}", "my queen\\n", line)) == 2);
   // The second sentence goes on when the input does.
   const std::string words = "my\\nqueen\\n\\nsees\\n";
   CHECK(asked("classify t.h5", words, line + "; " + line + "; " + line) ==
         corpus.must("printf '" + words + words + "' | classify t.h5").out);
 
-  const std::string whole = corpus.must("cut -f2 texts.tsv | classify c.h5").out;
-  const std::string parts = corpus.must("cut -f2 texts.tsv | classify c.h5 --batch-tokens 2").out;
-  REQUIRE(count_lines(parts) == 120);
-  std::istringstream one(whole), other(parts);
-  for (std::string label, name; one >> label;) {
-    double probability = 0, again = 0;
-    other >> name;
-    CHECK(name == label);
-    one >> probability;
-    other >> again;
-    CHECK(again == doctest::Approx(probability).epsilon(1e-4));
-  }
+  check_alike(corpus.answers("c.h5 --batch-tokens 2"), corpus.answers("c.h5"), 1e-4);
   CHECK(corpus.must("cut -f1 tags.conll | classify t.h5 --batch-tokens 1").out ==
         corpus.must("cut -f1 tags.conll | classify t.h5").out);
   const Outcome wrong =
       corpus.run("(cut -f2 texts.tsv; yes 'a dog' | head -100 | tr '\\n' ' ') | classify c.h5 --batch-tokens 8");
   CHECK(wrong.status == 1);
   CHECK(contains(wrong.err, "standard input:121"));
-  CHECK(count_lines(wrong.out) > 60);
+  CHECK(lines_in(wrong.out) > 60);
 }
 
 TEST_CASE("finetune and classify: spans") {
@@ -146,42 +100,14 @@ TEST_CASE("finetune and classify: spans") {
   }
   write_file(corpus.path("spans.jsonl"), lines);
   corpus.must("finetune --from model.h5 --task span --train spans.jsonl -o s.h5" + quick);
-  CHECK(evaluated(corpus, "classify s.h5 spans.jsonl")["exact_match"] > 0.95);
+  CHECK(corpus.evaluated("classify s.h5 spans.jsonl")["exact_match"] > 0.95);
   CHECK(contains(corpus.must("head -1 spans.jsonl | classify s.h5 - --format jsonl").out, "\tcat\t4\t7\t"));
-}
-
-TEST_CASE("finetune: adapters are small, need their base and merge to the same answers") {
-  const Labelled corpus;
-  corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o adapter.h5 --lora-rank 4 --lora-targets "
-              "query,value,up,down" + quick);
-  CHECK(std::filesystem::file_size(corpus.path("adapter.h5")) < std::filesystem::file_size(corpus.path("model.h5")) / 2);
-  const std::string answers = corpus.must("cut -f2 texts.tsv | classify adapter.h5").out;
-  CHECK(evaluated(corpus, "classify adapter.h5 texts.tsv")["accuracy"] == 1.0);
-  corpus.must("convert adapter.h5 --merge -o merged.h5");
-  CHECK(contains(corpus.must("inspect merged.h5 --verify").out, "no problem"));
-  CHECK(evaluated(corpus, "classify merged.h5 texts.tsv")["accuracy"] == 1.0);
-  const std::string merged = corpus.must("cut -f2 texts.tsv | classify merged.h5").out;
-  CHECK(std::stod(merged.substr(7)) == doctest::Approx(std::stod(answers.substr(7))).epsilon(1e-4));
-  corpus.must("mkdir elsewhere && mv model.h5 elsewhere/base.h5");
-  CHECK(contains(corpus.run("cut -f2 texts.tsv | classify adapter.h5").err, "--base"));
-  CHECK(corpus.must("cut -f2 texts.tsv | classify adapter.h5 --base elsewhere/base.h5").out == answers);
-  corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model);
-  const Outcome refused = corpus.run("cut -f2 texts.tsv | classify adapter.h5 --base other.h5");
-  CHECK(refused.status == 1);
-  CHECK(contains(refused.err, "another model"));
 }
 
 TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);
-  const auto answers = [&](const std::string& model) {
-    std::vector<nlohmann::json> list;
-    std::istringstream lines(corpus.must("cut -f2 texts.tsv | classify --jsonl " + model).out);
-    for (std::string line; std::getline(lines, line);) list.push_back(nlohmann::json::parse(line));
-    return list;
-  };
-  const auto original = answers("c.h5");
-  REQUIRE(original.size() == 120);
+  const auto original = corpus.answers("c.h5", "texts.txt");
   const auto tensors = corpus.weights("c.h5");
   struct Case {
     std::string weights;
@@ -192,27 +118,16 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
     corpus.must("convert -q c.h5 --weights " + one.weights + " -o x.h5");
     CHECK(contains(corpus.must("inspect x.h5 --verify").out, "no problem"));
     CHECK(contains(corpus.must("inspect x.h5").out, "fine-tuned for the task classify (animal, royal)"));
-    const auto again = answers("x.h5");
-    REQUIRE(again.size() == original.size());
-    for (std::size_t i = 0; i < again.size(); ++i) {
-      CHECK(again[i]["label"] == original[i]["label"]);
-      CHECK(std::abs(again[i]["probability"].get<double>() - original[i]["probability"].get<double>()) <=
-            one.tolerance);
-    }
+    check_alike(corpus.answers("x.h5", "texts.txt"), original, one.tolerance);
     if (one.weights == "keep" || one.weights == "f32") CHECK(corpus.weights("x.h5") == tensors);
   }
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
   corpus.must("convert -q t.h5 --weights bf16 -o t16.h5");
-  CHECK(evaluated(corpus, "classify t16.h5 tags.conll")["accuracy"] == 1.0);
+  CHECK(corpus.evaluated("classify t16.h5 tags.conll")["accuracy"] == 1.0);
 
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o adapter.h5 --lora-rank 2 -q --epochs 1");
   const auto refused = [&](const std::string& command, int status, const std::string& says) {
-    const Outcome outcome = corpus.run("convert " + command);
-    CAPTURE(command);
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == status);
-    CHECK(contains(outcome.err, says));
-    CHECK(count_lines(outcome.err) == 1);
+    CHECK(lines_in(corpus.refused("convert " + command, status, says).err) == 1);
   };
   refused("c.h5 -o hf/", 1, "c.h5: was fine-tuned for the task classify");
   CHECK_FALSE(std::filesystem::exists(corpus.path("hf")));
@@ -221,14 +136,7 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   refused("c.h5 --base model.h5 -o y.h5", 2, "--base has no effect without --merge");
   CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
   corpus.must("convert -q adapter.h5 --merge -o m.h5 && convert -q m.h5 --weights bf16 -o m16.h5");
-  CHECK(answers("m16.h5").size() == 120);
-}
-
-TEST_CASE("finetune: folds leave out what classify evaluates") {
-  const Labelled corpus;
-  corpus.must("finetune --from model.h5 --task classify --train texts.tsv --folds 4 --fold 1 -o f.h5" + quick);
-  CHECK(evaluated(corpus, "classify f.h5 texts.tsv --folds 4 --fold 1")["examples"] == 30);
-  CHECK(evaluated(corpus, "classify f.h5 texts.tsv")["examples"] == 120);
+  CHECK(corpus.answers("m16.h5", "texts.txt").size() == original.size());
 }
 
 TEST_CASE("classify: a language model is asked") {
@@ -236,19 +144,14 @@ TEST_CASE("classify: a language model is asked") {
   const std::string command = "printf 'the cat\\nmy queen\\n' | classify model.h5 --labels 'sees,the' --template '{}' ";
   const std::string lines = corpus.must(command).out;
   CHECK(lines.starts_with("sees\t"));
-  CHECK(count_lines(lines) == 2);
+  CHECK(lines_in(lines) == 2);
   CHECK(corpus.must(command + "--label-score mean --neutral 'a dog'").out != lines);
 }
 
 TEST_CASE("finetune and classify: what is wrong is said in one line") {
   const Labelled corpus;
   const auto refused = [&](const std::string& command, int status, const std::string& says) {
-    const Outcome outcome = corpus.run(command);
-    CAPTURE(command);
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == status);
-    CHECK(contains(outcome.err, says));
-    CHECK(count_lines(outcome.err) == 1);
+    CHECK(lines_in(corpus.refused(command, status, says).err) == 1);
   };
   const std::string start = "finetune -q --from model.h5 -o x.h5 --train ";
   refused("finetune", 2, "--from");

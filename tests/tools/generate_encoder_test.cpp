@@ -1,6 +1,4 @@
 // generate with an encoder from outside: blanks are filled in.
-#include <sstream>
-
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -8,13 +6,6 @@ using namespace heddle::testing;
 using nlohmann::json;
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 struct Filling : EncoderCorpus {
   explicit Filling(const std::string& tokenizer = "--model wordpiece --vocab-size 200") : EncoderCorpus(tokenizer) {
@@ -127,9 +118,6 @@ TEST_CASE("generate: what encoders cannot do, and texts that do not fit, are sai
   CHECK(contains(cut.err, "1 texts were longer than the context"));
   for (const char* option :
        {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5", "--cache bf16"}) {
-    CAPTURE(option);
-    const Outcome refused = corpus.run("generate model.h5 -p '[MASK]' " + std::string(option));
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, "is for decoders"));
+    corpus.refused("generate model.h5 -p '[MASK]' " + std::string(option), 2, "is for decoders");
   }
 }

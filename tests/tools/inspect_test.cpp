@@ -18,6 +18,8 @@
 
 using namespace heddle;
 namespace hdf5 = heddle::formats::hdf5;
+using heddle::testing::contains;
+using heddle::testing::lines_in;
 using heddle::testing::Outcome;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
@@ -29,15 +31,7 @@ namespace {
 
 using namespace std::string_literals;
 
-models::ModelConfig small_config() {
-  models::ModelConfig config;
-  config.layers = 3;
-  config.width = 8;
-  config.heads = 2;
-  config.context = 16;
-  config.vocab_size = 257;
-  return config;
-}
+const models::ModelConfig small_config{.layers = 3, .width = 8, .heads = 2, .context = 16, .vocab_size = 257};
 
 formats::History sample_history() {
   formats::History history;
@@ -64,21 +58,13 @@ void write_tokens(const std::string& path, const text::TokenizerModel& model, co
   file.commit(formats::start_provenance("tokenize"));
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-long lines_in(const std::string& text) {
-  return std::ranges::count(text, '\n');
-}
-
 // A folder with a model that knows nothing (all of its weights are zero), one with random weights, and tokens.
 class Workplace {
  public:
-  Workplace() : model(small_config(), 1) {
-    write_model(path("random.h5"), small_config(), weights());
+  Workplace() : model(small_config, 1) {
+    write_model(path("random.h5"), small_config, weights());
     for (const Parameter& parameter : model.parameters().all()) parameter.value().fill(0);
-    write_model(path("zero.h5"), small_config(), weights());
+    write_model(path("zero.h5"), small_config, weights());
     std::vector<TokenId> ids;
     for (TokenId i = 0; i < 100; ++i) ids.push_back(i % 10 == 9 ? 256 : 97 + i % 7);
     write_tokens(path("tokens.h5"), tests::byte_tokenizer_model(), ids);
@@ -281,7 +267,7 @@ TEST_CASE("inspect: --verify finds what is wrong, a line each") {
   weights.at(2).name = "decoder/extra";
   weights.at(3).value = Tensor(weights[3].value.shape(), std::numeric_limits<Real>::quiet_NaN());
   const std::string shaped = weights[1].name, unknown = weights[3].name;
-  write_model(place.path("wrong.h5"), small_config(), weights);
+  write_model(place.path("wrong.h5"), small_config, weights);
   const Outcome wrong = place.run("$I --verify wrong.h5");
   CHECK(wrong.status == 1);
   CHECK(lines_in(wrong.out) == 4);
@@ -434,7 +420,7 @@ TEST_CASE("inspect: a history of one row, or of none") {
     formats::ModelWriter file(place.path("young.h5"));
     formats::History history = sample_history();
     history.truncate(rows);
-    file.config(small_config());
+    file.config(small_config);
     file.tokenizer(tests::byte_tokenizer_model());
     file.weights(place.weights());
     file.history(history);
@@ -532,7 +518,7 @@ TEST_CASE("inspect --neighbours: the pieces most like a word, without itself and
     table[letter * 8 + 1] = static_cast<Real>(y);
   }
   table[256 * 8] = 1;
-  write_model(place.path("some.h5"), small_config(), place.weights());
+  write_model(place.path("some.h5"), small_config, place.weights());
   CHECK(place.run("$I some.h5 --neighbours a --top 2").out == "b\t1\nc\t0.707107\n");
   const json answer = place.run_json("$I some.h5 --neighbours ab --top 300");
   CHECK(answer["word"] == "ab");

@@ -53,9 +53,8 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
     corpus.run("rm -f .part*");
   }
   CHECK(corpus.evaluate("whole.h5").contains("next_sentence_accuracy"));
-  const Outcome other = corpus.run(train + "-o whole.h5 --resume --mask-probability 0.3");
-  CHECK(other.status == 2);
-  CHECK(contains(other.err, "--mask-probability differs from what whole.h5 was trained with"));
+  corpus.refused(train + "-o whole.h5 --resume --mask-probability 0.3", 2,
+                 "--mask-probability differs from what whole.h5 was trained with");
 }
 
 TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encoders too") {
@@ -68,11 +67,7 @@ TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encod
 
 TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
   const SmallCorpus corpus;
-  struct Case {
-    std::string command, expected;
-    int status;
-  };
-  for (const Case& c : std::vector<Case>{
+  for (const Refusal& c : std::vector<Refusal>{
            {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
             1},
            {"--arch encoder --objective causal", "--objective causal is for decoders", 2},
@@ -80,10 +75,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
            {"--arch encoder --next-sentence", "--next-sentence needs --pooler and at least 2 --segments", 2},
            {"--pooler", "--pooler and --next-sentence are for encoders only", 2},
        }) {
-    CAPTURE(c.command);
-    const Outcome outcome = corpus.run("pretrain --train train.h5 -o model.h5 " + c.command);
-    CHECK(outcome.status == c.status);
-    CHECK(contains(outcome.err, c.expected));
+    corpus.refused("pretrain --train train.h5 -o model.h5 " + c.command, c.status, c.says);
     CHECK_FALSE(std::filesystem::exists(corpus.path("model.h5")));
   }
 }

@@ -1,7 +1,6 @@
 // pretrain from outside.
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "tools/small_corpus.hpp"
 
@@ -14,13 +13,6 @@ const std::string data_options = " --train train.h5 --valid valid.h5 --eval-ever
 
 std::string train_command(const std::string& output, const std::string& rest) {
   return "pretrain" + data_options + tiny_model + "-o " + output + " " + rest;
-}
-
-std::vector<nlohmann::json> json_lines(const std::string& text) {
-  std::vector<nlohmann::json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(nlohmann::json::parse(line));
-  return lines;
 }
 
 }  // namespace
@@ -109,21 +101,14 @@ TEST_CASE("pretrain: SIGTERM and SIGINT save and leave with 128 + N, and resumin
 TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") {
   const SmallCorpus corpus;
   corpus.must(train_command("model.h5", "--steps 10"));
-  const Outcome other_rate = corpus.run(train_command("model.h5", "--steps 10 --resume --learning-rate 0.5"));
-  CHECK(other_rate.status == 2);
-  CHECK(contains(other_rate.err, "--learning-rate differs from what model.h5 was trained with"));
-  const Outcome other_data = corpus.run("pretrain --train valid.h5 -o model.h5 --resume");
-  CHECK(other_data.status == 1);
-  CHECK(contains(other_data.err, "is not the file that model.h5 was trained on"));
-  const Outcome nothing = corpus.run("pretrain --train train.h5 -o none.h5 --resume");
-  CHECK(nothing.status == 1);
-  CHECK(contains(nothing.err, "none.h5"));
+  corpus.refused(train_command("model.h5", "--steps 10 --resume --learning-rate 0.5"), 2,
+                 "--learning-rate differs from what model.h5 was trained with");
+  corpus.refused("pretrain --train valid.h5 -o model.h5 --resume", 1, "is not the file that model.h5 was trained on");
+  corpus.refused("pretrain --train train.h5 -o none.h5 --resume", 1, "none.h5");
   corpus.must("pretrain --train train.h5 --valid valid.h5 -o model.h5 --resume --steps 15");
   CHECK(contains(corpus.must("inspect model.h5 --history").out, "step 15"));
   corpus.must("cp model.best.h5 best.h5");
-  const Outcome no_state = corpus.run("pretrain --train train.h5 -o best.h5 --resume");
-  CHECK(no_state.status == 1);
-  CHECK(contains(no_state.err, "no training state"));
+  corpus.refused("pretrain --train train.h5 -o best.h5 --resume", 1, "no training state");
 }
 
 TEST_CASE("pretrain: a diverging run ends with 3 and says where") {
@@ -138,14 +123,10 @@ TEST_CASE("pretrain: a diverging run ends with 3 and says where") {
 
 TEST_CASE("pretrain: bad input is a line that says what, where and what to do, and nothing is written") {
   const SmallCorpus corpus;
-  struct Case {
-    std::string command, expected;
-    int status;
-  };
   corpus.must("tokenize -q --train --model byte -o bytes.h5 train.txt && tokenize -q -t bytes.h5 -o bytes-valid.h5 valid.txt");
   corpus.must("echo hello > text.h5; : > empty.h5; head -c 3000 train.h5 > cut.h5; printf 'a b' > tiny.txt; "
               "tokenize -q -t tokenizer.h5 -o tiny.h5 tiny.txt; mkdir folder.h5");
-  const std::vector<Case> cases{
+  const std::vector<Refusal> cases{
       {"pretrain --train none.h5 -o m.h5", "none.h5: cannot open: No such file", 1},
       {"pretrain --train empty.h5 -o m.h5", "empty.h5", 1},
       {"pretrain --train text.h5 -o m.h5", "text.h5", 1},
@@ -166,13 +147,8 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain --train train.h5 --vocab-size 5 -o m.h5 --steps 1", "vocabulary of", 1},
       {"pretrain --dry-run", "--vocab-size", 2},
   };
-  for (const Case& bad : cases) {
-    CAPTURE(bad.command);
-    const Outcome outcome = corpus.run(bad.command);
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == bad.status);
-    CHECK(contains(outcome.err, bad.expected));
-    CHECK(contains(outcome.err, "pretrain: "));
+  for (const Refusal& bad : cases) {
+    CHECK(contains(corpus.refused(bad).err, "pretrain: "));
     CHECK_FALSE(std::filesystem::exists(corpus.path("m.h5")));
   }
   CHECK(corpus.leftovers() == 0);

@@ -13,7 +13,18 @@
 
 namespace heddle::testing {
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+// An object a line.
+inline std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> objects;
+  for (const std::string& line : lines_of(text)) objects.push_back(nlohmann::json::parse(line));
+  return objects;
+}
+
+// A command that must fail with this status, and say this.
+struct Refusal {
+  std::string command, says;
+  int status;
+};
 
 class SmallCorpus {
  public:
@@ -44,11 +55,21 @@ class SmallCorpus {
     REQUIRE(outcome.status == 0);
     return outcome;
   }
+  Outcome refused(const std::string& command, int status, const std::string& says) const {
+    const Outcome outcome = run(command);
+    CAPTURE(command);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.err, says));
+    return outcome;
+  }
+  Outcome refused(const Refusal& refusal) const { return refused(refusal.command, refusal.status, refusal.says); }
   std::string path(const std::string& name) const { return folder_ / name; }
 
-  std::map<std::string, std::vector<float>> weights(const std::string& name) const {
+  std::map<std::string, std::vector<float>> weights(const std::string& name,
+                                                    formats::FileKind kind = formats::FileKind::model) const {
     std::map<std::string, std::vector<float>> weights;
-    for (const formats::NamedTensor& tensor : formats::ModelFile(path(name)).weights().read()) {
+    for (const formats::NamedTensor& tensor : formats::ModelFile(path(name), kind).weights().read()) {
       weights[tensor.name] = tensor.value.elements();
     }
     return weights;

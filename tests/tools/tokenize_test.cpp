@@ -10,6 +10,8 @@
 #include "heddle/formats/token_file.hpp"
 #include "tools/command.hpp"
 
+using heddle::testing::contains;
+using heddle::testing::lines_in;
 using heddle::testing::Outcome;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
@@ -37,14 +39,6 @@ std::string random_bytes(std::size_t count) {
   }
   bytes.resize(count);
   return bytes;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-long lines_in(const std::string& text) {
-  return std::ranges::count(text, '\n');
 }
 
 // A folder with a text and a tokenizer of each kind trained on it, where commands run.
