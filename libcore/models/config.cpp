@@ -62,8 +62,8 @@ void check_config(const ModelConfig& config, Naming naming) {
                     " is for learned positions only");
   check<UsageError>(config.arch == Architecture::encoder || !(config.pooler || config.next_sentence), name("pooler"),
                     " and ", name("next_sentence"), " are for encoders only");
-  check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2), name("next_sentence"), " needs ",
-                    name("pooler"), " and at least 2 ", name("segments"));
+  check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2), name("next_sentence"),
+                    " needs a pooler and at least 2 segments");
   make_attention(config.attention, {config.heads, config.width / config.heads});
 }
 

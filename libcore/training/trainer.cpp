@@ -11,6 +11,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+Plan checked(const Plan& plan) {
+  check_ranges(plan.optimizer);
+  check_ranges(plan.schedule);
+  check_ranges(plan.training);
+  return plan;
+}
+
 Index steps_in_all(const TrainingOptions& options, Index samples_an_epoch) {
   check<UsageError>(options.steps > 0 || options.epochs > 0, "how long? --steps or --epochs must be more than 0");
   if (options.epochs <= 0) return options.steps;
@@ -28,15 +35,12 @@ Index steps_between_evaluations(const TrainingOptions& options, Index samples_an
 Trainer::Trainer(const Objective& objective, const Plan& plan)
     : objective_(objective),
       parameters_(objective.model().parameters()),
-      plan_(plan),
+      plan_(checked(plan)),
       total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
       eval_every_(steps_between_evaluations(plan.training, objective.samples_per_epoch())),
       schedule_(plan.schedule, total_steps_),
       optimizer_(plan.optimizer, parameters_) {
   parameters_.allocate_gradients();
-  check_ranges(plan.optimizer);
-  check_ranges(plan.schedule);
-  check_ranges(plan.training);
 }
 
 // Sums the gradients of a step's micro-batches. Returns the step's loss, or nothing useful when stopped.

@@ -72,7 +72,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             1},
            {"--arch encoder --objective causal", "--objective causal is for decoders", 2},
            {"--objective masked", "--objective masked is for encoders: add --arch encoder", 2},
-           {"--arch encoder --next-sentence", "--next-sentence needs --pooler and at least 2 --segments", 2},
+           {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
            {"--pooler", "--pooler and --next-sentence are for encoders only", 2},
        }) {
     corpus.refused("pretrain --train train.h5 -o model.h5 " + c.command, c.status, c.says);

@@ -184,7 +184,8 @@ TEST_CASE("training: tokens that do not fit the model are refused before any wor
                        DataError);
   CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_plan(1)), DataError);
   const auto enough = noisy_text(3000, 50, 1);
-  CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_plan(0)), "steps = 0 must be at least 1",
+  CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_plan(0)),
+                       "how long? --steps or --epochs must be more than 0",
                        UsageError);
 }
 
