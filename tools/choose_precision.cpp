@@ -29,7 +29,7 @@ std::string gigaflops(double rate) { return grouped(static_cast<Index>(std::lrou
 
 }  // namespace
 
-PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& arguments) {
+PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& arguments, Start start) {
   if (wanted == PrecisionChoice::f32) {
     set_precision(Precision::f32);
     return wanted;
@@ -37,11 +37,17 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
   if (!bf16_is_supported()) {
     const std::string reason = "this processor has no bf16 arithmetic (AMX or AVX-512 BF16)";
     if (wanted == PrecisionChoice::bf16) {
-      arguments.warn(reason + "; computing in f32 instead");
+      arguments.warn(reason + "; computing in f32 instead" +
+                     (start == Start::resumed ? ", from here on and when resumed again, unless --precision says otherwise"
+                                              : ""));
     } else {
       arguments.say("precision f32: " + reason);
     }
     return choose_precision(PrecisionChoice::f32, arguments);
+  }
+  if (start == Start::resumed && wanted == PrecisionChoice::bf16) {
+    set_precision(Precision::bf16);
+    return wanted;
   }
   const auto [single, half] = measure_rates();
   const std::string rates = concatenate("matrix products run at ", gigaflops(half), " GFLOP/s in bf16 (", bf16_unit(),

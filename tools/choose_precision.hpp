@@ -6,7 +6,10 @@
 
 namespace heddle {
 
-// Sets the process's precision and returns it: f32 instead of bf16 where bf16 is missing or no faster, and says so.
-PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& arguments);
+enum class Start { fresh, resumed };
+
+// Sets the process's precision and returns it: f32 instead of bf16 where bf16 is missing or no faster, and says so. What
+// is resumed in bf16 goes on in it wherever it can, unmeasured, for its bits to be those of a run that never stopped.
+PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& arguments, Start start = Start::fresh);
 
 }  // namespace heddle

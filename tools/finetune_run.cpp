@@ -88,7 +88,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   const FinetuneSettings& settings = options_.settings;
   lesson_ = make_lesson(options_, config, base_.tokenizer(), arguments);
   training::TrainingOptions& training = options_.setup.training;
-  training.precision = choose_precision(training.precision, arguments);
+  training.precision = choose_precision(training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
   const Index seed = arguments.common().seed;
   loaded_ =
       formats::start_task(base_, {lesson_->task(), settings.adapters, learning_rates(settings, config),

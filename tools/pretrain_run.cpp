@@ -38,7 +38,7 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   check_objective(options.objective, model_->config().arch, arguments);
   TrainingSetup& setup = options_.setup;
   settle_length(setup.training, arguments);
-  setup.training.precision = choose_precision(setup.training.precision, arguments);
+  setup.training.precision = choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
   objective_ = make_objective(*model_, {train_, valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
                               setup.plan(arguments.common().seed));
   session_.emplace(*objective_, setup, SessionOptions{options.output, options.log}, arguments);

@@ -14,7 +14,11 @@ namespace {
 class KeyValueCache : public AttentionState {
  public:
   KeyValueCache(Index batch, Index capacity, HeadShape shape, Element element)
-      : keys_({batch, shape.heads, capacity, shape.width}, element), values_(keys_.shape(), element) {}
+      : keys_({batch, shape.heads, capacity, shape.width}, element), values_(keys_.shape(), element) {
+    // Masked positions count nothing, but nothing times what memory happens to hold may be no number.
+    keys_.fill(0);
+    values_.fill(0);
+  }
 
   void append(const Tensor& key, const Tensor& value, const std::vector<Index>& seen, const std::vector<Index>& added) {
     const Index batch = key.shape()[0], capacity = keys_.shape()[2];

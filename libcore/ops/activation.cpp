@@ -14,8 +14,9 @@ struct Point {
   Real value, slope;
 };
 
+// Not a number stays so, for the check of the loss to find.
 struct Relu {
-  static HEDDLE_INLINE Point at(Real x) { return {x > 0 ? x : Real(0), x > 0 ? Real(1) : Real(0)}; }
+  static HEDDLE_INLINE Point at(Real x) { return {x <= 0 ? Real(0) : x, x <= 0 ? Real(0) : Real(1)}; }
 };
 
 struct Gelu {

@@ -42,9 +42,9 @@ void use_one_blas_thread() {
 void blas_serial(const MatrixView& a, const MatrixView& b, Real alpha, Real beta, Real* c, Index stride) {
   use_one_blas_thread();
   const auto order = [](const MatrixView& x) { return x.transposed ? CblasTrans : CblasNoTrans; };
+  const auto step = [](Index of) { return static_cast<int>(std::max<Index>(1, of)); };  // 0 is refused
   gemm(order(a), order(b), static_cast<int>(a.rows), static_cast<int>(b.columns), static_cast<int>(a.columns), alpha,
-       a.as<Real>(), static_cast<int>(a.stride), b.as<Real>(), static_cast<int>(b.stride), beta, c,
-       static_cast<int>(stride));
+       a.as<Real>(), step(a.stride), b.as<Real>(), step(b.stride), beta, c, step(stride));
 }
 
 void stop_blas_threads() {

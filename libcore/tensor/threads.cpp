@@ -47,14 +47,15 @@ thread_local bool inside_task = false;
 class Workers {
  public:
   explicit Workers(int helpers) {
-    for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { help(); });
+    try {
+      for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { help(); });
+    } catch (const std::exception&) {
+      stop();
+      throw DataError(concatenate("cannot start ", helpers + 1, " threads; ask for fewer with --threads"));
+    }
   }
 
-  ~Workers() {
-    stopping_.store(true);
-    wake();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~Workers() { stop(); }
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
@@ -79,6 +80,12 @@ class Workers {
  private:
   static constexpr int next_bits = 32;
   static constexpr int spin_limit = 4000;
+
+  void stop() {
+    stopping_.store(true);
+    wake();
+    for (std::thread& thread : threads_) thread.join();
+  }
 
   void wake() {
     epoch_.fetch_add(1);

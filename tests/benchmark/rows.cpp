@@ -51,7 +51,7 @@ const Rows more_training{
      {"OpenBLAS: sgemm_gflops 2048x2048x2048"}, 0.8},
     {"training", "6 x 384, 12 x 256, bf16, arithmetic (stretch)", "GFLOP/s", "small heddle bf16: gflops", {"= 800"}, 1},
     {"training", "AdamW on 124M, at 28 bytes a parameter, of reading", "GB/s", "124m heddle f32: update_gb_s",
-     {"limits: read_gb_s"}, update_share},
+     {"limits: read_gb_s", "limits: read_4_streams_gb_s"}, update_share},
     {"memory", "most memory of training 124M, 4 x 256, f32", "MB", "124m heddle f32: peak_memory_mb",
      {"124m PyTorch f32: peak_memory_mb"}, 1, Better::less},
     {"memory", "most memory of training 124M, 4 x 256, bf16", "MB", "124m heddle bf16: peak_memory_mb",
@@ -77,12 +77,11 @@ Rows classifying(const std::string& shape) {
 // One line against what memory allows, with the share that is asked.
 Row decoding(const std::string& weights, double share) {
   const std::string ours = "decoding heddle " + weights + ": tokens_per_second";
-  return {"decoding", "one line, " + weights + ", of the bandwidth's limit", "tokens/s", ours, {ours + "_limit"}, share};
+  return {"decoding", "one line, " + weights + ", of the bandwidth's limit", "tokens/s", ours,
+          {ours + "_limit", ours + "_4_streams"}, share};
 }
 
 const Rows more_decoding{
-    {"decoding", "one line, f32, of reading with four streams a thread", "tokens/s",
-     "decoding heddle f32: tokens_per_second", {"decoding heddle f32: tokens_per_second_4_streams"}},
     {"decoding", "one line, f32, against peers", "tokens/s", "decoding heddle f32: tokens_per_second",
      {"decoding ggml f32: tokens_per_second", "decoding CTranslate2 f32: tokens_per_second"}},
     {"decoding", "one line, bf16, against ggml's f16", "tokens/s", "decoding heddle bf16: tokens_per_second",

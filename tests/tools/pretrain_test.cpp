@@ -52,6 +52,33 @@ TEST_CASE("pretrain: the same command writes the same bytes with 1, 2 and 3 thre
   CHECK(read_file(corpus.path("model.h5")) == read_file(corpus.path("other1.h5")));
 }
 
+TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes on with the same bits") {
+  const SmallCorpus corpus;
+  const std::string chosen = corpus.must(train_command("model.h5", "--steps 2 --precision auto")).err;
+  CHECK(contains(chosen, contains(chosen, "no bf16") ? "precision f32: " : "matrix products run at"));
+  const std::string rest = "--steps 40 --precision bf16";
+  const Outcome wanted = corpus.must(train_command("whole.h5", rest));
+  if (contains(wanted.err, "computing in f32 instead")) {
+    MESSAGE("bf16 is no gain on this machine");
+    return;
+  }
+  CHECK(corpus.weights("whole.h5") != (corpus.must(train_command("single.h5", "--steps 40")), corpus.weights("single.h5")));
+  corpus.must(train_command("part.h5", rest + " & sleep 0.4; kill -TERM $!; wait $!; true"));
+  corpus.must("pretrain -q --train train.h5 --valid valid.h5 -o part.h5 --resume");
+  CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
+}
+
+TEST_CASE("pretrain: threads that cannot be started are an error, not a crash") {
+#ifdef HEDDLE_SANITIZED
+  MESSAGE("sanitizers need more memory than the limit");
+#else
+  const SmallCorpus corpus;
+  corpus.refused("ulimit -v 3000000; " + train_command("model.h5", "-q --steps 2 --threads 1000"), 1,
+                 "cannot start 1000 threads; ask for fewer with --threads");
+  CHECK(corpus.leftovers() == 0);
+#endif
+}
+
 TEST_CASE("pretrain: killed at random steps and resumed, it ends with the weights of the uninterrupted run") {
   const SmallCorpus corpus;
   const std::string rest = "--steps 60 --dropout 0.1 --checkpoint-every 1";

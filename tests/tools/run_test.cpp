@@ -155,6 +155,13 @@ TEST_CASE("run: what is asked for in silence stays silent") {
   CHECK(run_command(toy + " <<< text").err.empty());
 }
 
+TEST_CASE("run: -v tells what became of the user's OPENBLAS_CORETYPE") {
+  CHECK(heddle::testing::contains(run_command("OPENBLAS_CORETYPE=Loom " + toy + " -v <<< text").err, "not 'Loom' as OPENBLAS_CORETYPE says"));
+  const std::string err = run_command("OPENBLAS_CORETYPE=haswell " + toy + " -v <<< text").err;
+  CHECK((heddle::testing::contains(err, "kernel Haswell by OPENBLAS_CORETYPE") || heddle::testing::contains(err, "not 'haswell'")));
+  CHECK_FALSE(heddle::testing::contains(run_command("unset OPENBLAS_CORETYPE; " + toy + " -v <<< text").err, "OPENBLAS_CORETYPE"));
+}
+
 TEST_CASE("progress: lines at growing intervals, with rate and time left") {
   double now = 100;
   std::ostringstream out;

@@ -14,6 +14,7 @@
 
 #include "heddle/cli/signals.hpp"
 #include "heddle/cli/streams.hpp"
+#include "heddle/cli/version.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/precision.hpp"
 
@@ -27,6 +28,7 @@ void restart_with_better_kernel(char** argv) {
   const std::optional<std::string> kernel = better_blas_kernel();
   if (!kernel) return;
   setenv("OPENBLAS_CORETYPE", kernel->c_str(), 1);
+  setenv(kernel_marker, "1", 1);
   // By its real path: "exe" would be the process's name in ps. Where this fails, the slower kernel does the work.
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -4,6 +4,7 @@
 
 #include <boost/version.hpp>
 #include <cstdlib>
+#include <cstring>
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
@@ -16,15 +17,25 @@ std::string version() {
   return HEDDLE_VERSION;
 }
 
+namespace {
+
+// What the user's own OPENBLAS_CORETYPE came to.
+std::string note_on_kernel(const std::string& kernel) {
+  const char* wanted = std::getenv("OPENBLAS_CORETYPE");
+  if (wanted == nullptr || std::getenv(kernel_marker) != nullptr) return "";
+  if (strcasecmp(wanted, kernel.c_str()) != 0) {
+    return concatenate(", not '", wanted, "' as OPENBLAS_CORETYPE says, which it does not know or cannot use here");
+  }
+  const std::optional<std::string> better = f32_unit() == "BLAS" ? better_blas_kernel() : std::nullopt;
+  return " by OPENBLAS_CORETYPE" + (better ? ", though " + *better + " would be faster" : "");
+}
+
+}  // namespace
+
 std::string engine() {
   const BlasDescription blas = describe_blas();
-  const char* chosen = std::getenv("OPENBLAS_CORETYPE");
-  const std::optional<std::string> better = better_blas_kernel();
-  const std::string note = chosen == nullptr ? ""
-                           : !better         ? " by OPENBLAS_CORETYPE"
-                                     : " by OPENBLAS_CORETYPE, though " + *better + " would be faster";
   return concatenate("products: f32 ", f32_unit(), ", bf16 ", bf16_unit(), "; ", blas.library, " (kernel ", blas.kernel,
-                     note, "), instruction set ", math::instruction_set());
+                     note_on_kernel(blas.kernel), "), instruction set ", math::instruction_set());
 }
 
 std::string version_text(const std::string& tool) {
