@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "heddle/tensor/precision.hpp"
+
 namespace heddle {
 
 namespace {
@@ -42,7 +44,8 @@ void TrainingLog::write(const training::StepRecord& record, double matmul_rate) 
                 {"learning_rate", rounded(record.learning_rate, 7)},
                 {"gradient_norm", rounded(record.gradient_norm, 7)},
                 {"tokens_per_second", rounded(record.tokens_per_second, 5)},
-                {"matmul_fraction", rounded(record.flops_per_second / matmul_rate, 4)}}
+                {"matmul_fraction", rounded(record.flops_per_second / matmul_rate, 4)},
+                {"precision", precision() == Precision::bf16 ? "bf16" : "f32"}}
                .dump()
         << "\n";
   if (!record.valid.empty()) {

@@ -27,7 +27,8 @@ TEST_CASE("pretrain: a run leaves a model, the best model and a log, and says li
   const auto lines = json_lines(read_file(corpus.path("log.jsonl")));
   REQUIRE(lines.size() == 9);  // steps 5 to 30, and 3 evaluations
   for (const char* key :
-       {"step", "tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second", "matmul_fraction"}) {
+       {"step", "tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second", "matmul_fraction",
+        "precision"}) {
     CHECK(lines[0].contains(key));
   }
   CHECK(lines[0]["tokens"] == 5 * 4 * 16);
