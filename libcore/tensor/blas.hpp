@@ -16,8 +16,8 @@ void blas_serial(const MatrixView& a, const MatrixView& b, Real alpha, Real beta
 void stop_blas_threads();
 
 struct BlasDescription {
-  std::string library;  // "OpenBLAS 0.3.21"
-  std::string kernel;   // "SkylakeX"
+  std::string name;    // "OpenBLAS 0.3.21"
+  std::string kernel;  // "SkylakeX"
 };
 BlasDescription describe_blas();
 

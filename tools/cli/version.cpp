@@ -34,7 +34,7 @@ std::string note_on_kernel(const std::string& kernel) {
 
 std::string engine() {
   const BlasDescription blas = describe_blas();
-  return concatenate("products: f32 ", f32_unit(), ", bf16 ", bf16_unit(), "; ", blas.library, " (kernel ", blas.kernel,
+  return concatenate("products: f32 ", f32_unit(), ", bf16 ", bf16_unit(), "; ", blas.name, " (kernel ", blas.kernel,
                      note_on_kernel(blas.kernel), "), instruction set ", math::instruction_set());
 }
 
@@ -42,7 +42,7 @@ std::string version_text(const std::string& tool) {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   const BlasDescription blas = describe_blas();
-  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.library, ", kernel ", blas.kernel,
+  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel,
                      "\nHDF5: ", major, ".", minor, ".", release, "\nBoost: ", BOOST_VERSION / 100000, ".",
                      BOOST_VERSION / 100 % 1000, ".", BOOST_VERSION % 100,
                      "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
