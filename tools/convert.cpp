@@ -19,7 +19,7 @@ namespace {
 
 struct ConvertOptions {
   std::string output, base;
-  bool merge = false;
+  bool average = false, merge = false;
   WeightType weights = WeightType::keep;
 
   template <class Self, class Visitor>
@@ -31,6 +31,8 @@ struct ConvertOptions {
                 .not_empty()
                 .takes("FILE"),
             self.output);
+    visitor(Field("average", "make one model of several of one shape and task, with the mean of their weights"),
+            self.average);
     visitor(Field("merge", "make an adapter and its base one model file"), self.merge);
     visitor(Field("base", "the model that an adapter belongs to, where it is not where it was")
                 .needs({"merge"})
@@ -45,23 +47,29 @@ const cli::About about{
     .name = "convert",
     .summary = "Makes other files of models and of tokenizers, from and to Hugging Face's too.",
     .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "DIR [--weights f32|bf16|int8] -o FILE",
-                 "MODEL [--weights f32|f16|bf16] -o DIR/", "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json",
+                 "MODEL [--weights f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE", "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json",
                  "TOKENIZER -o FILE"},
-    .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1, 1}}};
+    .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1, cli::any_number}}};
 
-void check_usage(const ConvertOptions& options, const std::string& input) {
+bool makes_json(const ConvertOptions& options) {
+  return std::filesystem::path(options.output).extension() == ".json";
+}
+
+void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs) {
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
-  cli::keep_inputs({input, options.base}, {options.output});
+  cli::keep_inputs(inputs, {options.output});
+  cli::keep_inputs({options.base}, {options.output});
+  check<UsageError>(options.average == (inputs.size() > 1),
+                    options.average ? "--average takes at least two models" : "one file at a time; --average makes "
+                                                                              "one model of several");
+  check<UsageError>(!options.average || !(options.merge || makes_json(options)),
+                    "--average makes a model of models, without --merge, and no .json");
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.weights != WeightType::f16, "--weights f16 is for directories; model files ",
                     "hold f32, bf16 or int8");
   check<UsageError>(!directory || options.weights != WeightType::int8,
                     "--weights int8 is for model files; directories ", "hold f32, f16 or bf16");
-}
-
-bool makes_json(const ConvertOptions& options) {
-  return std::filesystem::path(options.output).extension() == ".json";
 }
 
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
@@ -105,12 +113,16 @@ void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& op
 
 void convert(cli::Arguments& arguments) {
   const auto options = arguments.read<ConvertOptions>();
-  const std::string input = arguments.operand("MODEL");
-  check_usage(options, input);
+  const std::vector<std::string>& inputs = arguments.operands("MODEL");
+  const std::string& input = inputs.front();
+  check_usage(options, inputs);
   if (options.merge) return merge_adapter(arguments, options, input);
-  if (makes_json(options) || is_tokenizer(input)) return convert_tokenizer(arguments, options, input);
-  check<UsageError>(!is_adapter(input), input, ": is an adapter; --merge makes it and its base one model");
-  const ModelConversion conversion{input, options.output, options.weights, arguments.command_line()};
+  const bool one_tokenizer = !options.average && is_tokenizer(input);
+  if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);
+  for (const std::string& each : inputs) {
+    check<UsageError>(!is_adapter(each), each, ": is an adapter; --merge makes it and its base one model");
+  }
+  const ModelConversion conversion{inputs, options.output, options.weights, arguments.command_line()};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);
 }
 

@@ -5,12 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 
 #include "convert_check.hpp"
+#include "convert_source.hpp"
 #include "heddle/formats/atomic_directory.hpp"
-#include "heddle/formats/foreign_model.hpp"
-#include "heddle/formats/task_file.hpp"
+#include "heddle/formats/model_file.hpp"
 
 namespace heddle {
 
@@ -21,46 +20,6 @@ using formats::WeightType;
 bool is_directory(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);
-}
-
-// A model from wherever it was.
-struct Source {
-  formats::ModelParts parts;
-  std::optional<models::TaskConfig> task;  // of a fine-tuned one, whose weights have a head for it
-  formats::History history;
-  bool has_training = false;
-  std::vector<std::string> files;
-};
-
-Source read_file(const std::string& path) {
-  const formats::ModelFile file(path);
-  Source source{.parts = {file.config<models::ModelConfig>(), file.tokenizer_model(), {}},
-                .task = {},
-                .history = file.history(),
-                .has_training = file.has_training(),
-                .files = {path}};
-  if (file.has_part("task")) {
-    const formats::LoadedTask loaded = formats::load_task(path);
-    source.task = loaded.model->task();
-    source.parts.weights = formats::named_tensors(loaded.model->parameters());
-  } else {
-    source.parts.weights = formats::named_tensors(formats::load_model(file).model->parameters());
-  }
-  // Damage and numbers that are not finite would be hidden by what follows.
-  for (const std::string& problem : file.weights().verify()) throw DataError(problem + "; it cannot be converted");
-  return source;
-}
-
-Source read_directory(const std::string& path) {
-  check<DataError>(formats::is_model_directory(path), path,
-                   ": is a directory without config.json, and without a tokenizer");
-  Source source;
-  source.parts = formats::read_model_directory(path, source.files);
-  return source;
-}
-
-Source read_source(const std::string& path) {
-  return is_directory(path) ? read_directory(path) : read_file(path);
 }
 
 struct Converted {
@@ -111,7 +70,7 @@ WeightType type_for(const ModelConversion& conversion, const formats::ModelParts
 }
 
 struct Job {
-  const Source& source;
+  const ModelSource& source;
   const Converted& converted;
   WeightType type;
   bool checks;  // whether what was written is compared with what was read
@@ -120,7 +79,7 @@ struct Job {
 // "; logits differ by …" where they were compared.
 std::string compare(const Job& job, const std::string& path, const std::string& name) {
   const double difference =
-      check_written(job.source.parts, job.converted.weights, read_source(path).parts, job.type, name);
+      check_written(job.source.parts, job.converted.weights, read_model_source(path).parts, job.type, name);
   return concatenate("; read again, logits of a probe text differ by ", number_text(difference), " of their norm");
 }
 
@@ -146,10 +105,10 @@ std::string write_file(const Job& job, const std::string& path, const formats::P
   return report;
 }
 
-formats::Provenance provenance_of(const Source& source, const ModelConversion& conversion) {
+formats::Provenance provenance_of(const ModelSource& source, const ModelConversion& conversion) {
   formats::Provenance provenance = formats::start_provenance(conversion.command_line);
   for (const std::string& file : source.files) formats::add_input(provenance, "model", file);
-  if (is_directory(conversion.input)) formats::add_tokenizer_input(provenance, conversion.input);
+  if (is_directory(conversion.inputs.front())) formats::add_tokenizer_input(provenance, conversion.inputs.front());
   return provenance;
 }
 
@@ -160,20 +119,20 @@ bool names_directory(const std::string& path) {
 }
 
 std::vector<std::string> convert_model(const ModelConversion& conversion) {
-  const auto& [input, output, weights, command_line] = conversion;
-  const Source source = read_source(input);
+  const auto& [inputs, output, weights, command_line] = conversion;
+  const ModelSource source = inputs.size() > 1 ? average_models(inputs) : read_model_source(inputs.front());
   if (source.task && names_directory(output)) {
-    throw DataError(concatenate(input, ": was fine-tuned for the task ", to_text(source.task->task),
+    throw DataError(concatenate(inputs.front(), ": was fine-tuned for the task ", to_text(source.task->task),
                                 ", whose head a directory has no place for; give -o the name of a model file"));
   }
   const WeightType type = type_for(conversion, source.parts);
   const Converted converted = convert_weights(source.parts.weights, type);
-  const Job job{source, converted, type, is_directory(input)};
+  const Job job{source, converted, type, is_directory(inputs.front())};
   const std::string report = names_directory(output) ? write_directory(job, output)
                                                      : write_file(job, output, provenance_of(source, conversion));
   std::vector<std::string> lines;
   if (source.has_training) {
-    lines.push_back(output + ": without the training state; training can go on from " + input + " only");
+    lines.push_back(output + ": without the training state; training can go on from " + inputs.front() + " only");
   }
   lines.push_back(concatenate(output, ": ", grouped(bytes_of(source.parts.weights, WeightType::keep)),
                               " bytes of weights became ", grouped(bytes_of(converted.weights, type)), "; ",

@@ -9,7 +9,8 @@
 namespace heddle {
 
 struct ModelConversion {
-  std::string input, output;  // a model file, or a directory; a directory is written where the output names one
+  std::vector<std::string> inputs;  // a model file or a directory; of several, the mean of their weights
+  std::string output;               // a directory is written where it names one
   formats::WeightType weights;
   std::string command_line;
 };

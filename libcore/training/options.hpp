@@ -17,6 +17,7 @@ struct OptimizerOptions {
   double weight_decay = 0.1;
   double momentum = 0.9;
   double clip = 1.0;
+  double ema = 0;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -100,6 +101,8 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
       Field("momentum", "how much of the last update goes on").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
       self.momentum);
   visitor(Field("clip", "largest norm of the whole gradient; 0 means any").range(0).takes("NORM"), self.clip);
+  visitor(Field("ema", "weight of what was in a moving average of the weights, which is then what is evaluated and "
+                "saved: 0.99, say; 0 means none").range(0, 0.999999).takes("X"), self.ema);
 }
 
 template <class Self, class Visitor>

@@ -39,8 +39,15 @@ Trainer::Trainer(const Objective& objective, const Plan& plan)
       total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
       eval_every_(steps_between_evaluations(plan.training, objective.samples_per_epoch())),
       schedule_(plan.schedule, total_steps_),
-      optimizer_(plan.optimizer, parameters_) {
+      optimizer_(plan.optimizer, parameters_),
+      average_(plan.optimizer.ema, parameters_) {
   parameters_.allocate_gradients();
+}
+
+std::vector<OptimizerMoment> Trainer::moments() const {
+  std::vector<OptimizerMoment> all = optimizer_.moments();
+  all.insert(all.end(), average_.kept().begin(), average_.kept().end());
+  return all;
 }
 
 // Sums the gradients of a step's micro-batches. Returns the step's loss, or nothing useful when stopped.
@@ -81,6 +88,7 @@ void Trainer::update(const Sum& sum) {
   }
   const double clip = plan_.optimizer.clip;
   optimizer_.update(state_.step, rate, clip > 0 && norm > clip ? clip / norm : 1);
+  average_.update(state_.step);
   state_.step += 1;
   state_.tokens += sum.counts.tokens;
   state_.loss = sum.loss;
@@ -107,11 +115,25 @@ bool Trainer::is_best(double figure) const {
   return objective_.better() == Better::lower ? figure < state_.best_figure : figure > state_.best_figure;
 }
 
+// Nothing when stopped.
+std::vector<Figure> Trainer::evaluate(const Hooks& hooks) {
+  average_.exchange();
+  std::vector<Figure> figures = objective_.evaluate([&] { return stopped_ = stopped_ || hooks.stop(); });
+  average_.exchange();
+  return figures;
+}
+
+void Trainer::save(const std::function<void()>& hook) const {
+  average_.exchange();
+  hook();
+  average_.exchange();
+}
+
 // Evaluates if it is time, and tells of the step. A stop during the evaluation leaves both to the resumed run.
 void Trainer::report(const Hooks& hooks, const Interval& interval) {
   std::vector<Figure> valid;
   if (evaluation_is_due()) {
-    valid = objective_.evaluate([&] { return stopped_ = stopped_ || hooks.stop(); });
+    valid = evaluate(hooks);
     if (stopped_) return;
   }
   const bool best = !valid.empty() && is_best(valid.front().value);
@@ -123,11 +145,12 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
   state_.reported_step = state_.step;
   hooks.on_step({state_.step, state_.tokens, state_.loss, schedule_.rate(state_.step - 1), state_.gradient_norm,
                  std::move(valid), rate, rate * objective_.flops_per_token()});
-  if (best) hooks.save_best();
+  if (best) save(hooks.save_best);
 }
 
 void Trainer::run(const Hooks& hooks) {
   Interval interval;
+  average_.exchange();
   if (state_.step > 0 && report_is_due()) report(hooks, interval);
   while (!stopped_ && !is_last()) {
     const auto start = Clock::now();
@@ -142,8 +165,9 @@ void Trainer::run(const Hooks& hooks) {
       interval = {};
     }
     const Index every = plan_.training.checkpoint_every;
-    if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) hooks.save_last();
+    if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) save(hooks.save_last);
   }
+  average_.exchange();
   hooks.save_last();
 }
 

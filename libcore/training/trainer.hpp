@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "heddle/training/moving_average.hpp"
 #include "heddle/training/objective.hpp"
 #include "heddle/training/optimizer.hpp"
 #include "heddle/training/schedule.hpp"
@@ -52,7 +53,8 @@ struct Hooks {
   std::function<bool()> stop = [] { return false; };
 };
 
-// The n-th step is a function of the plan, the objective and n alone.
+// The n-th step is a function of the plan, the objective and n alone. Where the plan averages weights, what is
+// evaluated, saved and left in the model is the average.
 class Trainer {
  public:
   // Throws UsageError for plans that cannot work.
@@ -62,7 +64,8 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  const std::vector<OptimizerMoment>& moments() const { return optimizer_.moments(); }
+  // Between runs.
+  std::vector<OptimizerMoment> moments() const;
 
   // Throws NumericError when the loss or a gradient is not finite; the weights are then those of the last good step.
   void run(const Hooks& hooks);
@@ -85,6 +88,8 @@ class Trainer {
   bool evaluation_is_due() const;
   bool report_is_due() const;
   void report(const Hooks& hooks, const Interval& interval);
+  std::vector<Figure> evaluate(const Hooks& hooks);
+  void save(const std::function<void()>& hook) const;
 
   bool is_best(double figure) const;
 
@@ -94,6 +99,7 @@ class Trainer {
   Index total_steps_, eval_every_;
   Schedule schedule_;
   Optimizer optimizer_;
+  MovingAverage average_;
   TrainingState state_;
   bool stopped_ = false;
 };

@@ -61,6 +61,40 @@ TEST_CASE("convert: other weights, the same model") {
   }
 }
 
+TEST_CASE("convert: the average of models is the mean of their weights, and of other shapes and kinds there is none") {
+  const Trained corpus;
+  const auto pretrain = [&](const std::string& more) { corpus.must("pretrain -q --train train.h5 " + more); };
+  pretrain("-o other.h5 --steps 20 --seed 3" + tiny_model);
+  const Outcome outcome = corpus.must("convert model.h5 other.h5 model.h5 --average -o mean.h5");
+  CHECK(contains(outcome.err, "mean.h5: "));
+  CHECK(corpus.must("inspect mean.h5 --verify").out == "mean.h5: no problem found\n");
+  const auto mean = corpus.weights("mean.h5"), first = corpus.weights("model.h5"), other = corpus.weights("other.h5");
+  REQUIRE(mean.size() == first.size());
+  for (const auto& [name, values] : mean) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CHECK(values[i] == doctest::Approx((2 * first.at(name)[i] + other.at(name)[i]) / 3).epsilon(1e-6));
+    }
+  }
+  CHECK(corpus.must("generate -p 'the cat' --max-tokens 5 mean.h5").out.starts_with("the cat"));
+  CHECK(corpus.summary("mean.h5")["provenance"].back()["inputs"].size() == 3);
+  corpus.must("convert -q model.h5 model.h5 --average --weights bf16 -o half.h5 && convert -q model.h5 --weights bf16 -o bf16.h5");
+  CHECK(corpus.weights("half.h5") == corpus.weights("bf16.h5"));
+  corpus.must("convert -q half.h5 half.h5 --average -o back.h5");
+  CHECK(corpus.weights("back.h5") == corpus.weights("half.h5"));
+  corpus.must("convert -q model.h5 other.h5 --average -o hf/ && convert -q hf other.h5 --average -o mixed.h5");
+
+  pretrain("-o wide.h5 --steps 2 --layers 1 --heads 2 --width 24 --context 32 --learning-rate 1e-3");
+  corpus.refused("convert model.h5 wide.h5 --average -o x.h5", 1, "wide.h5: has layers 1, model.h5 2; only models of one");
+  corpus.must("convert -q model.h5 --weights int8 -o small.h5");
+  corpus.refused("convert small.h5 small.h5 --average -o x.h5", 1, "int8 weights");
+  corpus.must("tokenize -q --train --vocab-size 270 -o pieces.h5 train.txt && tokenize -q -t pieces.h5 -o t2.h5 train.txt");
+  corpus.refused("convert model.h5 pieces.h5 --average -o x.h5", 1, "pieces.h5: is a tokenizer file");
+  corpus.refused("convert model.h5 --average -o x.h5", 2, "--average takes at least two models");
+  corpus.refused("convert model.h5 other.h5 -o x.h5", 2, "one file at a time");
+  corpus.refused("convert model.h5 other.h5 --average -o other.h5", 2, "other.h5: would be written over other.h5");
+  corpus.refused("convert model.h5 other.h5 --average -o x.json", 2, "no .json");
+}
+
 TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights") {
   const Trained corpus;
   corpus.must("convert -q model.h5 -o small.h5");

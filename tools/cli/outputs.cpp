@@ -17,7 +17,7 @@ bool same_file(const std::string& input, const std::string& output) {
 
 }  // namespace
 
-void keep_inputs(std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs) {
+void keep_inputs(const std::vector<std::string>& inputs, std::initializer_list<std::string> outputs) {
   for (const std::string& output : outputs) {
     for (const std::string& input : inputs) {
       check<UsageError>(!same_file(input, output), output, ": would be written over ", input,

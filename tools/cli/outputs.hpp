@@ -3,11 +3,12 @@
 
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace heddle::cli {
 
 // Throws UsageError where an output is the same file as an input, under whatever name, which writing would destroy. Empty
 // paths, "-" and files that do not exist are nobody's.
-void keep_inputs(std::initializer_list<std::string> inputs, std::initializer_list<std::string> outputs);
+void keep_inputs(const std::vector<std::string>& inputs, std::initializer_list<std::string> outputs);
 
 }  // namespace heddle::cli

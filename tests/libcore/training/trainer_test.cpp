@@ -73,7 +73,9 @@ TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
 
 TEST_CASE("training: stopped at any step and resumed from what was saved, it ends with the same bits and records") {
   const auto tokens = noisy_text(3000, 50, 1), valid = noisy_text(500, 50, 2);
-  const Plan plan = quick_plan(20);
+  Plan plan = quick_plan(20);
+  SUBCASE("") {}
+  SUBCASE("with a moving average") { plan.optimizer.ema = 0.9; }
   const auto config = tiny(50);
   std::vector<std::pair<Index, double>> expected_records;
   const auto keep = [](std::vector<std::pair<Index, double>>& list) {

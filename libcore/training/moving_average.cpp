@@ -1,0 +1,51 @@
+#include "heddle/training/moving_average.hpp"
+
+#include <algorithm>
+
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/tensor/profile.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+constexpr Index grain = 32768;  // elements a task
+
+HEDDLE_KERNEL void approach(Real* average, const Real* weights, Real share, Index count) {
+  for (Index i = 0; i < count; ++i) average[i] += share * (weights[i] - average[i]);
+}
+
+}  // namespace
+
+MovingAverage::MovingAverage(double decay, Parameters& parameters) : decay_(decay) {
+  if (decay == 0) return;
+  for (const Parameter& parameter : parameters.all()) {
+    if (!parameter.is_trained()) continue;
+    kept_.push_back({"trained/" + parameter.name, parameter.value().copy()});
+    weights_.push_back(parameter.value());
+  }
+}
+
+void MovingAverage::update(Index step) const {
+  if (kept_.empty()) return;
+  Section section("weight average");
+  const auto n = static_cast<double>(step + 1);
+  const auto share = static_cast<Real>(1 - std::min(decay_, (1 + n) / (10 + n)));
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const Tensor &average = kept_[i].value, &weights = weights_[i];
+    section.add_bytes(3.0 * static_cast<double>(weights.bytes()));
+    parallel_ranges(weights.size(), grain, [&](Index begin, Index end) {
+      approach(average.data() + begin, weights.data() + begin, share, end - begin);
+    });
+  }
+}
+
+void MovingAverage::exchange() const {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const Tensor &kept = kept_[i].value, &weights = weights_[i];
+    std::swap_ranges(weights.data(), weights.data() + weights.size(), kept.data());
+  }
+}
+
+}  // namespace heddle::training

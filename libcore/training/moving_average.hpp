@@ -1,0 +1,31 @@
+// A moving average of the weights, which generalises better than the last ones and evens out their noise (Polyak and
+// Juditsky 1992; Izmailov et al. 2018).
+#pragma once
+
+#include "heddle/training/optimizer.hpp"
+
+namespace heddle::training {
+
+// a = d a + (1 - d) w after each step, from the weights as they were at first; in the n-th step d = min(decay,
+// (1 + n) / (10 + n)), so that the beginning does not count for long.
+//
+// One of the two is in the model, the other is kept here: exchange() before and after the model is evaluated or saved
+// with its average, and the file keeps the weights that training goes on with as "trained/NAME".
+class MovingAverage {
+ public:
+  // A decay of 0: no average, and nothing happens.
+  MovingAverage(double decay, Parameters& parameters);
+
+  // With the trained weights in the model; step counts from 0.
+  void update(Index step) const;
+  void exchange() const;
+  // What is not in the model; for saving and restoring.
+  const std::vector<OptimizerMoment>& kept() const { return kept_; }
+
+ private:
+  double decay_;
+  std::vector<OptimizerMoment> kept_;
+  std::vector<Tensor> weights_;  // the model's, in the same order
+};
+
+}  // namespace heddle::training
