@@ -122,6 +122,19 @@ std::pair<Index, Index> TokenFile::document(Index number) const {
   return {static_cast<Index>(bounds[0]), static_cast<Index>(bounds[1])};
 }
 
+Index TokenFile::document_at(Index offset) const {
+  Index first = 0, last = documents() - 1;
+  while (first < last) {
+    const Index middle = first + (last - first) / 2;
+    if (document(middle).second > offset) {
+      last = middle;
+    } else {
+      first = middle + 1;
+    }
+  }
+  return first;
+}
+
 template <class Id>
 void TokenFile::verify_ids() const {
   Checksum checksum;

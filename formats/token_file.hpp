@@ -61,6 +61,8 @@ class TokenFile : public data::TokenSource {
   const InputFile& file() const { return file_; }
   Index text_bytes() const { return text_bytes_; }
   Index documents() const { return documents_.size() - 1; }
+  // The document that the token at the offset is of.
+  Index document_at(Index offset) const override;
   // The tokens [first, second) of a document.
   std::pair<Index, Index> document(Index number) const;
   text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }

@@ -1,7 +1,6 @@
 // finetune: trains a pre-trained model for a task.
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
 #include "finetune_run.hpp"
 #include "refuse.hpp"
 
@@ -23,7 +22,7 @@ void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments
                     "--train and --valid need files, which are read twice; standard input cannot be");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   const bool chooses_best = !options.valid.empty() || options.settings.folds > 0;
-  if (!chooses_best && !options.resume) refuse_evaluation(arguments, "--valid or --folds");
+  if (!chooses_best && !resumes(options.control, options.output)) refuse_evaluation(arguments, "--valid or --folds");
   cli::keep_inputs({options.from, options.train, options.valid},
                    {options.output, chooses_best ? best_path(options.output) : "", options.log});
 }
@@ -34,7 +33,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<FinetuneOptions>();
     check_usage(options, arguments);
-    cli::catch_stop_signals();
+    catch_usr1(options.control);
     return FinetuneRun(options, arguments).run();
   });
 }

@@ -6,6 +6,7 @@
 #include "heddle/data/framing.hpp"
 #include "heddle/formats/labelled_input.hpp"
 #include "heddle/models/task.hpp"
+#include "run_control.hpp"
 #include "training_setup.hpp"
 
 namespace heddle {
@@ -27,7 +28,7 @@ struct FinetuneSettings {
   ClassWeights class_weights = ClassWeights::none;
   std::string metric, freeze;
   double layer_decay = 1;
-  double dropout = -1, piece_dropout = 0;
+  double dropout = -1, piece_dropout = 0, auxiliary_text = 0;
   LowRankOptions adapters;
 
   template <class Self, class Visitor>
@@ -71,6 +72,8 @@ struct FinetuneSettings {
     visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
     visitor(Field("piece_dropout", "share of the pieces of the examples that the mask stands for in training, other ones "
                   "in every epoch").range(0, 0.99).takes("P"), self.piece_dropout);
+    visitor(Field("auxiliary_text", "weight of the loss of predicting the examples' own texts too, as in pre-training: 0.5, "
+                  "say").range(0, 100).takes("X"), self.auxiliary_text);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
   }
 
@@ -79,7 +82,7 @@ struct FinetuneSettings {
 
 struct FinetuneOptions {
   std::string from, train, valid, output, log;
-  bool resume = false;
+  RunControl control;
   FinetuneSettings settings;
   TrainingSetup setup;
 
@@ -97,9 +100,9 @@ struct FinetuneOptions {
             self.valid);
     visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').not_empty().takes("FILE"),
             self.output);
-    visitor(Field("resume", "go on from the file that -o names").completes_others(), self.resume);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
+    visitor(Field("control", "Stopping and going on"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
     TrainingSetup::visit(self.setup, visitor);
   }

@@ -49,11 +49,11 @@ bool is_idle(std::string_view name, const FinetuneSettings& settings, const mode
   if (settings.task == Task::lm) return is_pooler && !model.next_sentence;
   const bool pools_first = models::pools(settings.task) &&
                            models::resolved(settings.pooling, model) == models::Pooling::first;
-  return is_pooler ? !pools_first : models::is_of_head(name);
+  return is_pooler ? !pools_first : models::is_of_head(name) && settings.auxiliary_text == 0;
 }
 
 std::optional<formats::ModelFile> file_to_resume(const FinetuneOptions& options) {
-  if (!options.resume) return std::nullopt;
+  if (!resumes(options.control, options.output)) return std::nullopt;
   return open_to_resume(options.output);
 }
 
@@ -96,7 +96,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
   objective_ = lesson_->objective(*loaded_->model, options_.setup.plan(seed));
-  session_.emplace(*objective_, options_.setup, SessionOptions{options.output, options.log, settings.patience},
+  session_.emplace(*objective_, options_.setup, SessionOptions{options.output, options.log, options.control, settings.patience},
                    arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<FinetuneRecord>().training.progress);
 }

@@ -76,6 +76,12 @@ std::vector<double> LabelledLesson::class_weights(std::span<const data::TaskExam
   return training::balanced_weights(examples, labels_.size(), settings.task);
 }
 
+// Of encoders; decoders mask nothing.
+std::optional<data::MaskVocabulary> LabelledLesson::vocabulary_to_mask(const models::Model& model) const {
+  if (model.config().arch == models::Architecture::decoder) return std::nullopt;
+  return data::MaskVocabulary(tokenizer_, options_.from);
+}
+
 std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel& model, const training::Plan& plan) {
   const FinetuneSettings& settings = options_.settings;
   std::vector<data::TaskExample> examples = encode(model.body().config());
@@ -89,6 +95,7 @@ std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel
   if (settings.piece_dropout > 0) {
     objective->drop_pieces({settings.piece_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
   }
+  if (settings.auxiliary_text > 0) objective->predict_text({settings.auxiliary_text, vocabulary_to_mask(model.body())});
   return objective;
 }
 

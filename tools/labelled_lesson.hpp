@@ -21,6 +21,7 @@ class LabelledLesson : public Lesson {
  private:
   // Both files; says what was too long.
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
+  std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
   std::vector<training::Figure> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
 

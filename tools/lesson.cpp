@@ -20,7 +20,7 @@ std::unique_ptr<Lesson> make_lesson(const FinetuneOptions& options, const models
     return std::make_unique<LabelledLesson>(options, tokenizer, arguments);
   }
   refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights",
-          "piece_dropout"}, arguments,
+          "piece_dropout", "auxiliary_text"}, arguments,
          ": is for labelled examples, which --task lm has none of");
   return std::make_unique<TextLesson>(options, tokenizer);
 }

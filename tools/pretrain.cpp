@@ -3,7 +3,6 @@
 #include "fill_in.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
 #include "pretrain_dry_run.hpp"
 #include "pretrain_run.hpp"
 #include "refuse.hpp"
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
-    if (!options.resume) {
+    if (!resumes(options.control, options.output)) {
       check_objective(options.objective, options.model.arch, arguments);
       models::check_config(options.model, models::Naming::options);
     }
@@ -44,7 +43,7 @@ int main(int argc, char** argv) {
     check<UsageError>(!options.output.empty(), "-o names the model file to write");
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
     cli::keep_inputs({options.train, options.valid}, {options.output, best_path(options.output), options.log});
-    cli::catch_stop_signals();
+    catch_usr1(options.control);
     return PretrainRun(options, arguments).run();
   });
 }

@@ -5,13 +5,16 @@
 
 #include "heddle/models/config.hpp"
 #include "make_objective.hpp"
+#include "run_control.hpp"
 #include "training_setup.hpp"
 
 namespace heddle {
 
 struct PretrainOptions {
   std::string train, valid, output, preset, log;
-  bool resume = false, dry_run = false, json = false;
+  bool dry_run = false, json = false;
+  Index patience = 0;
+  RunControl control;
   ObjectiveKind objective = ObjectiveKind::automatic;
   models::ModelConfig model;
   TrainingSetup setup;
@@ -33,11 +36,16 @@ struct PretrainOptions {
                   "what to learn: to predict each next token (causal, decoders), or masked tokens from all "
                   "others (masked, encoders); auto goes by --arch"),
             self.objective);
-    visitor(Field("resume", "go on from the model file that -o names").completes_others(), self.resume);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
+    visitor(Field("patience", "stop when this many evaluations in a row bring nothing better; 0 means never")
+                .needs({"valid"})
+                .range(0)
+                .takes("N"),
+            self.patience);
     visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
+    visitor(Field("control", "Stopping and going on"), self.control);
     visitor(Field("model", "Model"), self.model);
     TrainingSetup::visit(self.setup, visitor);
   }

@@ -10,7 +10,7 @@ namespace heddle {
 namespace {
 
 std::optional<formats::ModelFile> file_to_resume(const PretrainOptions& options) {
-  if (!options.resume) return std::nullopt;
+  if (!resumes(options.control, options.output)) return std::nullopt;
   return open_to_resume(options.output);
 }
 
@@ -41,7 +41,7 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   setup.training.precision = choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
   objective_ = make_objective(*model_, {train_, valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
                               setup.plan(arguments.common().seed));
-  session_.emplace(*objective_, setup, SessionOptions{options.output, options.log}, arguments);
+  session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience}, arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
 }
 
@@ -72,6 +72,10 @@ void PretrainRun::describe_start() const {
 }
 
 int PretrainRun::run() {
+  if (session_->is_finished()) {
+    arguments_.say(options_.output + ": is finished; more --steps or --epochs go on with it");
+    return 0;
+  }
   describe_start();
   return session_->run([this] { save(options_.output, Keep::everything); },
                        [this] { save(best_path(options_.output), Keep::weights); });

@@ -5,7 +5,9 @@
 #include <iomanip>
 #include <sstream>
 
+#include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
+#include "heddle/cli/values.hpp"
 #include "heddle/formats/atomic_file.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -20,6 +22,17 @@ std::string text_of(double number, int digits) {
   return out.str();
 }
 
+// What BSD's sysexits.h calls a temporary failure: run it again.
+constexpr int status_of_time = 75;
+
+double seconds_of(const std::string& max_time) {
+  try {
+    return cli::parse_duration(max_time);
+  } catch (const UsageError& error) {
+    throw UsageError(concatenate("--max-time: ", error.what()));
+  }
+}
+
 // Before the names of an evaluation's figures in the history.
 const std::string valid_prefix = "valid_";
 
@@ -31,11 +44,6 @@ std::string spoken(std::string name) {
 
 }  // namespace
 
-std::string best_path(const std::string& output) {
-  const std::string ending = ".h5";
-  return (output.ends_with(ending) ? output.substr(0, output.size() - ending.size()) : output) + ".best" + ending;
-}
-
 TrainingSession::TrainingSession(const training::Objective& objective, const TrainingSetup& setup,
                                  const SessionOptions& options, const cli::Arguments& arguments)
     : setup_(setup),
@@ -43,7 +51,8 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
       options_(options),
       arguments_(arguments),
       matmul_rate_(measure_matmul_rate()),
-      progress_(arguments, "steps") {
+      progress_(arguments, "steps"),
+      max_seconds_(options.control.max_time.empty() ? 0 : seconds_of(options.control.max_time)) {
   // Fails before the work rather than after it where the file cannot be written.
   { const formats::AtomicFile attempt(options.output); }
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
@@ -51,8 +60,11 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
 }
 
 void TrainingSession::resume(const formats::ModelFile& file, const training::TrainingState& progress) {
+  check<UsageError>(progress.step <= total_steps(), options_.output, ": has done ", progress.step,
+                    " steps already, more than the ", total_steps(), " that it is to do; give more --steps or --epochs");
   trainer_.state() = progress;
   history_ = file.history();
+  saved_step_ = progress.step;
   if (is_finished()) return;
   const formats::TensorGroup stored = file.training_tensors();
   check<DataError>(!stored.tensors().empty() || moments().empty(), options_.output, ": was finished after ",
@@ -120,8 +132,24 @@ std::string TrainingSession::summary() const {
   return text;
 }
 
-int TrainingSession::run(const std::function<void()>& save_last, const std::function<void()>& save_best) {
-  if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().step);
+void TrainingSession::save_last(const std::function<void()>& save) {
+  save();
+  saved_step_ = trainer_.state().step;
+  last_save_ = std::chrono::steady_clock::now();
+  const Index keep = options_.control.keep;
+  if (keep > 0 && saved_step_ > 0) keep_checkpoint(options_.output, saved_step_, keep);
+}
+
+bool TrainingSession::checkpoint_is_due() const {
+  if (cli::save_requested()) return true;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - last_save_;
+  const double minutes = options_.control.checkpoint_minutes;
+  return minutes > 0 && passed.count() >= 60 * minutes;
+}
+
+bool TrainingSession::time_is_over() const { return max_seconds_ > 0 && cli::seconds_since_start() >= max_seconds_; }
+
+training::Hooks TrainingSession::hooks(const std::function<void()>& save_last, const std::function<void()>& save_best) {
   training::Hooks hooks;
   hooks.on_step = [this](const training::StepRecord& record) { on_step(record); };
   hooks.on_progress = [this](const training::TrainingState& state) {
@@ -129,18 +157,31 @@ int TrainingSession::run(const std::function<void()>& save_last, const std::func
     progress_.update(static_cast<double>(state.step), static_cast<double>(trainer_.total_steps()),
                      "loss " + text_of(state.loss, 4));
   };
-  hooks.save_last = save_last;
+  hooks.save_last = [this, save_last] { this->save_last(save_last); };
   hooks.save_best = save_best;
-  hooks.stop = [this] { return cli::stop_requested() != 0 || out_of_patience(); };
+  hooks.save_now = [this] { return checkpoint_is_due(); };
+  hooks.stop = [this] { return cli::stop_requested() != 0 || time_is_over() || out_of_patience(); };
+  return hooks;
+}
+
+int TrainingSession::run(const std::function<void()>& save_last, const std::function<void()>& save_best) {
+  if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().step);
+  cli::catch_stop_signals();
   progress_.update(static_cast<double>(trainer_.state().step), static_cast<double>(trainer_.total_steps()));
   try {
-    trainer_.run(hooks);
+    trainer_.run(hooks(save_last, save_best));
   } catch (const NumericError& error) {
-    throw NumericError(concatenate(error.what(), "; ", options_.output, " holds the last checkpoint, if one was made"));
+    throw NumericError(concatenate(error.what(), "; ",
+                                   saved_step_ > 0 ? concatenate(options_.output, " holds step ", saved_step_)
+                                                   : std::string("no checkpoint was made")));
   }
-  const int signal = is_finished() ? 0 : cli::stop_requested();
-  arguments_.say(signal == 0 ? summary() : summary() + "; stopped, --resume goes on");
-  return signal == 0 ? 0 : cli::exit_status_of(signal);
+  if (is_finished()) {
+    arguments_.say(summary());
+    return 0;
+  }
+  const int signal = cli::stop_requested();
+  arguments_.say(summary() + (signal != 0 ? "; stopped" : "; the time is over") + ", --resume goes on");
+  return signal != 0 ? cli::exit_status_of(signal) : status_of_time;
 }
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 // A run of the training loop as a user sees it: progress, notes, history, log, files, stopping by signals and going on.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,16 +10,16 @@
 #include "heddle/cli/arguments.hpp"
 #include "heddle/cli/progress.hpp"
 #include "heddle/formats/model_file.hpp"
+#include "kept_checkpoints.hpp"
+#include "run_control.hpp"
 #include "training_log.hpp"
 #include "training_setup.hpp"
 
 namespace heddle {
 
-// OUTPUT.best.h5 of OUTPUT.h5
-std::string best_path(const std::string& output);
-
 struct SessionOptions {
   std::string output, log;
+  RunControl control;
   Index patience = 0;  // evaluations without anything better until training stops; 0: never
 };
 
@@ -40,13 +41,17 @@ class TrainingSession {
   TrainingRecord record() const { return {trainer_.state(), setup_, arguments_.common().seed}; }
   std::vector<formats::NamedTensor> moments() const;
 
-  // Trains; save_last and save_best write files with the history so far. Returns the exit status: 0, or 128 + N when a
-  // signal stopped it. Throws NumericError that says where the last checkpoint is, and DataError when the log cannot be
+  // Trains; save_last and save_best write files with the history so far. From here on signals ask to save or to stop.
+  // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError that says where the last checkpoint is, and DataError when the log cannot be
   // written.
   int run(const std::function<void()>& save_last, const std::function<void()>& save_best);
 
  private:
+  training::Hooks hooks(const std::function<void()>& save_last, const std::function<void()>& save_best);
   void on_step(const training::StepRecord& record);
+  void save_last(const std::function<void()>& save);
+  bool checkpoint_is_due() const;
+  bool time_is_over() const;
   std::string deciding_figure() const;
   bool out_of_patience() const;
   std::string summary() const;
@@ -59,6 +64,9 @@ class TrainingSession {
   formats::History history_;
   std::optional<TrainingLog> log_;
   cli::Progress progress_;
+  double max_seconds_;  // of the process
+  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
+  Index saved_step_ = 0;  // in the output; 0: none
 };
 
 }  // namespace heddle

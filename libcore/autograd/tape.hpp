@@ -100,6 +100,13 @@ class Recording {
   // `input_bytes`: of the operation's inputs, for profiles.
   void append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward);
 
+  // Called with each result of an operation that is recorded from here on, and with its inputs: for finding faults.
+  using Watch = std::function<void(const Tensor& result, std::initializer_list<Variable> inputs)>;
+  void watch(Watch watch) { watch_ = std::move(watch); }
+  void show(const Tensor& result, std::initializer_list<Variable> inputs) const {
+    if (watch_) watch_(result, inputs);
+  }
+
   // Propagates d(seed * root) to every leaf and empties the tape. Root must have one element.
   void backward(const Variable& root, Real seed = 1);
 
@@ -112,6 +119,7 @@ class Recording {
   };
   static void run(const Entry& entry, const Tensor& gradient);
   std::vector<Entry> entries_;
+  Watch watch_;
 };
 
 // Wraps a result. When recording and any input wants a gradient, `backward` is called later with the result's gradient
@@ -127,6 +135,7 @@ Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&&
   }
   if (Section* section = Section::current()) section->add_bytes(static_cast<double>(input_bytes + value.bytes()));
   if (recording == nullptr || !wanted) return Variable(std::move(value));
+  recording->show(value, inputs);
   auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.element());
   recording->append(gradient, input_bytes, std::forward<Function>(backward));
   return {std::move(value), std::move(gradient)};

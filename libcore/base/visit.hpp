@@ -41,6 +41,7 @@ struct Field {
   char short_option = 0;       // the letter of -o, or none
   std::vector<std::string> needed;  // fields of the same options, any of which it needs to mean anything; see needs()
   bool filled = false;              // an empty text is refused
+  std::string bare;                 // what the option means without a value, which must then be attached: --name=VALUE
   bool completes = false;           // what else is set is completed from elsewhere, so that nothing is missing
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
@@ -70,6 +71,10 @@ struct Field {
   }
   Field&& not_empty() && {
     filled = true;
+    return std::move(*this);
+  }
+  Field&& bare_value(std::string text) && {
+    bare = std::move(text);
     return std::move(*this);
   }
   Field&& completes_others() && {

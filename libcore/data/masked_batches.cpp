@@ -16,13 +16,14 @@ MaskedWindows::MaskedWindows(const TokenSource& source, MaskVocabulary vocabular
   windows_ = source.size() / body_ + (source.size() % body_ >= least ? 1 : 0);
 }
 
+MaskedWindows::Place MaskedWindows::place_of(Index sample) const {
+  const Index epoch = sample / windows_;
+  return {Permutation(windows_, options_.seed, static_cast<std::uint64_t>(epoch))(sample % windows_), epoch};
+}
+
 MaskedBatch MaskedWindows::batch(Index first, Index count) const {
   std::vector<Place> places;
-  for (Index sample = first; sample < first + count; ++sample) {
-    const Index epoch = sample / windows_;
-    const Permutation order(windows_, options_.seed, static_cast<std::uint64_t>(epoch));
-    places.push_back({order(sample % windows_), epoch});
-  }
+  for (Index sample = first; sample < first + count; ++sample) places.push_back(place_of(sample));
   return batch_of(places);
 }
 

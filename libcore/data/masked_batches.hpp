@@ -41,6 +41,9 @@ class MaskedWindows {
   Index tokens_a_window() const { return body_; }  // of the stream
   // Samples [first, first + count).
   MaskedBatch batch(Index first, Index count) const;
+  // Where the window of a sample begins.
+  Index offset_of(Index sample) const { return place_of(sample).window * body_; }
+  const TokenSource& source() const { return source_; }
   // Windows [first, first + count) with the masks of the first epoch, for evaluation.
   MaskedBatch in_order(Index first, Index count) const;
 
@@ -54,6 +57,7 @@ class MaskedWindows {
     Masked masked;
     TokenId unrelated;
   };
+  Place place_of(Index sample) const;
   MaskedBatch batch_of(const std::vector<Place>& places) const;
   Sequence sequence(const Place& place) const;
   void make_unrelated(std::span<TokenId> second, const RandomStream& stream) const;

@@ -25,10 +25,11 @@ class TrainingWindows {
   Index windows_per_epoch() const { return windows_; }
   // Samples [first, first + batch).
   TokenBatch batch(Index first, Index batch) const;
+  // Where the window of a sample begins.
+  Index offset_of(Index sample) const;
+  const TokenSource& source() const { return source_; }
 
  private:
-  Index offset_of(Index sample) const;
-
   const TokenSource& source_;
   Index time_, windows_, slack_;
   std::uint64_t seed_;

@@ -19,8 +19,10 @@ class TokenSource {
   virtual Index vocab_size() const = 0;  // every id is below it
   // Reads out.size() tokens from the offset on. Throws DataError outside the source and for ids outside the vocabulary.
   virtual void read(Index offset, std::span<TokenId> out) const = 0;
-  // For messages: the file's name.
+  // For messages: the file's name, and which of its documents, from 0, a token is of.
   virtual std::string name() const = 0;
+  virtual std::string name_at(Index) const { return name(); }
+  virtual Index document_at(Index) const { return 0; }
 };
 
 class TokensInMemory : public TokenSource {

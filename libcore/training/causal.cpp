@@ -44,6 +44,12 @@ MicroBatch Causal::batch(Index first, Index count) const {
           }};
 }
 
+std::vector<Origin> Causal::origins(Index first, Index count) const {
+  std::vector<Origin> origins;
+  for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
+  return origins;
+}
+
 double Causal::flops_per_token() const {
   const models::ModelConfig& config = model_.config();
   return models::training_flops_per_token(config, model_.parameters().count(), config.context);

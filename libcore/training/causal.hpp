@@ -37,6 +37,7 @@ class Causal : public Objective {
   models::Model& model() const override { return model_; }
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
+  std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
   bool can_evaluate() const override { return valid_ != nullptr; }
   std::vector<Figure> evaluate(const std::function<bool()>& stop) const override;

@@ -96,6 +96,12 @@ MicroBatch Masked::batch(Index first, Index count) const {
           }};
 }
 
+std::vector<Origin> Masked::origins(Index first, Index count) const {
+  std::vector<Origin> origins;
+  for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
+  return origins;
+}
+
 // As training_flops_per_token(), but the head multiplies masked tokens only.
 double Masked::flops_per_token() const {
   const models::ModelConfig& config = model_.config();

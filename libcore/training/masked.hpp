@@ -52,6 +52,7 @@ class Masked : public Objective {
   models::Model& model() const override { return model_; }
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
+  std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.

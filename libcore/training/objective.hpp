@@ -11,13 +11,15 @@
 
 namespace heddle::training {
 
-// What a micro-batch has, or a whole step: samples, tokens read, and targets predicted.
+// What a micro-batch has, or a whole step: samples, tokens read, targets predicted, and tokens of the text that are
+// predicted beside them.
 struct Counts {
-  Index samples = 0, tokens = 0, targets = 0;
+  Index samples = 0, tokens = 0, targets = 0, text_targets = 0;
   Counts& operator+=(const Counts& other) {
     samples += other.samples;
     tokens += other.tokens;
     targets += other.targets;
+    text_targets += other.text_targets;
     return *this;
   }
 };
@@ -36,6 +38,12 @@ struct Figure {
 };
 enum class Better { lower, higher };
 
+// Where a sample is from, for messages: "documents of train.h5", and which of them, from 0.
+struct Origin {
+  std::string of;
+  Index number;
+};
+
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -46,6 +54,8 @@ class Objective {
   // Samples [first, first + count) of all epochs, one after the other: a function of the objective and these numbers
   // alone.
   virtual MicroBatch batch(Index first, Index count) const = 0;
+  // A document for each of these samples, or an example.
+  virtual std::vector<Origin> origins(Index first, Index count) const = 0;
   // Floating-point operations to train on one token, on average.
   virtual double flops_per_token() const = 0;
 
@@ -55,6 +65,11 @@ class Objective {
   virtual std::vector<Figure> evaluate(const std::function<bool()>& stop) const = 0;
   virtual Better better() const { return Better::lower; }
 };
+
+Origin origin_of(const data::TokenSource& tokens, Index offset);
+
+// "documents of train.h5: 3, 8, 9; examples: 4", each once, in order; of very many the first ones.
+std::string to_text(const std::vector<Origin>& origins);
 
 // Throws DataError for a source of another vocabulary than the model's.
 void check_vocabulary(const models::Model& model, const data::TokenSource& tokens);

@@ -135,16 +135,4 @@ double gradient_norm(const Parameters& parameters) {
   return std::sqrt(sum);
 }
 
-std::string first_not_finite(const Parameters& parameters) {
-  for (const Parameter& parameter : parameters.all()) {
-    if (parameter.is_trained() && !std::isfinite(sum_of_squares(parameter.value()))) {
-      return "the weights of " + parameter.name;
-    }
-  }
-  for (const Parameter& parameter : parameters.all()) {
-    if (parameter.is_trained() && !std::isfinite(sum_of_squares(parameter.gradient()))) return "the gradient of " + parameter.name;
-  }
-  return "";
-}
-
 }  // namespace heddle::training

@@ -44,7 +44,4 @@ class Optimizer {
 // The norm of all gradients as one vector, accumulated in double in a fixed order.
 double gradient_norm(const Parameters& parameters);
 
-// The first parameter whose value or gradient has an element that is not finite: "gradient of decoder/3/…"; else "".
-std::string first_not_finite(const Parameters& parameters);
-
 }  // namespace heddle::training

@@ -4,9 +4,12 @@
 #include <memory>
 
 #include "heddle/data/token_batches.hpp"
+#include "heddle/models/decoder.hpp"
+#include "heddle/models/encoder.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/gather.hpp"
 #include "heddle/ops/squared_error.hpp"
 
 namespace heddle::training {
@@ -150,22 +153,82 @@ data::TaskExample TaskObjective::without_pieces(const data::TaskExample& example
   return result;
 }
 
+std::vector<TaskObjective::TextExample> TaskObjective::text_examples(
+    const std::vector<const data::TaskExample*>& examples, Index first) const {
+  std::vector<TextExample> texts;
+  for (const data::TaskExample* example : examples) {
+    TextExample text{*example, {}};
+    std::vector<TokenId>& ids = text.example.sequence.ids;
+    if (text_->vocabulary) {
+      const auto sample = static_cast<std::uint64_t>(first) + texts.size();
+      const RandomStream stream(plan_.seed, random_site("auxiliary text"), sample);
+      text.predicted = data::mask_tokens(ids, *text_->vocabulary, {}, stream);
+    } else {
+      for (std::size_t t = 0; t + 1 < ids.size(); ++t) {
+        text.predicted.positions.push_back(static_cast<Index>(t));
+        text.predicted.targets.push_back(ids[t + 1]);
+      }
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+Variable TaskObjective::text_loss(const std::vector<TextExample>& texts, const Pass& pass, const Counts& step) const {
+  std::vector<const data::TaskExample*> examples;
+  for (const TextExample& text : texts) examples.push_back(&text.example);
+  const models::Sequences sequences = models::sequences_of(examples);
+  std::vector<Index> rows;
+  std::vector<TokenId> targets;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Index begin = static_cast<Index>(i) * sequences.ids.shape[1];
+    for (const Index position : texts[i].predicted.positions) rows.push_back(begin + position);
+    targets.insert(targets.end(), texts[i].predicted.targets.begin(), texts[i].predicted.targets.end());
+  }
+  Pass other = pass;
+  other.seed ^= random_site("auxiliary text");  // dropout is not that of the task's own pass
+  const Variable hidden = ops::gather_rows(model_.body().hidden(sequences, other), rows);
+  const ops::CrossEntropy options{0, static_cast<double>(std::max<Index>(1, step.text_targets)) / text_->weight};
+  if (const auto* encoder = dynamic_cast<const models::Encoder*>(&model_.body())) {
+    return encoder->head().loss(hidden, targets, options);
+  }
+  return dynamic_cast<const models::Decoder&>(model_.body()).head().loss(hidden, targets, options);
+}
+
+const data::TaskExample& TaskObjective::example_of(Index sample) const {
+  const Index n = samples_per_epoch();
+  return examples_[static_cast<std::size_t>(order_of(sample / n)[static_cast<std::size_t>(sample % n)])];
+}
+
+std::vector<Origin> TaskObjective::origins(Index first, Index count) const {
+  std::vector<Origin> origins;
+  for (Index sample = first; sample < first + count; ++sample) {
+    origins.push_back({"examples", example_of(sample).source});
+  }
+  return origins;
+}
+
 MicroBatch TaskObjective::batch(Index first, Index count) const {
   const auto changed = std::make_shared<std::vector<data::TaskExample>>();
   if (dropout_) changed->reserve(static_cast<std::size_t>(count));
   std::vector<const data::TaskExample*> chosen;
   MicroBatch result;
   for (Index sample = first; sample < first + count; ++sample) {
-    const Index n = samples_per_epoch();
-    const Index place = order_of(sample / n)[static_cast<std::size_t>(sample % n)];
-    chosen.push_back(&examples_[static_cast<std::size_t>(place)]);
+    chosen.push_back(&example_of(sample));
     if (dropout_) chosen.back() = &changed->emplace_back(without_pieces(*chosen.back(), sample));
     result.counts += {1, static_cast<Index>(chosen.back()->sequence.ids.size()),
                       targets_of(*chosen.back(), model_.task().task)};
   }
-  result.loss = [this, chosen, changed](const Pass& pass, const Counts& step) {
+  std::vector<TextExample> texts = text_ ? text_examples(chosen, first) : std::vector<TextExample>();
+  for (const TextExample& text : texts) {
+    result.counts.text_targets += static_cast<Index>(text.predicted.targets.size());
+  }
+  const bool predicts_text = result.counts.text_targets > 0;
+  result.loss = [this, chosen, changed, texts = std::move(texts), predicts_text](const Pass& pass, const Counts& step) {
     const double divisor = static_cast<double>(std::max<Index>(1, step.targets));
-    return task_loss(model_, chosen, pass, {divisor, plan_.training.label_smoothing, class_weights_});
+    const Variable loss =
+        task_loss(model_, chosen, pass, {divisor, plan_.training.label_smoothing, class_weights_});
+    return predicts_text ? ops::add(loss, text_loss(texts, pass, step)) : loss;
   };
   return result;
 }

@@ -42,6 +42,14 @@ struct PieceDropout {
   data::MaskVocabulary vocabulary;
 };
 
+// The examples' texts are predicted too, as in pre-training: the next token of each by decoders, masked ones by encoders,
+// other ones in every epoch. The mean loss of these tokens is added to the task's with this weight.
+// Source: Radford et al. 2018, "Improving language understanding by generative pre-training", 3.2 (weight 0.5).
+struct AuxiliaryText {
+  double weight;
+  std::optional<data::MaskVocabulary> vocabulary;  // of encoders
+};
+
 class TaskObjective : public Objective {
  public:
   // How the validation examples are judged; empty where there are none.
@@ -51,17 +59,27 @@ class TaskObjective : public Objective {
   TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const Plan& plan,
                 std::vector<double> class_weights, Evaluate evaluate, Better better);
   void drop_pieces(PieceDropout dropout) { dropout_.emplace(std::move(dropout)); }
+  void predict_text(AuxiliaryText text) { text_.emplace(std::move(text)); }
 
   models::Model& model() const override { return model_.body(); }
   Index samples_per_epoch() const override { return static_cast<Index>(examples_.size()); }
   MicroBatch batch(Index first, Index count) const override;
+  std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
   bool can_evaluate() const override { return static_cast<bool>(evaluate_); }
   std::vector<Figure> evaluate(const std::function<bool()>& stop) const override { return evaluate_(stop); }
   Better better() const override { return better_; }
 
  private:
+  // What is to be predicted of a text.
+  struct TextExample {
+    data::TaskExample example;  // with masks
+    data::Masked predicted;
+  };
   const std::vector<Index>& order_of(Index epoch) const;
+  const data::TaskExample& example_of(Index sample) const;
+  std::vector<TextExample> text_examples(const std::vector<const data::TaskExample*>& examples, Index first) const;
+  Variable text_loss(const std::vector<TextExample>& texts, const Pass& pass, const Counts& step) const;
   data::TaskExample without_pieces(const data::TaskExample& example, Index sample) const;
 
   models::TaskModel& model_;
@@ -69,6 +87,7 @@ class TaskObjective : public Objective {
   Plan plan_;
   std::vector<double> class_weights_;
   std::optional<PieceDropout> dropout_;
+  std::optional<AuxiliaryText> text_;
   Evaluate evaluate_;
   Better better_;
   mutable Index epoch_ = -1;

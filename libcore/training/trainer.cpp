@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "heddle/training/not_finite.hpp"
+
 namespace heddle::training {
 
 namespace {
@@ -50,55 +52,70 @@ std::vector<OptimizerMoment> Trainer::moments() const {
   return all;
 }
 
-// Sums the gradients of a step's micro-batches. Returns the step's loss, or nothing useful when stopped.
-Trainer::Sum Trainer::accumulate_gradients(const std::function<bool()>& stop) {
+Pass Trainer::pass_of(Index part) const {
+  return {objective_.model().config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step),
+          part * plan_.training.batch_size, true};
+}
+
+// Sums the gradients of a step's micro-batches. Returns nothing useful when stopped.
+Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
   const Index size = plan_.training.batch_size, parts = plan_.training.accumulate;
   const Index first = state_.step * size * parts;
-  std::vector<MicroBatch> batches;
-  Sum sum;
+  Step step;
   for (Index part = 0; part < parts; ++part) {
-    batches.push_back(objective_.batch(first + part * size, size));
-    sum.counts += batches.back().counts;
+    step.batches.push_back(objective_.batch(first + part * size, size));
+    step.counts += step.batches.back().counts;
   }
   parameters_.clear_gradients();
   for (Index part = 0; part < parts; ++part) {
-    if (stop()) {
+    if (hooks.save_now()) save(hooks.save_last);
+    if (hooks.stop()) {
       stopped_ = true;
-      return sum;
+      return step;
     }
-    const Pass pass{objective_.model().config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step),
-                    part * size,
-                    true};
     Recording recording;
-    const Variable loss = batches[static_cast<std::size_t>(part)].loss(pass, sum.counts);
-    sum.loss += loss.value()[0];
+    const Variable loss = step.batches[static_cast<std::size_t>(part)].loss(pass_of(part), step.counts);
+    step.loss += loss.value()[0];
     recording.backward(loss);
   }
-  return sum;
+  return step;
 }
 
-void Trainer::update(const Sum& sum) {
+void Trainer::update(const Step& step) {
   const double norm = gradient_norm(parameters_);
   const double rate = schedule_.rate(state_.step);
-  if (!std::isfinite(sum.loss) || !std::isfinite(norm)) {
-    const std::string where = first_not_finite(parameters_);
-    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", sum.loss, ", gradient norm ", norm,
-                                   ", learning rate ", rate, where.empty() ? "" : "; first not finite: " + where,
+  if (!std::isfinite(step.loss) || !std::isfinite(norm)) {
+    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", step.loss, ", gradient norm ", norm,
+                                   ", learning rate ", rate, "; ", diagnosis(step),
                                    "; lower --learning-rate or raise --warmup"));
   }
   const double clip = plan_.optimizer.clip;
   optimizer_.update(state_.step, rate, clip > 0 && norm > clip ? clip / norm : 1);
   average_.update(state_.step);
   state_.step += 1;
-  state_.tokens += sum.counts.tokens;
-  state_.loss = sum.loss;
+  state_.tokens += step.counts.tokens;
+  state_.loss = step.loss;
   state_.gradient_norm = norm;
 }
 
+// Where the step's numbers first are not finite, and what the step read.
+std::string Trainer::diagnosis(const Step& step) const {
+  std::string where = weights_not_finite(parameters_);
+  for (std::size_t part = 0; part < step.batches.size() && where.empty(); ++part) {
+    where = result_not_finite(parameters_, [&] {
+      (void)step.batches[part].loss(pass_of(static_cast<Index>(part)), step.counts);
+    });
+  }
+  if (where.empty()) where = gradient_not_finite(parameters_);
+  const Index samples = plan_.training.samples_a_step();
+  return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, "; it read ",
+                     to_text(objective_.origins(state_.step * samples, samples)));
+}
+
 double Trainer::step() {
-  const Sum sum = accumulate_gradients([] { return false; });
-  update(sum);
-  return sum.loss;
+  const Step step = accumulate_gradients({});
+  update(step);
+  return step.loss;
 }
 
 bool Trainer::evaluation_is_due() const {
@@ -118,15 +135,27 @@ bool Trainer::is_best(double figure) const {
 // Nothing when stopped.
 std::vector<Figure> Trainer::evaluate(const Hooks& hooks) {
   average_.exchange();
-  std::vector<Figure> figures = objective_.evaluate([&] { return stopped_ = stopped_ || hooks.stop(); });
+  std::vector<Figure> figures = objective_.evaluate([&] {
+    if (hooks.save_now()) hooks.save_last();
+    return stopped_ = stopped_ || hooks.stop();
+  });
   average_.exchange();
   return figures;
 }
 
+// With finite weights only: an update may overflow, which the next step would find too late.
 void Trainer::save(const std::function<void()>& hook) const {
   average_.exchange();
+  check_weights();
   hook();
   average_.exchange();
+}
+
+void Trainer::check_weights() const {
+  const std::string where = weights_not_finite(parameters_);
+  check<NumericError>(where.empty(), "step ", state_.step, " diverged: ", where, " are not finite, learning rate ",
+                      schedule_.rate(std::max<Index>(0, state_.step - 1)), ", gradient norm ", state_.gradient_norm,
+                      "; lower --learning-rate or raise --warmup");
 }
 
 // Evaluates if it is time, and tells of the step. A stop during the evaluation leaves both to the resumed run.
@@ -154,11 +183,11 @@ void Trainer::run(const Hooks& hooks) {
   if (state_.step > 0 && report_is_due()) report(hooks, interval);
   while (!stopped_ && !is_last()) {
     const auto start = Clock::now();
-    const Sum sum = accumulate_gradients(hooks.stop);
+    const Step step = accumulate_gradients(hooks);
     if (stopped_) break;
-    update(sum);
+    update(step);
     interval.seconds += seconds_since(start);
-    interval.tokens += sum.counts.tokens;
+    interval.tokens += step.counts.tokens;
     hooks.on_progress(state_);
     if (report_is_due()) {
       report(hooks, interval);
@@ -168,6 +197,7 @@ void Trainer::run(const Hooks& hooks) {
     if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) save(hooks.save_last);
   }
   average_.exchange();
+  check_weights();
   hooks.save_last();
 }
 

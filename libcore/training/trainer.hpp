@@ -49,7 +49,9 @@ struct Hooks {
   std::function<void(const TrainingState&)> on_progress = [](const TrainingState&) {};
   std::function<void()> save_last = [] {};
   std::function<void()> save_best = [] {};
-  // Asked between micro-batches and during evaluations; true ends training with the last finished step saved.
+  // Asked between micro-batches and during evaluations. True has save_last called, with the last finished step.
+  std::function<bool()> save_now = [] { return false; };
+  // Asked as often; true ends training with the last finished step saved.
   std::function<bool()> stop = [] { return false; };
 };
 
@@ -67,7 +69,7 @@ class Trainer {
   // Between runs.
   std::vector<OptimizerMoment> moments() const;
 
-  // Throws NumericError when the loss or a gradient is not finite; the weights are then those of the last good step.
+  // Throws NumericError when the loss, a gradient or the weights to save are not finite; nothing is saved then.
   void run(const Hooks& hooks);
 
   // One step without hooks: forward, backward, update. Returns the loss. For dry runs and benchmarks.
@@ -78,18 +80,22 @@ class Trainer {
     double seconds = 0;
     Index tokens = 0;
   };
-  struct Sum {
-    double loss = 0;
+  struct Step {
+    std::vector<MicroBatch> batches;
     Counts counts;
+    double loss = 0;
   };
-  Sum accumulate_gradients(const std::function<bool()>& stop);
-  void update(const Sum& sum);
+  Step accumulate_gradients(const Hooks& hooks);
+  Pass pass_of(Index part) const;
+  void update(const Step& step);
+  std::string diagnosis(const Step& step) const;
   bool is_last() const { return state_.step == total_steps_; }
   bool evaluation_is_due() const;
   bool report_is_due() const;
   void report(const Hooks& hooks, const Interval& interval);
   std::vector<Figure> evaluate(const Hooks& hooks);
   void save(const std::function<void()>& hook) const;
+  void check_weights() const;
 
   bool is_best(double figure) const;
 

@@ -202,6 +202,28 @@ TEST_CASE("options: one that needs another is refused without it, wherever it wa
         std::string::npos);
 }
 
+TEST_CASE("values: lengths of time in units and as Slurm writes them") {
+  using heddle::cli::parse_duration;
+  for (const auto& [text, seconds] : std::vector<std::pair<const char*, double>>{{"45s", 45},
+                                                                                 {"90m", 5400},
+                                                                                 {"1d12h", 129600},
+                                                                                 {"11h30m", 41400},
+                                                                                 {"1.5h", 5400},
+                                                                                 {"90", 5400},
+                                                                                 {"10:30", 630},
+                                                                                 {"11:30:00", 41400},
+                                                                                 {"1-12", 129600},
+                                                                                 {"1-12:30", 131400},
+                                                                                 {"0-0:0:7", 7}}) {
+    CAPTURE(text);
+    CHECK(parse_duration(text) == doctest::Approx(seconds));
+  }
+  for (const char* wrong : {"", "0", "0s", "m", "5x", "-5", "1:2:3:4", "10s5m", "nan", "infs", "1-", "1e999h", "5 m"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(parse_duration(wrong), UsageError);
+  }
+}
+
 TEST_CASE("config: quotes, comments and headings") {
   const auto settings =
       parse_config("[Head ing] # why\n a = 1 # one\nb=x#y\n; no\nc = \"# \\\"\\x41\\n\" # c\nd =\r\n", "x");

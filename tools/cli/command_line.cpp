@@ -36,10 +36,18 @@ po::options_description describe(const OptionTable& table) {
   }
 }
 
-// "--name=" is an empty value, which Program_options takes only as a word of its own.
-std::vector<std::string> with_empty_values(const std::vector<std::string>& words, const OptionTable& table) {
+// "--name=" is an empty value, which Program_options takes only as a word of its own; and it knows no option that may
+// stand without a value.
+std::vector<std::string> with_all_values(const std::vector<std::string>& words, const OptionTable& table) {
   std::vector<std::string> result;
+  bool options = true;
   for (const std::string& word : words) {
+    options = options && word != "--";
+    const Option* bare = options && word.starts_with("--") ? table.find(word.substr(2)) : nullptr;
+    if (bare != nullptr && !bare->field.bare.empty()) {
+      result.push_back(word + "=" + bare->field.bare);
+      continue;
+    }
     const bool empty_value = word.starts_with("--") && word.find('=') == word.size() - 1;
     const Option* option = empty_value ? table.find(word.substr(2, word.size() - 3)) : nullptr;
     if (option != nullptr && option->kind != OptionKind::flag) {
@@ -76,7 +84,7 @@ void check_value(const po::option& item, const OptionTable& table) {
 CommandLine parse_command_line(const std::vector<std::string>& words, const OptionTable& table) {
   const po::options_description description = describe(table);
   CommandLine line;
-  for (const po::option& item : parse_words(with_empty_values(words, table), description).options) {
+  for (const po::option& item : parse_words(with_all_values(words, table), description).options) {
     if (item.unregistered) {
       const std::string& word = item.original_tokens.front();
       if (line.unknown.empty()) line.unknown = word.substr(0, word.find('='));

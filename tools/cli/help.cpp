@@ -38,10 +38,16 @@ std::string entry(const std::string& term, const std::string& text) {
   return lines + wrapped(text, help_column, help_column);
 }
 
+// " N", "[=N]" where it may be left out, or "" for a flag.
+std::string value_of(const Option& option) {
+  if (option.placeholder.empty()) return "";
+  return option.field.bare.empty() ? " " + option.placeholder : "[=" + option.placeholder + "]";
+}
+
 std::string term_of(const Option& option) {
   const std::string letter =
       option.field.short_option == 0 ? "    " : std::string{'-', option.field.short_option, ',', ' '};
-  return letter + option.shown() + (option.placeholder.empty() ? "" : " " + option.placeholder);
+  return letter + option.shown() + value_of(option);
 }
 
 // "(default 4)", "(one of relu, gelu; default gelu)", or "".
@@ -72,7 +78,10 @@ std::string man_term(const Option& option) {
   std::string term;
   if (option.field.short_option != 0) term = std::string("\\fB\\-") + option.field.short_option + "\\fR, ";
   term += "\\fB" + roff(option.shown()) + "\\fR";
-  if (!option.placeholder.empty()) term += " \\fI" + roff(option.placeholder) + "\\fR";
+  if (!option.placeholder.empty()) {
+    const bool needed = option.field.bare.empty();
+    term += (needed ? " \\fI" : "[=\\fI") + roff(option.placeholder) + (needed ? "\\fR" : "\\fR]");
+  }
   return term;
 }
 

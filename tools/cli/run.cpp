@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -60,6 +61,8 @@ int run_body(const std::vector<std::string>& words, const About& about, const st
   return status;
 }
 
+std::chrono::steady_clock::time_point start_of_run;
+
 [[noreturn]] void die_of_closed_pipe(int status) {
   signal(SIGPIPE, SIG_DFL);
   raise(SIGPIPE);
@@ -69,6 +72,7 @@ int run_body(const std::vector<std::string>& words, const About& about, const st
 }  // namespace
 
 int detail::run(int argc, char** argv, const About& about, const std::function<int(Arguments&)>& body) {
+  start_of_run = std::chrono::steady_clock::now();
   restart_with_better_kernel(argv);
   stop_blas_threads();
   reserve_standard_streams();
@@ -87,6 +91,10 @@ int detail::run(int argc, char** argv, const About& about, const std::function<i
   } catch (const std::exception& error) {
     return fail(about, error.what(), 1);
   }
+}
+
+double seconds_since_start() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_of_run).count();
 }
 
 }  // namespace heddle::cli

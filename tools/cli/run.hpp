@@ -34,4 +34,7 @@ int run(int argc, char** argv, const About& about, const Body& body) {
   });
 }
 
+// Seconds since run() began.
+double seconds_since_start();
+
 }  // namespace heddle::cli

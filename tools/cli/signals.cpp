@@ -15,6 +15,7 @@ namespace {
 // A signal handler can reach nothing but globals.
 std::atomic<int> requested{0};
 std::atomic<long> first_at{0};  // milliseconds
+std::atomic<bool> save{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<long>::is_always_lock_free);
 
 // timeout(1) and batch systems send a signal to the process and to its group: that is one request, not two.
@@ -70,6 +71,18 @@ void catch_stop_signals() {
   handle(SIGTERM, note, 0);
   // A shell starts background jobs with SIGINT ignored, so that Ctrl-C is not meant for them.
   if (!is_ignored(SIGINT)) handle(SIGINT, note, 0);
+}
+
+void catch_save_signal() {
+  handle(SIGUSR1, [](int) { save.store(true); }, SA_RESTART);
+}
+
+void catch_stop_signal_usr1() {
+  handle(SIGUSR1, note, 0);
+}
+
+bool save_requested() {
+  return save.load(std::memory_order_relaxed) && save.exchange(false);
 }
 
 int stop_requested() {

@@ -1,4 +1,4 @@
-// Stopping on request. SIGTERM, SIGINT and SIGHUP end a program as is usual, but leave no temporary file behind. In one
+// Saving and stopping on request. SIGTERM, SIGINT and SIGHUP end a program as is usual, but leave no temporary file behind. In one
 // that has something to save, SIGTERM and SIGINT ask: it saves and leaves; a second one ends it at once.
 #pragma once
 
@@ -13,6 +13,15 @@ void clean_up_on_signals();
 // From here on the first SIGTERM or SIGINT is only noted, and the second ends the process with 128 + its number.
 // For tools that poll stop_requested().
 void catch_stop_signals();
+
+// From here on SIGUSR1 asks for what save_requested() tells, and ends nothing.
+void catch_save_signal();
+
+// From here on SIGUSR1 asks to stop as SIGTERM does.
+void catch_stop_signal_usr1();
+
+// Whether SIGUSR1 came since the last call.
+bool save_requested();
 
 // The number of the signal that asked to stop, or 0. A relaxed load: cheap enough for inner loops.
 int stop_requested();

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
 
 namespace heddle::cli {
 
@@ -29,6 +30,38 @@ std::string shortest(T value) {
   return std::string(digits.data(), end);
 }
 
+constexpr double minute = 60, hour = 60 * minute, day = 24 * hour;
+
+double whole(std::string_view text) { return static_cast<double>(parse_whole<Index>(text, "a whole number")); }
+
+// 1d12h, 90m, 2.5h
+double duration_in_units(std::string_view text) {
+  static constexpr std::pair<char, double> units[] = {{'d', day}, {'h', hour}, {'m', minute}, {'s', 1}};
+  double seconds = 0;
+  for (const auto& [letter, length] : units) {
+    const std::size_t end = text.find(letter);
+    if (end == std::string_view::npos) continue;
+    seconds += parse_number(text.substr(0, end)) * length;
+    text.remove_prefix(end + 1);
+  }
+  check<UsageError>(text.empty(), "'", text, "' has no unit");
+  return seconds;
+}
+
+// minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]]
+double duration_of_slurm(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const bool has_days = dash != std::string_view::npos;
+  const std::vector<std::string> parts = split(has_days ? text.substr(dash + 1) : text, ':');
+  check<UsageError>(parts.size() <= 3, "too many colons");
+  double unit = has_days || parts.size() == 3 ? hour : minute, seconds = 0;
+  for (const std::string& part : parts) {
+    seconds += whole(part) * unit;
+    unit /= 60;
+  }
+  return seconds + (has_days ? whole(text.substr(0, dash)) * day : 0);
+}
+
 }  // namespace
 
 bool parse_bool(std::string_view text) {
@@ -46,6 +79,16 @@ double parse_number(std::string_view text) {
   const double value = parse_whole<double>(text, "a number");
   check<UsageError>(!std::isnan(value), "'", text, "' is not a number");
   return value;
+}
+
+double parse_duration(std::string_view text) {
+  try {
+    const bool units = text.find_first_of("dhms") != std::string_view::npos;
+    const double seconds = units ? duration_in_units(text) : duration_of_slurm(text);
+    if (seconds > 0 && std::isfinite(seconds)) return seconds;
+  } catch (const UsageError&) {
+  }
+  throw UsageError(concatenate("'", text, "' is not a length of time; write 90m, 11h30m, 45s or 11:30:00"));
 }
 
 std::string format(bool value) {

@@ -187,6 +187,7 @@ class NextOfAll : public Objective {
               return model_.head().loss(hidden, batch.targets, {0, static_cast<double>(step.targets)});
             }};
   }
+  std::vector<Origin> origins(Index, Index) const override { return {}; }
   double flops_per_token() const override { return 0; }
   bool can_evaluate() const override { return false; }
   std::vector<Figure> evaluate(const std::function<bool()>&) const override { return {}; }

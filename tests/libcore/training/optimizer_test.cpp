@@ -125,15 +125,10 @@ TEST_CASE("moments have the names under which files keep them") {
   CHECK(Optimizer(options_of(OptimizerKind::sgd, 0), toy.parameters).moments().size() == 2);
 }
 
-TEST_CASE("gradient norm is that of all gradients as one vector; what is not finite is named") {
+TEST_CASE("gradient norm is that of all gradients as one vector") {
   Toy toy;
   toy.set_gradients(2);
   CHECK(gradient_norm(toy.parameters) == doctest::Approx(std::sqrt(24.0)));
-  CHECK(first_not_finite(toy.parameters).empty());
-  toy.bias.gradient()->tensor()[1] = std::numeric_limits<Real>::infinity();
-  CHECK(first_not_finite(toy.parameters) == "the gradient of toy/bias");
-  toy.matrix.value()[2] = std::numeric_limits<Real>::quiet_NaN();
-  CHECK(first_not_finite(toy.parameters) == "the weights of toy/weight");
 }
 
 TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {

@@ -1,0 +1,142 @@
+// How training runs start, save, stop and go on.
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const std::string train = "pretrain --threads 1 --train train.h5 --learning-rate 5e-3" + tiny_model;
+
+struct Runs : SmallCorpus {
+  bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
+  double step_of(const std::string& name) const {
+    const auto json = nlohmann::json::parse(must("inspect --json " + name).out);
+    return json["history"]["step"].back();
+  }
+};
+
+// Starts the command, waits until the file is there, sends signals and tells how the command ended.
+std::string interrupted(const std::string& command, const std::string& file, const std::string& signals) {
+  return command + " & until test -e " + file + "; do sleep 0.02; done; for s in " + signals +
+         "; do kill -$s $!; sleep 0.4; done; wait $!";
+}
+
+}  // namespace
+
+TEST_CASE("running: one command line with --resume=auto starts, goes on and knows that it has finished") {
+  const Runs corpus;
+  corpus.must(train + "-q --steps 40 -o whole.h5");
+  const std::string command = train + "--steps 40 -o auto.h5 --resume=auto";
+  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(command, "auto.h5", "TERM") + "'").status == 143);
+  CHECK(contains(corpus.must(command).err, "auto.h5: step 40"));
+  CHECK(corpus.weights("auto.h5") == corpus.weights("whole.h5"));
+  const std::string before = read_file(corpus.path("auto.h5"));
+  CHECK(contains(corpus.must(command).err, "auto.h5: is finished; more --steps or --epochs go on with it"));
+  CHECK(read_file(corpus.path("auto.h5")) == before);
+  CHECK(contains(corpus.must(train + "--steps 45 -o auto.h5 --resume=auto").err, "auto.h5: step 45"));
+
+  corpus.must("convert -q auto.h5 -o weights.h5");
+  corpus.refused(train + "--steps 40 -o weights.h5 --resume=auto", 1, "weights.h5: holds no training state");
+  corpus.refused(train + "--steps 40 -o new.h5 --resume", 1, "new.h5");
+  corpus.refused(train + "--steps 40 -o new.h5 --resume=later", 2, "'later' is not one of false, true, auto");
+  CHECK_FALSE(corpus.exists("new.h5"));
+}
+
+TEST_CASE("running: fine-tuning starts and goes on with one command line, too") {
+  const Runs corpus;
+  corpus.must(train + "-q --steps 20 -o base.h5");
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
+  const std::string command =
+      "finetune --threads 1 --from base.h5 --train task.tsv --steps 3000 --checkpoint-every 5 -o tuned.h5 --resume=auto";
+  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(command, "tuned.h5", "TERM") + "'").status == 143);
+  corpus.refused(command + " --steps 1", 2, "steps already, more than the 1 that it is to do");
+  corpus.refused(command + " --max-time 200ms", 2, "is not a length of time");
+  const Outcome outcome = corpus.run(command + " --max-time 0.3s");
+  CHECK(outcome.status == 75);
+  CHECK(contains(outcome.err, "the time is over, --resume goes on"));
+  CHECK(corpus.must("inspect tuned.h5 --verify").out == "tuned.h5: no problem found\n");
+}
+
+TEST_CASE("running: --max-time saves and ends with 75, and the run is completed to the same bits") {
+  const Runs corpus;
+  const std::string command = train + "--steps 1500 --checkpoint-every 0 --max-time 0.4s --resume=auto -o timed.h5";
+  int status = 75, runs = 0;
+  for (; status == 75 && runs < 100; ++runs) status = corpus.run(command).status;
+  CHECK(status == 0);
+  CHECK(runs > 1);
+  corpus.must(train + "-q --steps 1500 -o whole.h5");
+  CHECK(corpus.weights("timed.h5") == corpus.weights("whole.h5"));
+  for (const char* wrong : {"soon", "10x", "-5m", "0", "1:2:3:4"}) {
+    corpus.refused(train + "-o x.h5 --max-time=" + std::string(wrong), 2, "is not a length of time; write 90m");
+  }
+}
+
+TEST_CASE("running: SIGUSR1 makes a checkpoint and training goes on, or ends with one") {
+  const Runs corpus;
+  const std::string command = train + "-q --steps 100000 --checkpoint-every 0 --log-every 1 --log log.jsonl -o usr.h5";
+  const std::string wait_for_log = "until test -s log.jsonl; do sleep 0.02; done; ";
+  const std::string body = command + " & " + wait_for_log + "kill -USR1 $!; until test -e usr.h5; do sleep 0.02; done; " +
+                           "cp usr.h5 first.h5; sleep 0.3; kill -TERM $!; wait $!";
+  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + body + "'").status == 143);
+  CHECK(corpus.must("inspect first.h5 --verify").out == "first.h5: no problem found\n");
+  CHECK(corpus.step_of("first.h5") < corpus.step_of("usr.h5"));
+
+  const std::string leaving = "rm -f log.jsonl; " + command + " --on-usr1 exit & until test -s log.jsonl; do sleep 0.02; " +
+                              "done; sleep 0.1; kill -USR1 $!; wait $!";
+  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + leaving + "'").status == 138);
+  CHECK(corpus.must("inspect usr.h5 --verify").out == "usr.h5: no problem found\n");
+}
+
+TEST_CASE("running: checkpoints are made by the clock, and the last ones kept under their own names") {
+  const Runs corpus;
+  corpus.must(train + "-q --steps 22 --checkpoint-every 5 --keep 2 -o kept.h5");
+  CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-20.h5\nkept.step-22.h5\n");
+  CHECK(corpus.weights("kept.h5") == corpus.weights("kept.step-22.h5"));
+  corpus.must(train + "-q --steps 20 -o until20.h5");
+  CHECK(corpus.weights("kept.step-20.h5") != corpus.weights("kept.h5"));
+  // A kept one is a whole checkpoint, with which training goes on.
+  corpus.must("cp kept.step-20.h5 again.h5 && " + train + "-q --steps 22 --resume -o again.h5");
+  CHECK(corpus.weights("again.h5") == corpus.weights("kept.h5"));
+  // Those of a longer run, and other files of like names, are nobody's to delete.
+  corpus.must("touch kept.step-7.h5.txt kept.step-x.h5; " + train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
+  CHECK(corpus.must("ls kept*").out ==
+        "kept.h5\nkept.step-12.h5\nkept.step-20.h5\nkept.step-22.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
+
+  const std::string often = train + "-q --steps 100000 --checkpoint-every 0 --checkpoint-minutes 0.001 -o clock.h5";
+  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(often, "clock.h5", "KILL") + "'").status == 137);
+  CHECK(corpus.must("inspect clock.h5 --verify").out == "clock.h5: no problem found\n");
+  CHECK(corpus.leftovers() <= 1);
+}
+
+TEST_CASE("running: patience ends pre-training when evaluations bring nothing better") {
+  const Runs corpus;
+  const Outcome outcome = corpus.must(train + "--valid valid.h5 --steps 4000 --eval-every 5 --patience 2 -o m.h5");
+  CHECK(contains(outcome.err, "; best validation loss"));
+  CHECK(corpus.step_of("m.h5") < 4000);
+  corpus.refused(train + "--patience 2 -o m.h5", 2, "--patience has no effect without --valid");
+}
+
+TEST_CASE("running: a divergence names the operation, the step, the rate, the documents and the last checkpoint") {
+  const Runs corpus;
+  const std::string wild = train + "-q --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 --steps 500 -o wild.h5 ";
+  const Outcome outcome = corpus.run(wild);
+  CHECK(outcome.status == 3);
+  CHECK(lines_in(outcome.err) == 1);
+  for (const char* part : {" diverged: loss ", ", gradient norm ", ", learning rate ", "first not finite: the result of ",
+                           "decoder/", "it read documents of train.h5: 0", "no checkpoint was made"}) {
+    CAPTURE(part);
+    CHECK(contains(outcome.err, part));
+  }
+  CHECK_FALSE(corpus.exists("wild.h5"));
+  // What was saved before stays, and is said to.
+  corpus.must(train + "-q --optimizer sgd --clip 0 --steps 20 --schedule constant --learning-rate 1e-3 -o good.h5");
+  const std::string before = read_file(corpus.path("good.h5"));
+  corpus.must("cp good.h5 kept.h5");
+  const Outcome overflow = corpus.run(wild + "--checkpoint-every 1");
+  CHECK(overflow.status == 3);
+  if (corpus.exists("wild.h5")) {
+    CHECK(contains(overflow.err, "wild.h5 holds step "));
+    CHECK(corpus.must("inspect wild.h5 --verify").out == "wild.h5: no problem found\n");
+  }
+}
