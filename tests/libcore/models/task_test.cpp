@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "heddle/decoding/predict.hpp"
+#include "heddle/models/decoder.hpp"
 #include "heddle/training/trainer.hpp"
 #include "support/tensors.hpp"
 
@@ -251,6 +252,50 @@ TEST_CASE("tasks: dropped pieces are masks, others in each epoch, never special 
   CHECK(loss_at(0.3, 0) != loss_at(0, 0));
   // With every piece dropped, examples differ in length only, and all epochs are alike.
   CHECK(loss_at(1, 0) == doctest::Approx(loss_at(1, 1)).epsilon(1e-12));
+}
+
+TEST_CASE("tasks: the auxiliary loss of a decoder is the mean of its texts' next tokens, times the weight") {
+  const auto examples = examples_for(models::Architecture::decoder, 6);
+  training::Plan plan;
+  plan.training.batch_size = 6;
+  models::TaskModel model = model_of(models::Architecture::decoder, task_of(Task::classify));
+  training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+  const auto loss = [&] {
+    const auto batch = objective.batch(0, 6);
+    return static_cast<double>(batch.loss({}, batch.counts).value()[0]);
+  };
+  const double alone = loss();
+  objective.predict_text({0.5, std::nullopt});
+  const double with_text = loss();
+  const auto& decoder = dynamic_cast<const models::Decoder&>(model.body());
+  double nats = 0, targets = 0;
+  for (const data::TaskExample& example : examples) {
+    const auto& ids = example.sequence.ids;
+    const auto length = static_cast<Index>(ids.size());
+    const Tensor logits = decoder.logits(decoder.hidden(TokenIds({1, length}, ids))).value();
+    std::vector<TokenId> next(ids.begin() + 1, ids.end());
+    next.push_back(-1);
+    for (const double loss_of_token : ops::negative_log_likelihoods(logits, next)) nats += loss_of_token;
+    targets += static_cast<double>(length - 1);
+  }
+  CHECK(with_text == doctest::Approx(alone + 0.5 * nats / targets).epsilon(1e-10));
+}
+
+TEST_CASE("tasks: the auxiliary loss of an encoder has other masks in each epoch, and does not depend on micro-batches") {
+  const auto examples = examples_of(8);
+  training::Plan plan;
+  plan.training.batch_size = 8;
+  models::TaskModel model = model_of(models::Architecture::encoder, task_of(Task::label));
+  training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+  objective.predict_text({2, data::MaskVocabulary(vocabulary)});
+  const auto all = objective.batch(0, 8), first = objective.batch(0, 3), second = objective.batch(3, 5);
+  training::Counts sum = first.counts;
+  sum += second.counts;
+  CHECK(sum.text_targets == all.counts.text_targets);
+  const double parts = first.loss({}, sum).value()[0] + second.loss({}, sum).value()[0];
+  CHECK(parts == doctest::Approx(static_cast<double>(all.loss({}, all.counts).value()[0])).epsilon(1e-12));
+  const auto later = objective.batch(8, 8);
+  CHECK(later.loss({}, later.counts).value()[0] != all.loss({}, all.counts).value()[0]);
 }
 
 TEST_CASE("tasks: an epoch has every example once, in another order each time") {
