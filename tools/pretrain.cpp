@@ -42,7 +42,9 @@ int main(int argc, char** argv) {
                       "tokenizer.h5 -o tokens.h5 text.txt");
     check<UsageError>(!options.output.empty(), "-o names the model file to write");
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
-    cli::keep_inputs({options.train, options.valid}, {options.output, best_path(options.output), options.log});
+    std::vector<std::string> inputs{options.valid};
+    for (const std::string& word : options.train) inputs.push_back(training_file(word).path);
+    cli::keep_inputs(inputs, {options.output, best_path(options.output), options.log});
     catch_usr1(options.control);
     return PretrainRun(options, arguments).run();
   });

@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "heddle/formats/json_archive.hpp"
-#include "heddle/formats/token_file.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "make_objective.hpp"
+#include "training_files.hpp"
 
 namespace heddle {
 
@@ -27,31 +27,34 @@ double resident_bytes() {
 }
 
 struct Tokens {
-  std::unique_ptr<data::TokenSource> source;
+  std::unique_ptr<TrainingFiles> files;  // or, without any,
+  std::unique_ptr<data::TokensInMemory> memory;
   std::optional<text::Tokenizer> tokenizer = {};
+
+  const data::TokenSource& source() const { return files ? files->tokens() : *memory; }
 };
 
 Tokens token_source(const PretrainOptions& options) {
   if (!options.train.empty()) {
-    auto file = std::make_unique<formats::TokenFile>(options.train);
-    text::Tokenizer tokenizer = file->tokenizer();
-    return {std::move(file), std::move(tokenizer)};
+    auto files = std::make_unique<TrainingFiles>(options.train);
+    text::Tokenizer tokenizer = files->first().tokenizer();
+    return {std::move(files), nullptr, std::move(tokenizer)};
   }
   const Index vocab = options.model.vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
   std::vector<TokenId> ids(static_cast<std::size_t>(2 * options.model.context));
-  return {std::make_unique<data::TokensInMemory>(std::move(ids), vocab)};
+  return {nullptr, std::make_unique<data::TokensInMemory>(std::move(ids), vocab)};
 }
 
 // Runs steps in a simulation; returns what the second one adds up to.
 void simulate(const PretrainOptions& options, const Tokens& tokens, Estimate& result) {
   models::ModelConfig config = options.model;
-  if (config.vocab_size == 0) config.vocab_size = tokens.source->vocab_size();
+  if (config.vocab_size == 0) config.vocab_size = tokens.source().vocab_size();
   const Simulation simulation;
   const auto model = models::make_model(config, 0);
   const training::Plan plan = options.setup.plan(0);
   const auto objective = make_objective(
-      *model, {*tokens.source, nullptr, tokens.tokenizer ? &*tokens.tokenizer : nullptr}, options.setup.masking, plan);
+      *model, {tokens.source(), nullptr, tokens.tokenizer ? &*tokens.tokenizer : nullptr}, options.setup.masking, plan);
   training::Trainer trainer(*objective, plan);
   trainer.step();
   const double before = matmul_flops();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heddle/models/config.hpp"
 #include "make_objective.hpp"
@@ -11,7 +12,8 @@
 namespace heddle {
 
 struct PretrainOptions {
-  std::string train, valid, output, preset, log;
+  std::vector<std::string> train;
+  std::string valid, output, preset, log;
   bool dry_run = false, json = false;
   Index patience = 0;
   RunControl control;
@@ -21,7 +23,8 @@ struct PretrainOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("train", "token file to train on, made by tokenize").not_empty().takes("FILE"), self.train);
+    visitor(Field("train", "token file to train on, made by tokenize; of several, each is read as often in an epoch as its "
+                  "weight says, once unless told otherwise").not_empty().takes("FILE[:WEIGHT],..."), self.train);
     visitor(Field("valid", "token file to evaluate on; the best model so far is kept as OUTPUT.best.h5")
                 .not_empty()
                 .takes("FILE"),

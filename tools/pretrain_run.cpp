@@ -19,27 +19,27 @@ std::optional<formats::ModelFile> file_to_resume(const PretrainOptions& options)
 PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), resumed_(file_to_resume(options)), train_(options.train),
       provenance_(formats::start_provenance(arguments.command_line())) {
-  const text::Tokenizer tokenizer = train_.tokenizer();
+  const text::Tokenizer tokenizer = train_.first().tokenizer();
   if (!options.valid.empty()) {
     valid_.emplace(options.valid);
     check<DataError>(valid_->tokenizer().fingerprint() == tokenizer.fingerprint(), options.valid,
-                     ": was encoded with another tokenizer than ", options.train,
-                     "; encode it with the same one (tokenize -t ", options.train, ")");
+                     ": was encoded with another tokenizer than ", train_.first().name(),
+                     "; encode it with the same one (tokenize -t ", train_.first().name(), ")");
   }
-  formats::add_input(provenance_, "train", options.train);
+  train_.add_to(provenance_);
   if (valid_) formats::add_input(provenance_, "valid", options.valid);
   if (resumed_) {
     resume(*resumed_);
   } else {
     models::ModelConfig& config = options_.model;
-    if (config.vocab_size == 0) config.vocab_size = train_.vocab_size();
+    if (config.vocab_size == 0) config.vocab_size = train_.tokens().vocab_size();
     model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
   check_objective(options.objective, model_->config().arch, arguments);
   TrainingSetup& setup = options_.setup;
   settle_length(setup.training, arguments);
   setup.training.precision = choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
-  objective_ = make_objective(*model_, {train_, valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
+  objective_ = make_objective(*model_, {train_.tokens(), valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
                               setup.plan(arguments.common().seed));
   session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience}, arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
@@ -58,7 +58,7 @@ void PretrainRun::resume(const formats::ModelFile& file) {
 void PretrainRun::save(const std::string& path, Keep keep) const {
   formats::ModelWriter writer(path);
   writer.config(model_->config());
-  writer.tokenizer(train_.tokenizer_model());
+  writer.tokenizer(train_.first().tokenizer_model());
   writer.weights(formats::named_tensors(model_->parameters()));
   writer.history(session_->history());
   if (keep == Keep::everything) writer.training(session_->record(), session_->moments());
@@ -68,7 +68,7 @@ void PretrainRun::save(const std::string& path, Keep keep) const {
 void PretrainRun::describe_start() const {
   const models::ModelConfig& config = model_->config();
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", config.vocab_size,
-                             ", ", grouped(train_.size()), " training tokens, ", session_->total_steps(), " steps"));
+                             ", ", grouped(train_.tokens().size()), " training tokens, ", session_->total_steps(), " steps"));
 }
 
 int PretrainRun::run() {

@@ -9,6 +9,7 @@
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "pretrain_options.hpp"
+#include "training_files.hpp"
 #include "training_session.hpp"
 
 namespace heddle {
@@ -30,7 +31,7 @@ class PretrainRun {
   PretrainOptions options_;
   const cli::Arguments& arguments_;
   std::optional<formats::ModelFile> resumed_;
-  formats::TokenFile train_;
+  TrainingFiles train_;
   std::optional<formats::TokenFile> valid_;
   formats::Provenance provenance_;
   std::unique_ptr<models::Model> model_;

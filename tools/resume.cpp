@@ -11,10 +11,12 @@ namespace {
 const std::set<std::string> may_change{"precision",        "steps",    "epochs", "eval_every", "eval_tokens",
                                        "checkpoint_every", "log_every"};
 
-const formats::ProvenanceInput* input_of(const formats::Provenance& provenance, const std::string& role) {
-  const auto& inputs = provenance.own.inputs;
-  const auto found = std::ranges::find(inputs, role, &formats::ProvenanceInput::role);
-  return found == inputs.end() ? nullptr : &*found;
+std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& provenance, const std::string& role) {
+  std::vector<formats::ProvenanceInput> inputs;
+  for (const formats::ProvenanceInput& input : provenance.own.inputs) {
+    if (input.role == role || input.role.starts_with(role + ",")) inputs.push_back(input);
+  }
+  return inputs;
 }
 
 }  // namespace
@@ -35,12 +37,17 @@ void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Ar
 }
 
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role) {
-  const formats::Provenance made = file.file().provenance();
-  const formats::ProvenanceInput* before = input_of(made, role);
-  const formats::ProvenanceInput* here = input_of(now, role);
-  check<DataError>(before != nullptr && before->xxh128 == here->xxh128, here->name, ": is not the file that ",
-                   file.file().path(), " was trained on (", before == nullptr ? "?" : before->name,
-                   "); resuming needs the same one");
+  const auto before = inputs_of(file.file().provenance(), role), here = inputs_of(now, role);
+  const std::string& path = file.file().path();
+  for (std::size_t i = 0; i < std::max(before.size(), here.size()); ++i) {
+    check<DataError>(i < here.size(), path, ": was trained on ", before[std::min(i, before.size() - 1)].name,
+                     " too; resuming needs the same files");
+    check<DataError>(i < before.size() && before[i].xxh128 == here[i].xxh128, here[i].name, ": is not the file that ",
+                     path, " was trained on (", i < before.size() ? before[i].name : "?",
+                     "); resuming needs the same one");
+    check<DataError>(before[i].role == here[i].role, here[i].name, ": is given as '", here[i].role, "', and ", path,
+                     " was trained with '", before[i].role, "'; resuming needs the same weights");
+  }
 }
 
 }  // namespace heddle

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "heddle/base/error.hpp"
-#include "heddle/data/token_batches.hpp"
+#include "heddle/data/permutation.hpp"
 
 namespace heddle::data {
 

@@ -1,7 +1,5 @@
 #include "heddle/data/masked_batches.hpp"
 
-#include "heddle/data/permutation.hpp"
-
 namespace heddle::data {
 
 MaskedWindows::MaskedWindows(const TokenSource& source, MaskVocabulary vocabulary, const MaskedText& options)
@@ -14,16 +12,12 @@ MaskedWindows::MaskedWindows(const TokenSource& source, MaskVocabulary vocabular
   check<UsageError>(body_ >= least, "a context of ", options.time, " has no room for text between special tokens");
   check<DataError>(source.size() >= least, source.name(), ": no text to mask in ", source.size(), " tokens");
   windows_ = source.size() / body_ + (source.size() % body_ >= least ? 1 : 0);
-}
-
-MaskedWindows::Place MaskedWindows::place_of(Index sample) const {
-  const Index epoch = sample / windows_;
-  return {Permutation(windows_, options_.seed, static_cast<std::uint64_t>(epoch))(sample % windows_), epoch};
+  order_.emplace(source, windows_, body_, options.seed);
 }
 
 MaskedBatch MaskedWindows::batch(Index first, Index count) const {
   std::vector<Place> places;
-  for (Index sample = first; sample < first + count; ++sample) places.push_back(place_of(sample));
+  for (Index sample = first; sample < first + count; ++sample) places.push_back((*order_)(sample));
   return batch_of(places);
 }
 
@@ -63,7 +57,7 @@ MaskedBatch MaskedWindows::batch_of(const std::vector<Place>& places) const {
 MaskedWindows::Sequence MaskedWindows::sequence(const Place& place) const {
   static const std::uint64_t masks = random_site("data/masks"), pairs = random_site("data/pairs");
   const bool changes = options_.masking.masking == MaskingKind::dynamic;
-  const auto draw = static_cast<std::uint64_t>(changes ? place.epoch * windows_ + place.window : place.window);
+  const auto draw = static_cast<std::uint64_t>(changes ? place.pass * windows_ + place.window : place.window);
   const Index begin = place.window * body_;
   std::vector<TokenId> text(static_cast<std::size_t>(std::min(body_, source_.size() - begin)));
   source_.read(begin, text);

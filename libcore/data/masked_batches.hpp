@@ -1,9 +1,11 @@
 // Batches of a token stream for predicting masked tokens.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "heddle/data/masking.hpp"
+#include "heddle/data/sample_order.hpp"
 #include "heddle/data/token_source.hpp"
 
 namespace heddle::data {
@@ -30,34 +32,31 @@ struct MaskedText {
 // The stream is cut into windows, which may begin and end within documents and span several (RoBERTa's "full
 // sentences"); documents end as the stream has them, with a special token that is never masked. A sequence is
 //   classification, window, separator   or, as a pair cut at random,   classification, A, separator, B, separator
-// The last window of all is shorter. An epoch takes all windows in a random order; which window is sample g, and its
-// masks, are functions of (seed, g), or, static masks, of (seed, window).
+// The last window of all is shorter. An epoch takes them in the order of a SampleOrder; the masks of sample g are a
+// function of (seed, g), or, static masks, of (seed, window).
 class MaskedWindows {
  public:
   // Throws DataError for a source without tokens to mask, and UsageError for a time without room for them.
   MaskedWindows(const TokenSource& source, MaskVocabulary vocabulary, const MaskedText& options);
 
-  Index windows_per_epoch() const { return windows_; }
+  Index windows_per_epoch() const { return order_->samples_per_epoch(); }
   Index tokens_a_window() const { return body_; }  // of the stream
   // Samples [first, first + count).
   MaskedBatch batch(Index first, Index count) const;
   // Where the window of a sample begins.
-  Index offset_of(Index sample) const { return place_of(sample).window * body_; }
+  Index offset_of(Index sample) const { return (*order_)(sample).window * body_; }
   const TokenSource& source() const { return source_; }
   // Windows [first, first + count) with the masks of the first epoch, for evaluation.
   MaskedBatch in_order(Index first, Index count) const;
 
  private:
-  struct Place {
-    Index window, epoch;
-  };
+  using Place = SampleOrder::Place;
   struct Sequence {
     std::vector<TokenId> ids;
     Index first_length;  // of the first segment, with its special tokens
     Masked masked;
     TokenId unrelated;
   };
-  Place place_of(Index sample) const;
   MaskedBatch batch_of(const std::vector<Place>& places) const;
   Sequence sequence(const Place& place) const;
   void make_unrelated(std::span<TokenId> second, const RandomStream& stream) const;
@@ -67,6 +66,7 @@ class MaskedWindows {
   MaskedText options_;
   bool pairs_;
   Index body_, windows_;
+  std::optional<SampleOrder> order_;
 };
 
 }  // namespace heddle::data

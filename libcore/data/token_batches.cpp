@@ -4,22 +4,28 @@
 
 namespace heddle::data {
 
-TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed)
-    : source_(source), time_(time), seed_(seed) {
-  const Index predictable = source.size() - 1, whole = predictable / time;
+namespace {
+
+// One window is given up so that windows may begin anywhere.
+Index windows_in(const TokenSource& source, Index time) {
+  const Index whole = (source.size() - 1) / time;
   check<DataError>(whole >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", time + 1,
                    " that a context of ", time, " needs; use more text, or a model of a smaller --context");
-  // One window is given up so that windows may begin anywhere.
-  windows_ = whole > 1 ? whole - 1 : 1;
-  slack_ = predictable - windows_ * time;
+  return whole > 1 ? whole - 1 : 1;
 }
+
+}  // namespace
+
+TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed)
+    : source_(source), time_(time), slack_(source.size() - 1 - windows_in(source, time) * time), seed_(seed),
+      order_(source, windows_in(source, time), time, seed) {}
 
 Index TrainingWindows::offset_of(Index sample) const {
   static const std::uint64_t site = random_site("data/shift");
-  const auto epoch = static_cast<std::uint64_t>(sample / windows_);
-  const auto shift = static_cast<Index>(
-      RandomStream(seed_, site, epoch).below(0, static_cast<std::uint64_t>(std::min(slack_, time_) + 1)));
-  return shift + Permutation(windows_, seed_, epoch)(sample % windows_) * time_;
+  const auto [window, pass] = order_(sample);
+  const RandomStream stream(seed_, site, static_cast<std::uint64_t>(pass));
+  const auto shift = static_cast<Index>(stream.below(0, static_cast<std::uint64_t>(std::min(slack_, time_) + 1)));
+  return shift + window * time_;
 }
 
 TokenBatch TrainingWindows::batch(Index first, Index batch) const {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "heddle/data/permutation.hpp"
+#include "heddle/data/sample_order.hpp"
 #include "heddle/data/token_source.hpp"
 
 namespace heddle::data {
@@ -16,13 +16,13 @@ struct TokenBatch {
 };
 
 // Training windows. An epoch shifts the stream by a random offset, cuts it into windows of `time` tokens and takes them
-// in a random order; which window is sample g is a function of (seed, g), so any place in training is reached at once.
+// in the order of a SampleOrder.
 class TrainingWindows {
  public:
   // Throws DataError when the source has no window of time + 1 tokens.
   TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed);
 
-  Index windows_per_epoch() const { return windows_; }
+  Index windows_per_epoch() const { return order_.samples_per_epoch(); }
   // Samples [first, first + batch).
   TokenBatch batch(Index first, Index batch) const;
   // Where the window of a sample begins.
@@ -31,8 +31,9 @@ class TrainingWindows {
 
  private:
   const TokenSource& source_;
-  Index time_, windows_, slack_;
+  Index time_, slack_;
   std::uint64_t seed_;
+  SampleOrder order_;
 };
 
 // Calls body(batch) for batches that predict each of the first `limit` tokens but the first exactly once (0: all), each

@@ -23,6 +23,13 @@ class TokenSource {
   virtual std::string name() const = 0;
   virtual std::string name_at(Index) const { return name(); }
   virtual Index document_at(Index) const { return 0; }
+
+  // Tokens [begin, end) that training reads `weight` times an epoch.
+  struct Part {
+    Index begin, end;
+    double weight;
+  };
+  virtual std::vector<Part> parts() const { return {{0, size(), 1}}; }
 };
 
 class TokensInMemory : public TokenSource {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "heddle/data/token_batches.hpp"
+#include "heddle/data/permutation.hpp"
 #include "heddle/models/decoder.hpp"
 #include "heddle/models/encoder.hpp"
 #include "heddle/models/task_batch.hpp"

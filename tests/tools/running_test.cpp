@@ -109,6 +109,35 @@ TEST_CASE("running: checkpoints are made by the clock, and the last ones kept un
   CHECK(corpus.leftovers() <= 1);
 }
 
+TEST_CASE("running: several training files are one text, or are read as often as their weights say") {
+  const Runs corpus;
+  corpus.must("head -n 100 train.txt > a.txt && tail -n +101 train.txt > b.txt");
+  corpus.must("tokenize -q -t tokenizer.h5 -o a.h5 a.txt && tokenize -q -t tokenizer.h5 -o b.h5 b.txt && "
+              "tokenize -q -t tokenizer.h5 --documents file -o both.h5 a.txt b.txt");
+  const std::string rest = " --threads 1 -q --steps 30 --learning-rate 5e-3" + tiny_model;
+  corpus.must("pretrain --train a.h5 --train b.h5 -o two.h5" + rest);
+  corpus.must("pretrain --train both.h5 -o one.h5" + rest);
+  CHECK(corpus.weights("two.h5") == corpus.weights("one.h5"));
+  corpus.must("pretrain --train a.h5,b.h5:2.5 -o weighted.h5" + rest);
+  CHECK(corpus.weights("weighted.h5") != corpus.weights("two.h5"));
+  CHECK(contains(corpus.must("inspect weighted.h5").out, "train, weight 2.5"));
+
+  corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5 --max-time 0.001s --resume=auto" + rest + "|| test $? = 75");
+  corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5 --resume=auto" + rest);
+  CHECK(corpus.weights("part.h5") == corpus.weights("weighted.h5"));
+  const std::string more = " -o weighted.h5 --resume --steps 40";
+  corpus.refused("pretrain --train a.h5,b.h5" + more, 1, "b.h5: is given as 'train', and weighted.h5 was trained with "
+                 "'train, weight 2.5'");
+  corpus.refused("pretrain --train a.h5" + more, 1, "weighted.h5: was trained on b.h5 too");
+  corpus.refused("pretrain --train b.h5:2.5,a.h5" + more, 1, "b.h5: is not the file that weighted.h5 was trained on (a.h5)");
+  corpus.refused("pretrain --train a.h5:0 -o x.h5", 2, "a.h5:0: the weight must be more than 0");
+  corpus.refused("pretrain --train a.h5,none.h5 -o x.h5", 1, "none.h5");
+  corpus.refused("pretrain --train a.h5,b.h5 -o b.h5", 2, "b.h5: would be written over b.h5");
+  // A colon may be part of a name.
+  corpus.must("cp b.h5 b:2 && pretrain --train a.h5,b:2 -o colon.h5" + rest);
+  CHECK(corpus.weights("colon.h5") == corpus.weights("two.h5"));
+}
+
 TEST_CASE("running: patience ends pre-training when evaluations bring nothing better") {
   const Runs corpus;
   const Outcome outcome = corpus.must(train + "--valid valid.h5 --steps 4000 --eval-every 5 --patience 2 -o m.h5");

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "heddle/data/permutation.hpp"
+
 using namespace heddle;
 
 namespace {

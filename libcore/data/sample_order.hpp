@@ -1,0 +1,35 @@
+// In which order training reads the windows that a stream of tokens is cut into.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heddle/data/token_source.hpp"
+
+namespace heddle::data {
+
+// An epoch reads every window of a part as often as the part's weight says, once unless told otherwise, in a random
+// order of all; a weight of 1.5 reads each window once and half of them twice, 0.5 one half in one epoch and the other
+// in the next. Which window is sample g is a function of (seed, g), so that any place in training is reached at once.
+class SampleOrder {
+ public:
+  // Windows of `width` tokens, `windows` in all; a window is of the part that its first token is of. Throws DataError
+  // where no part has both a window and a weight.
+  SampleOrder(const TokenSource& tokens, Index windows, Index width, std::uint64_t seed);
+
+  Index samples_per_epoch() const { return samples_; }
+  struct Place {
+    Index window, pass;  // how often the window was read before
+  };
+  Place operator()(Index sample) const;
+
+ private:
+  struct Part {
+    Index first, windows, samples;  // its windows, and how many of them an epoch reads
+  };
+  std::vector<Part> parts_;
+  Index samples_ = 0;
+  std::uint64_t seed_;
+};
+
+}  // namespace heddle::data
