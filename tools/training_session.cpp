@@ -1,5 +1,7 @@
 #include "training_session.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -31,6 +33,12 @@ double seconds_of(const std::string& max_time) {
   } catch (const UsageError& error) {
     throw UsageError(concatenate("--max-time: ", error.what()));
   }
+}
+
+double most_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
 // Before the names of an evaluation's figures in the history.
@@ -175,6 +183,7 @@ int TrainingSession::run(const std::function<void()>& save_last, const std::func
                                    saved_step_ > 0 ? concatenate(options_.output, " holds step ", saved_step_)
                                                    : std::string("no checkpoint was made")));
   }
+  arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
   if (is_finished()) {
     arguments_.say(summary());
     return 0;

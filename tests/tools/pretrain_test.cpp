@@ -216,10 +216,59 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
   const auto shape = nlohmann::json::parse(corpus.must("pretrain --preset gpt2 --dry-run --json").out);
   CHECK(shape["parameters"] == 124439808);
   CHECK(shape["memory_bytes"].get<double>() > 2e9);
+  CHECK(shape["memory"]["weights_bytes"] == 4.0 * 124439808);
+  CHECK(shape["memory"]["optimizer_bytes"] == 8.0 * 124439808);
+  CHECK(shape["memory"]["average_bytes"] == 0);
+  CHECK(shape["checkpoint_bytes"].get<double>() == doctest::Approx(12.0 * 124439808).epsilon(0.001));
   CHECK(shape["flops_per_step"].get<double>() > 1e12);
   CHECK(shape["seconds_per_step"].get<double>() > 0);
-  const auto file = nlohmann::json::parse(corpus.must(train_command("none.h5", "--dry-run --json")).out);
+  const auto file = nlohmann::json::parse(corpus.must(train_command("none.h5", "--dry-run --json --ema 0.9")).out);
   CHECK(file["parameters"].get<long>() > 0);
+  CHECK(file["memory"]["average_bytes"] == file["memory"]["weights_bytes"]);
   CHECK_FALSE(std::filesystem::exists(corpus.path("none.h5")));
-  CHECK(contains(corpus.must("pretrain --preset nano --vocab-size 65 --dry-run").out, "parameters"));
+  CHECK(corpus.leftovers() == 0);
+  const Outcome text = corpus.must("pretrain --preset nano --vocab-size 65 --dry-run --threads 2");
+  for (const char* part : {"parameters", "\n  activations ", "s a step, measured; ", "\ndisk ", "\n#SBATCH --cpus-per-task=2 --mem="}) {
+    CAPTURE(part);
+    CHECK(contains(text.out, part));
+  }
+  CHECK(contains(corpus.must("pretrain --preset bert-large --vocab-size 300 --dry-run --batch-size 64").out,
+                 "estimated from the machine's rates"));
+}
+
+// The real runs that the estimate is compared with. Time on a busy machine is nobody's fault, so a few are tried.
+TEST_CASE("pretrain: the dry run's memory is within 10 % of the real run's, and its time within 20 %") {
+  const SmallCorpus corpus;
+  for (const std::string shape : {" --layers 4 --width 128 --heads 4 --context 64 --batch-size 16 --steps 60",
+                                  " --arch encoder --layers 2 --width 192 --heads 4 --context 64 --batch-size 32 --steps 40 "
+                                  "--ema 0.9"}) {
+    CAPTURE(shape);
+    if (contains(shape, "encoder")) {
+      corpus.must("tokenize -q --train --model wordpiece --vocab-size 300 -o tokenizer.h5 train.txt");
+      for (const std::string part : {"train", "valid"}) {
+        corpus.must("tokenize -q -t tokenizer.h5 -o " + part + ".h5 " + part + ".txt");
+      }
+    }
+    const std::string command = "pretrain --threads 1 --train train.h5 --valid valid.h5 --eval-every 20 " + shape;
+    double memory_error = 1, time_error = 1;
+    for (int attempt = 0; attempt < 8 && (memory_error > 0.1 || time_error > 0.2); ++attempt) {
+      const auto foreseen = nlohmann::json::parse(corpus.must(command + " --dry-run --json").out);
+      const Outcome run = corpus.must(command + " -v -o m.h5 --log log.jsonl");
+      const std::size_t at = run.err.find("most memory: ");
+      REQUIRE(at != std::string::npos);
+      const double memory = std::stod(run.err.substr(at + 13)) * (1 << 20);
+      double tokens = 0, rates = 0, lines = 0;
+      for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) {
+        if (!line.contains("tokens_per_second")) continue;
+        tokens = line["tokens"].get<double>() / line["step"].get<double>();
+        rates += 1 / line["tokens_per_second"].get<double>();
+        lines += 1;
+      }
+      memory_error = std::abs(foreseen["memory_bytes"].get<double>() / memory - 1);
+      time_error = std::abs(foreseen["seconds_per_step"].get<double>() / (tokens * rates / lines) - 1);
+      MESSAGE("memory off by " << memory_error << ", time by " << time_error);
+    }
+    CHECK(memory_error <= 0.1);
+    CHECK(time_error <= 0.2);
+  }
 }
