@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/tensor/matmul.hpp"
+
 namespace heddle::models {
 
 namespace {
@@ -40,6 +42,7 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Decod
   for (const Index count : added) {
     check<ShapeError>(count >= 1 && count <= ids.shape[1], "a row adds ", count, " of ", ids.shape[1], " tokens");
   }
+  const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
   Tensor x = stack().embed(ids, state.seen_).value();
   const nn::StepRows rows{state.seen_, added};
   for (std::size_t i = 0; i < state.layers_.size(); ++i) {

@@ -35,7 +35,8 @@ class Decoder : public Model {
   // An empty state for sequences of up to `capacity` tokens, at most the context; `cache` is what it is stored as.
   DecoderState start(Index batch, Index capacity, Element cache = Element::real) const;
   // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the rest is padding.
-  // Returns the logits that follow each row's last token: [batch, vocab].
+  // Returns the logits that follow each row's last token: [batch, vocab]. A row's bits depend on whether time is 1, but
+  // not on the other rows, as far as RowKernels allow.
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, DecoderState& state) const;
 
  private:

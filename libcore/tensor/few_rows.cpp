@@ -141,8 +141,12 @@ Tensor prepared(const MatrixView& x) {
 
 }  // namespace
 
-bool takes_few_rows(const MatrixView& a, const MatrixView& b) {
-  return a.rows <= most_rows && a.element != Element::int8 && !a.transposed && b.transposed;
+bool can_read_in_place(const MatrixView& a, const MatrixView& b) {
+  return a.element != Element::int8 && !a.transposed && b.transposed;
+}
+
+bool is_few_rows(const MatrixView& a) {
+  return a.rows <= most_rows;
 }
 
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {

@@ -6,8 +6,9 @@
 
 namespace heddle {
 
-// Whether few_row_product() is the way to multiply these.
-bool takes_few_rows(const MatrixView& a, const MatrixView& b);
+// Whether few_row_product() can multiply these, and whether there are so few rows that nothing is faster.
+bool can_read_in_place(const MatrixView& a, const MatrixView& b);
+bool is_few_rows(const MatrixView& a);
 
 // a: Real or bfloat16, rows contiguous; b: the transpose of a matrix of any element type.
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink);

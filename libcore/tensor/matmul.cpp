@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
@@ -115,15 +116,37 @@ void blas_product(const MatrixView& a, const MatrixView& b, const TileSink& sink
   });
 }
 
+thread_local RowKernels row_kernels = RowKernels::by_count;
+
+// `kernel` is the one that packs.
+bool reads_in_place(const MatrixView& a, const MatrixView& b, const MicroKernel* kernel) {
+  if (!can_read_in_place(a, b)) return false;
+  const bool few = is_few_rows(a);
+  switch (row_kernels) {
+    case RowKernels::few:
+      return few || kernel == nullptr || kernel == float_kernel();
+    case RowKernels::many:
+      return few && kernel == nullptr;
+    case RowKernels::by_count:
+      break;
+  }
+  return few;
+}
+
 void product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
   if (a.rows == 0 || b.columns == 0) return;
-  if (takes_few_rows(a, b)) return few_row_product(a, b, sink);
   const MicroKernel* kernel = kernel_for(a, b);
+  if (reads_in_place(a, b, kernel)) return few_row_product(a, b, sink);
   if (kernel == nullptr) return blas_product(a, b, sink);
   packed_product(*kernel, a, b, sink);
 }
 
 }  // namespace
+
+RowKernelsScope::RowKernelsScope(RowKernels kernels) : before_(std::exchange(row_kernels, kernels)) {}
+RowKernelsScope::~RowKernelsScope() {
+  row_kernels = before_;
+}
 
 void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
   check_shapes(a, b, a.rows, b.columns);

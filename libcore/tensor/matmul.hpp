@@ -17,6 +17,26 @@ void matmul(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Rea
 using TileSink = std::function<void(const Real* values, Index stride, const Tile& tile)>;
 void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink);
 
+// Which kernels multiply rows by weights, a transposed matrix. Each takes sums in an order of its own, so that a row
+// has the same bits among any number of others only where the number does not choose.
+enum class RowKernels {
+  by_count,  // whichever are faster for so many rows
+  few,       // those that read every weight where it lies; but more than 24 rows by weights of fewer bits take the
+             // processor's matrix units, where it has any
+  many,      // those that pack; where the processor lacks them, by_count
+};
+// While it lives, products that the calling thread starts take these kernels.
+class RowKernelsScope {
+ public:
+  explicit RowKernelsScope(RowKernels kernels);
+  ~RowKernelsScope();
+  RowKernelsScope(const RowKernelsScope&) = delete;
+  RowKernelsScope& operator=(const RowKernelsScope&) = delete;
+
+ private:
+  RowKernels before_;
+};
+
 // Floating-point operations of all matrix products so far: 2 m n k each. Operations that multiply inside tasks
 // (operand.hpp) count their products themselves, so that a Simulation sees them too.
 double matmul_flops();

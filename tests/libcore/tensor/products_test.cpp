@@ -216,6 +216,30 @@ TEST_CASE("matmul: up to 24 rows have the same bits alone and together") {
   }
 }
 
+TEST_CASE("matmul: with one kind of kernels for rows, any number of them have the same bits alone and together") {
+  const Index rows = 61, columns = 85, depth = 1100;
+  const Tensor a = normal_tensor({rows, depth}, 1), b = normal_tensor({columns, depth}, 2);
+  const auto product = [&](Index first, Index count) {
+    const Tensor part({count, columns});
+    matmul(matrix(a).rows_in(first, first + count), transpose(b), target(part));
+    return part.elements();
+  };
+  std::vector<std::vector<Real>> all;
+  for (const RowKernels kernels : {RowKernels::few, RowKernels::many}) {
+    const RowKernelsScope scope(kernels);
+    const Tensor together({rows, columns}, product(0, rows));
+    all.push_back(together.elements());
+    for (const Index count : {1, 3, 24, 25, 40}) {
+      for (Index first = 0; first + count <= rows; first += count) {
+        CHECK(product(first, count) == together.narrowed(0, first, count).elements());
+      }
+    }
+  }
+  if (float_kernel() == nullptr) return;
+  CHECK(all[0] != all[1]);
+  CHECK(product(0, rows) == all[1]);  // what is faster for so many
+}
+
 TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else") {
   using Of = Triangle::Of;
   for (const Precision wanted : precisions()) {
