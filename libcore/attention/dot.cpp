@@ -2,6 +2,8 @@
 // Source: Vaswani et al. 2017, "Attention is all you need", equation 1.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "heddle/attention/attention.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -10,11 +12,16 @@ namespace heddle {
 
 namespace {
 
-// The keys and values of all positions so far: [batch, heads, capacity, head_width] each.
+// The keys and values of all positions so far: [places, heads, capacity, head_width] each. A row of the batch has a
+// place there, so that rows leave and change their order without a copy.
 class KeyValueCache : public AttentionState {
  public:
   KeyValueCache(Index batch, Index capacity, HeadShape shape, Element element)
-      : keys_({batch, shape.heads, capacity, shape.width}, element), values_(keys_.shape(), element) {
+      : keys_({batch, shape.heads, capacity, shape.width}, element),
+        values_(keys_.shape(), element),
+        places_(static_cast<std::size_t>(batch)),
+        lengths_(places_.size(), 0) {
+    std::iota(places_.begin(), places_.end(), Index{0});
     // Masked positions count nothing, but nothing times what memory happens to hold may be no number.
     keys_.fill(0);
     values_.fill(0);
@@ -24,35 +31,71 @@ class KeyValueCache : public AttentionState {
     const Index batch = key.shape()[0], capacity = keys_.shape()[2];
     for (std::size_t b = 0; b < seen.size(); ++b) {
       check<ShapeError>(seen[b] + added[b] <= capacity, "a cache of ", capacity, " positions is full");
+      lengths_.at(b) = seen[b] + added[b];
     }
     parallel_for(batch, [&](Index row) {
-      const Index count = added[static_cast<std::size_t>(row)];
-      const auto part = [&](const Tensor& t, Index begin) { return t.narrowed(0, row, 1).narrowed(2, begin, count); };
-      part(keys_, seen[static_cast<std::size_t>(row)]).assign(part(key, 0));
-      part(values_, seen[static_cast<std::size_t>(row)]).assign(part(value, 0));
+      const auto at = static_cast<std::size_t>(row);
+      const Index place = places_[at], count = added[at];
+      const auto part = [count](const Tensor& t, Index i, Index begin) {
+        return t.narrowed(0, i, 1).narrowed(2, begin, count);
+      };
+      part(keys_, place, seen[at]).assign(part(key, row, 0));
+      part(values_, place, seen[at]).assign(part(value, row, 0));
     });
   }
 
+  // Copies only where several rows go on from one: into places that no row needs any longer.
   void reorder(const std::vector<Index>& rows) override {
-    keys_ = picked(keys_, rows);
-    values_ = picked(values_, rows);
+    std::vector<Index> lengths;
+    for (const Index row : rows) lengths.push_back(lengths_.at(static_cast<std::size_t>(row)));
+    lengths_ = std::move(lengths);
+    if (static_cast<Index>(rows.size()) > keys_.shape()[0]) make_places(static_cast<Index>(rows.size()));
+    std::vector<bool> taken(static_cast<std::size_t>(keys_.shape()[0]), false);
+    std::vector<Index> places;
+    std::vector<std::size_t> copied;  // rows
+    for (const Index row : rows) {
+      places.push_back(places_[static_cast<std::size_t>(row)]);
+      if (taken[static_cast<std::size_t>(places.back())]) copied.push_back(places.size() - 1);
+      taken[static_cast<std::size_t>(places.back())] = true;
+    }
+    std::vector<Index> sources;
+    auto free = taken.begin();
+    for (const std::size_t row : copied) {
+      free = std::find(free, taken.end(), false);
+      *free = true;
+      sources.push_back(std::exchange(places[row], static_cast<Index>(free - taken.begin())));
+    }
+    places_ = std::move(places);
+    parallel_for(static_cast<Index>(copied.size()), [&](Index i) {
+      const std::size_t row = copied[static_cast<std::size_t>(i)];
+      copy(keys_, sources[static_cast<std::size_t>(i)], keys_, places_[row], lengths_[row]);
+      copy(values_, sources[static_cast<std::size_t>(i)], values_, places_[row], lengths_[row]);
+    });
   }
 
   Variable keys(Index time) const { return Variable(keys_.narrowed(2, 0, time)); }
   Variable values(Index time) const { return Variable(values_.narrowed(2, 0, time)); }
+  const std::vector<Index>& places() const { return places_; }
 
  private:
-  static Tensor picked(const Tensor& from, const std::vector<Index>& rows) {
-    Shape shape = from.shape();
-    shape.set(0, static_cast<Index>(rows.size()));
-    const Tensor to(shape, from.element());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      to.narrowed(0, static_cast<Index>(i), 1).assign(from.narrowed(0, rows[i], 1));
+  static void copy(const Tensor& from, Index source, const Tensor& to, Index target, Index length) {
+    to.narrowed(0, target, 1).narrowed(2, 0, length).assign(from.narrowed(0, source, 1).narrowed(2, 0, length));
+  }
+
+  void make_places(Index count) {
+    for (Tensor* const tensor : {&keys_, &values_}) {
+      Shape shape = tensor->shape();
+      shape.set(0, count);
+      const Tensor larger(shape, tensor->element());
+      larger.fill(0);
+      larger.narrowed(0, 0, tensor->shape()[0]).assign(*tensor);
+      *tensor = larger;
     }
-    return to;
   }
 
   Tensor keys_, values_;
+  std::vector<Index> places_;   // of each row
+  std::vector<Index> lengths_;  // of each row: positions that it has seen
 };
 
 class DotAttention : public Attention {
@@ -74,7 +117,9 @@ class DotAttention : public Attention {
     Mask mask{.causal = true, .window = window, .key_lengths = seen, .query_offsets = seen};
     for (std::size_t b = 0; b < added.size(); ++b) mask.key_lengths[b] += added[b];
     const Index time = *std::max_element(mask.key_lengths.begin(), mask.key_lengths.end());
-    return mix(Variable(query), cache.keys(time), cache.values(time), mask).value();
+    return ops::fused_attention(Variable(query), cache.keys(time), cache.values(time),
+                                {.scale = scale_, .mask = std::move(mask), .key_rows = cache.places()})
+        .value();
   }
 
  private:

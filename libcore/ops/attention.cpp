@@ -107,6 +107,9 @@ struct Saved {
   FusedAttention options;
   Sizes sizes;
 
+  Index key_row(Index batch) const {
+    return options.key_rows.empty() ? batch : options.key_rows[static_cast<std::size_t>(batch)];
+  }
   Real* log_sums_of(Index batch, Index head) const {
     return log_sums.data() + (batch * sizes.heads + head) * sizes.query_time;
   }
@@ -128,9 +131,14 @@ Scratch& scratch() {
 class ForwardHead {
  public:
   ForwardHead(const Saved& saved, const Tensor& y, Index batch, Index head)
-      : saved_(saved), sizes_(saved.sizes), batch_(batch), query_(head_of(saved.in.query, batch, head)),
-        key_(head_of(saved.in.key, batch, head)), value_(head_of(saved.in.value, batch, head)),
-        y_(head_of_result(y, batch, head)), log_sums_(saved.log_sums_of(batch, head)) {}
+      : saved_(saved),
+        sizes_(saved.sizes),
+        batch_(batch),
+        query_(head_of(saved.in.query, batch, head)),
+        key_(head_of(saved.in.key, saved.key_row(batch), head)),
+        value_(head_of(saved.in.value, saved.key_row(batch), head)),
+        y_(head_of_result(y, batch, head)),
+        log_sums_(saved.log_sums_of(batch, head)) {}
 
   void run() {
     if (sizes_.query_time == 1) return mix_one();
@@ -294,10 +302,20 @@ class BackwardHead {
   Scratch& memory_ = scratch();
 };
 
-Sizes check_sizes(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask) {
+void check_key_rows(const std::vector<Index>& rows, Index batch, Index keys) {
+  check<ShapeError>(rows.empty() ? keys == batch : static_cast<Index>(rows.size()) == batch, "attention: ", keys,
+                    " rows of keys, of which ", rows.size(), " are picked, for ", batch, " of queries");
+  check<ShapeError>(std::ranges::all_of(rows, [keys](Index row) { return row >= 0 && row < keys; }),
+                    "attention: a picked row of keys is not among the ", keys);
+  check<ShapeError>(rows.empty() || Recording::current() == nullptr, "attention: picked rows of keys are not recorded");
+}
+
+Sizes check_sizes(const Tensor& query, const Tensor& key, const Tensor& value, const FusedAttention& options) {
+  const Mask& mask = options.mask;
   const Shape q = query.shape(), k = key.shape(), v = value.shape();
-  check<ShapeError>(q.rank() == 4 && k.rank() == 4 && k == v && q[0] == k[0] && q[1] == k[1] && q[3] == k[3],
-                    "attention: query ", q, ", key ", k, ", value ", v);
+  check<ShapeError>(q.rank() == 4 && k.rank() == 4 && k == v && q[1] == k[1] && q[3] == k[3], "attention: query ", q,
+                    ", key ", k, ", value ", v);
+  check_key_rows(options.key_rows, q[0], k[0]);
   for (const Tensor* t : {&query, &key, &value}) {
     check<ShapeError>(t->stride(3) == 1 || t->shape()[3] == 1, "attention needs the elements of a head together");
   }
@@ -318,7 +336,7 @@ void count_products(const Sizes& sizes, Index products) {
 Variable fused_attention(const Variable& query, const Variable& key, const Variable& value,
                          const FusedAttention& options) {
   const Section section("attention");
-  const Sizes sizes = check_sizes(query.value(), key.value(), value.value(), options.mask);
+  const Sizes sizes = check_sizes(query.value(), key.value(), value.value(), options);
   check<ShapeError>(options.query_tile >= 1 && options.query_tile <= most_rows, "attention: query_tile = ",
                     options.query_tile, " must be from 1 to ", most_rows);
   check<ShapeError>(options.scale >= 0, "attention: scale = ", options.scale, " must not be negative");

@@ -34,15 +34,17 @@ namespace ops {
 struct FusedAttention {
   Real scale = 1;
   Mask mask{};
+  std::vector<Index> key_rows{};  // the row of key and value that each batch has; empty: its own. Never recorded
   Index query_tile = 64;  // results do not depend on it but for rounding
 };
 
 // y_i = sum over allowed j of softmax_j(scale q_i . k_j) v_j; a query without allowed keys gives zeros.
-// The backward pass computes the scores anew from each query's log-sum, as Dao et al. 2022, "FlashAttention" (SPEC 1.11).
-// Shapes: query [batch, heads, query_time, head_width], key and value [batch, heads, key_time, head_width], any strides
-// with neighbouring elements of a head together -> [batch, query_time, heads, head_width], contiguous, so that merging
-// the heads is a reshape; stored as the query is. Keys and values may be stored otherwise, a cache's for example.
-// Throws ShapeError.  Cost: time in the allowed pairs, memory linear in time.
+// The backward pass computes the scores anew from each query's log-sum, as Dao et al. 2022, "FlashAttention"
+// (SPEC 1.11). Shapes: query [batch, heads, query_time, head_width], key and value [batch, heads, key_time,
+// head_width], any strides with neighbouring elements of a head together, of which key_rows may pick others -> [batch,
+// query_time, heads, head_width], contiguous, so that merging the heads is a reshape; stored as the query is. Keys and
+// values may be stored otherwise, a cache's for example. Throws ShapeError.  Cost: time in the allowed pairs, memory
+// linear in time.
 Variable fused_attention(const Variable& query, const Variable& key, const Variable& value,
                          const FusedAttention& options);
 

@@ -98,6 +98,52 @@ TEST_CASE("every variant: a reordered state goes on as the row it was") {
   }
 }
 
+TEST_CASE("every variant: rows of a state are dropped, swapped and multiplied, again and again") {
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    const auto attention = make_attention(variant.name, {heads, width});
+    const Tensor q = normal(1), k = normal(2), v = normal(3);
+    const Tensor whole = attention->mix(Variable(q), Variable(k), Variable(v), {.causal = true}).value();
+    const auto state = attention->start(batch, time_steps, {heads, width}, Element::real);
+    // Which sequence each row is; both have been read up to another position.
+    std::vector<Index> rows{0, 1}, next{5, 3};
+    const auto step = [&](Index time) {
+      const auto count = static_cast<Index>(rows.size());
+      const auto picked = [&](const Tensor& t) {
+        const Tensor part({count, heads, time, width});
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          const Index begin = time == 1 ? next[static_cast<std::size_t>(rows[i])] : 0;
+          part.narrowed(0, static_cast<Index>(i), 1).assign(t.narrowed(0, rows[i], 1).narrowed(2, begin, time));
+        }
+        return part;
+      };
+      std::vector<Index> seen, added;
+      for (const Index row : rows) {
+        const Index position = next[static_cast<std::size_t>(row)];
+        seen.push_back(time == 1 ? position : 0);
+        added.push_back(time == 1 ? 1 : position);
+      }
+      return attention->step(picked(q), picked(k), picked(v), seen, added, 0, *state);
+    };
+    step(5);
+    for (const std::vector<Index>& order :
+         std::vector<std::vector<Index>>{{1, 0}, {1, 0, 1, 1, 0}, {4, 4, 2, 0, 1}, {3, 1}, {0, 0}, {1}, {0, 0, 0}}) {
+      std::vector<Index> reordered;
+      for (const Index row : order) reordered.push_back(rows[static_cast<std::size_t>(row)]);
+      rows = reordered;
+      state->reorder(order);
+      const Tensor y = step(1);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Index position = next[static_cast<std::size_t>(rows[i])];
+        CHECK(largest_difference(y.narrowed(0, static_cast<Index>(i), 1),
+                                 whole.narrowed(0, rows[i], 1).narrowed(1, position, 1)) < 1e-12);
+      }
+      if (next[0] + 1 < time_steps) ++next[0];
+      if (next[1] + 1 < time_steps) ++next[1];
+    }
+  }
+}
+
 TEST_CASE("names and settings: unknown ones are refused by name") {
   CHECK_THROWS_WITH_AS(make_attention("dots", {1, 4}), "attention 'dots' is not one of dot", UsageError);
   CHECK_THROWS_WITH_AS(make_attention("dot:features=3", {1, 4}), "dot has no setting 'features' (it has none)",
