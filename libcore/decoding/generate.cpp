@@ -1,119 +1,79 @@
 #include "heddle/decoding/generate.hpp"
 
-#include <algorithm>
-
-#include "heddle/tensor/threads.hpp"
+#include <utility>
 
 namespace heddle::decoding {
 
 namespace {
 
-struct Sequence {
-  Index number;               // among all prompts
-  std::vector<TokenId> seen;  // what the model has read since the context was last cut
-  std::vector<TokenId> next;  // what it has to read
-  Index produced = 0;
-};
-
-class Batch {
+// All samples of one prompt.
+class SampleSearch : public Search {
  public:
-  Batch(const models::Decoder& model, std::vector<Sequence> sequences, Index first_sequence,
-        const GenerateOptions& options)
-      : model_(model), sequences_(std::move(sequences)), first_sequence_(first_sequence), options_(options) {}
+  SampleSearch(Index prompt, const std::vector<TokenId>& tokens, Index vocab, const GenerateOptions& options,
+               const TokenSink& sink)
+      : prompt_(prompt), vocab_(vocab), options_(options), sink_(sink) {
+    for (Index sample = 0; sample < options.samples; ++sample) going_on_.push_back({sample, 0, tokens});
+  }
 
-  void run(const TokenSink& sink) {
-    restart();
-    while (!sequences_.empty()) {
-      const Tensor logits = read();
-      deliver(logits, sink);
-      if (!sequences_.empty() && longest() > capacity_) restart();
+  // A token for each sample that stands there: for all of them at first.
+  std::vector<Choice> candidates(Index hypothesis, const Real* logits) const override {
+    std::vector<Choice> choices;
+    for (const Sample& s : going_on_) {
+      if (s.hypothesis == hypothesis) choices.push_back(choose(s, logits));
     }
+    return choices;
+  }
+
+  std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) override {
+    std::vector<Step> steps;
+    std::vector<Sample> going_on;
+    std::vector<std::size_t> used(candidates.size(), 0);
+    ++produced_;
+    for (Sample& s : going_on_) {
+      const auto at = static_cast<std::size_t>(s.hypothesis);
+      const Choice& choice = candidates[at][used[at]++];
+      if (options_.end && choice.id == *options_.end) continue;
+      const bool wanted = sink_(prompt_ * options_.samples + s.number, choice);
+      if (!wanted || produced_ >= options_.max_tokens) continue;
+      s.text.push_back(choice.id);
+      steps.push_back({std::exchange(s.hypothesis, static_cast<Index>(steps.size())), choice.id});
+      going_on.push_back(std::move(s));
+    }
+    going_on_ = std::move(going_on);
+    return steps;
   }
 
  private:
-  Index longest() const {
-    std::size_t most = 0;
-    for (const Sequence& s : sequences_) most = std::max(most, s.seen.size() + s.next.size());
-    return static_cast<Index>(most);
-  }
+  struct Sample {
+    Index number, hypothesis;
+    std::vector<TokenId> text;
+  };
 
-  // Reads every sequence anew, cut to its last half where it no longer fits.
-  void restart() {
-    const Index context = model_.config().context;
-    for (Sequence& s : sequences_) {
-      s.seen.insert(s.seen.end(), s.next.begin(), s.next.end());
-      s.next = std::exchange(s.seen, {});
-      if (static_cast<Index>(s.next.size()) > context) s.next.erase(s.next.begin(), s.next.end() - (context + 1) / 2);
-    }
-    capacity_ = std::min(context, longest() + options_.max_tokens);
-    state_ = model_.start(static_cast<Index>(sequences_.size()), capacity_, options_.cache);
-  }
-
-  Tensor read() {
-    std::size_t time = 0;
-    for (const Sequence& s : sequences_) time = std::max(time, s.next.size());
-    TokenIds ids(Shape{static_cast<Index>(sequences_.size()), static_cast<Index>(time)});
-    std::vector<Index> added;
-    for (std::size_t row = 0; row < sequences_.size(); ++row) {
-      Sequence& s = sequences_[row];
-      std::copy(s.next.begin(), s.next.end(), ids.ids.begin() + static_cast<std::ptrdiff_t>(row * time));
-      added.push_back(static_cast<Index>(s.next.size()));
-      s.seen.insert(s.seen.end(), s.next.begin(), s.next.end());
-      s.next.clear();
-    }
-    return model_.step(ids, added, state_);
-  }
-
-  // Chooses a token for every sequence and drops those that end.
-  void deliver(const Tensor& logits, const TokenSink& sink) {
-    const Index vocab = model_.config().vocab_size;
+  Choice choose(const Sample& sample, const Real* logits) const {
     static const std::uint64_t site = random_site("decoding/sample");
-    std::vector<Sequence> going_on;
-    std::vector<Index> rows;
-    std::vector<Choice> choices(sequences_.size());
-    parallel_for(static_cast<Index>(choices.size()), [&](Index row) {
-      const auto at = static_cast<std::size_t>(row);
-      const auto number = static_cast<std::uint64_t>(first_sequence_ + sequences_[at].number);
-      choices[at] = sample(logits.data() + row * vocab, vocab, options_.sampling,
-                           RandomStream(options_.seed, site, number), static_cast<std::uint64_t>(sequences_[at].produced));
-    });
-    for (std::size_t row = 0; row < sequences_.size(); ++row) {
-      Sequence& s = sequences_[row];
-      const Choice& choice = choices[row];
-      if (options_.end && choice.id == *options_.end) continue;
-      ++s.produced;
-      const bool wanted = sink(first_sequence_ + s.number, choice);
-      if (!wanted || s.produced >= options_.max_tokens) continue;
-      s.next = {choice.id};
-      rows.push_back(static_cast<Index>(row));
-      going_on.push_back(std::move(s));
-    }
-    if (going_on.size() < sequences_.size() && !going_on.empty()) state_.reorder(rows);
-    sequences_ = std::move(going_on);
+    const auto draws = static_cast<std::uint64_t>(prompt_) + (static_cast<std::uint64_t>(sample.number) << 40);
+    return decoding::sample(logits, vocab_, options_.sampling, sample.text, RandomStream(options_.seed, site, draws),
+                            static_cast<std::uint64_t>(produced_));
   }
 
-  const models::Decoder& model_;
-  std::vector<Sequence> sequences_;
-  const Index first_sequence_;
+  const Index prompt_, vocab_;
   const GenerateOptions& options_;
-  models::DecoderState state_;
-  Index capacity_ = 0;
+  const TokenSink& sink_;
+  std::vector<Sample> going_on_;
+  Index produced_ = 0;
 };
 
 }  // namespace
 
-void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_sequence,
+void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink) {
-  std::vector<Sequence> sequences;
+  if (options.max_tokens == 0) return;
+  std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
-    const auto number = static_cast<Index>(sequences.size());
-    check<DataError>(!prompt.empty(), "prompt ", first_sequence + number + 1, " is empty");
-    check<DataError>(static_cast<Index>(prompt.size()) <= model.config().context, "prompt ",
-                     first_sequence + number + 1, " has ", prompt.size(), " tokens, more than the context of ",
-                     model.config().context);
-    sequences.push_back({number, {}, prompt});
+    const Index number = first_prompt + static_cast<Index>(searches.size());
+    searches.push_back(std::make_unique<SampleSearch>(number, prompt, model.config().vocab_size, options, sink));
   }
-  if (options.max_tokens > 0 && !sequences.empty()) Batch(model, std::move(sequences), first_sequence, options).run(sink);
+  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
 }
 
 }  // namespace heddle::decoding

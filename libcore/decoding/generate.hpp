@@ -1,31 +1,31 @@
-// Continuing token sequences.
+// Continuing token sequences by drawing one token after the other.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "heddle/decoding/sampling.hpp"
-#include "heddle/models/decoder.hpp"
+#include "heddle/decoding/search.hpp"
 
 namespace heddle::decoding {
 
 struct GenerateOptions {
-  SamplingOptions sampling;
+  SamplingOptions sampling{};
+  Index samples = 1;  // continuations of each prompt
   Index max_tokens = 256;
-  std::optional<TokenId> end;  // stops a sequence; not delivered
+  std::optional<TokenId> end{};  // stops a sequence; not delivered
   std::uint64_t seed = 0;
   Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
 };
 
 // Told of each new token of each sequence, in order within a sequence; false ends that sequence (after this token).
+// The sequences of prompt p have the numbers from p * samples on.
 using TokenSink = std::function<bool(Index sequence, const Choice& token)>;
 
-// Continues all prompts as one batch until each has ended. What a sequence becomes depends on (seed, its number, its
-// prompt) alone, not on its neighbours. Numbers count from first_sequence.
-// A sequence that fills the context goes on from its last half: the model forgets what came before.
-// Throws DataError for an empty prompt and for prompts longer than the context.
-void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_sequence,
+// Continues all prompts as one batch until each has ended. What a sequence becomes depends on (seed, the number of its
+// prompt, its number among the samples, the prompt) alone, not on its neighbours. Prompts count from first_prompt.
+// Throws as run_searches().
+void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink);
 
 }  // namespace heddle::decoding

@@ -11,13 +11,6 @@ namespace heddle::decoding {
 
 namespace {
 
-double log_sum_exp(const Real* logits, Index vocab, Real maximum) {
-  constexpr Index run = 1024;  // short enough for a sum of Reals
-  double sum = 0;
-  for (Index i = 0; i < vocab; i += run) sum += sum_of_exponentials(logits + i, maximum, std::min(run, vocab - i));
-  return maximum + std::log(sum);
-}
-
 // Ids in falling order of logits, as many as the options may keep.
 std::vector<TokenId> candidates(const Real* logits, Index vocab, const SamplingOptions& options) {
   std::vector<TokenId> ids(static_cast<std::size_t>(vocab));
@@ -32,38 +25,73 @@ std::vector<TokenId> candidates(const Real* logits, Index vocab, const SamplingO
   return ids;
 }
 
-}  // namespace
+// How many of the first weights reach the share of their sum.
+std::size_t count_reaching(double share, const std::vector<double>& weights) {
+  const double wanted = share * std::accumulate(weights.begin(), weights.end(), 0.0);
+  double kept = 0;
+  std::size_t count = 0;
+  while (count < weights.size() && kept < wanted) kept += weights[count++];
+  return count;
+}
 
-Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, const RandomStream& stream,
-              std::uint64_t index) {
-  const Real maximum = maximum_of(logits, vocab);
-  check<NumericError>(std::isfinite(maximum), "the model's logits are not finite: its weights are damaged or diverged");
-  const auto chosen = [&](TokenId id) {
-    return Choice{id, static_cast<double>(logits[id]) - log_sum_exp(logits, vocab, maximum)};
-  };
-  if (options.temperature == 0 || options.top_k == 1) {
-    return chosen(static_cast<TokenId>(std::find(logits, logits + vocab, maximum) - logits));
-  }
+TokenId draw(const Real* logits, Index vocab, Real maximum, const SamplingOptions& options, double uniform) {
   std::vector<TokenId> ids = candidates(logits, vocab, options);
-  std::vector<double> weights;
+  std::vector<double> weights;  // as shares of the highest
   weights.reserve(ids.size());
   for (const TokenId id : ids) {
     weights.push_back(std::exp((static_cast<double>(logits[id]) - maximum) / options.temperature));
   }
-  double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (options.top_p < 1) {
-    double kept = 0;
-    std::size_t count = 0;
-    while (count < ids.size() && kept < options.top_p * total) kept += weights[count++];
-    ids.resize(count);
-    total = kept;
-  }
-  double rest = stream.uniform(index) * total;
-  for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+  if (options.top_p < 1) weights.resize(count_reaching(options.top_p, weights));
+  for (double& weight : weights) weight = weight >= options.min_p ? weight : 0;
+  double rest = uniform * std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0) continue;
+    last = i;
     rest -= weights[i];
-    if (rest < 0) return chosen(ids[i]);
+    if (rest < 0) break;
   }
-  return chosen(ids.back());
+  return ids[last];
+}
+
+std::vector<Real> penalised(const Real* logits, Index vocab, std::span<const TokenId> text, double penalty) {
+  std::vector<Real> values(logits, logits + vocab);
+  for (const TokenId id : text) {
+    const auto logit = static_cast<double>(logits[id]);
+    values[static_cast<std::size_t>(id)] = static_cast<Real>(logit > 0 ? logit / penalty : logit * penalty);
+  }
+  return values;
+}
+
+}  // namespace
+
+double log_sum_exp(const Real* logits, Index vocab, Real maximum) {
+  check<NumericError>(std::isfinite(maximum), "the model's logits are not finite: its weights are damaged or diverged");
+  constexpr Index run = 1024;  // short enough for a sum of Reals
+  double sum = 0;
+  for (Index i = 0; i < vocab; i += run) sum += sum_of_exponentials(logits + i, maximum, std::min(run, vocab - i));
+  return maximum + std::log(sum);
+}
+
+double log_sum_exp(const Real* logits, Index vocab) {
+  return log_sum_exp(logits, vocab, maximum_of(logits, vocab));
+}
+
+Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, std::span<const TokenId> text,
+              const RandomStream& stream, std::uint64_t index) {
+  Real maximum = maximum_of(logits, vocab);
+  const double log_sum = log_sum_exp(logits, vocab, maximum);
+  const Real* values = logits;
+  std::vector<Real> after_penalty;
+  if (options.repetition_penalty != 1) {
+    after_penalty = penalised(logits, vocab, text, options.repetition_penalty);
+    values = after_penalty.data();
+    maximum = maximum_of(values, vocab);
+  }
+  const bool greedy = options.temperature == 0 || options.top_k == 1;
+  const TokenId id = greedy ? static_cast<TokenId>(std::find(values, values + vocab, maximum) - values)
+                            : draw(values, vocab, maximum, options, stream.uniform(index));
+  return {id, static_cast<double>(logits[id]) - log_sum};
 }
 
 }  // namespace heddle::decoding

@@ -1,6 +1,7 @@
 // Choosing the next token.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "heddle/base/random.hpp"
@@ -12,6 +13,8 @@ struct SamplingOptions {
   double temperature = 1;
   Index top_k = 0;
   double top_p = 1;
+  double min_p = 0;
+  double repetition_penalty = 1;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -20,17 +23,33 @@ struct SamplingOptions {
     visitor(Field("top_k", "sample among the N most probable tokens; 0 means all").range(0).takes("N"), self.top_k);
     visitor(Field("top_p", "sample among the fewest tokens whose probabilities reach P (Holtzman et al. 2020)")
                 .above(0, 1).takes("P"), self.top_p);
+    visitor(Field("min_p", "sample among tokens at least P times as probable as the most probable one")
+                .range(0, 1)
+                .takes("P"),
+            self.min_p);
+    visitor(Field("repetition_penalty",
+                  "divides positive logits of tokens that the text has already, prompt "
+                  "included, and multiplies negative ones (Keskar et al. 2019); 1 means none")
+                .above(0, 1000)
+                .takes("X"),
+            self.repetition_penalty);
   }
 };
 
 struct Choice {
   TokenId id;
-  double log_probability;  // under the model itself (temperature 1, all tokens), nats
+  double log_probability;  // under the model itself (temperature 1, all tokens, no penalty), nats
 };
 
-// Draws from softmax(logits / temperature), cut to the top_k most probable tokens and then to the smallest set whose
-// probability reaches top_p. The draw is number `index` of the stream. Equal logits are ordered by id.
-Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, const RandomStream& stream,
-              std::uint64_t index);
+// log sum_i e^(logits_i); the first with the maximum of the logits. Throws NumericError where the logits are not
+// finite.
+double log_sum_exp(const Real* logits, Index vocab, Real maximum);
+double log_sum_exp(const Real* logits, Index vocab);
+
+// Draws from softmax(logits / temperature), cut to the top_k most probable tokens and, of these, to the smallest set
+// whose probability reaches top_p and to those that reach min_p of the highest probability; all after the penalty for
+// what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id. Throws NumericError.
+Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, std::span<const TokenId> text,
+              const RandomStream& stream, std::uint64_t index);
 
 }  // namespace heddle::decoding

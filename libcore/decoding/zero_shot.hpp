@@ -4,11 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "heddle/models/decoder.hpp"
+#include "heddle/decoding/score.hpp"
 
 namespace heddle::decoding {
-
-using Tokens = std::vector<TokenId>;
 
 // How many tokens a prompt may have, so that it fits the context together with the longest label: 1 at least. Throws
 // DataError for an empty label, and for one that does not fit.

@@ -35,7 +35,7 @@ const std::vector<std::vector<TokenId>> prompts{{1, 2, 3}, {7}, {4, 4, 4, 4, 4, 
 
 TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
   const models::Decoder model = make_model();
-  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15, .end = {}, .seed = 0};
+  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15};
   const auto texts = run(model, prompts, options);
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     std::vector<TokenId> all = prompts[i];
@@ -51,7 +51,7 @@ TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
 
 TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or the threads") {
   const models::Decoder model = make_model();
-  const GenerateOptions options{.sampling = {.temperature = 1}, .max_tokens = 40, .end = {}, .seed = 3};
+  const GenerateOptions options{.max_tokens = 40, .seed = 3};
   const auto together = run(model, prompts, options);
   CHECK(together[0] != together[3]);  // the same prompt, another sequence
   for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or 
 
 TEST_CASE("generate: a line's tokens and their probabilities are the same bits alone and among others") {
   const models::Decoder model = make_model();
-  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 20, .end = {}, .seed = 0};
+  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 20};
   const auto choices = [&](const std::vector<std::vector<TokenId>>& prompts) {
     std::vector<std::vector<double>> lines(prompts.size());
     generate(model, prompts, 0, options, [&](Index line, const Choice& choice) {
@@ -77,21 +77,43 @@ TEST_CASE("generate: a line's tokens and their probabilities are the same bits a
     });
     return lines;
   };
+  // More lines than are multiplied as few, of many lengths, of which some fill the context while others do not.
   std::vector<std::vector<TokenId>> all;
-  for (TokenId id = 0; id < 24; ++id) all.push_back({id});
+  for (TokenId id = 0; id < 29; ++id) all.push_back(std::vector<TokenId>(static_cast<std::size_t>(id % 9 + 1), id));
   const auto together = choices(all);
   for (std::size_t i = 0; i < all.size(); ++i) CHECK(choices({all[i]})[0] == together[i]);
 }
 
+TEST_CASE(
+    "generate: the samples of a prompt differ, the first is what one alone would be, and neighbours do not matter") {
+  const models::Decoder model = make_model();
+  GenerateOptions options{.samples = 3, .max_tokens = 30, .end = 13, .seed = 3};
+  const auto continued = [&](const std::vector<std::vector<TokenId>>& lines, Index first) {
+    std::vector<std::vector<TokenId>> texts(lines.size() * static_cast<std::size_t>(options.samples));
+    generate(model, lines, first, options, [&](Index sequence, const Choice& choice) {
+      texts.at(static_cast<std::size_t>(sequence - first * options.samples)).push_back(choice.id);
+      return true;
+    });
+    return texts;
+  };
+  const auto all = continued(prompts, 0);
+  CHECK(all[0] != all[1]);
+  CHECK(all[1] != all[2]);
+  CHECK(continued({prompts[2]}, 2) == std::vector(all.begin() + 6, all.begin() + 9));
+  options.samples = 1;
+  const auto single = continued(prompts, 0);
+  for (std::size_t i = 0; i < prompts.size(); ++i) CHECK(single[i] == all[3 * i]);
+}
+
 TEST_CASE("generate: texts longer than the context go on") {
   const models::Decoder model = make_model();
-  const GenerateOptions options{.sampling = {.temperature = 1}, .max_tokens = 100, .end = {}, .seed = 3};
+  const GenerateOptions options{.max_tokens = 100, .seed = 3};
   for (const auto& text : run(model, prompts, options)) CHECK(text.size() == 100);
 }
 
 TEST_CASE("generate: the end token ends a sequence and is not delivered; the sink may end one too") {
   const models::Decoder model = make_model();
-  GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15, .end = {}, .seed = 0};
+  GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15};
   const auto texts = run(model, prompts, options);
   options.end = texts[0][4];
   const auto ended = run(model, prompts, options);

@@ -15,11 +15,12 @@ namespace {
 
 const std::vector<Real> logits{1.0f, 2.5f, -0.5f, 2.0f, 0.0f, 2.5f};
 
-std::map<TokenId, double> frequencies(const SamplingOptions& options, int draws) {
+std::map<TokenId, double> frequencies(const SamplingOptions& options, int draws,
+                                      const std::vector<TokenId>& text = {}) {
   std::map<TokenId, double> counts;
   const RandomStream stream(17, 3);
   for (int i = 0; i < draws; ++i) {
-    counts[sample(logits.data(), 6, options, stream, static_cast<std::uint64_t>(i)).id] += 1.0 / draws;
+    counts[sample(logits.data(), 6, options, text, stream, static_cast<std::uint64_t>(i)).id] += 1.0 / draws;
   }
   return counts;
 }
@@ -45,9 +46,9 @@ TEST_CASE("sampling: frequencies follow the softmax (chi-squared, p > .001)") {
 TEST_CASE("sampling: temperature 0 and top-k 1 are greedy, ties go to the lower id") {
   CHECK(frequencies({.temperature = 0}, 50).size() == 1);
   const RandomStream stream(1, 1);
-  CHECK(sample(logits.data(), 6, {.temperature = 0}, stream, 0).id == 1);
-  CHECK(sample(logits.data(), 6, {.top_k = 1}, stream, 5).id == 1);
-  CHECK(sample(logits.data(), 6, {.temperature = 1e-4, .top_k = 0}, stream, 5).id % 4 == 1);
+  CHECK(sample(logits.data(), 6, {.temperature = 0}, {}, stream, 0).id == 1);
+  CHECK(sample(logits.data(), 6, {.top_k = 1}, {}, stream, 5).id == 1);
+  CHECK(sample(logits.data(), 6, {.temperature = 1e-4, .top_k = 0}, {}, stream, 5).id % 4 == 1);
 }
 
 TEST_CASE("sampling: top-k and top-p keep just what they should") {
@@ -61,10 +62,39 @@ TEST_CASE("sampling: top-k and top-p keep just what they should") {
   CHECK(frequencies({.top_k = 2, .top_p = 0.9}, 500).size() == 2);
 }
 
+TEST_CASE("sampling: min-p keeps tokens by their share of the highest probability, at the temperature") {
+  // exp(2.0 - 2.5) = .61, exp(1.0 - 2.5) = .22, exp(0.0 - 2.5) = .08
+  CHECK(frequencies({.min_p = 0.7}, 500).size() == 2);
+  CHECK(frequencies({.min_p = 0.5}, 500).size() == 3);
+  CHECK(frequencies({.min_p = 0.1}, 2000).size() == 4);
+  CHECK(frequencies({.temperature = 2, .min_p = 0.4}, 2000).size() == 4);
+  CHECK(frequencies({.min_p = 1}, 500).size() == 2);
+  CHECK(frequencies({.top_k = 1, .min_p = 0.1}, 50).size() == 1);
+  CHECK(frequencies({.top_p = 0.3, .min_p = 0.1}, 500).size() == 1);
+  auto kept = frequencies({.min_p = 0.5}, 20000);
+  CHECK(kept[3] == doctest::Approx(std::exp(-0.5) / (2 + std::exp(-0.5))).epsilon(0.05));
+}
+
+TEST_CASE("sampling: what the text has already becomes less likely, in the choice but not in what is reported") {
+  const RandomStream stream(1, 1);
+  const auto greedy = [&](double penalty, const std::vector<TokenId>& text) {
+    return sample(logits.data(), 6, {.temperature = 0, .repetition_penalty = penalty}, text, stream, 0);
+  };
+  CHECK(greedy(1, {1, 5}).id == 1);
+  CHECK(greedy(1.1, {1}).id == 5);
+  CHECK(greedy(1.5, {1, 5, 5, 5}).id == 3);  // 2.5 / 1.5 < 2; once, however often it is there
+  CHECK(greedy(1.5, {}).id == 1);
+  CHECK(greedy(1.5, {1, 5}).log_probability ==
+        sample(logits.data(), 6, {.top_k = 1}, {}, stream, 0).log_probability - 0.5);
+  // A negative logit is multiplied: -0.5 becomes -1.
+  const double total = 2 * std::exp(2.5) + std::exp(2.0) + std::exp(1.0) + 1 + std::exp(-1.0);
+  CHECK(frequencies({.repetition_penalty = 2}, 40000, {2})[2] == doctest::Approx(std::exp(-1.0) / total).epsilon(0.2));
+}
+
 TEST_CASE("sampling: the reported probability is the model's own") {
   double total = 0;
   for (const Real l : logits) total += std::exp(double(l));
-  const Choice choice = sample(logits.data(), 6, {.temperature = 0.5, .top_k = 2}, RandomStream(1, 1), 0);
+  const Choice choice = sample(logits.data(), 6, {.temperature = 0.5, .top_k = 2}, {}, RandomStream(1, 1), 0);
   CHECK(choice.log_probability ==
         doctest::Approx(logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
 }
@@ -72,5 +102,5 @@ TEST_CASE("sampling: the reported probability is the model's own") {
 TEST_CASE("sampling: logits that are not finite are an error") {
   std::vector<Real> bad = logits;
   for (Real& l : bad) l = std::numeric_limits<Real>::quiet_NaN();
-  CHECK_THROWS_AS(sample(bad.data(), 6, {}, RandomStream(1, 1), 0), NumericError);
+  CHECK_THROWS_AS(sample(bad.data(), 6, {}, {}, RandomStream(1, 1), 0), NumericError);
 }

@@ -1,0 +1,161 @@
+#include "heddle/decoding/beam_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "heddle/tensor/exponentials.hpp"
+
+namespace heddle::decoding {
+
+namespace {
+
+struct Logit {
+  Real value;
+  TokenId id;
+};
+
+// Higher first; of equals, lower ids.
+bool before(const Logit& a, const Logit& b) {
+  return a.value != b.value ? a.value > b.value : a.id < b.id;
+}
+
+// The highest logits, in order. Most of the vocabulary is passed over in runs whose maximum is too low.
+std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
+  constexpr Index run = 256;
+  std::vector<Logit> heap;  // the lowest on top
+  for (Index begin = 0; begin < vocab; begin += run) {
+    const Index end = std::min(vocab, begin + run);
+    if (heap.size() == count && maximum_of(logits + begin, end - begin) <= heap.front().value) continue;
+    for (Index i = begin; i < end; ++i) {
+      const Logit logit{logits[i], static_cast<TokenId>(i)};
+      if (heap.size() == count) {
+        if (!before(logit, heap.front())) continue;
+        std::pop_heap(heap.begin(), heap.end(), before);
+        heap.pop_back();
+      }
+      heap.push_back(logit);
+      std::push_heap(heap.begin(), heap.end(), before);
+    }
+  }
+  std::sort_heap(heap.begin(), heap.end(), before);
+  return heap;
+}
+
+class BeamSearch : public Search {
+ public:
+  BeamSearch(Index vocab, const BeamOptions& options) : vocab_(vocab), options_(options), going_on_(1) {}
+
+  // One more than go on, since one of them may be the end.
+  std::vector<Choice> candidates(Index, const Real* logits) const override {
+    const double log_sum = log_sum_exp(logits, vocab_);
+    std::vector<Choice> choices;
+    for (const auto& [value, id] : highest(logits, vocab_, static_cast<std::size_t>(options_.width) + 1)) {
+      choices.push_back({id, static_cast<double>(value) - log_sum});
+    }
+    return choices;
+  }
+
+  std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) override {
+    ++length_;
+    std::vector<Text> next;
+    std::vector<Step> steps;
+    Index rank = 0;
+    for (const Candidate& candidate : sorted(candidates)) {
+      Text text = extended(candidate);
+      const bool is_best = rank++ < options_.width;
+      if (ends(text)) {
+        if (is_best) add_found(std::move(text));
+      } else if (static_cast<Index>(next.size()) < options_.width) {
+        next.push_back(std::move(text));
+        steps.push_back({candidate.hypothesis, candidate.choice.id});
+      }
+      if (!is_best && static_cast<Index>(next.size()) == options_.width) break;
+    }
+    going_on_ = std::move(next);
+    if (is_over()) steps.clear();
+    return steps;
+  }
+
+  std::vector<FoundText> take_found() { return std::move(found_); }
+
+ private:
+  struct Text {
+    std::vector<Choice> tokens;
+    double log_likelihood = 0;
+  };
+  struct Candidate {
+    Index hypothesis;
+    Choice choice;
+    double log_likelihood;  // of the text with it
+  };
+
+  std::vector<Candidate> sorted(std::span<const std::vector<Choice>> candidates) const {
+    std::vector<Candidate> all;
+    for (std::size_t h = 0; h < candidates.size(); ++h) {
+      for (const Choice& choice : candidates[h]) {
+        all.push_back({static_cast<Index>(h), choice, going_on_[h].log_likelihood + choice.log_probability});
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.log_likelihood > b.log_likelihood; });
+    return all;
+  }
+
+  Text extended(const Candidate& candidate) const {
+    Text text = going_on_[static_cast<std::size_t>(candidate.hypothesis)];
+    text.tokens.push_back(candidate.choice);
+    text.log_likelihood = candidate.log_likelihood;
+    return text;
+  }
+
+  bool ends(const Text& text) const {
+    return length_ >= options_.max_tokens || text.tokens.back().id == options_.end ||
+           (options_.ends_with && options_.ends_with(text.tokens));
+  }
+
+  double score(double log_likelihood) const {
+    return log_likelihood / std::pow((5 + static_cast<double>(length_)) / 6, options_.length_penalty);
+  }
+
+  // Keeps as many as the beam is wide.
+  void add_found(Text text) {
+    if (text.tokens.back().id == options_.end) text.tokens.pop_back();
+    const FoundText found{std::move(text.tokens), score(text.log_likelihood)};
+    const auto place = std::upper_bound(found_.begin(), found_.end(), found,
+                                        [](const FoundText& a, const FoundText& b) { return a.score > b.score; });
+    found_.insert(place, found);
+    if (static_cast<Index>(found_.size()) > options_.width) found_.pop_back();
+  }
+
+  bool is_over() const {
+    return going_on_.empty() || (static_cast<Index>(found_.size()) == options_.width &&
+                                 found_.back().score >= score(going_on_.front().log_likelihood));
+  }
+
+  const Index vocab_;
+  const BeamOptions& options_;
+  std::vector<Text> going_on_;    // best first
+  std::vector<FoundText> found_;  // best first
+  Index length_ = 0;              // of the texts that go on
+};
+
+}  // namespace
+
+std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
+                                                const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
+                                                const BeamOptions& options) {
+  check<UsageError>(options.width >= 1 && options.length_penalty >= 0 && options.max_tokens >= 1, "a beam of ",
+                    options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
+                    " tokens: none can be less than 1, 0 and 1");
+  std::vector<std::unique_ptr<Search>> searches;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    searches.push_back(std::make_unique<BeamSearch>(model.config().vocab_size, options));
+  }
+  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
+  std::vector<std::vector<FoundText>> found;
+  for (const auto& search : searches) found.push_back(static_cast<BeamSearch&>(*search).take_found());
+  return found;
+}
+
+}  // namespace heddle::decoding

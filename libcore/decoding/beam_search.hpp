@@ -1,0 +1,43 @@
+// The most probable continuations of texts, by beam search (SPEC 7.1, A10).
+//
+// score(y) = log p(y | prompt) / ((5 + |y|) / 6)^length_penalty, where |y| counts the token that ends a text too.
+// Source: Wu et al. 2016, "Google's neural machine translation system", equation 14, without the coverage penalty.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "heddle/decoding/search.hpp"
+
+namespace heddle::decoding {
+
+struct BeamOptions {
+  Index width = 4;
+  double length_penalty = 0.6;  // 0 or more; more favours longer texts
+  Index max_tokens = 256;
+  std::optional<TokenId> end{};  // ends a text; not among its tokens
+  // Whether a text that has come so far ends there; empty: never.
+  std::function<bool(const std::vector<Choice>& tokens)> ends_with{};
+  Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
+};
+
+struct FoundText {
+  std::vector<Choice> tokens;
+  double score;  // of the end too
+};
+
+// The best texts that the search finds for each prompt, best first: `width` of them, or all there are.
+//
+// Each step keeps the `width` most probable texts that go on. A text is found when its end is among the `width` most
+// probable next steps, or when it has max_tokens. The search is over when as many are found and none that goes on would
+// be better than the worst of them if it ended now. With width 1 that is greedy decoding. Among equals, texts of better
+// ones, and lower tokens, come first.
+//
+// The text and its bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from
+// first_prompt. Throws as run_searches().  Cost: that of width sequences a prompt.
+std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
+                                                const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
+                                                const BeamOptions& options);
+
+}  // namespace heddle::decoding

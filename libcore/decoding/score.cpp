@@ -1,0 +1,76 @@
+#include "heddle/decoding/score.hpp"
+
+#include <algorithm>
+
+#include "heddle/decoding/length_batches.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/gather.hpp"
+#include "heddle/tensor/matmul.hpp"
+
+namespace heddle::decoding {
+
+namespace {
+
+using Batch = std::span<const std::size_t>;
+
+// The logits of all scored tokens of a batch would be many: they are computed for some at a time.
+constexpr Index rows_at_once = 1024;
+
+// The log-probabilities of targets[i] behind the hidden state rows[i].
+std::vector<double> log_probabilities(const models::Decoder& model, const Variable& hidden,
+                                      const std::vector<Index>& rows, const Tokens& targets) {
+  std::vector<double> all;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto end = begin + std::min<Index>(rows_at_once, rows.end() - begin);
+    const Tokens some(targets.begin() + (begin - rows.begin()), targets.begin() + (end - rows.begin()));
+    const Variable logits = model.logits(ops::gather_rows(hidden, {begin, end}));
+    for (const double nats : ops::negative_log_likelihoods(logits.value(), some)) all.push_back(-nats);
+    begin = end;
+  }
+  return all;
+}
+
+void score(const models::Decoder& model, std::span<const GivenTokens> texts, Batch batch,
+           std::vector<std::vector<double>>& scores) {
+  std::vector<Index> lengths, rows;
+  for (const std::size_t number : batch) lengths.push_back(static_cast<Index>(texts[number].ids.size()));
+  // Two at least, since single queries are mixed in another way, and neighbours must not decide that.
+  const Index time = std::max(std::min<Index>(2, model.config().context), *std::ranges::max_element(lengths));
+  TokenIds ids(Shape{static_cast<Index>(batch.size()), time});
+  Tokens targets;
+  for (std::size_t b = 0; b < batch.size(); ++b) {
+    const auto& [text, from] = texts[batch[b]];
+    const Index begin = static_cast<Index>(b) * time;
+    std::copy(text.begin(), text.end(), ids.ids.begin() + begin);
+    for (Index t = from; t < lengths[b]; ++t) rows.push_back(begin + t - 1);
+    targets.insert(targets.end(), text.begin() + from, text.end());
+  }
+  const RowKernelsScope kernels(RowKernels::many);
+  const auto all = log_probabilities(model, model.hidden({std::move(ids), std::move(lengths)}), rows, targets);
+  auto next = all.begin();
+  for (const std::size_t number : batch) {
+    const auto count = static_cast<Index>(texts[number].ids.size()) - texts[number].from;
+    scores[number].assign(next, next + count);
+    next += count;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> token_log_probabilities(const models::Decoder& model,
+                                                         std::span<const GivenTokens> texts, Index batch_tokens) {
+  std::vector<Index> lengths;
+  for (const auto& [ids, from] : texts) {
+    check<ShapeError>(from >= 1 && from <= static_cast<Index>(ids.size()), "of ", ids.size(), " tokens those from ",
+                      from, " on cannot be scored");
+    lengths.push_back(static_cast<Index>(ids.size()));
+  }
+  std::vector<std::vector<double>> scores(texts.size());
+  for_each_length_batch(lengths, batch_tokens, [&](Batch batch) {
+    score(model, texts, batch, scores);
+    return true;
+  });
+  return scores;
+}
+
+}  // namespace heddle::decoding

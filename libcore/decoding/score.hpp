@@ -1,0 +1,25 @@
+// How likely a language model holds given tokens.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "heddle/models/decoder.hpp"
+
+namespace heddle::decoding {
+
+using Tokens = std::vector<TokenId>;
+
+// A text of which the tokens from `from` on are scored; those before, one at least, are given.
+struct GivenTokens {
+  Tokens ids;
+  Index from = 1;
+};
+
+// log p(ids[t] | ids[0 … t)) for each t from `from` on, nats. What is said of a text does not depend on the others, to
+// the bit as far as RowKernels allow. Batches have at most batch_tokens tokens with their padding, or one text.
+// Throws DataError for texts that do not fit the context, ShapeError for a text of which nothing is given.
+std::vector<std::vector<double>> token_log_probabilities(const models::Decoder& model,
+                                                         std::span<const GivenTokens> texts, Index batch_tokens = 4096);
+
+}  // namespace heddle::decoding

@@ -1,0 +1,139 @@
+#include "heddle/decoding/search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::decoding {
+
+namespace {
+
+struct Hypothesis {
+  std::vector<TokenId> text;  // since the context was last cut
+};
+
+// A search with the hypotheses that it has now, all of the same length.
+struct Line {
+  Search* search;
+  std::vector<Hypothesis> hypotheses;
+
+  Index length() const { return static_cast<Index>(hypotheses.front().text.size()); }
+  Index count() const { return static_cast<Index>(hypotheses.size()); }
+};
+
+// Searches that began to read at the same time.
+class Round {
+ public:
+  // Reads the texts, cut to their last half where they do not fit the context.
+  Round(const models::Decoder& model, std::vector<Line> lines, const SearchLimits& limits)
+      : model_(model), lines_(std::move(lines)) {
+    const Index context = model.config().context;
+    Index rows = 0, longest = 0;
+    for (Line& line : lines_) {
+      rows += line.count();
+      for (auto& [text] : line.hypotheses) {
+        if (static_cast<Index>(text.size()) > context) text.erase(text.begin(), text.end() - (context + 1) / 2);
+      }
+      longest = std::max(longest, line.length());
+    }
+    state_ = model.start(rows, std::min(context, longest + limits.max_tokens), limits.cache);
+  }
+
+  // Goes on until every search is over or has filled the context; returns the latter.
+  std::vector<Line> run() {
+    for (bool first = true; !lines_.empty(); first = false) advance(first ? read_all() : read_last());
+    return std::move(full_);
+  }
+
+ private:
+  // Two columns at least, since the model reads single tokens in another way, and neighbours must not decide that.
+  Tensor read_all() {
+    Index time = std::min<Index>(2, model_.config().context);
+    for (const Line& line : lines_) time = std::max(time, line.length());
+    TokenIds ids(Shape{state_.batch(), time});
+    std::vector<Index> added;
+    for (const Line& line : lines_) {
+      for (const auto& [text] : line.hypotheses) {
+        std::copy(text.begin(), text.end(), ids.ids.begin() + static_cast<Index>(added.size()) * time);
+        added.push_back(line.length());
+      }
+    }
+    return model_.step(ids, added, state_);
+  }
+
+  Tensor read_last() {
+    TokenIds ids(Shape{state_.batch(), 1});
+    auto next = ids.ids.begin();
+    for (const Line& line : lines_) {
+      for (const auto& [text] : line.hypotheses) *next++ = text.back();
+    }
+    return model_.step(ids, std::vector<Index>(ids.ids.size(), 1), state_);
+  }
+
+  std::vector<std::vector<Choice>> candidates(const Tensor& logits) const {
+    std::vector<std::pair<const Search*, Index>> rows;
+    for (const Line& line : lines_) {
+      for (Index h = 0; h < line.count(); ++h) rows.emplace_back(line.search, h);
+    }
+    std::vector<std::vector<Choice>> candidates(rows.size());
+    parallel_for(state_.batch(), [&](Index row) {
+      const auto& [search, hypothesis] = rows[static_cast<std::size_t>(row)];
+      candidates[static_cast<std::size_t>(row)] =
+          search->candidates(hypothesis, logits.data() + row * logits.shape()[1]);
+    });
+    return candidates;
+  }
+
+  void advance(const Tensor& logits) {
+    const auto all = candidates(logits);
+    std::vector<Line> going_on;
+    std::vector<Index> rows;
+    Index begin = 0;
+    for (Line& line : lines_) {
+      const auto own = std::span(all).subspan(static_cast<std::size_t>(begin), line.hypotheses.size());
+      const auto steps = line.search->advance(own);
+      Line next{line.search, {}};
+      for (const auto& [hypothesis, token] : steps) {
+        next.hypotheses.push_back(line.hypotheses[static_cast<std::size_t>(hypothesis)]);
+        next.hypotheses.back().text.push_back(token);
+      }
+      if (!steps.empty() && next.length() > model_.config().context) {
+        full_.push_back(std::move(next));
+      } else if (!steps.empty()) {
+        for (const auto& step : steps) rows.push_back(begin + step.hypothesis);
+        going_on.push_back(std::move(next));
+      }
+      begin += line.count();
+    }
+    lines_ = std::move(going_on);
+    keep(rows);
+  }
+
+  void keep(const std::vector<Index>& rows) {
+    std::vector<Index> all(static_cast<std::size_t>(state_.batch()));
+    std::iota(all.begin(), all.end(), Index{0});
+    if (!rows.empty() && rows != all) state_.reorder(rows);
+  }
+
+  const models::Decoder& model_;
+  std::vector<Line> lines_, full_;
+  models::DecoderState state_;
+};
+
+}  // namespace
+
+void run_searches(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
+                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits) {
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const Index number = first + static_cast<Index>(i) + 1;
+    check<DataError>(!prompts[i].empty(), "prompt ", number, " is empty");
+    check<DataError>(static_cast<Index>(prompts[i].size()) <= model.config().context, "prompt ", number, " has ",
+                     prompts[i].size(), " tokens, more than the context of ", model.config().context);
+    lines.push_back({searches.at(i).get(), {{prompts[i]}}});
+  }
+  while (!lines.empty()) lines = Round(model, std::move(lines), limits).run();
+}
+
+}  // namespace heddle::decoding

@@ -1,0 +1,42 @@
+// Looking for continuations of texts: one loop over a batch of hypotheses, and what each text is looked for with.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heddle/decoding/sampling.hpp"
+#include "heddle/models/decoder.hpp"
+
+namespace heddle::decoding {
+
+// How the continuations of one text are found: sampling, beam search. Hypotheses are numbered anew at every step; at
+// first there is one, the prompt.
+class Search {
+ public:
+  // What a hypothesis of the last step becomes.
+  struct Step {
+    Index hypothesis;
+    TokenId token;
+  };
+
+  virtual ~Search() = default;
+  // Tokens that may follow a hypothesis, by the logits behind it. Called for many hypotheses at the same time.
+  virtual std::vector<Choice> candidates(Index hypothesis, const Real* logits) const = 0;
+  // The hypotheses that go on, from the candidates of all there are; none when the search is over.
+  virtual std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) = 0;
+};
+
+struct SearchLimits {
+  Index max_tokens;               // no search goes on for more steps
+  Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
+};
+
+// Runs one search for each prompt, all as one batch, until they are over. A hypothesis that fills the context goes on
+// from its last half: the model forgets what came before. What a search sees does not depend on the other searches, to
+// the bit as far as RowKernels allow.
+// Throws DataError for an empty prompt and for prompts longer than the context, "prompt N: ", counting from `first`.
+void run_searches(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
+                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits);
+
+}  // namespace heddle::decoding

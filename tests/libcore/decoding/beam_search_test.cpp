@@ -1,0 +1,237 @@
+#include "heddle/decoding/beam_search.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "heddle/decoding/generate.hpp"
+#include "heddle/decoding/score.hpp"
+#include "heddle/tensor/threads.hpp"
+
+using namespace heddle;
+using namespace heddle::decoding;
+
+namespace {
+
+models::Decoder make_model(Index vocab, Index context = 24) {
+  models::Decoder model({.layers = 2, .width = 32, .heads = 4, .context = context, .vocab_size = vocab}, 5);
+  for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(4);
+  return model;
+}
+
+const std::vector<Tokens> prompts{{1, 2, 3}, {7}, {4, 4, 4, 4, 4, 4, 9}, {1, 2, 3}};
+
+Tokens ids_of(const FoundText& text) {
+  Tokens ids;
+  for (const Choice& choice : text.tokens) ids.push_back(choice.id);
+  return ids;
+}
+
+double log_likelihood(const FoundText& text) {
+  double sum = 0;
+  for (const Choice& choice : text.tokens) sum += choice.log_probability;
+  return sum;
+}
+
+double penalty(std::size_t length, double alpha) {
+  return std::pow((5 + static_cast<double>(length)) / 6, alpha);
+}
+
+// All bits of what was found.
+std::vector<double> bits(const std::vector<FoundText>& found) {
+  std::vector<double> bits;
+  for (const auto& [tokens, score] : found) {
+    bits.push_back(score);
+    for (const Choice& choice : tokens) bits.insert(bits.end(), {double(choice.id), choice.log_probability});
+  }
+  return bits;
+}
+
+struct Scored {
+  Tokens ids;  // with the end
+  double score;
+};
+
+// Every text that a search could give, scored by reading it whole.
+std::vector<Scored> all_texts(const models::Decoder& model, const Tokens& prompt, const BeamOptions& options) {
+  std::vector<Scored> texts;
+  std::vector<GivenTokens> given;
+  std::vector<Tokens> open{{}};
+  while (!open.empty()) {
+    const Tokens text = std::move(open.back());
+    open.pop_back();
+    if (!text.empty() && (text.back() == options.end || static_cast<Index>(text.size()) == options.max_tokens)) {
+      texts.push_back({text, 0});
+      given.push_back({prompt, static_cast<Index>(prompt.size())});
+      given.back().ids.insert(given.back().ids.end(), text.begin(), text.end());
+      continue;
+    }
+    for (TokenId id = 0; id < model.config().vocab_size; ++id) {
+      open.push_back(text);
+      open.back().push_back(id);
+    }
+  }
+  const auto scores = token_log_probabilities(model, given);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    texts[i].score =
+        std::accumulate(scores[i].begin(), scores[i].end(), 0.0) / penalty(texts[i].ids.size(), options.length_penalty);
+  }
+  std::ranges::sort(texts, [](const Scored& a, const Scored& b) { return a.score > b.score; });
+  return texts;
+}
+
+// The search as its header describes it, without a cache or batches: every hypothesis is read anew at every step.
+std::vector<Scored> naive_search(const models::Decoder& model, const Tokens& prompt, const BeamOptions& options) {
+  struct Text {
+    Tokens ids;
+    double log_likelihood;
+  };
+  std::vector<Text> open{{{}, 0}};
+  std::vector<Scored> found;
+  const auto better = [](const Scored& a, const Scored& b) { return a.score > b.score; };
+  for (Index length = 1; !open.empty(); ++length) {
+    std::vector<Text> next;
+    for (const Text& text : open) {
+      for (TokenId id = 0; id < model.config().vocab_size; ++id) {
+        GivenTokens given{prompt, static_cast<Index>(prompt.size() + text.ids.size())};
+        given.ids.insert(given.ids.end(), text.ids.begin(), text.ids.end());
+        given.ids.push_back(id);
+        Text longer = text;
+        longer.ids.push_back(id);
+        longer.log_likelihood += token_log_probabilities(model, {&given, 1})[0][0];
+        next.push_back(longer);
+      }
+    }
+    std::ranges::stable_sort(next, [](const Text& a, const Text& b) { return a.log_likelihood > b.log_likelihood; });
+    open.clear();
+    for (std::size_t rank = 0; rank < next.size(); ++rank) {
+      const Text& text = next[rank];
+      if (text.ids.back() == options.end || length == options.max_tokens) {
+        const double score = text.log_likelihood / penalty(text.ids.size(), options.length_penalty);
+        if (static_cast<Index>(rank) < options.width) found.push_back({text.ids, score});
+      } else if (static_cast<Index>(open.size()) < options.width) {
+        open.push_back(text);
+      }
+    }
+    std::ranges::stable_sort(found, better);
+    if (static_cast<Index>(found.size()) > options.width) found.resize(static_cast<std::size_t>(options.width));
+    if (static_cast<Index>(found.size()) == options.width && !open.empty() &&
+        found.back().score >= open[0].log_likelihood / penalty(open[0].ids.size(), options.length_penalty)) {
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("beam search: as wide as all texts are many, it finds them all, best first, whatever the length penalty") {
+  const models::Decoder model = make_model(4, 12);
+  for (const double alpha : {0.0, 0.6, 2.0}) {
+    CAPTURE(alpha);
+    const BeamOptions options{.width = 1024, .length_penalty = alpha, .max_tokens = 5, .end = 3};
+    for (const Tokens& prompt : std::vector<Tokens>{{1}, {2, 0, 1}}) {
+      const auto expected = all_texts(model, prompt, options);
+      const auto found = beam_search(model, {prompt}, 0, options)[0];
+      REQUIRE(found.size() == expected.size());
+      CHECK(found.size() == 364);  // 3^0 + … + 3^4 that end, and 3^5 that are cut
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i].score == doctest::Approx(expected[i].score).epsilon(1e-5));
+      }
+      Tokens best = expected[0].ids;
+      if (best.back() == 3) best.pop_back();
+      CHECK(ids_of(found[0]) == best);
+    }
+  }
+}
+
+TEST_CASE("beam search: width 1 is greedy decoding, to the bit, beyond the context too") {
+  const models::Decoder model = make_model(30);
+  for (const double alpha : {0.0, 0.6, 3.0}) {
+    for (TokenId end = 0; end < 30; end += 3) {
+      CAPTURE(end);
+      std::vector<Tokens> greedy(prompts.size());
+      std::vector<double> sums(prompts.size(), 0.0);
+      const GenerateOptions generate_options{.sampling = {.temperature = 0}, .max_tokens = 40, .end = end};
+      generate(model, prompts, 0, generate_options, [&](Index line, const Choice& choice) {
+        greedy[static_cast<std::size_t>(line)].push_back(choice.id);
+        sums[static_cast<std::size_t>(line)] += choice.log_probability;
+        return true;
+      });
+      const auto found =
+          beam_search(model, prompts, 0, {.width = 1, .length_penalty = alpha, .max_tokens = 40, .end = end});
+      for (std::size_t i = 0; i < prompts.size(); ++i) {
+        REQUIRE(found[i].size() == 1);
+        CHECK(ids_of(found[i][0]) == greedy[i]);
+        CHECK(log_likelihood(found[i][0]) == sums[i]);
+      }
+    }
+  }
+}
+
+TEST_CASE("beam search: narrow beams find what a search without a cache finds, with the scores of whole texts") {
+  const models::Decoder model = make_model(12);
+  for (const Index width : {2, 3, 5}) {
+    for (const TokenId end : {0, 5, 11}) {
+      CAPTURE(width);
+      CAPTURE(end);
+      const BeamOptions options{.width = width, .max_tokens = 7, .end = end};
+      const auto found = beam_search(model, prompts, 0, options);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const auto expected = naive_search(model, prompts[i], options);
+        REQUIRE(found[i].size() == expected.size());
+        for (std::size_t n = 0; n < expected.size(); ++n) {
+          Tokens ids = expected[n].ids;
+          const bool ended = ids.back() == end;
+          if (ended) ids.pop_back();
+          CHECK(ids_of(found[i][n]) == ids);
+          CHECK(found[i][n].score == doctest::Approx(expected[n].score).epsilon(1e-5));
+          if (ended) continue;
+          CHECK(found[i][n].score == doctest::Approx(log_likelihood(found[i][n]) / penalty(7, 0.6)).epsilon(1e-12));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("beam search: the same bits alone and among others, with any number of threads") {
+  const models::Decoder model = make_model(30);
+  const BeamOptions options{.width = 5, .max_tokens = 30, .end = 2};
+  std::vector<Tokens> all;
+  for (TokenId id = 0; id < 12; ++id) all.push_back(Tokens(static_cast<std::size_t>(id + 1), id));
+  const auto together = beam_search(model, all, 0, options);
+  for (const int threads : {1, 3, 2}) {
+    set_thread_count(threads);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto alone = beam_search(model, {all[i]}, static_cast<Index>(i), options);
+      CHECK(bits(alone[0]) == bits(together[i]));
+    }
+  }
+}
+
+TEST_CASE("beam search: equals come in order, and a text may end in other ways than by a token") {
+  models::Decoder model = make_model(6);
+  for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(0);
+  // Every token is as likely as any other.
+  const auto found = beam_search(model, {{1}}, 0, {.width = 3, .length_penalty = 0, .max_tokens = 2})[0];
+  REQUIRE(found.size() == 3);
+  CHECK(ids_of(found[0]) == Tokens{0, 0});
+  CHECK(ids_of(found[1]) == Tokens{0, 1});
+  CHECK(ids_of(found[2]) == Tokens{0, 2});
+  BeamOptions options{.width = 2, .length_penalty = 0, .max_tokens = 9};
+  options.ends_with = [](const std::vector<Choice>& tokens) { return tokens.back().id == 1; };
+  const auto ended = beam_search(model, {{1}}, 0, options)[0];
+  REQUIRE(ended.size() == 2);
+  CHECK(ids_of(ended[0]) == Tokens{1});
+  CHECK(ids_of(ended[1]) == Tokens{0, 1});
+}
+
+TEST_CASE("beam search: wider than the vocabulary, and over all of a short text") {
+  const models::Decoder model = make_model(6);
+  CHECK(beam_search(model, {{1}}, 0, {.width = 50, .max_tokens = 1})[0].size() == 6);
+  CHECK_THROWS_AS(beam_search(model, {{1}}, 0, {.width = 0}), UsageError);
+  CHECK_THROWS_WITH_AS(beam_search(model, {{1}, {}}, 4, {}), "prompt 6 is empty", DataError);
+}
