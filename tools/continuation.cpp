@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include "escaped.hpp"
+#include <numeric>
 
 namespace heddle {
 
-Continuation::Continuation(const text::Tokenizer& tokenizer, std::string prompt, std::vector<TokenId> prompt_ids,
-                           const std::vector<std::string>& stops)
-    : tokenizer_(tokenizer), prompt_(std::move(prompt)), prompt_ids_(std::move(prompt_ids)) {
-  for (const std::string& stop : stops) {
-    check<UsageError>(!stop.empty(), "--stop: the text is empty");
-    stops_.push_back(stop);
-    longest_stop_ = std::max(longest_stop_, stop.size());
-  }
+Continuation::Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops)
+    : tokenizer_(tokenizer), stops_(stops) {
+  for (const std::string& stop : stops_) longest_stop_ = std::max(longest_stop_, stop.size());
 }
 
 // Where the first stop string begins; npos for none. Text that was certain before cannot begin one.
@@ -26,7 +20,7 @@ std::size_t Continuation::find_stop() const {
 
 bool Continuation::add(const decoding::Choice& token) {
   ids_.push_back(token.id);
-  log_likelihood_ += token.log_probability;
+  log_probabilities_.push_back(token.log_probability);
   tokenizer_.decode(token.id, text_, text::TextPlace::inside);
   fresh_begin_ = certain_;
   if (const std::size_t stop = find_stop(); stop != std::string::npos) {
@@ -43,12 +37,12 @@ void Continuation::finish() {
   certain_ = text_.size();
 }
 
-std::string Continuation::line() const { return escaped(prompt_) + escaped(text_); }
-
-std::string Continuation::json() const {
-  const nlohmann::ordered_json object{
-      {"prompt", prompt_}, {"text", text_}, {"ids", ids_}, {"log_likelihood", log_likelihood_}};
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+nlohmann::ordered_json Continuation::json(const std::string& prompt) const {
+  return {{"prompt", prompt},
+          {"text", text_},
+          {"ids", ids_},
+          {"log_likelihood", std::accumulate(log_probabilities_.begin(), log_probabilities_.end(), 0.0)},
+          {"log_probabilities", log_probabilities_}};
 }
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
-// A prompt and what the model adds to it, as text.
+// What a model adds to a prompt, as text.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,8 @@ namespace heddle {
 
 class Continuation {
  public:
-  Continuation(const text::Tokenizer& tokenizer, std::string prompt, std::vector<TokenId> prompt_ids,
-               const std::vector<std::string>& stops);
-
-  const std::vector<TokenId>& prompt_ids() const { return prompt_ids_; }
+  // The stop strings must stay.
+  Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops);
 
   // Takes a token. False when the text has come to a stop string; the text then ends before it.
   bool add(const decoding::Choice& token);
@@ -26,20 +25,19 @@ class Continuation {
   // is held back until it is clear.
   std::string_view fresh_text() const { return std::string_view(text_).substr(fresh_begin_, certain_ - fresh_begin_); }
 
-  // Prompt and text in one line: backslash, newline and carriage return are written \\, \n and \r.
-  std::string line() const;
-  // {"prompt": …, "text": …, "ids": […], "log_likelihood": …}; bytes that are not UTF-8 become U+FFFD.
-  std::string json() const;
+  const std::string& text() const { return text_; }
+  // {"prompt": …, "text": …, "ids": […], "log_likelihood": …, "log_probabilities": […]}
+  nlohmann::ordered_json json(const std::string& prompt) const;
 
  private:
   std::size_t find_stop() const;
 
   text::Tokenizer tokenizer_;
-  std::string prompt_, text_;
-  std::vector<TokenId> prompt_ids_, ids_;
-  std::vector<std::string> stops_;
+  const std::vector<std::string>& stops_;
   std::size_t longest_stop_ = 0;
-  double log_likelihood_ = 0;
+  std::string text_;
+  std::vector<TokenId> ids_;
+  std::vector<double> log_probabilities_;
   bool stopped_ = false;
   std::size_t fresh_begin_ = 0, certain_ = 0;
 };

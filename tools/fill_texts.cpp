@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "json_line.hpp"
 #include "line_batches.hpp"
 #include "refuse.hpp"
 
@@ -31,8 +32,9 @@ TextFiller::TextFiller(const models::Encoder& model, const text::Tokenizer& toke
       arguments_(arguments),
       framing_(tokenizer, model.config().context, model.config().segments > 0),
       output_(options.output) {
-  refuse({"max_tokens", "stop", "cache", "temperature", "top_k", "top_p"}, arguments,
-         ": is for decoders, which continue texts; this model is an encoder and fills in blanks");
+  refuse({"max_tokens", "stop", "num_samples", "stream", "score", "cache", "temperature", "top_k", "top_p", "min_p",
+          "repetition_penalty", "beam"},
+         arguments, ": is for decoders, which continue texts; this model is an encoder and fills in blanks");
   check<DataError>(tokenizer.mask().has_value(), arguments.operand("MODEL"),
                    ": its tokenizer has no mask token to stand for a blank");
   settings_.top = options.top;
@@ -60,8 +62,7 @@ TextFiller::Item TextFiller::make(const std::string& text, const std::string& wh
   }
   try {
     const std::vector<TokenId> ids = item.text.encode();
-    const auto overlong = options_.overlong == Overlong::error ? data::Overlong::error : data::Overlong::truncate;
-    item.masked.sequence = framing_(ids, overlong).front();
+    item.masked.sequence = framing_(ids, options_.overlong).front();
     truncated_ += item.masked.sequence.first_count < static_cast<Index>(ids.size()) ? 1 : 0;
   } catch (const DataError& error) {
     throw DataError(concatenate(where, ": ", error.what()));
@@ -105,7 +106,7 @@ std::string TextFiller::json_of(const Item& item, const Blanks& blanks) const {
     masks.push_back({{"position", item.masked.positions[i]}, {"top", top}});
   }
   const Json object{{"prompt", item.text.text()}, {"text", item.text.filled(best_of(blanks))}, {"masks", masks}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(object);
 }
 
 void TextFiller::finish() {

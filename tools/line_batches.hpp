@@ -1,6 +1,7 @@
 // Lines that are worked on together.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,14 @@
 
 namespace heddle {
 
-// Calls make(text, "FILE:LINE") for each line, and write(items) for what it makes of every `size` lines and of the
-// rest. When make throws DataError, the lines before are not lost.
+// Calls make(text, "FILE:LINE") for each line, and write(items) for what it makes of every `size` lines, or of fewer
+// where the next would have to be waited for. When make throws DataError, the lines before are not lost.
 template <class Make, class Write>
 void for_each_line_batch(const std::string& file, Index size, const Make& make, const Write& write) {
   cli::Input input(file);
   cli::LineReader lines(input);
+  // Long enough for a program that writes without a pause, too short for people to notice.
+  constexpr std::chrono::milliseconds patience{2};
   std::vector<decltype(make(std::string(), std::string()))> batch;
   const auto finish = [&] {
     if (!batch.empty()) write(batch);
@@ -26,7 +29,7 @@ void for_each_line_batch(const std::string& file, Index size, const Make& make, 
       finish();
       throw;
     }
-    if (static_cast<Index>(batch.size()) == size) finish();
+    if (static_cast<Index>(batch.size()) == size || lines.is_idle(patience)) finish();
   }
   finish();
 }

@@ -85,6 +85,8 @@ const std::vector<Command> commands{
     {"classify", "decoder.h5 words.txt", "--labels ' cat, king' --template '{} is a' --neutral ''"},
     {"generate", "decoder.h5", "-p 'the cat' --max-tokens 5 --stop 'a\\,b' --seed 3"},
     {"generate", "decoder.h5 words.txt", "--max-tokens 5 --jsonl"},
+    {"generate", "decoder.h5 words.txt", "--max-tokens 5 --beam 3 --n-best 2 --length-penalty 1"},
+    {"generate", "decoder.h5 words.txt", "-q --score --jsonl --overlong truncate"},
     {"generate", "encoder.h5", "-p 'the [MASK] sees'"},
     {"generate", "encoder.h5", "-p 'the [MASK] sees' --top 5"},
     {"tokenize", "train.txt", "-q --train --vocab-size 290 -o out.h5", "tokenize -t out.h5 valid.txt"},

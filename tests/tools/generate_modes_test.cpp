@@ -1,0 +1,236 @@
+// generate from outside: beam search, samples, scores, streams.
+#include <cmath>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+struct Trained : SmallCorpus {
+  Trained() {
+    must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
+    write_file(path("prompts"), "the cat\na dog sees\nmy queen\r\n\nthe old king forgets the\nthe cat");
+  }
+
+  // What a command prints, which must not depend on batches and threads.
+  std::string steady(const std::string& command) const {
+    const std::string out = must(command).out;
+    for (const char* options : {" --batch-size 1", " --batch-size 2 --threads 1", " --batch-size 100 --threads 3"}) {
+      CAPTURE(options);
+      CHECK(must(command + options).out == out);
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("generate: greedy, sampled, searched and scored lines are the same bytes in any batch, with any threads") {
+  const Trained corpus;
+  for (const char* options :
+       {"--temperature 0", "--num-samples 3 --min-p 0.05 --repetition-penalty 1.2", "--beam 4 --n-best 2"}) {
+    CAPTURE(options);
+    const auto lines =
+        json_lines(corpus.steady("generate model.h5 prompts --jsonl --max-tokens 12 " + std::string(options)));
+    CHECK(lines.size() % 6 == 0);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const json& line = lines[i];
+      CHECK(line["prompt"] == std::vector<std::string>{"the cat", "a dog sees", "my queen", "",
+                                                       "the old king forgets the", "the cat"}[i / (lines.size() / 6)]);
+      double sum = 0;
+      for (const json& each : line["log_probabilities"]) sum += each.get<double>();
+      CHECK(line["log_likelihood"].get<double>() == doctest::Approx(sum).epsilon(1e-12));
+      CHECK(line["log_probabilities"].size() == line["ids"].size());
+    }
+  }
+  corpus.steady("generate -q model.h5 prompts --score --jsonl");
+}
+
+TEST_CASE("generate: a beam of 1 is greedy; wider ones give more likely texts, best first, N lines an input") {
+  const Trained corpus;
+  const std::string prompts = "generate model.h5 prompts --max-tokens 12 ";
+  const std::string greedy = corpus.must(prompts + "--temperature 0").out;
+  CHECK(corpus.must(prompts + "--beam 1").out == greedy);
+  CHECK(corpus.must("generate model.h5 -p 'the cat' --max-tokens 12 --beam 1").out ==
+        corpus.must("generate model.h5 -p 'the cat' --max-tokens 12 --temperature 0").out);
+  const auto lines = json_lines(corpus.must(prompts + "--beam 5 --n-best 3 --jsonl --length-penalty 0").out);
+  REQUIRE(lines.size() == 18);
+  const auto plain = lines_of(corpus.must(prompts + "--beam 5 --n-best 3 --length-penalty 0").out);
+  REQUIRE(plain.size() == 18);
+  const auto best = lines_of(corpus.must(prompts + "--beam 5 --length-penalty 0").out);
+  const auto alone = json_lines(corpus.must(prompts + "--temperature 0 --jsonl").out);
+  double searched = 0, drawn = 0;
+  for (std::size_t i = 0; i < 18; ++i) {
+    CHECK(lines[i]["rank"] == i % 3 + 1);
+    if (i % 3 > 0) CHECK(lines[i]["score"].get<double>() <= lines[i - 1]["score"].get<double>());
+    if (i % 3 > 0) CHECK(lines[i]["ids"] != lines[i - 1]["ids"]);
+    CHECK(plain[i].starts_with(lines[i]["prompt"].get<std::string>()));
+    if (i % 3 > 0) continue;
+    CHECK(plain[i] == best[i / 3]);
+    searched += lines[i]["score"].get<double>();
+    drawn += alone[i / 3]["log_likelihood"].get<double>();
+  }
+  CHECK(searched >= drawn);
+  // Of a text that is cut, the score is its log-likelihood over the penalty.
+  const json cut = json::parse(corpus.must("generate model.h5 -p 'the cat' --beam 3 --max-tokens 7 --jsonl").out);
+  REQUIRE(cut["ids"].size() == 7);
+  CHECK(cut["score"].get<double>() ==
+        doctest::Approx(cut["log_likelihood"].get<double>() / std::pow(2, 0.6)).epsilon(1e-9));
+}
+
+TEST_CASE("generate: what a beam search finds has the likelihood that --score gives it") {
+  const Trained corpus;
+  const json found = json::parse(corpus.must("generate model.h5 -p '' --beam 4 --max-tokens 12 --jsonl").out);
+  write_file(corpus.path("text"), found["text"]);
+  const json scored = json::parse(corpus.must("generate model.h5 -p \"$(cat text)\" --score --jsonl").out);
+  REQUIRE(scored["ids"] == found["ids"]);
+  CHECK(scored["log_likelihood"].get<double>() == doctest::Approx(found["log_likelihood"].get<double>()).epsilon(1e-5));
+  CHECK(scored["tokens"] == 12);
+  for (std::size_t i = 0; i < 12; ++i) {
+    CHECK(scored["log_probabilities"][i].get<double>() ==
+          doctest::Approx(found["log_probabilities"][i].get<double>()).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("generate: --score gives a number a line, empty ones too, and what is needed to compare models") {
+  const Trained corpus;
+  const Outcome outcome = corpus.must("generate model.h5 prompts --score");
+  const auto numbers = lines_of(outcome.out);
+  REQUIRE(numbers.size() == 6);
+  CHECK(numbers[3] == "0");
+  CHECK(numbers[0] == numbers[5]);
+  CHECK(std::stod(numbers[0]) > std::stod(corpus.must("generate -q model.h5 -p 'cat the' --score").out));
+  CHECK(contains(outcome.err, "6 texts, "));
+  CHECK(contains(outcome.err, " nats a token, "));
+  CHECK(contains(outcome.err, " bits a byte"));
+  const auto lines = json_lines(corpus.must("generate -q model.h5 prompts --score --jsonl").out);
+  CHECK(lines[2]["text"] == "my queen");
+  CHECK(lines[2]["tokens"] == lines[2]["ids"].size());
+  CHECK(lines[3]["tokens"] == 0);
+  CHECK(std::stod(numbers[2]) == doctest::Approx(lines[2]["log_likelihood"].get<double>()));
+  CHECK(corpus.must("printf 'the cat\\0\\377' | generate -q model.h5 --score").out.size() > 2);
+}
+
+TEST_CASE("generate: texts that are too long to score are refused, cut, or read in parts, as told") {
+  const Trained corpus;
+  std::string longer;
+  for (int i = 0; i < 12; ++i) longer += "the cat sees a dog. ";
+  write_file(corpus.path("lines"), "the cat\n" + longer + "\na dog\n");
+  const Outcome refused = corpus.run("generate model.h5 lines --score");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "lines:2: "));
+  CHECK(contains(refused.err, "--overlong split"));
+  CHECK(lines_of(refused.out).size() == 1);
+  const Outcome cut = corpus.must("generate model.h5 lines --score --jsonl --overlong truncate");
+  CHECK(json_lines(cut.out)[1]["tokens"] == 15);  // the context, but for what begins the text
+  CHECK(contains(cut.err, "1 texts were longer than the context and were cut"));
+  const Outcome split = corpus.must("generate model.h5 lines --score --jsonl --overlong split");
+  const auto lines = json_lines(split.out);
+  CHECK(lines[1]["tokens"] == lines[1]["ids"].size());
+  CHECK(lines[1]["ids"].size() > 60);
+  CHECK(contains(split.err, "1 texts were longer than the context and were split"));
+  for (std::size_t i = 0; i < 15; ++i) {
+    CHECK(lines[1]["log_probabilities"][i] == json_lines(cut.out)[1]["log_probabilities"][i]);
+  }
+  CHECK(corpus.must("generate -q model.h5 lines --score --overlong split --batch-size 1").out ==
+        corpus.must("generate -q model.h5 lines --score --overlong split").out);
+  corpus.refused("generate model.h5 lines --overlong split", 2, "--overlong split: is for --score");
+}
+
+TEST_CASE("generate: without a token that begins texts, the first token of each has no score") {
+  const Trained corpus;
+  corpus.must(
+      "tokenize -q --train --vocab-size 280 --end-of-text '' -o plain.h5 train.txt && "
+      "tokenize -q -t plain.h5 -o plain_train.h5 train.txt && "
+      "pretrain -q --train plain_train.h5 -o plain_model.h5 --steps 5" +
+      tiny_model);
+  const auto lines =
+      json_lines(corpus.must("printf 'the cat\\n\\nt\\n' | generate -q plain_model.h5 --score --jsonl").out);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["tokens"] == lines[0]["ids"].size() - 1);
+  CHECK(lines[0]["log_probabilities"][0].is_null());
+  CHECK(lines[0]["log_probabilities"].size() == lines[0]["ids"].size());
+  CHECK(lines[1]["tokens"] == 0);
+  CHECK(lines[2]["tokens"] == 0);
+}
+
+TEST_CASE("generate: several samples a line, of which the first is what one alone would be") {
+  const Trained corpus;
+  const std::string command = "generate model.h5 prompts --max-tokens 15 ";
+  const auto one = lines_of(corpus.must(command).out), three = lines_of(corpus.must(command + "--num-samples 3").out);
+  REQUIRE(three.size() == 18);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(three[3 * i] == one[i]);
+  CHECK(three[0] != three[1]);
+  const auto lines = json_lines(corpus.must("generate model.h5 -p 'the cat' --num-samples 3 --jsonl").out);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[2]["sample"] == 3);
+  CHECK(lines_of(corpus.must("generate model.h5 -p 'the cat' --num-samples 3").out).size() == 3);
+  const std::string greedy = "generate model.h5 -p 'the cat' --temperature 0 --max-tokens 40 ";
+  CHECK(corpus.must(greedy + "--repetition-penalty 1.0").out == corpus.must(greedy).out);
+  CHECK(corpus.must(greedy + "--repetition-penalty 5").out != corpus.must(greedy).out);
+  CHECK(corpus.must("generate model.h5 -p 'the cat' --min-p 1 --max-tokens 40").out == corpus.must(greedy).out);
+}
+
+TEST_CASE("generate: every way of decoding stops before stop strings") {
+  const Trained corpus;
+  for (const std::string options : {"--temperature 0", "--num-samples 2", "--beam 3 --n-best 3", "--stream"}) {
+    CAPTURE(options);
+    const std::string command = "generate model.h5 prompts --max-tokens 60 --stop . --stop 'g s' " + options;
+    for (const std::string& line : lines_of(corpus.must(command).out)) {
+      CHECK_FALSE(contains(line, "."));
+      CHECK_FALSE(contains(line, "g s"));
+      CHECK(line.size() < 60);
+    }
+  }
+}
+
+TEST_CASE("generate: --stream writes what it would write without, as it is made; answers do not wait for more lines") {
+  const Trained corpus;
+  const std::string command = "generate model.h5 prompts --max-tokens 40 ";
+  CHECK(corpus.must(command + "--stream").out == corpus.must(command).out);
+  CHECK(corpus.must("generate model.h5 -p 'the cat' --stream").out ==
+        corpus.must("generate model.h5 -p 'the cat'").out);
+  for (const char* options : {"", "--stream", "--beam 2", "--score"}) {
+    CAPTURE(options);
+    const Outcome outcome = corpus.must("coproc generate -q model.h5 " + std::string(options) +
+                                        "\necho 'the cat' >&${COPROC[1]}\nread -t 60 answer <&${COPROC[0]}\n"
+                                        "echo \"got $answer\"\nexec {COPROC[1]}>&-\nwait");
+    CHECK(lines_of(outcome.out).front().size() > 5);
+  }
+}
+
+TEST_CASE("generate: options that contradict each other are refused, and the message says what to do") {
+  const Trained corpus;
+  for (const auto& [options, says] : std::vector<std::pair<std::string, std::string>>{
+           {"--beam 4 --temperature 0.5", "--temperature has no effect with --beam"},
+           {"--beam 4 --top-k 5", "--top-k has no effect with --beam"},
+           {"--beam 4 --top-p 0.5", "--top-p has no effect with --beam"},
+           {"--beam 4 --min-p 0.5", "--min-p has no effect with --beam"},
+           {"--beam 4 --repetition-penalty 2", "--repetition-penalty has no effect with --beam"},
+           {"--beam 4 --num-samples 2", "--num-samples has no effect with --beam"},
+           {"--beam 4 --n-best 5", "--n-best 5 is more than --beam 4; raise --beam or lower --n-best"},
+           {"--beam 4 --stream", "leave out --stream or --beam"},
+           {"--beam 5000", "--beam 5000 is more than the model's 300 tokens; lower it"},
+           {"--n-best 2", "--n-best has no effect without --beam"},
+           {"--length-penalty 1", "--length-penalty has no effect without --beam"},
+           {"--beam 4 --length-penalty -1", "--length-penalty"},
+           {"--stream --jsonl", "leave out --stream or --jsonl"},
+           {"--stream --num-samples 2", "leave out --stream or --num-samples"},
+           {"--stream --batch-size 2", "--batch-size has no effect with --stream"},
+           {"--score --beam 2", "--beam has no effect with --score"},
+           {"--score --max-tokens 2", "--max-tokens has no effect with --score"},
+           {"--score --stop x", "--stop has no effect with --score"},
+           {"--score --temperature 1", "--temperature has no effect with --score"},
+           {"--score --top 3", "--top: is for encoders"},
+           {"--temperature 0 --num-samples 2", "all would be the same"},
+           {"--temperature 0 --min-p 0.1", "--min-p has no effect with --temperature 0"},
+           {"--num-samples 0", "--num-samples"},
+           {"--min-p 2", "from 0 to 1"},
+           {"--repetition-penalty 0", "more than 0"},
+           {"--stop ''", "--stop"}}) {
+    corpus.refused("generate model.h5 -p 'the cat' " + options, 2, says);
+  }
+}

@@ -1,0 +1,118 @@
+#include "score_texts.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <numeric>
+
+#include "encode_line.hpp"
+#include "heddle/cli/values.hpp"
+#include "json_line.hpp"
+#include "line_batches.hpp"
+#include "refuse.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr Index lines_at_once = 256;
+
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+}  // namespace
+
+TextScorer::TextScorer(const models::Decoder& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+                       const cli::Arguments& arguments)
+    : model_(model), tokenizer_(tokenizer), options_(options), arguments_(arguments), output_(options.output) {
+  refuse({"top"}, arguments, ": is for encoders, which fill in blanks");
+  check<DataError>(model.config().context > 1, "the model's context is one token, too short to score any");
+}
+
+void TextScorer::one() {
+  write({make(options_.prompt, "--prompt")});
+  finish();
+}
+
+void TextScorer::lines(const std::string& file) {
+  const Index size = arguments_.given("batch_size") ? options_.batch_size : lines_at_once;
+  for_each_line_batch(
+      file, size, [this](const std::string& text, const std::string& where) { return make(text, where); },
+      [this](const std::vector<Text>& batch) { write(batch); });
+  finish();
+}
+
+// What is before the first token is the token that begins texts, where the model knows one.
+TextScorer::Text TextScorer::make(const std::string& line, const std::string& where) {
+  Text text{line, encode_line(tokenizer_, line, where), {}};
+  decoding::Tokens ids = text.ids;
+  if (const auto begin = tokenizer_.end_of_text()) ids.insert(ids.begin(), *begin);
+  if (const auto excess = static_cast<Index>(ids.size()) - model_.config().context; excess > 0) {
+    check<DataError>(options_.overlong != data::Overlong::error, where, ": ", ids.size(),
+                     " tokens are more than the context of ", model_.config().context,
+                     "; cut the text with --overlong truncate, or read it in parts with --overlong split");
+    ++overlong_;
+    if (options_.overlong == data::Overlong::truncate) {
+      ids.resize(ids.size() - static_cast<std::size_t>(excess));
+      text.ids.resize(text.ids.size() - static_cast<std::size_t>(excess));
+    }
+  }
+  text.parts = parts_of(std::move(ids));
+  return text;
+}
+
+// The first part fills the context; each further one scores half a context of tokens behind the other half.
+std::vector<decoding::GivenTokens> TextScorer::parts_of(decoding::Tokens ids) const {
+  const auto size = static_cast<Index>(ids.size()), context = model_.config().context;
+  std::vector<decoding::GivenTokens> parts;
+  for (Index scored = 1, end = std::min(size, context); scored < size;
+       scored = end, end = std::min(size, end + context / 2)) {
+    const Index begin = std::max<Index>(0, end - context);
+    parts.push_back({{ids.begin() + begin, ids.begin() + end}, scored - begin});
+  }
+  return parts;
+}
+
+void TextScorer::write(const std::vector<Text>& texts) {
+  std::vector<decoding::GivenTokens> parts;
+  for (const Text& text : texts) parts.insert(parts.end(), text.parts.begin(), text.parts.end());
+  const auto scores = decoding::token_log_probabilities(model_, parts);
+  auto next = scores.begin();
+  for (const Text& text : texts) {
+    std::vector<double> own;
+    for (std::size_t i = 0; i < text.parts.size(); ++i, ++next) own.insert(own.end(), next->begin(), next->end());
+    output_.stream() << line(text, own) << "\n";
+    ++lines_;
+    tokens_ += static_cast<Index>(own.size());
+    log_likelihood_ += sum(own);
+    std::for_each(text.ids.end() - static_cast<std::ptrdiff_t>(own.size()), text.ids.end(),
+                  [this](TokenId id) { bytes_ += tokenizer_.token_bytes(id); });
+  }
+  output_.stream().flush();
+}
+
+std::string TextScorer::line(const Text& text, const std::vector<double>& scores) const {
+  if (!options_.jsonl) return cli::format(sum(scores));
+  nlohmann::ordered_json each = scores;
+  if (scores.size() < text.ids.size()) each.insert(each.begin(), nullptr);
+  return json_line({{"text", text.text},
+                    {"ids", text.ids},
+                    {"log_likelihood", sum(scores)},
+                    {"tokens", scores.size()},
+                    {"log_probabilities", each}});
+}
+
+void TextScorer::finish() {
+  output_.close();
+  if (overlong_ > 0) {
+    const bool split = options_.overlong == data::Overlong::split;
+    arguments_.say(concatenate(overlong_, " texts were longer than the context and were ", split ? "split" : "cut"));
+  }
+  if (tokens_ == 0 || bytes_ == 0) return;
+  const double nats = -log_likelihood_;
+  arguments_.say(concatenate(lines_, " texts, ", tokens_, " tokens scored: ", nats / static_cast<double>(tokens_),
+                             " nats a token, ", nats / static_cast<double>(bytes_) / std::numbers::ln2,
+                             " bits a byte"));
+}
+
+}  // namespace heddle
