@@ -57,11 +57,13 @@ Index merge(Provenance& provenance, const Provenance& made) {
   return places.back();
 }
 
-std::string describe_step(const ProvenanceStep& step) {
-  std::string text = step.command_line + "\n  " + step.created_by + ", " + step.created_at + "\n";
+std::string describe_step(const ProvenanceStep& step, Index number) {
+  std::string text =
+      concatenate("[", number, "] ", step.command_line, "\n  ", step.created_by, ", ", step.created_at, "\n");
   for (const ProvenanceInput& input : step.inputs) {
-    text += concatenate("  ", input.role, ": ", input.name, ", ", grouped(input.size), " bytes, xxh128 ", input.xxh128,
-                        "\n");
+    text += concatenate("  ", input.role, ": ", input.name, ", ", grouped(input.size), " bytes, xxh128 ", input.xxh128);
+    if (input.made_by >= 0) text += concatenate(", made by [", input.made_by + 1, "]");
+    text += "\n";
   }
   return text;
 }
@@ -115,8 +117,9 @@ void add_input(Provenance& provenance, ProvenanceInput input, const Provenance* 
 
 std::string describe(const Provenance& provenance) {
   std::string text;
-  for (const ProvenanceStep& step : provenance.earlier) text += describe_step(step) + "\n";
-  return text + describe_step(provenance.own);
+  Index number = 1;
+  for (const ProvenanceStep& step : provenance.earlier) text += describe_step(step, number++) + "\n";
+  return text + describe_step(provenance.own, number);
 }
 
 ProvenanceTable to_table(const Provenance& provenance) {

@@ -54,7 +54,7 @@ void add_input(Provenance& provenance, const std::string& role, const std::strin
 // Adds an input that was hashed as it was read; `made` is its own provenance where it has one.
 void add_input(Provenance& provenance, ProvenanceInput input, const Provenance* made = nullptr);
 
-// The commands with their inputs, earliest first, for reading.
+// The commands with their inputs, numbered from 1, earliest first, for reading.
 std::string describe(const Provenance& provenance);
 
 // Provenance as columns, which is how files hold it: a row a step, a row an input. The file's own step comes last.

@@ -149,11 +149,19 @@ void TokenFile::verify_ids() const {
                    ": the checksum does not match. The file is damaged");
 }
 
-void TokenFile::verify_documents() const {
-  const auto bounds = read_column<std::uint64_t>(file_.root(), "documents");
+std::vector<std::uint64_t> TokenFile::document_bounds() const {
+  auto bounds = read_column<std::uint64_t>(file_.root(), "documents");
   check<DataError>(bounds.front() == 0 && bounds.back() == static_cast<std::uint64_t>(size()) &&
                        std::is_sorted(bounds.begin(), bounds.end()),
                    documents_.where(), ": does not divide the tokens into documents. The file is damaged");
+  return bounds;
+}
+
+std::vector<Index> TokenFile::document_lengths() const {
+  const std::vector<std::uint64_t> bounds = document_bounds();
+  std::vector<Index> lengths;
+  for (std::size_t i = 1; i < bounds.size(); ++i) lengths.push_back(static_cast<Index>(bounds[i] - bounds[i - 1]));
+  return lengths;
 }
 
 void TokenFile::check_made_with(const text::Tokenizer& tokenizer, const std::string& model) const {
@@ -168,7 +176,7 @@ std::vector<std::string> TokenFile::verify() const {
   Problems problems;
   const bool narrow = ids_.element() == hdf5::Element::uint16;
   problems.watch([&] { narrow ? verify_ids<std::uint16_t>() : verify_ids<std::uint32_t>(); });
-  problems.watch([&] { verify_documents(); });
+  problems.watch([&] { document_bounds(); });
   problems.watch([&] { tokenizer(); });
   problems.watch([&] { file_.provenance(); });
   return problems.list();

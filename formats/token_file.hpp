@@ -65,6 +65,8 @@ class TokenFile : public data::TokenSource {
   Index document_at(Index offset) const override;
   // The tokens [first, second) of a document.
   std::pair<Index, Index> document(Index number) const;
+  // Tokens of each document, all read at once.
+  std::vector<Index> document_lengths() const;
   text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }
   text::Tokenizer tokenizer() const { return read_tokenizer(file_); }
   // Throws DataError unless the tokenizer made the tokens; `model` is the file that has it.
@@ -78,7 +80,7 @@ class TokenFile : public data::TokenSource {
   void read_as(Index offset, std::span<TokenId> out, std::vector<Id>& buffer) const;
   template <class Id>
   void verify_ids() const;
-  void verify_documents() const;
+  std::vector<std::uint64_t> document_bounds() const;
 
   InputFile file_;
   hdf5::Dataset ids_, documents_;

@@ -12,6 +12,7 @@
 #include "heddle/formats/model_file.hpp"
 #include "inspect_chart.hpp"
 #include "inspect_check.hpp"
+#include "inspect_compare.hpp"
 #include "inspect_print.hpp"
 
 namespace {
@@ -23,7 +24,7 @@ cli::About about() {
   return {.name = "inspect",
           .summary = "Shows what is in heddle's files.",
           .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "MODEL --history -o loss.svg",
-                       "FILE --verify [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
+                       "FILE --verify [--json]", "FILE --diff FILE [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
                        "--preset NAME [--json]", "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
                        "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5]",
                        "MODEL --neighbours WORD [--top K]", "MODEL --senses TRAIN [--voters K] [--gold] [INPUT]",
@@ -39,6 +40,7 @@ std::vector<std::string> tasks_of(const InspectOptions& options) {
     if (given) tasks.emplace_back(task);
   };
   add(options.verify, "--verify");
+  add(!options.diff.empty(), "--diff");
   add(!options.evaluate.empty(), "--evaluate");
   add(options.profile.profile, "--profile");
   add(!options.vectors.embed.empty(), "--embed");
@@ -131,7 +133,10 @@ int inspect(cli::Arguments& arguments) {
   check_usage(options, arguments);
   cli::keep_inputs({path, options.base, arguments.operand("INPUT")}, {options.output});
   if (options.verify) return show_problems(path, options.json);
-  if (options.profile.profile) {
+  if (!options.diff.empty()) {
+    const Comparison comparison = compare(path, options.diff);
+    std::cout << (options.json ? dump(as_json(comparison)) : as_text(comparison));
+  } else if (options.profile.profile) {
     show_profile(options, path, arguments);
   } else if (!options.evaluate.empty()) {
     show_score(evaluate(arguments, options, path), options.json);
@@ -147,7 +152,7 @@ int inspect(cli::Arguments& arguments) {
     draw_history(path, options.output);
   } else {
     const Summary summary =
-        options.preset.empty() ? summarize_file(path, options.parts) : summarize_preset(options.preset, options.parts);
+        options.preset.empty() ? summarize_file(path, options.parts, options.vectors.top) : summarize_preset(options.preset, options.parts);
     std::cout << (options.json ? dump(as_json(summary)) : as_text(summary));
   }
   return 0;

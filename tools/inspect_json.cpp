@@ -29,6 +29,16 @@ Json tokenizer_json(const text::TokenizerModel& model) {
           {"fingerprint", fingerprint(model)}};
 }
 
+Json statistics_json(const TokenStatistics& statistics) {
+  Json frequent = Json::array();
+  for (const PieceCount& each : statistics.frequent) {
+    frequent.push_back({{"id", each.id}, {"piece", each.piece}, {"count", each.count}});
+  }
+  return {{"used", statistics.used},         {"special", statistics.special}, {"unknown", statistics.unknown},
+          {"shortest", statistics.shortest}, {"median", statistics.median},   {"longest", statistics.longest},
+          {"frequent", std::move(frequent)}};
+}
+
 // What a row has no value for is null.
 Json history_json(const formats::History& history) {
   Json columns = Json::object();
@@ -65,14 +75,17 @@ Json as_json(const Summary& summary) {
   if (summary.parameters) json["parameters"] = *summary.parameters;
   if (summary.head_parameters) json["head_parameters"] = *summary.head_parameters;
   if (summary.config) json["config"] = formats::to_json(*summary.config);
+  if (summary.task) json["task"] = formats::to_json(*summary.task);
+  if (summary.adapters) json["adapters"] = formats::to_json(*summary.adapters);
   if (summary.weights) json["weights"] = weights_json(*summary.weights);
   if (summary.tokens) {
-    const auto& [tokens, documents, vocabulary, text_bytes] = *summary.tokens;
-    json["tokens"] = tokens;
-    json["documents"] = documents;
-    json["vocabulary"] = vocabulary;
-    json["text_bytes"] = text_bytes;
+    json["tokens"] = summary.tokens->tokens;
+    json["documents"] = summary.tokens->documents;
+    json["vocabulary"] = summary.tokens->vocabulary;
+    json["text_bytes"] = summary.tokens->text_bytes;
+    if (summary.tokens->statistics) json["statistics"] = statistics_json(*summary.tokens->statistics);
   }
+  if (summary.pieces) json["pieces"] = *summary.pieces;
   if (summary.tokenizer) json["tokenizer"] = tokenizer_json(*summary.tokenizer);
   if (summary.history) json["history"] = history_json(*summary.history);
   if (summary.provenance) json["provenance"] = provenance_json(*summary.provenance);

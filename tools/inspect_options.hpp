@@ -17,7 +17,7 @@ struct Parts {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("config", "the configuration of a model"), self.config);
     visitor(Field("weights", "the parameters: names, shapes, counts"), self.weights);
-    visitor(Field("tokens", "how many tokens, documents and bytes a token file has"), self.tokens);
+    visitor(Field("tokens", "statistics of the tokens of a token file; of other files the vocabulary, an id and its piece a line"), self.tokens);
     visitor(Field("tokenizer", "kind, size, special tokens, some pieces"), self.tokenizer);
     visitor(Field("history", "the course of the training"), self.history);
     visitor(Field("provenance", "the commands and inputs that made the file"), self.provenance);
@@ -28,6 +28,7 @@ struct Parts {
 struct InspectOptions {
   bool json = false;
   bool verify = false;
+  std::string diff;
   std::string evaluate, base;
   Index batch_size = 8;
   std::string preset;
@@ -41,6 +42,10 @@ struct InspectOptions {
     visitor(Field("json", "the answer as one JSON object"), self.json);
     visitor(Field("verify", "read everything and check it; a line for each thing that is wrong, and exit status 1"),
             self.verify);
+    visitor(Field("diff", "tell in what another file differs: configuration, tokenizer, weights or tokens")
+                .not_empty()
+                .takes("FILE"),
+            self.diff);
     visitor(Field("evaluate", "compute the loss of the model on a token file").not_empty().takes("TOKENS"),
             self.evaluate);
     visitor(Field("base", "the model that the adapter to evaluate belongs to, where it is not where it was")

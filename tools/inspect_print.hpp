@@ -11,6 +11,9 @@ namespace heddle {
 std::string as_text(const Summary& summary);
 formats::Json as_json(const Summary& summary);
 
+// A blank line, the title, and the content indented.
+std::string text_section(const std::string& title, const std::string& content);
+
 // One object, indented, with a newline at its end.
 std::string dump(const formats::Json& json);
 

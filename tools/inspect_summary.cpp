@@ -47,17 +47,17 @@ Summary summarize_model(const formats::ModelFile& file) {
   count_parameters(summary);
   summary.tokenizer = file.tokenizer_model();
   if (file.has_history()) summary.history = file.history();
-  if (file.has_part("task")) {
-    const auto task = file.part<models::TaskConfig>("task");
-    summary.description += ", fine-tuned for the task " + to_text(task.task);
-    if (task.has_classes()) summary.description += " (" + join(task.labels) + ")";
-  }
+  if (file.has_part("adapters")) summary.adapters = file.part<LowRankOptions>("adapters");
+  if (!file.has_part("task")) return summary;
+  summary.task = file.part<models::TaskConfig>("task");
+  summary.description += ", fine-tuned for the task " + to_text(summary.task->task);
+  if (summary.task->has_classes()) summary.description += " (" + join(summary.task->labels) + ")";
   return summary;
 }
 
 Summary summarize_tokens(const formats::TokenFile& file) {
   Summary summary = start_summary(file.file());
-  summary.tokens = {file.size(), file.documents(), file.vocab_size(), file.text_bytes()};
+  summary.tokens = TokenCounts{file.size(), file.documents(), file.vocab_size(), file.text_bytes()};
   summary.tokenizer = file.tokenizer_model();
   return summary;
 }
@@ -95,18 +95,31 @@ void select(const Summary& summary, std::optional<Part>& part, bool wanted, cons
 Summary selected(Summary summary, const Parts& parts) {
   if (!parts.any()) return summary;
   select(summary, summary.config, parts.config, "configuration");
+  if (!parts.config) {
+    summary.task.reset();
+    summary.adapters.reset();
+  }
   select(summary, summary.weights, parts.weights, "weights");
-  select(summary, summary.tokens, parts.tokens, "tokens");
+  if (parts.tokens && !summary.tokens && summary.tokenizer) {
+    summary.pieces = summary.tokenizer->pieces;
+  } else {
+    select(summary, summary.tokens, parts.tokens, "tokens");
+  }
   select(summary, summary.tokenizer, parts.tokenizer, "tokenizer");
   select(summary, summary.history, parts.history, "history");
   select(summary, summary.provenance, parts.provenance, "provenance");
+  summary.description.clear();
   return summary;
 }
 
 }  // namespace
 
-Summary summarize_file(const std::string& path, const Parts& parts) {
-  return selected(summarize_all(path), parts);
+Summary summarize_file(const std::string& path, const Parts& parts, Index most_frequent) {
+  Summary summary = selected(summarize_all(path), parts);
+  if (parts.tokens && summary.tokens) {
+    summary.tokens->statistics = token_statistics(formats::TokenFile(path), most_frequent);
+  }
+  return summary;
 }
 
 Summary summarize_preset(const std::string& name, const Parts& parts) {

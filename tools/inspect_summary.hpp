@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/autograd/low_rank_options.hpp"
 #include "heddle/formats/history.hpp"
 #include "heddle/formats/provenance.hpp"
 #include "heddle/formats/tensor_group.hpp"
@@ -12,32 +13,37 @@
 #include "heddle/models/task_model.hpp"
 #include "heddle/text/tokenizer_model.hpp"
 #include "inspect_options.hpp"
+#include "inspect_tokens.hpp"
 
 namespace heddle {
 
 struct TokenCounts {
   Index tokens, documents, vocabulary;
-  Index text_bytes;  // what the tokens decode to, special tokens aside
+  Index text_bytes;                                // what the tokens decode to, special tokens aside
+  std::optional<TokenStatistics> statistics = {};  // when they were asked for
 };
 
 // Each part that the file has, if it is wanted.
 struct Summary {
   std::string name;         // the file's, or the preset's
-  std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"
+  std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"; empty when parts were asked for
   std::string kind;
   std::optional<Index> parameters = {};       // of an encoder, without the head
   std::optional<Index> head_parameters = {};  // of an encoder
   std::optional<models::ModelConfig> config = {};
+  std::optional<models::TaskConfig> task = {};  // of fine-tuned models, with the configuration
+  std::optional<LowRankOptions> adapters = {};  // of adapter files, with the configuration
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};
+  std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, when these were asked for
   std::optional<text::TokenizerModel> tokenizer = {};
   std::optional<formats::History> history = {};
   std::optional<formats::Provenance> provenance = {};
 };
 
-// Reads no weights. Throws DataError for files that are damaged or not heddle's, and for a part that was asked for by
-// name and is not there.
-Summary summarize_file(const std::string& path, const Parts& parts);
+// Reads no weights, and tokens only for their statistics. Throws DataError for files that are damaged or not heddle's,
+// and for a part that was asked for by name and is not there.
+Summary summarize_file(const std::string& path, const Parts& parts, Index most_frequent = 10);
 
 // The model of that shape, with its exact parameters, in no memory. Throws UsageError that lists the presets.
 Summary summarize_preset(const std::string& name, const Parts& parts);

@@ -7,6 +7,7 @@
 #include "inspect_chart.hpp"
 #include "inspect_print.hpp"
 #include "inspect_weights.hpp"
+#include "text_table.hpp"
 
 namespace heddle {
 
@@ -14,31 +15,45 @@ namespace {
 
 constexpr std::size_t shown_pieces = 12;
 
-std::string section(const std::string& title, const std::string& content) {
-  std::string text = "\n" + title + "\n";
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    if (end > begin) text += "  ";
-    text += content.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return text;
-}
-
 std::string fixed(double value, const char* format) {
   std::array<char, 64> text;
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
 }
 
+std::string statistics_text(const TokenStatistics& statistics, const TokenCounts& counts) {
+  const auto share = [&](Index count) {
+    const double part = counts.tokens > 0 ? 100 * static_cast<double>(count) / static_cast<double>(counts.tokens) : 0;
+    return fixed(part, "%.2f %%");
+  };
+  std::string text = concatenate("used        ", grouped(statistics.used), " of the vocabulary\n", "special     ",
+                                 grouped(statistics.special), " tokens, ", share(statistics.special), "\nunknown     ",
+                                 grouped(statistics.unknown), " tokens, ", share(statistics.unknown), "\nlengths     ",
+                                 grouped(statistics.shortest), " to ", grouped(statistics.longest),
+                                 " tokens a document, median ", grouped(statistics.median), "\n");
+  std::vector<std::vector<std::string>> rows;
+  for (const PieceCount& each : statistics.frequent) {
+    rows.push_back({std::to_string(each.id), each.piece, grouped(each.count), share(each.count)});
+  }
+  return text + (rows.empty() ? "" : "\n" + text_table(rows, "rlrr"));
+}
+
 std::string tokens_text(const TokenCounts& counts) {
   std::string text =
       concatenate("tokens      ", grouped(counts.tokens), "\ndocuments   ", grouped(counts.documents), "\nvocabulary  ",
                   grouped(counts.vocabulary), "\ntext bytes  ", grouped(counts.text_bytes), "\n");
-  if (counts.tokens == 0 || counts.text_bytes == 0) return text;
-  const auto tokens = static_cast<double>(counts.tokens), bytes = static_cast<double>(counts.text_bytes);
-  return text + concatenate("density     ", fixed(tokens / bytes, "%.3f"), " tokens a byte, ",
-                            fixed(bytes / tokens, "%.2f"), " bytes a token\n");
+  if (counts.tokens > 0 && counts.text_bytes > 0) {
+    const auto tokens = static_cast<double>(counts.tokens), bytes = static_cast<double>(counts.text_bytes);
+    text += concatenate("density     ", fixed(tokens / bytes, "%.3f"), " tokens a byte, ",
+                        fixed(bytes / tokens, "%.2f"), " bytes a token\n");
+  }
+  return counts.statistics ? text + statistics_text(*counts.statistics, counts) : text;
+}
+
+std::string pieces_text(const std::vector<std::string>& pieces) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& piece : pieces) rows.push_back({std::to_string(rows.size()), piece});
+  return text_table(rows, "rl");
 }
 
 std::string special_tokens_text(const text::TokenizerModel& model) {
@@ -85,17 +100,34 @@ std::string history_text(const formats::History& history) {
 
 }  // namespace
 
-std::string as_text(const Summary& summary) {
-  std::string text = summary.name + ": " + summary.description + "\n";
-  if (summary.parameters) text += grouped(*summary.parameters) + " parameters\n";
-  if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
-  if (summary.config) text += section("Configuration", formats::to_text(*summary.config));
-  if (summary.weights) text += section("Weights", weight_table(*summary.weights));
-  if (summary.tokens) text += section("Tokens", tokens_text(*summary.tokens));
-  if (summary.tokenizer) text += section("Tokenizer", tokenizer_text(*summary.tokenizer));
-  if (summary.history) text += section("History", history_text(*summary.history));
-  if (summary.provenance) text += section("Provenance", describe(*summary.provenance));
+std::string text_section(const std::string& title, const std::string& content) {
+  std::string text = "\n" + title + "\n";
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    if (end > begin) text += "  ";
+    text += content.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
   return text;
+}
+
+std::string as_text(const Summary& summary) {
+  std::string text;
+  if (!summary.description.empty()) {
+    text += summary.name + ": " + summary.description + "\n";
+    if (summary.parameters) text += grouped(*summary.parameters) + " parameters\n";
+    if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
+  }
+  if (summary.config) text += text_section("Configuration", formats::to_text(*summary.config));
+  if (summary.task) text += text_section("Task", formats::to_text(*summary.task));
+  if (summary.adapters) text += text_section("Adapters", formats::to_text(*summary.adapters));
+  if (summary.weights) text += text_section("Weights", weight_table(*summary.weights));
+  if (summary.tokens) text += text_section("Tokens", tokens_text(*summary.tokens));
+  if (summary.pieces) text += text_section("Vocabulary", pieces_text(*summary.pieces));
+  if (summary.tokenizer) text += text_section("Tokenizer", tokenizer_text(*summary.tokenizer));
+  if (summary.history) text += text_section("History", history_text(*summary.history));
+  if (summary.provenance) text += text_section("Provenance", describe(*summary.provenance));
+  return text.starts_with('\n') ? text.substr(1) : text;
 }
 
 }  // namespace heddle

@@ -59,7 +59,11 @@ struct VectorOptions {
             self.overlong);
     visitor(Field("neighbours", "the pieces whose embeddings are most similar to a word's").not_empty().takes("WORD"),
             self.neighbours);
-    visitor(Field("top", "how many neighbours").needs({"neighbours"}).range(1, 1000000).takes("K"), self.top);
+    visitor(Field("top", "how many neighbours, or most frequent pieces of a token file")
+                .needs({"neighbours", "tokens"})
+                .range(1, 1000000)
+                .takes("K"),
+            self.top);
     visitor(Field("senses", "tell the senses of the words of INPUT by the examples of this file")
                 .not_empty()
                 .takes("TRAIN"),

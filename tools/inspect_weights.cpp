@@ -1,11 +1,11 @@
 #include "inspect_weights.hpp"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
 
 #include "heddle/base/strings.hpp"
+#include "text_table.hpp"
 
 namespace heddle {
 
@@ -68,36 +68,17 @@ std::vector<Row> rows_of(std::span<const formats::TensorInfo> weights) {
   return rows;
 }
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, text.size()), ' ') + text;
-}
-
 }  // namespace
 
 std::string weight_table(std::span<const formats::TensorInfo> weights) {
-  const std::vector<Row> rows = rows_of(weights);
-  Row total;
-  for (const Row& row : rows) total.parameters += row.parameters;
-  const std::string tensors = grouped(static_cast<Index>(weights.size())) + " tensors";
-  std::size_t name_width = tensors.size(), shape_width = 0, type_width = 0;
-  for (const Row& row : rows) {
-    name_width = std::max(name_width, row.name().size());
-    shape_width = std::max(shape_width, row.shape.size());
-    type_width = std::max(type_width, row.type.size());
+  std::vector<std::vector<std::string>> table;
+  Index parameters = 0;
+  for (const Row& row : rows_of(weights)) {
+    table.push_back({row.name(), row.shape, row.type, grouped(row.parameters)});
+    parameters += row.parameters;
   }
-  const std::size_t count_width = grouped(total.parameters).size();
-  const auto line = [&](const std::string& name, const Row& row) {
-    return padded(name, name_width) + "  " + padded(row.shape, shape_width) + "  " + padded(row.type, type_width) +
-           "  " + right(grouped(row.parameters), count_width) + "\n";
-  };
-  std::string table;
-  for (const Row& row : rows) table += line(row.name(), row);
-  return table + line(tensors, total);
+  table.push_back({grouped(static_cast<Index>(weights.size())) + " tensors", "", "", grouped(parameters)});
+  return text_table(table, "lllr");
 }
 
 }  // namespace heddle

@@ -140,7 +140,7 @@ TEST_CASE("inspect: a model file, all of it") {
   for (const char* part :
        {"random.h5: model file, ", "\n4,816 parameters\n", "\n  layers = 3\n",
         "\n  decoder/0..2/attention/query/weight", "\n  52 tensors ", "  4,816\n", "256 <|endoftext|> (end of text)",
-        "loss in nats a token", "lowest 1.3500 at step 400", "\n  pretrain\n"}) {
+        "loss in nats a token", "lowest 1.3500 at step 400", "\n  [1] pretrain\n"}) {
     CAPTURE(part);
     CHECK(contains(outcome.out, part));
   }
@@ -167,14 +167,15 @@ TEST_CASE("inspect: a model file as JSON has the keys that scripts rely on") {
 
 TEST_CASE("inspect: parts") {
   const Workplace place;
-  const std::map<std::string, std::string> titles{{"config", "\nConfiguration\n"},
-                                                  {"weights", "\nWeights\n"},
-                                                  {"tokenizer", "\nTokenizer\n"},
-                                                  {"history", "\nHistory\n"},
-                                                  {"provenance", "\nProvenance\n"}};
+  const std::map<std::string, std::string> titles{{"config", "Configuration\n"},
+                                                  {"weights", "Weights\n"},
+                                                  {"tokenizer", "Tokenizer\n"},
+                                                  {"history", "History\n"},
+                                                  {"provenance", "Provenance\n"}};
   for (const auto& [option, title] : titles) {
     const Outcome outcome = place.run("$I random.h5 --" + option);
     CHECK(outcome.status == 0);
+    CHECK(outcome.out.starts_with(title));
     for (const auto& [other, text] : titles) CHECK(contains(outcome.out, text) == (other == option));
     CHECK(place.run_json("$I random.h5 --" + option).contains(option));
   }

@@ -1,0 +1,172 @@
+// inspect on what the other tools made: in what files differ, where they come from, what tokens and runs are like.
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/models/config.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+json answer(const SmallCorpus& corpus, const std::string& command) {
+  return json::parse(corpus.must(command + " --json").out);
+}
+
+// A model file with the weights as `change` leaves them, and otherwise what `name` has.
+template <class Change>
+void rewrite(const SmallCorpus& corpus, const std::string& name, const std::string& as, const Change& change) {
+  const formats::ModelFile file(corpus.path(name));
+  std::vector<formats::NamedTensor> weights = file.weights().read();
+  auto config = file.config<models::ModelConfig>();
+  change(weights, config);
+  formats::ModelWriter writer(corpus.path(as));
+  writer.config(config);
+  writer.tokenizer(file.tokenizer_model());
+  writer.weights(weights);
+  writer.commit(formats::start_provenance("test"));
+}
+
+}  // namespace
+
+TEST_CASE("inspect --diff: the same is said to be the same, whatever made it") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
+  corpus.must("pretrain -q --train train.h5 -o b.h5 --steps 4 --threads 2" + tiny_model);
+  CHECK(corpus.must("inspect a.h5 --diff b.h5").out == "a.h5 and b.h5 hold the same\n");
+  CHECK(answer(corpus, "inspect a.h5 --diff b.h5")["same"] == true);
+  for (const char* file : {"tokenizer.h5", "train.h5"}) {
+    CHECK(answer(corpus, concatenate("inspect ", file, " --diff ", file))["same"] == true);
+  }
+}
+
+TEST_CASE("inspect --diff: each weight's distance, and the weights of one file only") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
+  rewrite(corpus, "a.h5", "b.h5", [](auto& weights, auto& config) {
+    Tensor(weights.at(0).value).scale(3);
+    weights.at(1).value = Tensor({2, 2}, Real(1));
+    weights.at(2).name = "decoder/extra";
+    weights.at(3).value[5] += Real(0.5);
+    weights.at(4).value[0] = std::nanf("");
+    config.dropout = 0.25;
+  });
+  const auto before = corpus.weights("a.h5");
+  const json difference = answer(corpus, "inspect a.h5 --diff b.h5");
+  CHECK(difference["same"] == false);
+  CHECK(difference["fields"] ==
+        json::parse(R"([{"field": "config.dropout", "first": 0.0, "second": 0.25, "others": 0}])"));
+  const json& weights = difference["weights"];
+  CHECK(weights["compared"] == before.size() - 2);
+  REQUIRE(weights["differing"].size() == 3);
+  CHECK(weights["differing"][0]["relative_norm"].get<double>() == doctest::Approx(2));
+  CHECK(weights["differing"][1]["largest"].get<double>() == doctest::Approx(0.5));
+  CHECK(weights["differing"][2]["largest"].is_null());
+  REQUIRE(weights["mismatched"].size() == 3);
+  CHECK(weights["mismatched"][0]["second_shape"] == json{2, 2});
+  CHECK(weights["mismatched"][1]["second_shape"].is_null());
+  CHECK(weights["mismatched"][2]["first_shape"].is_null());
+  const Outcome text = corpus.must("inspect a.h5 --diff b.h5");
+  for (const char* part : {"a.h5 and b.h5 differ\n", "\n  config.dropout  0.0   0.25\n", "  3 of 34 differ ",
+                           "\n  decoder/extra "}) {
+    CAPTURE(part);
+    CHECK(contains(text.out, part));
+  }
+}
+
+TEST_CASE("inspect --diff: types of weights, tokenizers, adapters and token files") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
+  corpus.must("convert -q a.h5 --weights bf16 -o half.h5");
+  const json rounded = answer(corpus, "inspect a.h5 --diff half.h5");
+  CHECK(rounded["fields"].empty());
+  CHECK(rounded["weights"]["relative_norm"].get<double>() < 1.0 / 256);
+  CHECK(rounded["weights"]["differing"][0]["types"] == json{"float32", "bfloat16"});
+
+  corpus.must("tokenize -q --train --vocab-size 280 -o other.h5 train.txt");
+  const json tokenizers = answer(corpus, "inspect tokenizer.h5 --diff other.h5");
+  const json& pieces = tokenizers["fields"].at(0);
+  CHECK(pieces["field"] == "tokenizer.pieces[279]");
+  CHECK(pieces["second"] == "<|endoftext|>");
+  CHECK(pieces["others"].get<int>() > 0);
+
+  write_file(corpus.path("texts.tsv"), "cat\tthe cat\nking\tthe king\n");
+  for (const char* rank : {"2", "4"}) {
+    corpus.must(
+        concatenate("finetune -q --from a.h5 --train texts.tsv --steps 2 -o r", rank, ".h5 --lora-rank ", rank));
+  }
+  const Outcome adapters = corpus.must("inspect r2.h5 --diff r4.h5");
+  CHECK(contains(adapters.out, "adapters.lora_rank  2"));
+  CHECK(contains(adapters.out, "lora/a  [2, 32]  [4, 32]"));
+  CHECK(contains(corpus.must("inspect r2.h5 --config").out, "lora-rank = 2\n"));
+
+  const json tokens = answer(corpus, "inspect train.h5 --diff valid.h5");
+  CHECK(tokens["first_token"].is_number());
+  CHECK(tokens["fields"][0]["field"] == "tokens");
+  corpus.must("inspect a.h5 --embed cat -o x.h5");
+  corpus.refused("inspect x.h5 --diff x.h5", 1, "x.h5: holds vectors");
+  corpus.refused("inspect a.h5 --diff train.txt", 1, "train.txt: is plain text");
+  corpus.refused("inspect a.h5 --diff half.h5 --weights", 2, "parts cannot be chosen with --diff");
+  CHECK(answer(corpus, "inspect a.h5 --diff train.h5")["fields"][0]["field"] == "kind");
+}
+
+TEST_CASE("inspect --provenance: the commands back to the text, and nothing else") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 --valid valid.h5 -o a.h5 --steps 2" + tiny_model);
+  corpus.must("convert -q a.h5 --weights bf16 -o half.h5");
+  const json steps = answer(corpus, "inspect half.h5 --provenance")["provenance"];
+  REQUIRE(steps.size() == 5);
+  CHECK(steps[0]["command_line"] == "tokenize -q --train --vocab-size 300 -o tokenizer.h5 train.txt");
+  const json& text = steps[0]["inputs"][0];
+  CHECK(text["name"] == "train.txt");
+  CHECK(text["size"] == std::filesystem::file_size(corpus.path("train.txt")));
+  CHECK(text["xxh128"].get<std::string>().size() == 32);
+  CHECK(text["made_by"].is_null());
+  CHECK(steps[4]["inputs"][0]["made_by"] == 3);
+  const std::string shown = corpus.must("inspect half.h5 --provenance").out;
+  CHECK(shown.starts_with("Provenance\n  [1] tokenize -q --train "));
+  CHECK(contains(shown, "  [5] convert -q a.h5"));
+  CHECK(contains(shown, ", made by [4]\n"));
+  CHECK_FALSE(contains(shown, "parameters"));
+}
+
+TEST_CASE("inspect --tokens: statistics of token files are those of the ids") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q -t tokenizer.h5 --documents line -o lines.h5 valid.txt");
+  std::map<Index, Index> counts;
+  std::vector<std::size_t> lengths;
+  for (const std::string& line : lines_of(corpus.must("tokenize -t tokenizer.h5 valid.txt").out)) {
+    std::istringstream ids(line);
+    std::size_t length = 2;  // the newline and the end of text
+    for (Index id = 0; ids >> id; ++length) ++counts[id];
+    lengths.push_back(length);
+  }
+  std::ranges::sort(lengths);
+  const json tokens = answer(corpus, "inspect lines.h5 --tokens --top 3");
+  const json& statistics = tokens["statistics"];
+  CHECK(tokens["documents"] == lengths.size());
+  CHECK(statistics["special"] == lengths.size());
+  CHECK(statistics["used"] == counts.size() + 2);
+  CHECK(statistics["shortest"] == lengths.front());
+  CHECK(statistics["longest"] == lengths.back());
+  CHECK(statistics["median"] == lengths[lengths.size() / 2]);
+  REQUIRE(statistics["frequent"].size() == 3);
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  CHECK(statistics["frequent"][0]["count"] == most->second);
+  CHECK(contains(corpus.must("inspect lines.h5 --tokens").out, " tokens a document, median "));
+  CHECK_FALSE(answer(corpus, "inspect lines.h5").contains("statistics"));
+}
+
+TEST_CASE("inspect --tokens: of what has a tokenizer only, the vocabulary") {
+  const SmallCorpus corpus;
+  const json pieces = answer(corpus, "inspect tokenizer.h5 --tokens")["pieces"];
+  REQUIRE(pieces.size() == 300);
+  const std::string text = corpus.must("inspect tokenizer.h5 --tokens").out;
+  CHECK(lines_in(text) == 301);
+  CHECK(contains(text, "  299  " + pieces[299].get<std::string>() + "\n"));
+  corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 2" + tiny_model);
+  CHECK(corpus.must("inspect a.h5 --tokens").out == text);
+  corpus.refused("inspect --preset nano --tokens", 1, "has no tokens");
+}

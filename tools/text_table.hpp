@@ -1,0 +1,13 @@
+// Tables of plain text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+// A line a row, columns two spaces apart; alignment has a letter for each of them, l or r. All rows have as many cells.
+std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
+
+}  // namespace heddle
