@@ -8,11 +8,10 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
-#include "heddle/cli/streams.hpp"
 #include "heddle/formats/model_file.hpp"
-#include "inspect_chart.hpp"
 #include "inspect_check.hpp"
 #include "inspect_compare.hpp"
+#include "inspect_history.hpp"
 #include "inspect_print.hpp"
 
 namespace {
@@ -23,14 +22,17 @@ using formats::Json;
 cli::About about() {
   return {.name = "inspect",
           .summary = "Shows what is in heddle's files.",
-          .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "MODEL --history -o loss.svg",
-                       "FILE --verify [--json]", "FILE --diff FILE [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
+          .synopsis = {"FILE [--config] [--weights] [--history] [--json]",
+                       "MODEL... --history [-o x.svg|x.tsv] [--json]", "FILE --verify [--json]",
+                       "FILE --diff FILE [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
                        "--preset NAME [--json]", "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
                        "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5]",
                        "MODEL --neighbours WORD [--top K]", "MODEL --senses TRAIN [--voters K] [--gold] [INPUT]",
                        "MODEL --bias TESTS [--json]"},
-          .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
-                       {"INPUT", "texts or marked words, a line each; none or - is standard input", 0, 1}}};
+          .operands = {
+              {"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
+              {"INPUT", "texts or marked words, a line each; none or - is standard input. With --history, more models",
+               0, cli::any_number}}};
 }
 
 // Options of which at most one is given: each is a task of its own.
@@ -50,6 +52,18 @@ std::vector<std::string> tasks_of(const InspectOptions& options) {
   return tasks;
 }
 
+// A second file is the input of a task; several are models whose histories are compared.
+void check_more_files(const InspectOptions& options, const cli::Arguments& arguments, const std::string& task) {
+  const std::vector<std::string>& more = arguments.operands("INPUT");
+  if (more.empty()) return;
+  if (task == "--senses" || options.vectors.embed == "-") {
+    check<UsageError>(more.size() == 1, more.back(), ": ", task, " takes one INPUT");
+    return;
+  }
+  check<UsageError>(task.empty() && options.parts.history && !options.parts.any_but_history(), more.front(),
+                    ": several files are for --history, and a second one for --diff FILE, --embed - and --senses");
+}
+
 void check_usage(const InspectOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(arguments.operand("FILE").empty() != options.preset.empty(),
                     "give one FILE, or --preset NAME (inspect --help shows the "
@@ -63,15 +77,13 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
   check<UsageError>(task != "--embed" || !options.json, "--embed writes tab-separated text or HDF5, no --json");
   check<UsageError>(task != "--senses" || !options.json || options.vectors.gold,
                     "--json is for how well --senses does (--gold); the senses are lines");
-  check<UsageError>(arguments.operand("INPUT").empty() || task == "--senses" || options.vectors.embed == "-",
-                    arguments.operand("INPUT"), ": a second file is for --embed - and --senses");
+  check_more_files(options, arguments, task);
   if (options.output.empty() || task == "--embed") return;
   check<UsageError>(tasks.empty() && options.preset.empty(), "-o does not go with ", tasks.empty() ? "--preset" : task);
-  check<UsageError>(options.output.ends_with(".svg"), options.output,
-                    ": the history can be drawn into .svg files only");
-  Parts others = options.parts;
-  others.history = false;
-  check<UsageError>(!options.json && !others.any(), "-o draws the history; --json and other parts have no place there");
+  check<UsageError>(options.output.ends_with(".svg") || options.output.ends_with(".tsv"), options.output,
+                    ": the history can be written into .svg and .tsv files only");
+  check<UsageError>(!options.json && !options.parts.any_but_history(),
+                    "-o writes the history; --json and other parts have no place there");
 }
 
 int show_problems(const std::string& path, bool json) {
@@ -110,19 +122,9 @@ void show_score(const Score& score, bool json) {
   }
 }
 
-void draw_history(const std::string& path, const std::string& target) {
-  const Summary summary = summarize_file(path, {.history = true});
-  const LossCurves curves = loss_curves(*summary.history);
-  check<DataError>(!curves.empty(), path, ": its history has no losses to draw");
-  cli::Output output(target);
-  output.stream() << svg_chart(curves, path);
-  output.close();
-}
-
 void show_profile(const InspectOptions& options, const std::string& path, const cli::Arguments& arguments) {
-  const models::ModelConfig config = options.preset.empty()
-                                         ? formats::ModelFile(path).config<models::ModelConfig>()
-                                         : models::preset(options.preset);
+  const models::ModelConfig config =
+      options.preset.empty() ? formats::ModelFile(path).config<models::ModelConfig>() : models::preset(options.preset);
   const StepProfile profile = profile_steps(config, options.batch_size, options.profile, arguments);
   std::cout << (options.json ? profile_json(profile) : profile_table(profile));
 }
@@ -131,7 +133,11 @@ int inspect(cli::Arguments& arguments) {
   const auto options = arguments.read<InspectOptions>();
   const std::string path = arguments.operand("FILE");
   check_usage(options, arguments);
-  cli::keep_inputs({path, options.base, arguments.operand("INPUT")}, {options.output});
+  std::vector<std::string> paths = arguments.operands("INPUT");
+  paths.insert(paths.begin(), path);
+  std::vector<std::string> inputs = paths;
+  inputs.push_back(options.base);
+  cli::keep_inputs(inputs, {options.output});
   if (options.verify) return show_problems(path, options.json);
   if (!options.diff.empty()) {
     const Comparison comparison = compare(path, options.diff);
@@ -148,11 +154,11 @@ int inspect(cli::Arguments& arguments) {
     tell_senses(arguments, options.vectors, options.json);
   } else if (!options.vectors.bias.empty()) {
     show_bias(arguments, options.vectors, options.json);
-  } else if (!options.output.empty()) {
-    draw_history(path, options.output);
+  } else if (!options.output.empty() || paths.size() > 1) {
+    show_histories(paths, options);
   } else {
-    const Summary summary =
-        options.preset.empty() ? summarize_file(path, options.parts, options.vectors.top) : summarize_preset(options.preset, options.parts);
+    const Summary summary = options.preset.empty() ? summarize_file(path, options.parts, options.vectors.top)
+                                                   : summarize_preset(options.preset, options.parts);
     std::cout << (options.json ? dump(as_json(summary)) : as_text(summary));
   }
   return 0;

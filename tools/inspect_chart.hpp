@@ -34,7 +34,13 @@ Extent extent_of(const LossCurves& curves);
 // 76 columns of ASCII, "." for training, "o" for validation.
 std::string terminal_chart(const LossCurves& curves);
 
-// An SVG document.
-std::string svg_chart(const LossCurves& curves, std::string_view title);
+struct Run {
+  std::string name;
+  LossCurves curves;
+};
+
+// An SVG document: of one run training and validation in two colours, of several a colour a run.
+// Precondition: there are runs, all with points.
+std::string svg_chart(const std::vector<Run>& runs);
 
 }  // namespace heddle

@@ -39,13 +39,6 @@ Json statistics_json(const TokenStatistics& statistics) {
           {"frequent", std::move(frequent)}};
 }
 
-// What a row has no value for is null.
-Json history_json(const formats::History& history) {
-  Json columns = Json::object();
-  for (const formats::History::Column& column : history.columns()) columns[column.name] = column.values;
-  return columns;
-}
-
 Json step_json(const formats::ProvenanceStep& step) {
   Json inputs = Json::array();
   for (const formats::ProvenanceInput& input : step.inputs) {
@@ -87,9 +80,15 @@ Json as_json(const Summary& summary) {
   }
   if (summary.pieces) json["pieces"] = *summary.pieces;
   if (summary.tokenizer) json["tokenizer"] = tokenizer_json(*summary.tokenizer);
-  if (summary.history) json["history"] = history_json(*summary.history);
+  if (summary.history) json["history"] = as_json(*summary.history);
   if (summary.provenance) json["provenance"] = provenance_json(*summary.provenance);
   return json;
+}
+
+Json as_json(const formats::History& history) {
+  Json columns = Json::object();
+  for (const formats::History::Column& column : history.columns()) columns[column.name] = column.values;
+  return columns;
 }
 
 std::string dump(const Json& json) {

@@ -17,12 +17,16 @@ struct Parts {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("config", "the configuration of a model"), self.config);
     visitor(Field("weights", "the parameters: names, shapes, counts"), self.weights);
-    visitor(Field("tokens", "statistics of the tokens of a token file; of other files the vocabulary, an id and its piece a line"), self.tokens);
+    visitor(
+        Field("tokens",
+              "statistics of the tokens of a token file; of other files the vocabulary, an id and its piece a line"),
+        self.tokens);
     visitor(Field("tokenizer", "kind, size, special tokens, some pieces"), self.tokenizer);
     visitor(Field("history", "the course of the training"), self.history);
     visitor(Field("provenance", "the commands and inputs that made the file"), self.provenance);
   }
-  bool any() const { return config || weights || tokens || tokenizer || history || provenance; }
+  bool any_but_history() const { return config || weights || tokens || tokenizer || provenance; }
+  bool any() const { return history || any_but_history(); }
 };
 
 struct InspectOptions {
@@ -56,7 +60,7 @@ struct InspectOptions {
     visitor(Field("batch_size", "sequences to compute at once").needs({"evaluate", "profile"}).range(1, 1 << 20),
             self.batch_size);
     visitor(Field("preset", "a built-in configuration instead of a file").not_empty().takes("NAME"), self.preset);
-    visitor(Field("output", "where the vectors of --embed go, .tsv or .h5; or else an .svg to draw the history into")
+    visitor(Field("output", "where the vectors of --embed go, .tsv or .h5, or the history, .svg (a picture) or .tsv")
                 .letter('o')
                 .takes("FILE"),
             self.output);

@@ -10,6 +10,8 @@ namespace heddle {
 
 std::string as_text(const Summary& summary);
 formats::Json as_json(const Summary& summary);
+// A list a column; what a row has no value for is null.
+formats::Json as_json(const formats::History& history);
 
 // A blank line, the title, and the content indented.
 std::string text_section(const std::string& title, const std::string& content);

@@ -10,10 +10,22 @@ namespace heddle {
 
 namespace {
 
-constexpr double width = 720, height = 400;
+constexpr double width = 720, height = 400;                                      // without the legend of runs
 constexpr double left = 64, right = width - 24, top = 48, bottom = height - 48;  // of the plot
+constexpr double legend_line = 18;
 constexpr Index most_points = 600, most_marks = 100;
 constexpr double ticks = 5;
+
+// Okabe and Ito's colours, which the colour-blind can tell apart; dashes tell runs beyond these.
+constexpr std::array<std::string_view, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                  "#e69f00", "#56b4e9", "#333333"};
+constexpr std::array<std::string_view, 4> dashes{"none", "6 3", "2 3", "8 3 2 3"};
+
+// How the curve of a run, or of one of its losses, is drawn.
+std::string paint_of(std::size_t number) {
+  return concatenate("stroke=\"", colours[number % colours.size()], "\" stroke-dasharray=\"",
+                     dashes[number / colours.size() % dashes.size()], "\"");
+}
 
 std::string number(double value) {
   std::array<char, 32> text;
@@ -63,16 +75,16 @@ class Picture {
     svg_ += concatenate("<path class=\"grid\" d=\"M", number(x1), " ", number(y1), "L", number(x2), " ", number(y2),
                         "\"/>\n");
   }
-  void curve(const Curve& points, std::string_view style) {
+  void curve(const Curve& points, std::string_view style, std::size_t paint) {
     if (points.empty()) return;
-    svg_ += concatenate("<polyline class=\"", style, "\" points=\"");
+    svg_ += concatenate("<polyline class=\"", style, "\" ", paint_of(paint), " points=\"");
     for (const auto& [step, loss] : points) svg_ += number(x(step)) + "," + number(y(loss)) + " ";
     svg_.back() = '"';
     svg_ += "/>\n";
     if (static_cast<Index>(points.size()) > most_marks) return;
     for (const auto& [step, loss] : points) {
-      svg_ += concatenate("<circle class=\"", style, "\" cx=\"", number(x(step)), "\" cy=\"", number(y(loss)),
-                          "\" r=\"2\"/>\n");
+      svg_ += concatenate("<circle class=\"", style, "\" fill=\"", colours[paint % colours.size()], "\" cx=\"",
+                          number(x(step)), "\" cy=\"", number(y(loss)), "\" r=\"2\"/>\n");
     }
   }
   void grid() {
@@ -87,9 +99,10 @@ class Picture {
       text(x(tick * steps), bottom + 18, "middle", number(tick * steps));
     }
   }
-  void legend(double at_x, std::string_view style, std::string_view name) {
-    svg_ += concatenate("<path class=\"", style, "\" d=\"M", number(at_x), " 28h20\"/>\n");
-    text(at_x + 26, 32, "start", name);
+  void legend(double at_x, double at_y, std::string_view style, std::size_t paint, std::string_view name) {
+    svg_ += concatenate("<path class=\"", style, "\" ", paint_of(paint), " d=\"M", number(at_x), " ", number(at_y - 4),
+                        "h20\"/>\n");
+    text(at_x + 26, at_y, "start", name);
   }
 
   const std::string& svg() const { return svg_; }
@@ -99,26 +112,48 @@ class Picture {
   std::string svg_;
 };
 
+LossCurves all_points(const std::vector<Run>& runs) {
+  LossCurves all;
+  for (const Run& run : runs) {
+    all.train.insert(all.train.end(), run.curves.train.begin(), run.curves.train.end());
+    all.valid.insert(all.valid.end(), run.curves.valid.begin(), run.curves.valid.end());
+  }
+  return all;
+}
+
+// Of one run the losses have colours, of several the runs, which are named below the plot.
+void draw(Picture& picture, const std::vector<Run>& runs, const LossCurves& all) {
+  const bool one = runs.size() == 1;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    picture.curve(thinned(runs[i].curves.train, most_points), "train", one ? 0 : i);
+    picture.curve(thinned(runs[i].curves.valid, most_points), "valid", one ? 1 : i);
+    if (!one) picture.legend(left, height + legend_line * static_cast<double>(i + 1) - 8, "valid", i, runs[i].name);
+  }
+  const std::size_t grey = colours.size() - 1;
+  if (!all.train.empty()) picture.legend(right - 210, 32, "train", one ? 0 : grey, "training");
+  if (!all.valid.empty()) picture.legend(right - 100, 32, "valid", one ? 1 : grey, "validation");
+}
+
 }  // namespace
 
-std::string svg_chart(const LossCurves& curves, std::string_view title) {
-  Picture picture(extent_of(curves));
+std::string svg_chart(const std::vector<Run>& runs) {
+  const LossCurves all = all_points(runs);
+  Picture picture(extent_of(all));
   picture.grid();
-  picture.curve(thinned(curves.train, most_points), "train");
-  picture.curve(thinned(curves.valid, most_points), "valid");
+  draw(picture, runs, all);
+  const bool one = runs.size() == 1;
+  const std::string title = one ? runs.front().name : concatenate("loss of ", runs.size(), " runs");
   picture.text(left, 32, "start", title);
-  if (!curves.train.empty()) picture.legend(right - 210, "train", "training");
-  if (!curves.valid.empty()) picture.legend(right - 100, "valid", "validation");
   picture.text((left + right) / 2, height - 10, "middle", "step");
   picture.text(left - 8, top - 8, "end", "nats");
-  const std::string size = number(width) + "\" height=\"" + number(height);
-  return concatenate(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", size, "\" viewBox=\"0 0 ", number(width), " ",
-      number(height), "\">\n<title>Loss of ", escaped(title), "</title>\n<style>\n",
-      "text { font: 12px sans-serif; fill: #333 }\n", "path, polyline { fill: none }\n", ".grid { stroke: #ddd }\n",
-      "polyline.train, path.train { stroke: #0072b2 }\n", "circle.train { fill: #0072b2 }\n",
-      "polyline.valid, path.valid { stroke: #d55e00; stroke-width: 2 }\n", "circle.valid { fill: #d55e00 }\n",
-      "</style>\n<rect width=\"", size, "\" fill=\"white\"/>\n", picture.svg(), "</svg>\n");
+  const double whole = height + (one ? 0 : legend_line * static_cast<double>(runs.size()));
+  const std::string size = number(width) + "\" height=\"" + number(whole);
+  return concatenate("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", size, "\" viewBox=\"0 0 ", number(width),
+                     " ", number(whole), "\">\n<title>", one ? "Loss of " : "", escaped(title), "</title>\n<style>\n",
+                     "text { font: 12px sans-serif; fill: #333 }\n", "path, polyline { fill: none }\n",
+                     ".grid { stroke: #ddd }\n", ".train { stroke-width: 1; stroke-opacity: 0.6 }\n",
+                     ".valid { stroke-width: 2.5 }\n", "circle { stroke: none }\n", "</style>\n<rect width=\"", size,
+                     "\" fill=\"white\"/>\n", picture.svg(), "</svg>\n");
 }
 
 }  // namespace heddle

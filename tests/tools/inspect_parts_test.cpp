@@ -69,8 +69,8 @@ TEST_CASE("inspect --diff: each weight's distance, and the weights of one file o
   CHECK(weights["mismatched"][1]["second_shape"].is_null());
   CHECK(weights["mismatched"][2]["first_shape"].is_null());
   const Outcome text = corpus.must("inspect a.h5 --diff b.h5");
-  for (const char* part : {"a.h5 and b.h5 differ\n", "\n  config.dropout  0.0   0.25\n", "  3 of 34 differ ",
-                           "\n  decoder/extra "}) {
+  for (const char* part :
+       {"a.h5 and b.h5 differ\n", "\n  config.dropout  0.0   0.25\n", "  3 of 34 differ ", "\n  decoder/extra "}) {
     CAPTURE(part);
     CHECK(contains(text.out, part));
   }
@@ -169,4 +169,39 @@ TEST_CASE("inspect --tokens: of what has a tokenizer only, the vocabulary") {
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 2" + tiny_model);
   CHECK(corpus.must("inspect a.h5 --tokens").out == text);
   corpus.refused("inspect --preset nano --tokens", 1, "has no tokens");
+}
+
+TEST_CASE("inspect --history: several runs as a table, a picture, columns and JSON") {
+  const SmallCorpus corpus;
+  for (const char* seed : {"1", "2"}) {
+    corpus.must(concatenate("pretrain -q --train train.h5 --valid valid.h5 --eval-every 5 --steps 10 --seed ", seed,
+                            " -o run", seed, ".h5", tiny_model));
+  }
+  const json runs = answer(corpus, "inspect run1.h5 run2.h5 --history")["runs"];
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1]["name"] == "run2.h5");
+  CHECK(runs[1]["history"] == answer(corpus, "inspect run2.h5 --history")["history"]);
+  const std::vector<std::string> table = lines_of(corpus.must("inspect run1.h5 run2.h5 --history").out);
+  REQUIRE(table.size() == 3);
+  CHECK(table[2].starts_with("run2.h5     10 "));
+
+  corpus.must("inspect run1.h5 run2.h5 --history -o runs.tsv");
+  const std::vector<std::string> rows = lines_of(read_file(corpus.path("runs.tsv")));
+  CHECK(rows.front().starts_with("run\tstep\t"));
+  CHECK(rows.size() == 1 + 2 * runs[0]["history"]["step"].size());
+  const auto tabs = std::ranges::count(rows.front(), '\t');
+  for (const std::string& row : rows) CHECK(std::ranges::count(row, '\t') == tabs);
+
+  corpus.must("inspect run1.h5 run2.h5 --history -o runs.svg");
+  const std::string svg = read_file(corpus.path("runs.svg"));
+  for (const char* part : {">run1.h5<", ">run2.h5<", ">validation<", "<title>loss of 2 runs</title>"}) {
+    CAPTURE(part);
+    CHECK(contains(svg, part));
+  }
+  long curves = 0;
+  for (const std::string& line : lines_of(svg)) curves += line.starts_with("<polyline") ? 1 : 0;
+  CHECK(curves == 4);
+  corpus.refused("inspect run1.h5 run2.h5", 2, "run2.h5: several files are for --history");
+  corpus.refused("inspect run1.h5 train.h5 --history", 1, "train.h5: has no history");
+  corpus.refused("inspect run1.h5 run2.h5 --history -o run2.h5", 2, "run2.h5");
 }

@@ -372,7 +372,8 @@ TEST_CASE("inspect: wrong usage is status 2") {
   const Workplace place;
   for (const char* words : {"", "zero.h5 --preset gpt2", "zero.h5 -o x.png", "zero.h5 --verify --evaluate tokens.h5",
                             "zero.h5 --verify --weights", "zero.h5 --profile --weights",
-                            "zero.h5 --profile --precision f16", "zero.h5 tokens.h5", "zero.h5 --nonsense"}) {
+                            "zero.h5 --profile --precision f16", "zero.h5 tokens.h5", "zero.h5 random.h5 --history --config",
+                            "zero.h5 random.h5 --history --verify", "zero.h5 --nonsense"}) {
     CAPTURE(words);
     const Outcome outcome = place.run("$I " + std::string(words));
     CHECK(outcome.status == 2);
