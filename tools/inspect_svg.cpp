@@ -81,7 +81,8 @@ class Picture {
     for (const auto& [step, loss] : points) svg_ += number(x(step)) + "," + number(y(loss)) + " ";
     svg_.back() = '"';
     svg_ += "/>\n";
-    if (static_cast<Index>(points.size()) > most_marks) return;
+    const bool few = style == "valid" && static_cast<Index>(points.size()) <= most_marks;
+    if (!few && points.size() > 1) return;
     for (const auto& [step, loss] : points) {
       svg_ += concatenate("<circle class=\"", style, "\" fill=\"", colours[paint % colours.size()], "\" cx=\"",
                           number(x(step)), "\" cy=\"", number(y(loss)), "\" r=\"2\"/>\n");

@@ -1,12 +1,7 @@
 #include "heddle/tensor/threads.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,6 +9,7 @@
 #include <vector>
 
 #include "heddle/base/error.hpp"
+#include "heddle/tensor/processors.hpp"
 
 namespace heddle {
 
@@ -25,19 +21,6 @@ void relax() {
 #else
   std::this_thread::yield();
 #endif
-}
-
-// CPUs' worth of time the cgroup allows, or 0 for no limit.
-double cgroup_quota() {
-  std::string quota;
-  double period = 0;
-  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2 >> quota >> period && quota != "max" && period > 0) {
-    return std::strtod(quota.c_str(), nullptr) / period;
-  }
-  double allowed = 0;
-  std::ifstream v1_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (v1_quota >> allowed && v1_period >> period && allowed > 0 && period > 0) return allowed / period;
-  return 0;
 }
 
 thread_local bool inside_task = false;
@@ -163,15 +146,7 @@ Workers& workers() {
 
 }  // namespace
 
-int available_threads() {
-  cpu_set_t mask;
-  int count = 1;
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) count = std::max(1, CPU_COUNT(&mask));
-  if (const double quota = cgroup_quota(); quota > 0) {
-    count = std::clamp(static_cast<int>(std::lround(std::ceil(quota))), 1, count);
-  }
-  return count;
-}
+int available_threads() { return processors().count(); }
 
 void set_thread_count(int count) {
   check<UsageError>(count >= 1 && count <= 1024, "threads = ", count, " must be from 1 to 1024");

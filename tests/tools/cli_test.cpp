@@ -9,6 +9,7 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/cli/config.hpp"
+#include "heddle/tensor/processors.hpp"
 #include "tools/command.hpp"
 #include "tools/toy_options.hpp"
 
@@ -124,18 +125,18 @@ TEST_CASE("options: the later flag wins, and every flag can be turned back") {
 }
 
 TEST_CASE("options: errors name the option, the value and what would do") {
-  CHECK(complaint({"--layers", "abc"}) == "--layers: 'abc' is not a whole number");
-  CHECK(complaint({"--layers", "2.5"}) == "--layers: '2.5' is not a whole number");
-  CHECK(complaint({"--layers", ""}) == "--layers: '' is not a whole number");
-  CHECK(complaint({"--layers", "99999999999999999999"}) == "--layers: '99999999999999999999' is too large");
+  CHECK(complaint({"--layers", "abc"}) == "--layers: 'abc' is not a whole number; it must be from 1 to 1000");
+  CHECK(complaint({"--layers", "2.5"}) == "--layers: '2.5' is not a whole number; it must be from 1 to 1000");
+  CHECK(complaint({"--layers", ""}) == "--layers: '' is not a whole number; it must be from 1 to 1000");
+  CHECK(complaint({"--layers", "99999999999999999999"}) == "--layers: '99999999999999999999' is too large; it must be from 1 to 1000");
   CHECK(complaint({"--layers", "0"}) == "--layers: 0 is out of range; it must be from 1 to 1000");
   CHECK(complaint({"--learning-rate", "0"}) == "--learning-rate: 0 is out of range; it must be more than 0");
-  CHECK(complaint({"--dropout", "nan"}) == "--dropout: 'nan' is not a number");
+  CHECK(complaint({"--dropout", "nan"}) == "--dropout: 'nan' is not a number; it must be from 0 to 1");
   CHECK(complaint({"--sizes", "1,10"}) == "--sizes: 10 is out of range; it must be from 1 to 9");
   CHECK(complaint({"--activation", "relo"}) == "--activation: 'relo' is not one of relu, gelu; did you mean 'relu'?");
   CHECK(complaint({"--layers", "--fast"}) == "--layers needs a value, and --fast is an option");
   CHECK(complaint({"--layers"}) == "--layers needs a value");
-  CHECK(complaint({"--layers="}) == "--layers: '' is not a whole number");
+  CHECK(complaint({"--layers="}) == "--layers: '' is not a whole number; it must be from 1 to 1000");
   CHECK(complaint({"--fast=3"}) == "--fast takes no value");
 }
 
@@ -298,6 +299,22 @@ TEST_CASE("common options: threads come from OMP_NUM_THREADS, SLURM or the machi
   CHECK(overheard.text().empty());
   CHECK(threads({}) == 5);
   CHECK(overheard.text() == "toy: warning: OMP_NUM_THREADS='abc' is not a number of threads; ignored\n");
+}
+
+TEST_CASE("common options: -v tells how many threads there are, and why") {
+  const auto note = [](std::vector<std::string> words) {
+    words.push_back("-v");
+    const Overheard overheard;
+    Arguments(toy::about(), words).read<toy::Options>();
+    return overheard.text();
+  };
+  CHECK(heddle::testing::contains(note({"--threads", "3"}), ", threads: 3 (as asked for)\n"));
+  {
+    const Variable slurm("SLURM_CPUS_PER_TASK", "5");
+    CHECK(heddle::testing::contains(note({}), ", threads: 5 (SLURM_CPUS_PER_TASK)\n"));
+  }
+  CHECK(heddle::testing::contains(note({}), processors().reason() + ")\n"));
+  CHECK(complaint({"-q", "-v"}) == "--quiet and --verbose contradict each other; give one of them");
 }
 
 TEST_CASE("common options: a tool's own field stands for the common one") {

@@ -1,6 +1,12 @@
 // How a tool ends: run() around toy_tool, from outside; and what it says on the way.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -55,9 +61,36 @@ TEST_CASE("run: help and version go to standard output, even beside mistakes") {
   }
   const Outcome version = run_toy("--version");
   CHECK(version.status == 0);
-  for (const char* part : {"toy (heddle) 0.", "\nBLAS: ", "\nHDF5: 1.", "\nBoost: 1.", "\ninstruction set: "}) {
+  for (const char* part :
+       {"toy (heddle) 0.", "\nBLAS: ", "\nHDF5: 1.", "\nBoost: 1.", "\ncompiler: ", "\ninstruction set: "}) {
     CHECK(version.out.find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("run: help and version answer at once") {
+#ifndef HEDDLE_SANITIZED
+  for (const char* words : {"--help", "--version"}) {
+    double least = 1;  // of several attempts, for others may be busy
+    for (int i = 0; i < 10; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      CHECK(run_toy(words).status == 0);
+      least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    CHECK(least < 0.05);
+  }
+#endif
+}
+
+TEST_CASE("run: the affinity mask limits the threads, and -v says so") {
+  if (run_command("command -v taskset && test $(nproc) -gt 1").status != 0) {
+    MESSAGE("skipped: no taskset, or a single processor");
+    return;
+  }
+  const std::string alone =
+      "unset OMP_NUM_THREADS SLURM_CPUS_PER_TASK; taskset -c $(taskset -cp $$ | "
+      "grep -oE '[0-9]+' | tail -n 1) " +
+      toy + " -v";
+  CHECK(run_command(alone).err.find("threads: 1 (the affinity mask allows 1 of ") != std::string::npos);
 }
 
 TEST_CASE("run: --print-config reads back identically, and needs no operands") {
@@ -156,10 +189,13 @@ TEST_CASE("run: what is asked for in silence stays silent") {
 }
 
 TEST_CASE("run: -v tells what became of the user's OPENBLAS_CORETYPE") {
-  CHECK(heddle::testing::contains(run_command("OPENBLAS_CORETYPE=Loom " + toy + " -v <<< text").err, "not 'Loom' as OPENBLAS_CORETYPE says"));
+  CHECK(heddle::testing::contains(run_command("OPENBLAS_CORETYPE=Loom " + toy + " -v <<< text").err,
+                                  "not 'Loom' as OPENBLAS_CORETYPE says"));
   const std::string err = run_command("OPENBLAS_CORETYPE=haswell " + toy + " -v <<< text").err;
-  CHECK((heddle::testing::contains(err, "kernel Haswell by OPENBLAS_CORETYPE") || heddle::testing::contains(err, "not 'haswell'")));
-  CHECK_FALSE(heddle::testing::contains(run_command("unset OPENBLAS_CORETYPE; " + toy + " -v <<< text").err, "OPENBLAS_CORETYPE"));
+  CHECK((heddle::testing::contains(err, "kernel Haswell by OPENBLAS_CORETYPE") ||
+         heddle::testing::contains(err, "not 'haswell'")));
+  CHECK_FALSE(heddle::testing::contains(run_command("unset OPENBLAS_CORETYPE; " + toy + " -v <<< text").err,
+                                        "OPENBLAS_CORETYPE"));
 }
 
 TEST_CASE("progress: lines at growing intervals, with rate and time left") {
@@ -207,6 +243,29 @@ TEST_CASE("progress: a bar redraws one line, and -q is silent") {
   silent.note("note");
   silent.finish(2, 2);
   CHECK(out.str().empty());
+}
+
+TEST_CASE("progress: only a terminal that is not dumb has its line redrawn") {
+  using heddle::cli::ProgressStyle;
+  int master = -1, terminal = -1;
+  REQUIRE(openpty(&master, &terminal, nullptr, nullptr, nullptr) == 0);
+  const int standard_error = dup(STDERR_FILENO);
+  const auto style_on = [&](int stream, const char* term) {
+    setenv("TERM", term, 1);
+    dup2(stream, STDERR_FILENO);
+    const ProgressStyle style = heddle::cli::progress_style(false);
+    dup2(standard_error, STDERR_FILENO);
+    return style;
+  };
+  const char* const before = std::getenv("TERM");
+  const std::string term = before == nullptr ? "" : before;
+  CHECK(style_on(terminal, "xterm") == ProgressStyle::bar);
+  CHECK(style_on(terminal, "dumb") == ProgressStyle::lines);
+  const int file = open("/dev/null", O_WRONLY);
+  CHECK(style_on(file, "xterm") == ProgressStyle::lines);
+  CHECK(heddle::cli::progress_style(true) == ProgressStyle::silent);
+  setenv("TERM", term.c_str(), 1);
+  for (const int number : {master, terminal, standard_error, file}) close(number);
 }
 
 TEST_CASE("progress: durations") {

@@ -13,6 +13,7 @@
 #include "heddle/cli/config.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/version.hpp"
+#include "heddle/tensor/processors.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::cli {
@@ -64,7 +65,7 @@ void Arguments::add_shared(OptionTable& table) {
       continue;
     }
     option.in_files = false;
-    option.hidden = option.field.name == "help_man";
+    option.hidden = option.field.name == "help_man" || option.field.name == "completion";
     table.add(std::move(option));
   }
 }
@@ -90,6 +91,7 @@ void Arguments::answer_requests(const OptionTable& table) const {
   if (requests_.help) answer(render_help(about_, table));
   if (requests_.version) answer(version_text(tool()));
   if (requests_.help_man) answer(render_man_options(table));
+  if (requests_.completion != Shell::none) answer(render_completion(requests_.completion, about_, table));
 }
 
 void Arguments::read_config(const OptionTable& table) {
@@ -152,26 +154,30 @@ void Arguments::settle(const OptionTable& table) {
   OptionTable common;
   common.add(common_, common_group);
   for (const Option& option : common.options()) option.set(table.find(option.field.name)->get());
-  if (common_.threads == 0) common_.threads = default_threads();
+  Threads threads{common_.threads, "as asked for"};
+  if (common_.threads == 0) threads = default_threads();
+  common_.threads = threads.count;
   if (requests_.print_config) answer(render_config(table, given_));
   table.check_needs(given_);
+  check<UsageError>(!common_.quiet || !common_.verbose, "--quiet and --verbose contradict each other; give one of them");
   set_thread_count(static_cast<int>(common_.threads));
-  if (common_.verbose) detail(concatenate(engine(), ", ", common_.threads, " threads"));
+  if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }
 
-Index Arguments::default_threads() const {
+Arguments::Threads Arguments::default_threads() const {
   for (const char* variable : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
     const char* text = std::getenv(variable);
     if (text == nullptr) continue;
     try {
       // OpenMP allows a list, one number for each level of nesting.
       const Index count = parse_index(split(text, ',').front());
-      if (count >= 1 && count <= 1024) return count;
+      if (count >= 1 && count <= 1024) return {count, variable};
     } catch (const UsageError&) {
     }
     warn(concatenate(variable, "='", text, "' is not a number of threads; ignored"));
   }
-  return available_threads();
+  const Processors available = processors();
+  return {available.count(), available.reason()};
 }
 
 bool Arguments::given(std::string_view option) const {

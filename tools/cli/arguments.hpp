@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/cli/completion.hpp"
 #include "heddle/cli/help.hpp"
 #include "heddle/cli/options.hpp"
 
@@ -40,6 +41,7 @@ struct Requests {
   bool help = false;
   bool version = false;
   bool help_man = false;
+  Shell completion = Shell::none;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -50,6 +52,7 @@ struct Requests {
     visitor(Field("help", "print this and end").letter('h'), self.help);
     visitor(Field("version", "print the versions of heddle and its libraries and end"), self.version);
     visitor(Field("help_man", "print the options as the man page has them and end"), self.help_man);
+    visitor(Field("completion", "print what has this shell complete the command line, and end"), self.completion);
   }
 };
 
@@ -111,7 +114,11 @@ class Arguments {
   void read_environment(const OptionTable& table);
   void set(const Option& option, const std::vector<std::string>& texts, const std::string& where);
   void assign_operands(const std::vector<std::string>& words);
-  Index default_threads() const;
+  struct Threads {
+    Index count;
+    std::string reason;
+  };
+  Threads default_threads() const;
 
   About about_;
   std::vector<std::string> words_;

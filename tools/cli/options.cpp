@@ -86,8 +86,28 @@ std::string OptionTable::suggestion(std::string_view word) const {
   return near.empty() ? "" : "; did you mean --" + near + "?";
 }
 
-void detail::check_range(const Field& field, double value, std::string_view text) {
-  check<UsageError>(field.allows(value), text, " is out of range; it must be ", field.range_text());
+namespace {
+
+template <class Parse>
+auto parse_in_range(const Field& field, std::string_view text, const Parse& parse) {
+  const std::string range = field.range_text(), allowed = range.empty() ? "" : "; it must be " + range;
+  try {
+    const auto value = parse(text);
+    check<UsageError>(field.allows(static_cast<double>(value)), text, " is out of range");
+    return value;
+  } catch (const UsageError& error) {
+    throw UsageError(error.what() + allowed);
+  }
+}
+
+}  // namespace
+
+Index detail::parse_index_in_range(const Field& field, std::string_view text) {
+  return parse_in_range(field, text, parse_index);
+}
+
+double detail::parse_number_in_range(const Field& field, std::string_view text) {
+  return parse_in_range(field, text, parse_number);
 }
 
 }  // namespace heddle::cli

@@ -87,20 +87,18 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-void check_range(const Field& field, double value, std::string_view text);
+// The number that the text is. Throws UsageError, which tells the range, for others and for what is none.
+Index parse_index_in_range(const Field& field, std::string_view text);
+double parse_number_in_range(const Field& field, std::string_view text);
 
 template <class T>
 T parse(const Field& field, const std::string& text) {
   if constexpr (std::same_as<T, bool>) {
     return parse_bool(text);
   } else if constexpr (std::same_as<T, Index>) {
-    const Index value = parse_index(text);
-    check_range(field, static_cast<double>(value), text);
-    return value;
+    return parse_index_in_range(field, text);
   } else if constexpr (std::same_as<T, double>) {
-    const double value = parse_number(text);
-    check_range(field, value, text);
-    return value;
+    return parse_number_in_range(field, text);
   } else if constexpr (NamedEnumeration<T>) {
     return from_text<T>(text);
   } else {

@@ -30,6 +30,14 @@ std::string note_on_kernel(const std::string& kernel) {
   return " by OPENBLAS_CORETYPE" + (better ? ", though " + *better + " would be faster" : "");
 }
 
+std::string compiler() {
+#ifdef __clang__
+  return "Clang " __clang_version__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
 }  // namespace
 
 std::string engine() {
@@ -45,7 +53,7 @@ std::string version_text(const std::string& tool) {
   return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel,
                      "\nHDF5: ", major, ".", minor, ".", release, "\nBoost: ", BOOST_VERSION / 100000, ".",
                      BOOST_VERSION / 100 % 1000, ".", BOOST_VERSION % 100,
-                     "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
+                     "\ncompiler: ", compiler(), "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
                      bf16_unit(), "\n");
 }
 

@@ -1,0 +1,26 @@
+// How many processors this process may use.
+#pragma once
+
+#include <string>
+
+namespace heddle {
+
+struct Processors {
+  int online = 1;    // of the machine
+  int affinity = 1;  // that the affinity mask allows
+  double quota = 0;  // processors' worth of time that the control groups allow; 0 without a limit
+
+  // At least 1; a quota counts rounded up.
+  int count() const;
+  // What makes it that many: "all 8 processors", "the affinity mask allows 2 of 8 processors", …
+  std::string reason() const;
+};
+
+// The least quota of the process's own control group and of those around it, of either version, as the kernel tells in
+// proc/self/cgroup and sys/fs/cgroup below `root`; 0 where there is none. A container may see its own group as the
+// root.
+double control_group_quota(const std::string& root = "/");
+
+Processors processors();
+
+}  // namespace heddle

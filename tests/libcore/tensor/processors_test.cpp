@@ -1,0 +1,70 @@
+// How many processors a process may use, by what the kernel says of it.
+#include "heddle/tensor/processors.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tools/command.hpp"
+
+using namespace heddle;
+using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
+
+namespace {
+
+// A folder like the root of a machine, with these files.
+class Machine {
+ public:
+  void tell(const std::string& name, const std::string& text) const {
+    const std::string path = folder_ / name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    write_file(path, text);
+  }
+  double quota() const { return control_group_quota(folder_ / ""); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("processors: the least quota of a group and those around it counts") {
+  const Machine machine;
+  CHECK(machine.quota() == 0);
+  machine.tell("proc/self/cgroup", "0::/slurm/job_7/step_0\n");
+  CHECK(machine.quota() == 0);
+  machine.tell("sys/fs/cgroup/slurm/job_7/cpu.max", "350000 100000\n");
+  CHECK(machine.quota() == 3.5);
+  machine.tell("sys/fs/cgroup/slurm/job_7/step_0/cpu.max", "max 100000\n");
+  machine.tell("sys/fs/cgroup/slurm/job_8/cpu.max", "100000 100000\n");
+  CHECK(machine.quota() == 3.5);
+  machine.tell("sys/fs/cgroup/slurm/cpu.max", "200000 100000\n");
+  CHECK(machine.quota() == 2);
+}
+
+TEST_CASE("processors: quotas of version 1, and of a container that sees its group as the root") {
+  const Machine old;
+  old.tell("proc/self/cgroup", "4:memory:/other\n3:cpu,cpuacct:/job\n0::/\n");
+  old.tell("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "150000\n");
+  old.tell("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  CHECK(old.quota() == 1.5);
+  old.tell("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+  CHECK(old.quota() == 0);
+  const Machine container;
+  container.tell("proc/self/cgroup", "0::/docker/0123\n");
+  container.tell("sys/fs/cgroup/cpu.max", "400000 100000\n");
+  CHECK(container.quota() == 4);
+  container.tell("sys/fs/cgroup/cpu.max", "nonsense\n");
+  CHECK(container.quota() == 0);
+}
+
+TEST_CASE("processors: the count and its reason") {
+  CHECK(Processors{8, 8, 0}.count() == 8);
+  CHECK(Processors{8, 8, 0}.reason() == "all 8 processors");
+  CHECK(Processors{8, 2, 0}.count() == 2);
+  CHECK(Processors{8, 2, 0}.reason() == "the affinity mask allows 2 of 8 processors");
+  CHECK(Processors{8, 4, 1.5}.count() == 2);
+  CHECK(Processors{8, 4, 1.5}.reason() == "the control group allows 1.5 of 4 processors");
+  CHECK(Processors{8, 4, 1e300}.count() == 4);
+  CHECK(Processors{1, 1, 0.1}.count() == 1);
+  CHECK(processors().count() >= 1);
+}

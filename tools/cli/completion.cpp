@@ -1,0 +1,142 @@
+#include "heddle/cli/completion.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::cli {
+
+namespace {
+
+std::vector<const Option*> shown_options(const OptionTable& table) {
+  std::vector<const Option*> options;
+  for (const Option& option : table.options()) {
+    if (!option.hidden) options.push_back(&option);
+  }
+  return options;
+}
+
+// All letters of `letters` with a backslash before them.
+std::string with_backslashes(std::string_view text, std::string_view letters) {
+  std::string escaped;
+  for (const char letter : text) {
+    if (letters.find(letter) != letters.npos) escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
+}
+
+// In single quotes, as bash and zsh read them.
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return result + "'";
+}
+
+// "-o|--output", for the options of these that `wanted` picks; "" when there are none.
+template <class Wanted>
+std::string bash_pattern(const std::vector<const Option*>& options, const Wanted& wanted) {
+  std::vector<std::string> names;
+  for (const Option* option : options) {
+    if (!wanted(*option)) continue;
+    if (option->field.short_option != 0) names.push_back(std::string{'-', option->field.short_option});
+    names.push_back(option->shown());
+  }
+  return join(names, "|");
+}
+
+std::string bash_completion(const std::string& name, const std::vector<const Option*>& options) {
+  const auto takes_file = [](const Option& option) { return option.choices.empty() && is_file(option.placeholder); };
+  const auto takes_other = [&](const Option& option) {
+    return option.kind != OptionKind::flag && option.choices.empty() && !takes_file(option);
+  };
+  std::vector<std::string> names;
+  std::string cases;
+  for (const Option* option : options) {
+    names.push_back(option->shown());
+    if (option->choices.empty()) continue;
+    cases += "    " + bash_pattern({option}, [](const Option&) { return true; }) +
+             ") mapfile -t COMPREPLY < <(compgen -W " + quoted(join(option->choices, " ")) +
+             " -- \"$word\"); return ;;\n";
+  }
+  // Values of a kind that only the user knows are left to the user.
+  for (const auto& [pattern, action] : {std::pair{bash_pattern(options, takes_file), std::string("")},
+                                        std::pair{bash_pattern(options, takes_other), std::string(" return")}}) {
+    if (!pattern.empty()) cases += "    " + pattern + ")" + action + " ;;\n";
+  }
+  return "_heddle_" + name + R"(() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  if [[ $word == = ]]; then
+    word=
+  elif [[ $previous == = && COMP_CWORD -gt 1 ]]; then
+    previous=${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  case $previous in
+)" + cases +
+         R"(    *)
+      if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W ')" +
+         join(names, " ") + R"(' -- "$word")
+        return
+      fi ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  compopt -o filenames 2> /dev/null
+}
+complete -F _heddle_)" +
+         name + " " + name + "\n";
+}
+
+std::string zsh_value(const Option& option) {
+  if (option.kind == OptionKind::flag) return "";
+  const std::string start = ":" + with_backslashes(option.placeholder, ":\\") + ":";
+  if (!option.choices.empty()) return start + "(" + join(option.choices, " ") + ")";
+  return start + (is_file(option.placeholder) ? "_files" : " ");
+}
+
+std::string zsh_completion(const std::string& name, const std::vector<const Option*>& options) {
+  std::string text = "#compdef " + name + "\n_arguments -s -S \\\n";
+  for (const Option* option : options) {
+    const bool flag = option->kind == OptionKind::flag;
+    const std::string names = option->shown() + (flag ? "" : "=");
+    const std::string rest = "[" + with_backslashes(option->field.help, "[]:\\") + "]" + zsh_value(*option);
+    if (option->field.short_option == 0) {
+      text += "  " + quoted(names + rest) + " \\\n";
+    } else {
+      const std::string letter = std::string{'-', option->field.short_option};
+      text += "  " + quoted("(" + letter + " " + option->shown() + ")") + "{" + letter + (flag ? "," : "+,") + names +
+              "}" + quoted(rest) + " \\\n";
+    }
+  }
+  return text + "  '*:file:_files'\n";
+}
+
+std::string fish_completion(const std::string& name, const std::vector<const Option*>& options) {
+  const auto fish_quoted = [](std::string_view text) { return "'" + with_backslashes(text, "'\\") + "'"; };
+  std::string text;
+  for (const Option* option : options) {
+    text += "complete -c " + name;
+    if (option->field.short_option != 0) text += std::string(" -s ") + option->field.short_option;
+    text += " -l " + option->shown().substr(2);
+    if (option->kind != OptionKind::flag) text += is_file(option->placeholder) ? " -r -F" : " -x";
+    if (!option->choices.empty()) text += " -a " + fish_quoted(join(option->choices, " "));
+    text += " -d " + fish_quoted(option->field.help) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_file(const std::string& placeholder) {
+  constexpr std::array<std::string_view, 5> files{"FILE", "MODEL", "TOKENS", "TRAIN", "TESTS"};
+  return std::ranges::find(files, placeholder.substr(0, placeholder.find(','))) != files.end();
+}
+
+std::string render_completion(Shell shell, const About& about, const OptionTable& table) {
+  const std::string name = HEDDLE_TOOL_PREFIX + about.name;
+  const std::vector<const Option*> options = shown_options(table);
+  if (shell == Shell::bash) return bash_completion(name, options);
+  return shell == Shell::zsh ? zsh_completion(name, options) : fish_completion(name, options);
+}
+
+}  // namespace heddle::cli
