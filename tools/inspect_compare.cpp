@@ -19,7 +19,8 @@ using formats::Json;
 // Sections of fields, and fields of no section.
 Json fields_of(const Summary& summary) {
   Json fields = as_json(summary);
-  for (const char* part : {"name", "parameters", "head_parameters", "weights", "history", "provenance"}) fields.erase(part);
+  for (const char* part : {"name", "parameters", "head_parameters", "weights", "history", "provenance"})
+    fields.erase(part);
   if (summary.tokenizer) fields["tokenizer"] = formats::to_json(*summary.tokenizer);
   return fields;
 }

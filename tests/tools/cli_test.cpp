@@ -128,7 +128,8 @@ TEST_CASE("options: errors name the option, the value and what would do") {
   CHECK(complaint({"--layers", "abc"}) == "--layers: 'abc' is not a whole number; it must be from 1 to 1000");
   CHECK(complaint({"--layers", "2.5"}) == "--layers: '2.5' is not a whole number; it must be from 1 to 1000");
   CHECK(complaint({"--layers", ""}) == "--layers: '' is not a whole number; it must be from 1 to 1000");
-  CHECK(complaint({"--layers", "99999999999999999999"}) == "--layers: '99999999999999999999' is too large; it must be from 1 to 1000");
+  CHECK(complaint({"--layers", "99999999999999999999"}) ==
+        "--layers: '99999999999999999999' is too large; it must be from 1 to 1000");
   CHECK(complaint({"--layers", "0"}) == "--layers: 0 is out of range; it must be from 1 to 1000");
   CHECK(complaint({"--learning-rate", "0"}) == "--learning-rate: 0 is out of range; it must be more than 0");
   CHECK(complaint({"--dropout", "nan"}) == "--dropout: 'nan' is not a number; it must be from 0 to 1");

@@ -159,7 +159,8 @@ void Arguments::settle(const OptionTable& table) {
   common_.threads = threads.count;
   if (requests_.print_config) answer(render_config(table, given_));
   table.check_needs(given_);
-  check<UsageError>(!common_.quiet || !common_.verbose, "--quiet and --verbose contradict each other; give one of them");
+  check<UsageError>(!common_.quiet || !common_.verbose,
+                    "--quiet and --verbose contradict each other; give one of them");
   set_thread_count(static_cast<int>(common_.threads));
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }
