@@ -34,8 +34,8 @@ namespace ops {
 struct FusedAttention {
   Real scale = 1;
   Mask mask{};
-  std::vector<Index> key_rows{};  // the row of key and value that each batch has; empty: its own. Never recorded
   Index query_tile = 64;  // results do not depend on it but for rounding
+  std::vector<Index> key_rows{};  // the row of key and value that each batch has; empty: its own. Never recorded
 };
 
 // y_i = sum over allowed j of softmax_j(scale q_i . k_j) v_j; a query without allowed keys gives zeros.
