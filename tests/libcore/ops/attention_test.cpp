@@ -54,6 +54,19 @@ TEST_CASE("fused_attention: gradients equal differences of the triple loops") {
   }
 }
 
+TEST_CASE("fused_attention: picked rows of keys are as if they stood there") {
+  const AttentionCase c{"", {2, 2, 3, 5, 4}, {.key_lengths = {5, 4}}};
+  const std::vector<Tensor> inputs = c.inputs(), turned{inputs[0], reversed(inputs[1], 0), reversed(inputs[2], 0)};
+  CHECK(attention(inputs, {.mask = c.mask, .key_rows = {1, 0}}).elements() ==
+        attention(turned, {.mask = c.mask}).elements());
+  const std::vector<Tensor> one = narrowed(inputs, 0, 1, 1);
+  const Tensor both = attention(inputs, {.key_rows = {1, 1}});
+  CHECK(both.narrowed(0, 1, 1).elements() == attention(one, {}).elements());
+  for (const std::vector<Index>& rows : std::vector<std::vector<Index>>{{0}, {0, 2}, {-1, 0}, {0, 1, 1}}) {
+    CHECK_THROWS_AS(attention(inputs, {.key_rows = rows}), ShapeError);
+  }
+}
+
 TEST_CASE("fused_attention: many tiles of the size that users get") {
   const AttentionCase c{"", {1, 1, 150, 700, 8}, {.causal = true, .window = 300, .query_offsets = {500}}};
   const std::vector<Tensor> inputs = c.inputs();
