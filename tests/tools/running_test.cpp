@@ -60,12 +60,12 @@ TEST_CASE("running: fine-tuning starts and goes on with one command line, too") 
 
 TEST_CASE("running: --max-time saves and ends with 75, and the run is completed to the same bits") {
   const Runs corpus;
-  const std::string command = train + "--steps 1500 --checkpoint-every 0 --max-time 0.4s --resume=auto -o timed.h5";
+  const std::string command = train + "--steps 4000 --checkpoint-every 0 --max-time 1s --resume=auto -o timed.h5";
   int status = 75, runs = 0;
   for (; status == 75 && runs < 100; ++runs) status = corpus.run(command).status;
   CHECK(status == 0);
   CHECK(runs > 1);
-  corpus.must(train + "-q --steps 1500 -o whole.h5");
+  corpus.must(train + "-q --steps 4000 -o whole.h5");
   CHECK(corpus.weights("timed.h5") == corpus.weights("whole.h5"));
   for (const char* wrong : {"soon", "10x", "-5m", "0", "1:2:3:4"}) {
     corpus.refused(train + "-o x.h5 --max-time=" + std::string(wrong), 2, "is not a length of time; write 90m");
