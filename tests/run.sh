@@ -7,4 +7,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ./cmake/install-dependencies.sh
 cmake --preset release -DHEDDLE_WERROR="$([[ -n ${CI:-} ]] && echo ON || echo OFF)"
 cmake --build --preset release --parallel "$(nproc)"
-ctest --preset release --label-exclude slow
+ctest --preset release --label-exclude slow --parallel "$(nproc)"
