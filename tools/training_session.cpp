@@ -155,7 +155,10 @@ bool TrainingSession::checkpoint_is_due() const {
   return minutes > 0 && passed.count() >= 60 * minutes;
 }
 
-bool TrainingSession::time_is_over() const { return max_seconds_ > 0 && cli::seconds_since_start() >= max_seconds_; }
+// Not before this run has done a step: called again and again, it must come to an end.
+bool TrainingSession::time_is_over() const {
+  return max_seconds_ > 0 && trainer_.state().step > first_step_ && cli::seconds_since_start() >= max_seconds_;
+}
 
 training::Hooks TrainingSession::hooks(const std::function<void()>& save_last, const std::function<void()>& save_best) {
   training::Hooks hooks;
@@ -175,6 +178,7 @@ training::Hooks TrainingSession::hooks(const std::function<void()>& save_last, c
 int TrainingSession::run(const std::function<void()>& save_last, const std::function<void()>& save_best) {
   if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().step);
   cli::catch_stop_signals();
+  first_step_ = trainer_.state().step;
   progress_.update(static_cast<double>(trainer_.state().step), static_cast<double>(trainer_.total_steps()));
   try {
     trainer_.run(hooks(save_last, save_best));

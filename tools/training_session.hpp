@@ -67,6 +67,7 @@ class TrainingSession {
   double max_seconds_;  // of the process
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   Index saved_step_ = 0;  // in the output; 0: none
+  Index first_step_ = 0;  // that were done when this run began
 };
 
 }  // namespace heddle

@@ -65,6 +65,10 @@ TEST_CASE("running: --max-time saves and ends with 75, and the run is completed 
   for (; status == 75 && runs < 100; ++runs) status = corpus.run(command).status;
   CHECK(status == 0);
   CHECK(runs > 1);
+  // Even where starting takes longer, a step is done.
+  const Outcome short_time = corpus.run(train + "--steps 3 --max-time 0.001s --resume=auto -o steps.h5");
+  CHECK(short_time.status == 75);
+  CHECK(contains(short_time.err, "steps.h5: step 1, "));
   corpus.must(train + "-q --steps 4000 -o whole.h5");
   CHECK(corpus.weights("timed.h5") == corpus.weights("whole.h5"));
   for (const char* wrong : {"soon", "10x", "-5m", "0", "1:2:3:4"}) {
