@@ -10,7 +10,7 @@ add_library(heddle_options INTERFACE)
 target_compile_features(heddle_options INTERFACE cxx_std_20)
 # For this build alone: programs that use the installed library choose their own.
 set(flags
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-restrict
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CONFIG:Release>:-O3> $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
 target_compile_options(heddle_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
 if(HEDDLE_SANITIZE)

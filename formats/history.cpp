@@ -23,7 +23,8 @@ const std::vector<double>* History::find(std::string_view name) const {
 History::Column& History::column(std::string_view name) {
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
   if (found != columns_.end()) return *found;
-  return columns_.emplace_back(std::string(name), std::vector<double>(static_cast<std::size_t>(rows_), missing));
+  return columns_.emplace_back(
+      Column{std::string(name), std::vector<double>(static_cast<std::size_t>(rows_), missing)});
 }
 
 void History::append(const std::vector<std::pair<std::string, double>>& row) {

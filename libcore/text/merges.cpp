@@ -93,8 +93,9 @@ void Merges::encode(std::span<const TokenId> tokens, std::vector<TokenId>& ids) 
 
 // Scans all ranks for the lowest: quadratic, but fastest for words of ordinary length.
 void Merges::merge_short(ShortWord& word, std::vector<TokenId>& ids) const {
-  auto& [tokens, ranks, all] = word;
-  std::size_t count = all;
+  auto& tokens = word.tokens;
+  auto& ranks = word.ranks;
+  std::size_t count = word.count;
   const auto rank_at = [&](std::size_t i) { return i + 1 < count ? find(tokens[i], tokens[i + 1]).rank : no_rank; };
   if (count > 0) ranks[count - 1] = no_rank;
   while (count > 1) {
