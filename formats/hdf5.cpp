@@ -3,6 +3,8 @@
 #include <array>
 
 #include "heddle/formats/hdf5_library.hpp"
+#include "heddle/formats/hdf5_probe.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::formats::hdf5 {
 
@@ -42,8 +44,8 @@ Handle dataset_properties(const DatasetLayout& layout, const std::string& where)
 }  // namespace
 
 std::string Group::child(const std::string& name) const {
-  check<DataError>(!name.empty() && name != "." && name.find('/') == std::string::npos && is_text(name), where(), ": '",
-                   name, "' cannot name a part of a file");
+  check<DataError>(!name.empty() && name != "." && name.find('/') == std::string::npos && is_name(name), where(), ": ",
+                   text::quoted(name), " cannot name a part of a file");
   return path_ == "/" ? path_ + name : path_ + "/" + name;
 }
 
@@ -63,6 +65,8 @@ std::vector<std::string> Group::names() const {
     if (length < 0) fail_reading(where(), "list the group");
     check<DataError>(static_cast<std::size_t>(length) < name.size(), where(), ": a name is too long");
     names.emplace_back(name.data());
+    check<DataError>(is_name(names.back()), where(),
+                     ": has a part with an unprintable name. The file is damaged or not heddle's");
   }
   return names;
 }
@@ -158,10 +162,17 @@ Handle access_properties(DriverFile& file, const std::string& name) {
 }  // namespace
 
 File File::open(DriverFile& file, const std::string& name, Index size) {
-  const Lock lock;
-  const Handle access = access_properties(file, name);
-  return {std::make_shared<const FileName>(name, size), file,
-          reading(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), name, "open")};
+  const auto open_here = [&]() -> File {
+    const Lock lock;
+    const Handle access = access_properties(file, name);
+    return {std::make_shared<const FileName>(FileName{name, size}), file,
+            reading(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), name, "open")};
+  };
+  std::optional<File> probed;  // in the child, where the root group must not outlive it
+  const bool readable = probe_file(name, [&] { return probed.emplace(open_here()).root(); });
+  File opened = open_here();
+  check<DataError>(readable, name, ": cannot list what is in it. The file is damaged or not heddle's");
+  return opened;
 }
 
 File File::create(DriverFile& file, const std::string& name) {
@@ -172,7 +183,7 @@ File File::create(DriverFile& file, const std::string& name) {
            H5Pset_small_data_block_size(access.id(), 0)},
           name);
   set_group_properties(properties, name);
-  return {std::make_shared<const FileName>(name, 0), file,
+  return {std::make_shared<const FileName>(FileName{name, 0}), file,
           writing(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()), name, "create")};
 }
 

@@ -166,7 +166,7 @@ bool can_compress();
 class File {
  public:
   // The name is for messages. Both throw DataError with HDF5's reason.
-  static File open(DriverFile& file, const std::string& name, Index size);
+  static File open(DriverFile& file, const std::string& name, Index size);  // once a child process survived that
   static File create(DriverFile& file, const std::string& name);
 
   Group root() const;

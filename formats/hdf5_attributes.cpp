@@ -59,6 +59,8 @@ std::vector<std::string> Object::attribute_names() const {
   if (H5Aiterate2(handle_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
     fail_reading(where(), "list the attributes");
   }
+  check<DataError>(std::ranges::all_of(names, is_name), where(),
+                   ": has an attribute with an unprintable name. The file is damaged or not heddle's");
   return names;
 }
 

@@ -24,12 +24,12 @@ DatasetLayout read_type_and_shape(const Handle& dataset, const std::string& wher
   DatasetLayout layout{.element = Element::text, .extents = {}};
   if (H5Tget_class(type.id()) == H5T_STRING && H5Tis_variable_str(type.id()) == 0) {
     layout.text_width = static_cast<Index>(H5Tget_size(type.id()));
+    check<DataError>(layout.text_width > 0, where, ": text of no width");
   } else {
     constexpr std::array numbers{Element::float32, Element::int64,  Element::float64,  Element::uint16,
                                  Element::uint32,  Element::uint64, Element::bfloat16, Element::int8};
-    const auto found = std::find_if(numbers.begin(), numbers.end(), [&](Element number) {
-      return H5Tequal(type.id(), element_type(number).id()) > 0;
-    });
+    const auto found = std::find_if(numbers.begin(), numbers.end(),
+                                    [&](Element number) { return H5Tequal(type.id(), element_type(number).id()) > 0; });
     check<DataError>(found != numbers.end(), where, ": elements of a type that heddle does not know");
     layout.element = *found;
   }

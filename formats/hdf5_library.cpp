@@ -8,8 +8,8 @@ static_assert(std::endian::native == std::endian::little, "files are little-endi
 
 namespace {
 
-std::recursive_mutex& library_mutex() {
-  static std::recursive_mutex mutex;
+std::recursive_mutex*& library_mutex() {
+  static auto* mutex = new std::recursive_mutex;
   return mutex;
 }
 
@@ -21,10 +21,14 @@ herr_t keep_first(unsigned depth, const H5E_error2_t* error, void* reason) {
 
 }  // namespace
 
-Lock::Lock() : guard_(library_mutex()) {
+Lock::Lock() : guard_(*library_mutex()) {
   static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
   static_cast<void>(filters_stay_out);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, where HDF5 knows threads
+}
+
+void forget_lock() {
+  library_mutex() = new std::recursive_mutex;
 }
 
 std::string last_reason() {

@@ -3,6 +3,8 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
+#include <cctype>
 #include <initializer_list>
 #include <mutex>
 #include <string>
@@ -23,6 +25,9 @@ class Lock {
  private:
   std::lock_guard<std::recursive_mutex> guard_;
 };
+
+// In a child process, which has the lock as it was when its parent forked, and no thread that could release it.
+void forget_lock();
 
 // The most specific entry of HDF5's error stack.
 std::string last_reason();
@@ -54,6 +59,12 @@ DatasetLayout examine(const Handle& dataset, const std::string& where, Index fil
 // UTF-8 without NUL: what text in a file may be.
 inline bool is_text(std::string_view text) {
   return is_utf8(text) && text.find('\0') == std::string_view::npos;
+}
+
+// What parts of a file and attributes are called: text that messages can show.
+inline bool is_name(std::string_view name) {
+  return is_text(name) &&
+         std::ranges::none_of(name, [](char letter) { return std::iscntrl(static_cast<unsigned char>(letter)) != 0; });
 }
 
 }  // namespace heddle::formats::hdf5

@@ -61,8 +61,9 @@ Safetensor read_entry(const std::string& name, const JsonNode& entry, std::span<
   Safetensor tensor{.name = name, .type = {}, .shape = {}, .elements = {}, .file = {}, .where = {}};
   try {
     tensor.type = from_text<Safetype>(entry["dtype"].text());
-  } catch (const UsageError& error) {
-    entry["dtype"].refuse(error.what());
+  } catch (const UsageError&) {
+    entry["dtype"].refuse(concatenate(text::quoted(entry["dtype"].text()), " is not one of ",
+                                      join(names_of<Safetype>())));
   }
   for (const JsonNode& extent : entry["shape"].list()) tensor.shape.push_back(extent.number());
   const std::vector<JsonNode> offsets = entry["data_offsets"].list();
