@@ -43,6 +43,10 @@ TEST_CASE("run: errors are one line and an exit status") {
   CHECK(usage.err == "toy: unknown option --layer; did you mean --layers? (toy --help lists them)\n");
   CHECK(usage.out.empty());
 
+  const Outcome unprintable = run_toy(R"x(--layers "$(printf 'a\nb\033[1m')")x");
+  CHECK(unprintable.err.find(R"x('a\x0ab\x1b[1m')x") != std::string::npos);
+  CHECK(unprintable.err.find('\n') == unprintable.err.size() - 1);
+
   const Outcome data = run_toy("--action data-error");
   CHECK(data.status == 1);
   CHECK(data.err == "toy: text.txt: bad\n");

@@ -44,8 +44,23 @@ void reserve_standard_streams() {
   }
 }
 
+// One line that cannot control a terminal, whatever the file had that a message quotes.
+std::string printable(std::string_view message) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const char letter : message) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code < 0x20 || code == 0x7F) {
+      text += {'\\', 'x', digits[code >> 4], digits[code & 15]};
+    } else {
+      text += letter;
+    }
+  }
+  return text;
+}
+
 int fail(const About& about, std::string_view message, int status) {
-  std::cerr << concatenate(about.name, ": ", message, "\n");
+  std::cerr << concatenate(about.name, ": ", printable(message), "\n");
   return status;
 }
 
