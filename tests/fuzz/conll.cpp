@@ -1,0 +1,11 @@
+// Tagged sentences, a word a line.
+#include "heddle/formats/conll.hpp"
+
+#include "fuzz/target.hpp"
+
+void heddle::fuzz::conll(std::string_view input) {
+  for (const char* column : {"", "2"}) {
+    read_or_refuse([&] { formats::read_conll(input, "x", column, formats::Gold::given); });
+  }
+  read_or_refuse([&] { formats::read_conll(input, "x", "", formats::Gold::absent); });
+}

@@ -1,0 +1,11 @@
+// Tagged sentences in the ten columns of Universal Dependencies.
+#include "heddle/formats/conll.hpp"
+
+#include "fuzz/target.hpp"
+
+void heddle::fuzz::conllu(std::string_view input) {
+  for (const char* column : {"", "xpos", "10"}) {
+    read_or_refuse([&] { formats::read_conllu(input, "x", column, formats::Gold::given); });
+  }
+  read_or_refuse([&] { formats::read_conllu(input, "x", "", formats::Gold::absent); });
+}

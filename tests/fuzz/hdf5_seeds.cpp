@@ -1,0 +1,112 @@
+#include "fuzz/hdf5_seeds.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "formats/samples.hpp"
+#include "fuzz/target.hpp"
+#include "heddle/formats/embedding_file.hpp"
+#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/token_file.hpp"
+
+namespace heddle::fuzz {
+
+namespace {
+
+using formats::Provenance;
+
+Provenance provenance() {
+  return formats::start_provenance("fuzz");
+}
+
+void write_tokens(const std::string& path, Index vocab_size, Index tokens, formats::TokenFileOptions options) {
+  formats::TokenFileWriter file(path, text::Tokenizer(tests::word_tokenizer_model(vocab_size)), options);
+  std::vector<TokenId> document(100);
+  for (Index i = 0; i < tokens / 100; ++i) {
+    for (std::size_t j = 0; j < document.size(); ++j) {
+      document[j] = static_cast<TokenId>(j * j) % static_cast<TokenId>(vocab_size);
+    }
+    file.append(document);
+    file.end_document();
+  }
+  file.commit(provenance());
+}
+
+text::TokenizerModel unigram_model() {
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::unigram;
+  model.pieces = {"<unk>", " ", "a", "ab", "b"};
+  model.scores = {0, -1, -2, -2.5, -3};
+  model.special_tokens = {0};
+  model.unknown = 0;
+  return model;
+}
+
+void write_model(const std::string& path, formats::WeightType type, models::Architecture architecture) {
+  models::ModelConfig config;
+  config.arch = architecture;
+  config.layers = 1;
+  config.width = 4;
+  config.heads = 2;
+  config.context = 4;
+  config.vocab_size = 5;
+  const auto model = models::make_model(config, 1);
+  std::vector<formats::NamedTensor> weights = formats::named_tensors(model->parameters());
+  for (formats::NamedTensor& tensor : weights) tensor.value = formats::convert(tensor.value, type);
+  formats::History history;
+  history.append({{"step", 1}, {"loss", 5.5}});
+  formats::ModelWriter file(path);
+  file.config(config);
+  file.tokenizer(tests::word_tokenizer_model(config.vocab_size));
+  file.weights(weights);
+  file.history(history);
+  file.training(tests::SampleState{.step = 2}, std::vector<formats::NamedTensor>{weights[0]});
+  file.commit(provenance());
+}
+
+void write_embeddings(const std::string& path) {
+  formats::Embeddings embeddings;
+  embeddings.hidden = tests::random_tensor({3, 4}, 1);
+  embeddings.ids = {1, 2, 1};
+  embeddings.pieces = {"a", "b", "a"};
+  embeddings.texts = {0, 2, 3};
+  formats::write_embeddings(path, embeddings, provenance());
+}
+
+template <class Write>
+Seed seed(const char* target, const char* name, const Write& write) {
+  const std::string path = write_input("seed.h5", "");
+  write(path);
+  std::ifstream file(path, std::ios::binary);
+  return {target, name, {std::istreambuf_iterator<char>(file), {}}};
+}
+
+std::vector<Seed> make_seeds() {
+  ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);  // the same bytes every time
+  using formats::WeightType, models::Architecture;
+  return {
+      seed("token_file", "plain", [](const auto& path) { write_tokens(path, 5, 300, {}); }),
+      seed("token_file", "compressed", [](const auto& path) { write_tokens(path, 5, 300, {.compress = true}); }),
+      seed("token_file", "chunks", [](const auto& path) { write_tokens(path, 3, 400'000, {.compress = true}); }),
+      seed("tokenizer_file", "byte",
+           [](const auto& path) { formats::save_tokenizer(path, tests::byte_tokenizer_model(), provenance()); }),
+      seed("tokenizer_file", "unigram",
+           [](const auto& path) { formats::save_tokenizer(path, unigram_model(), provenance()); }),
+      seed("model_file", "decoder",
+           [](const auto& path) { write_model(path, WeightType::f32, Architecture::decoder); }),
+      seed("model_file", "encoder",
+           [](const auto& path) { write_model(path, WeightType::bf16, Architecture::encoder); }),
+      seed("model_file", "int8", [](const auto& path) { write_model(path, WeightType::int8, Architecture::decoder); }),
+      seed("tensor_file", "tokens", write_embeddings),
+  };
+}
+
+}  // namespace
+
+const std::vector<Seed>& hdf5_seeds() {
+  static const std::vector<Seed> seeds = make_seeds();
+  return seeds;
+}
+
+}  // namespace heddle::fuzz

@@ -1,0 +1,13 @@
+// Labelled texts and questions with spans, a JSON object a line.
+#include "heddle/formats/jsonl.hpp"
+
+#include "fuzz/target.hpp"
+
+void heddle::fuzz::jsonl(std::string_view input) {
+  for (const formats::Gold gold : {formats::Gold::given, formats::Gold::absent}) {
+    for (const formats::Texts texts : {formats::Texts::one, formats::Texts::two}) {
+      read_or_refuse([&] { formats::read_jsonl_texts(input, "x", texts, gold); });
+    }
+    read_or_refuse([&] { formats::read_jsonl_spans(input, "x", gold); });
+  }
+}

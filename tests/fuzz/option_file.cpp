@@ -1,0 +1,11 @@
+// INI files of options.
+#include "fuzz/target.hpp"
+#include "heddle/cli/config.hpp"
+
+void heddle::fuzz::option_file(std::string_view input) {
+  read_or_refuse([&] {
+    for (const cli::Setting& setting : cli::parse_config(input, "x")) {
+      expect(!setting.name.empty() && setting.line > 0, "a setting of nothing");
+    }
+  });
+}

@@ -1,0 +1,38 @@
+// What the fuzz targets share. A target reads its input as a file of one kind: whatever the bytes are, the reader gives
+// something that can be used, or throws a refusal that says why. Anything else ends the program.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "heddle/base/error.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+namespace heddle::fuzz {
+
+#define HEDDLE_FUZZ_TARGET(name) void name(std::string_view input);
+#include "fuzz/targets.def"
+#undef HEDDLE_FUZZ_TARGET
+
+// Throws std::logic_error unless the condition holds: the code under test is wrong.
+void expect(bool condition, const std::string& otherwise);
+
+// Calls read, which may throw a Refusal.
+template <class Refusal = DataError>
+void read_or_refuse(const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const Refusal& refusal) {
+    expect(*refusal.what() != '\0', "a refusal that does not say why");
+  }
+}
+
+// Writes a file of that name, in memory where the system has such a folder, and returns its path. Other files of the
+// folder, which is the process's own and vanishes with it, stay.
+std::string write_input(const std::string& name, std::string_view bytes);
+
+// Uses a tokenizer that a stranger made.
+void use(const text::Tokenizer& tokenizer);
+
+}  // namespace heddle::fuzz

@@ -1,0 +1,12 @@
+// Labelled texts and pairs of texts, a line each.
+#include "heddle/formats/tsv.hpp"
+
+#include "fuzz/target.hpp"
+
+void heddle::fuzz::tsv(std::string_view input) {
+  for (const formats::Texts texts : {formats::Texts::one, formats::Texts::two}) {
+    for (const formats::Gold gold : {formats::Gold::given, formats::Gold::absent}) {
+      read_or_refuse([&] { formats::read_tsv(input, "x", texts, gold); });
+    }
+  }
+}

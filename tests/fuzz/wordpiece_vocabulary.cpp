@@ -1,0 +1,8 @@
+// BERT's vocab.txt.
+#include "fuzz/target.hpp"
+#include "heddle/formats/tokenizer_file.hpp"
+
+void heddle::fuzz::wordpiece_vocabulary(std::string_view input) {
+  const std::string path = write_input("vocab.txt", input);
+  read_or_refuse([&] { use(formats::load_tokenizer(path)); });
+}
