@@ -76,6 +76,8 @@ class Object {
 
   std::vector<std::string> attribute_names() const;
   bool has_attribute(const std::string& name) const;
+  // Reads all that could be asked for, and drops it. Throws DataError where the attributes cannot be listed.
+  void read_attributes() const;
   // T is bool, Index, double or std::string (UTF-8 without NUL). Throws DataError when absent or of another type.
   template <class T>
   T attribute(const std::string& name) const;

@@ -64,6 +64,22 @@ std::vector<std::string> Object::attribute_names() const {
   return names;
 }
 
+void Object::read_attributes() const {
+  const Lock lock;
+  for (const std::string& name : attribute_names()) {
+    const Handle attribute(H5Aopen(handle_.id(), name.c_str(), H5P_DEFAULT));
+    const Handle type(H5Aget_type(attribute.id())), space(H5Aget_space(attribute.id()));
+    const std::size_t width = type ? H5Tget_size(type.id()) : 0;
+    const bool readable = width > 0 && width <= static_cast<std::size_t>(file().size) &&
+                          H5Tdetect_class(type.id(), H5T_VLEN) == 0 && H5Tis_variable_str(type.id()) <= 0 && space &&
+                          H5Sget_simple_extent_npoints(space.id()) == 1;
+    if (!readable) continue;
+    std::string value(width, '\0');
+    H5Aread(attribute.id(), type.id(), value.data());
+  }
+  H5Eclear2(H5E_DEFAULT);
+}
+
 bool Object::has_attribute(const std::string& name) const {
   const Lock lock;
   return attribute_exists(handle_, where(), name);

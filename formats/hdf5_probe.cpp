@@ -68,18 +68,9 @@ void probe(const Dataset& dataset) {
   }
 }
 
-void probe_attributes(const Object& object) {
-  for (const std::string& name : object.attribute_names()) {
-    attempt([&] { object.attribute<bool>(name); });
-    attempt([&] { object.attribute<Index>(name); });
-    attempt([&] { object.attribute<double>(name); });
-    attempt([&] { object.attribute<std::string>(name); });
-  }
-}
-
 // Throws DataError where a list cannot be read whole: nobody can tell then what is in it.
 void probe(const Group& group, Budget& budget) {
-  probe_attributes(group);
+  group.read_attributes();
   if (budget.depth == 0) return;
   --budget.depth;
   for (const std::string& name : group.names()) {
@@ -90,7 +81,7 @@ void probe(const Group& group, Budget& budget) {
     if (const auto* const inner = std::get_if<Group>(&*part)) {
       probe(*inner, budget);
     } else {
-      probe_attributes(std::get<Dataset>(*part));
+      std::get<Dataset>(*part).read_attributes();
       attempt([&] { probe(std::get<Dataset>(*part)); });
     }
   }
