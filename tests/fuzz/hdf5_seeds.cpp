@@ -88,7 +88,7 @@ std::vector<Seed> make_seeds() {
   return {
       seed("token_file", "plain", [](const auto& path) { write_tokens(path, 5, 300, {}); }),
       seed("token_file", "compressed", [](const auto& path) { write_tokens(path, 5, 300, {.compress = true}); }),
-      seed("token_file", "chunks", [](const auto& path) { write_tokens(path, 3, 400'000, {.compress = true}); }),
+      seed("token_file", "chunks", [](const auto& path) { write_tokens(path, 3, 70'000, {}); }),
       seed("tokenizer_file", "byte",
            [](const auto& path) { formats::save_tokenizer(path, tests::byte_tokenizer_model(), provenance()); }),
       seed("tokenizer_file", "unigram",
