@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/formats/file.hpp"
 #include "heddle/formats/provenance.hpp"
 #include "heddle/tensor/tensor.hpp"
 
@@ -20,5 +21,8 @@ struct Embeddings {
 
 // The data sets hidden, ids, pieces and texts of a new file. Throws DataError where it cannot be written.
 void write_embeddings(const std::string& path, const Embeddings& embeddings, const Provenance& provenance);
+
+// Reads everything and returns what is wrong, a line each; nothing when all is well.
+std::vector<std::string> verify_embeddings(const InputFile& file);
 
 }  // namespace heddle::formats

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "heddle/base/real.hpp"
+#include "heddle/base/strings.hpp"
 
 namespace heddle::formats {
 
@@ -26,8 +27,7 @@ inline std::ostream& operator<<(std::ostream& out, const Place& place) {
 // at `place`. A byte order mark before a file's first line is left out.
 template <class Take>
 void for_each_line(std::string_view text, Place place, const Take& take) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (place.line == 1 && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (place.line == 1) text = without_byte_order_mark(text);
   for (; !text.empty(); ++place.line) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

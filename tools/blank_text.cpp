@@ -1,5 +1,6 @@
 #include "blank_text.hpp"
 
+#include "encode_line.hpp"
 #include "escaped.hpp"
 
 namespace heddle {
@@ -30,14 +31,14 @@ bool BlankText::pieces_have_spaces() const {
          kind != text::TokenizerKind::byte;
 }
 
-std::vector<TokenId> BlankText::encode() const {
+std::vector<TokenId> BlankText::encode(const std::string& where) const {
   std::string read;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (i > 0) read += mask_;
     read += parts_[i];
     if (i + 1 < parts_.size() && pieces_have_spaces()) drop_last_space(read);
   }
-  return tokenizer_.encode(read);
+  return encode_line(tokenizer_, read, where);
 }
 
 std::string BlankText::filled(std::span<const TokenId> pieces) const {

@@ -17,8 +17,8 @@ class BlankText {
   const std::string& text() const { return text_; }
   bool has_blanks() const { return parts_.size() > 1; }
   // What the model reads. Where pieces begin with the space before them, a mask takes the place of that space too.
-  // Throws TextError.
-  std::vector<TokenId> encode() const;
+  // Throws DataError, "WHERE:BYTE: …", for what the tokenizer has no token for.
+  std::vector<TokenId> encode(const std::string& where) const;
   // The text with the first blanks filled by these pieces; what is around them stays as it is, but for the space before
   // a piece that goes on with a word. Line ends in pieces are written \n and \r.
   std::string filled(std::span<const TokenId> pieces) const;

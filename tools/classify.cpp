@@ -95,14 +95,14 @@ class Classifier {
       return answers;
     });
     if (const Index count = ask.overlong().count; count > 0) {
-      arguments_.say(concatenate(count, " prompts were longer than the context, and lost their beginning"));
+      arguments_.say(counted(count, "prompt was", "prompts were") + " longer than the context, and cut at the beginning");
     }
   }
 
   void classify(const models::TaskConfig& task, const data::LabelSet& labels, const Answerer& answerer) {
     const TaskInput how{options_.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, gold()};
-    if (options_.evaluate) return evaluate(read_task_data(path_, how), task, labels, answerer);
-    cli::Input input(path_);
+    if (options_.evaluate) return evaluate(read_task_data(arguments_.open_text(path_), how), task, labels, answerer);
+    cli::Input input = arguments_.open_text(path_);
     PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_for_a_token);
     while (const auto part = parts.next()) {
       const TaskData data = parse_task_data(part->text, {input.name(), part->first_line}, how);

@@ -8,6 +8,7 @@
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/formats/lines.hpp"
 #include "heddle/text/unicode.hpp"
+#include "json_line.hpp"
 
 namespace heddle {
 
@@ -16,9 +17,6 @@ namespace {
 using formats::Json;
 
 const std::string no_tag = "_";  // as CoNLL-U writes what is not there
-
-// Bytes that are no UTF-8 are replaced: JSON has no others.
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // The most likely classes, the likeliest first.
 std::vector<Index> ranking(const std::vector<double>& probabilities, Index top) {
@@ -49,7 +47,7 @@ void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet
       json["label"] = labels.name(order[0]);
       json["probability"] = probability(order[0]);
       for (const Index id : order) json["top"].push_back({labels.name(id), probability(id)});
-      out << dump(json) << "\n";
+      out << json_line(json) << "\n";
       continue;
     }
     for (std::size_t k = 0; k < order.size(); ++k) {
@@ -65,7 +63,7 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
     if (options.jsonl) {
       Json json = text_json(data.texts[i]);
       json["value"] = numbers[i];
-      out << dump(json) << "\n";
+      out << json_line(json) << "\n";
     } else {
       out << numbers[i] << "\n";
     }
@@ -83,7 +81,7 @@ void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, 
       names.push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
       tag_of_line[sentence.lines[w]] = tags[w] ? labels.name(*tags[w]) : no_tag;
     }
-    if (options.jsonl) out << dump({{"words", sentence.words}, {"tags", names}}) << "\n";
+    if (options.jsonl) out << json_line({{"words", sentence.words}, {"tags", names}}) << "\n";
   }
   if (options.jsonl) return;
   formats::for_each_line(part.text, {data.file, part.first_line}, [&](std::string_view line, const formats::Place& place) {
@@ -111,7 +109,7 @@ void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& a
       if (!none) line += concatenate("\t", escaped_field(text), "\t", begin, "\t", end, "\t", found[k].score);
     }
     if (options.jsonl) {
-      out << dump({{"id", question.id}, {"question", question.question},
+      out << json_line({{"id", question.id}, {"question", question.question},
                    {"answer", none ? "" : list[0]["text"].get<std::string>()}, {"top", list}})
           << "\n";
     } else {

@@ -20,9 +20,9 @@ TextContinuer::TextContinuer(const models::Decoder& model, const text::Tokenizer
       cache_(options.cache == Precision::bf16 ? Element::bfloat16 : Element::real),
       output_(options.output) {
   refuse({"top"}, arguments, ": is for encoders, which fill in blanks; this model continues texts (see --top-k)");
-  const Index vocab = model.config().vocab_size;
-  check<UsageError>(options.search.beam <= vocab, "--beam ", options.search.beam, " is more than the model's ", vocab,
-                    " tokens; lower it");
+  const Index vocab = tokenizer.vocab_size();
+  check<UsageError>(options.search.beam <= vocab, "--beam ", options.search.beam, " is more than the ", vocab,
+                    " tokens there are; lower it");
 }
 
 void TextContinuer::one() {
@@ -41,11 +41,11 @@ void TextContinuer::one() {
 void TextContinuer::lines(const std::string& file) {
   const auto make_prompt = [this](const std::string& text, const std::string& where) { return make(text, where); };
   if (options_.stream) {
-    for_each_line_batch(file, 1, make_prompt, [this](const std::vector<Prompt>& line) {
+    for_each_line_batch(arguments_.open_text(file), 1, make_prompt, [this](const std::vector<Prompt>& line) {
       stream(line.front(), [](std::string_view text) { return escaped(text); });
     });
   } else {
-    for_each_line_batch(file, options_.batch_size, make_prompt,
+    for_each_line_batch(arguments_.open_text(file), options_.batch_size, make_prompt,
                         [this](const std::vector<Prompt>& batch) { write(batch); });
   }
   finish();
@@ -53,7 +53,7 @@ void TextContinuer::lines(const std::string& file) {
 
 void TextContinuer::finish() {
   output_.close();
-  if (truncated_ > 0) arguments_.say(concatenate(truncated_, " prompts were cut to the model's context"));
+  if (truncated_ > 0) arguments_.say(counted(truncated_, "prompt was", "prompts were") + " cut to the model's context");
 }
 
 TextContinuer::Prompt TextContinuer::make(const std::string& text, const std::string& where) {
@@ -127,6 +127,7 @@ std::vector<TextContinuer::Answer> TextContinuer::drawn(const std::vector<std::v
                                            .max_tokens = options_.max_tokens,
                                            .end = tokenizer_.end_of_text(),
                                            .seed = static_cast<std::uint64_t>(arguments_.common().seed),
+                                           .vocab_size = tokenizer_.vocab_size(),
                                            .cache = cache_};
   decoding::generate(model_, prompts, done_, settings, [&](Index sequence, const decoding::Choice& token) {
     Continuation& text = texts[static_cast<std::size_t>(sequence - done_ * wanted_)].text;
@@ -142,6 +143,7 @@ std::vector<TextContinuer::Answer> TextContinuer::searched(const std::vector<std
                                  .length_penalty = options_.search.length_penalty,
                                  .max_tokens = options_.max_tokens,
                                  .end = tokenizer_.end_of_text(),
+                                 .vocab_size = tokenizer_.vocab_size(),
                                  .cache = cache_};
   const auto text_of = [this](const std::vector<decoding::Choice>& tokens) {
     std::pair<Continuation, bool> text{Continuation(tokenizer_, options_.stop), true};

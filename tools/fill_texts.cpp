@@ -49,7 +49,7 @@ void TextFiller::one() {
 void TextFiller::lines(const std::string& file) {
   const Index size = arguments_.given("batch_size") ? options_.batch_size : lines_at_once;
   for_each_line_batch(
-      file, size, [this](const std::string& text, const std::string& where) { return make(text, where); },
+      arguments_.open_text(file), size, [this](const std::string& text, const std::string& where) { return make(text, where); },
       [this](const std::vector<Item>& batch) { write(batch); });
   finish();
 }
@@ -60,10 +60,10 @@ TextFiller::Item TextFiller::make(const std::string& text, const std::string& wh
     ++without_blanks_;
     return item;
   }
+  const std::vector<TokenId> read = item.text.encode(where);
   try {
-    const std::vector<TokenId> ids = item.text.encode();
-    item.masked.sequence = framing_(ids, options_.overlong).front();
-    truncated_ += item.masked.sequence.first_count < static_cast<Index>(ids.size()) ? 1 : 0;
+    item.masked.sequence = framing_(read, options_.overlong).front();
+    truncated_ += item.masked.sequence.first_count < static_cast<Index>(read.size()) ? 1 : 0;
   } catch (const DataError& error) {
     throw DataError(concatenate(where, ": ", error.what()));
   }
@@ -113,10 +113,10 @@ void TextFiller::finish() {
   output_.close();
   const std::string mask(tokenizer_.bytes(*tokenizer_.mask()));
   if (without_blanks_ > 0) {
-    arguments_.say(concatenate(without_blanks_, " texts have no ", mask, " and came out as they were"));
+    arguments_.say(concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask, " and came out unchanged"));
   }
   if (truncated_ > 0) {
-    arguments_.say(concatenate(truncated_, " texts were longer than the context; what is behind it was not read, and ",
+    arguments_.say(concatenate(counted(truncated_, "text was", "texts were"), " longer than the context; what is behind it was not read, and ",
                                mask, " stays there"));
   }
 }

@@ -7,6 +7,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/progress.hpp"
+#include "heddle/formats/embedding_file.hpp"
 #include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/problems.hpp"
 #include "heddle/formats/task_file.hpp"
@@ -95,6 +96,7 @@ std::vector<std::string> verify(const std::string& path) {
   if (file.kind() == formats::FileKind::model) return verify_model(formats::ModelFile(path));
   if (file.kind() == formats::FileKind::adapter) return formats::ModelFile(path, file.kind()).verify();
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
+  if (file.kind() == formats::FileKind::tensors) return formats::verify_embeddings(file);
   return verify_tokenizer(file);
 }
 

@@ -60,7 +60,7 @@ class Embedder {
     if (options_.embed != "-") {
       add(options_.embed, "--embed");
     } else {
-      cli::Input input(arguments_.input_or_usage("INPUT").front());
+      cli::Input input = arguments_.open_text(arguments_.input_or_usage("INPUT").front());
       source_ = input.name();
       cli::LineReader lines(input);
       while (const auto line = lines.next()) {
@@ -74,7 +74,7 @@ class Embedder {
       }
     }
     flush(take);
-    if (cut_ > 0) arguments_.say(concatenate(cut_, " texts were longer than the context, and cut"));
+    if (cut_ > 0) arguments_.say(counted(cut_, "text was", "texts were") + " longer than the context, and cut");
   }
 
  private:

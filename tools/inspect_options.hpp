@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heddle/base/visit.hpp"
+#include "heddle/models/config.hpp"
 #include "inspect_profile.hpp"
 #include "inspect_vectors.hpp"
 
@@ -59,7 +60,11 @@ struct InspectOptions {
             self.base);
     visitor(Field("batch_size", "sequences to compute at once").needs({"evaluate", "profile"}).range(1, 1 << 20),
             self.batch_size);
-    visitor(Field("preset", "a built-in configuration instead of a file").not_empty().takes("NAME"), self.preset);
+    visitor(Field("preset", "a built-in configuration instead of a file")
+                .not_empty()
+                .one_of(models::preset_names())
+                .takes("NAME"),
+            self.preset);
     visitor(Field("output", "where the vectors of --embed go, .tsv or .h5, or the history, .svg (a picture) or .tsv")
                 .letter('o')
                 .takes("FILE"),

@@ -27,8 +27,7 @@ struct MarkedFile {
   std::vector<MarkedWord> words;
 };
 
-MarkedFile read(const std::string& path, Gold gold) {
-  cli::Input input(path);
+MarkedFile read(cli::Input input, Gold gold) {
   const std::string content = cli::read_all(input);
   MarkedFile file{input.name(), formats::read_marked_words(content, input.name(), gold)};
   check<DataError>(!file.words.empty() || gold == Gold::absent, file.name, ": has no example");
@@ -172,8 +171,8 @@ void evaluate(const std::vector<Index>& gold, const std::vector<decoding::SenseG
 }  // namespace
 
 void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
-  const MarkedFile train = read(options.senses, Gold::given);
-  const MarkedFile file = read(arguments.input_or_usage("INPUT").front(), options.gold ? Gold::given : Gold::absent);
+  const MarkedFile train = read(arguments.open_text(options.senses), Gold::given);
+  const MarkedFile file = read(arguments.open_text(arguments.input_or_usage("INPUT").front()), options.gold ? Gold::given : Gold::absent);
   const data::LabelSet senses = senses_of(train, file);
   const WordEmbedder embedder(arguments, options);
   const decoding::SenseClassifier classifier = learn(embedder, train, senses, options.voters);

@@ -23,14 +23,14 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
     : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
   const FinetuneSettings& settings = options.settings;
   const TaskInput input = task_input(settings);
-  const TaskData all = read_task_data(options.train, input);
+  const TaskData all = read_task_data(arguments.open_text(options.train), input);
   labels_ = labels_in(all, settings.task);
   check<UsageError>(options.setup.training.label_smoothing == 0 || task().has_classes(), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(arguments.common().seed)};
   train_ = part_of(all, fold, Side::outside);
   if (!options.valid.empty()) {
-    valid_ = read_task_data(options.valid, input);
+    valid_ = read_task_data(arguments.open_text(options.valid), input);
   } else if (fold.folds > 0) {
     valid_ = part_of(all, fold, Side::inside);
   }
@@ -109,7 +109,7 @@ std::vector<training::Figure> LabelledLesson::evaluate(const models::TaskModel& 
 }
 
 std::string LabelledLesson::summary() const {
-  return concatenate(grouped(train_.size()), " examples",
+  return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples",
                      labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "");
 }
 

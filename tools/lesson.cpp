@@ -22,7 +22,7 @@ std::unique_ptr<Lesson> make_lesson(const FinetuneOptions& options, const models
   refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights",
           "piece_dropout", "auxiliary_text"}, arguments,
          ": is for labelled examples, which --task lm has none of");
-  return std::make_unique<TextLesson>(options, tokenizer);
+  return std::make_unique<TextLesson>(options, tokenizer, arguments);
 }
 
 }  // namespace heddle

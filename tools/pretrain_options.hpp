@@ -30,9 +30,9 @@ struct PretrainOptions {
                 .takes("FILE"),
             self.valid);
     visitor(Field("output", "the model file").letter('o').not_empty().takes("FILE"), self.output);
-    visitor(Field("preset",
-                  "shape of a known model (" + join(models::preset_names()) + "); options for the model override it")
+    visitor(Field("preset", "shape of a known model; options for the model override it")
                 .not_empty()
+                .one_of(models::preset_names())
                 .takes("NAME"),
             self.preset);
     visitor(Field("objective",

@@ -1,6 +1,5 @@
 #include "task_data.hpp"
 
-#include "heddle/cli/streams.hpp"
 #include "heddle/data/folds.hpp"
 
 namespace heddle {
@@ -28,8 +27,7 @@ TaskData parse_task_data(std::string_view content, const formats::Place& begin, 
   return data;
 }
 
-TaskData read_task_data(const std::string& path, const TaskInput& input) {
-  cli::Input source(path);
+TaskData read_task_data(cli::Input source, const TaskInput& input) {
   const std::string content = cli::read_all(source);
   return parse_task_data(content, source.name(), input);
 }
@@ -95,9 +93,9 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
 
 std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
   if (task == Task::span) {
-    return concatenate(overlong.count, " questions took more than half of the context, and were cut");
+    return counted(overlong.count, "question", "questions") + " took more than half of the context, cut";
   }
-  return concatenate(overlong.count, " texts were longer than the context, and ",
+  return concatenate(counted(overlong.count, "text was", "texts were"), " longer than the context, and ",
                      overlong.how == data::Overlong::split ? "split" : "cut");
 }
 

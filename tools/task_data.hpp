@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/cli/streams.hpp"
 #include "heddle/data/task_examples.hpp"
 #include "heddle/formats/labelled_input.hpp"
 #include "heddle/models/task.hpp"
@@ -27,8 +28,8 @@ struct TaskInput {
   formats::Gold gold = formats::Gold::given;
 };
 
-// "-" is standard input. Throw DataError and UsageError as the readers.
-TaskData read_task_data(const std::string& path, const TaskInput& input);
+// All of the source. Throws DataError and UsageError as the readers do.
+TaskData read_task_data(cli::Input source, const TaskInput& input);
 // Of whole lines of a file, the first of which is at `begin`.
 TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input);
 

@@ -1,6 +1,5 @@
 #include "text_lesson.hpp"
 
-#include "heddle/cli/streams.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/text/stream_encoder.hpp"
 #include "make_objective.hpp"
@@ -10,8 +9,7 @@ namespace heddle {
 namespace {
 
 // The tokens of a text as one document, as tokenize makes them.
-std::unique_ptr<data::TokenSource> encoded_text(const std::string& path, const text::Tokenizer& tokenizer) {
-  cli::Input input(path);
+std::unique_ptr<data::TokenSource> encoded_text(cli::Input input, const text::Tokenizer& tokenizer) {
   std::vector<TokenId> ids;
   text::StreamEncoder encoder(tokenizer, [&](const text::StreamEncoder::Part& part) {
     ids.insert(ids.end(), part.ids.begin(), part.ids.end());
@@ -29,8 +27,8 @@ std::unique_ptr<data::TokenSource> encoded_text(const std::string& path, const t
 }
 
 std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const text::Tokenizer& tokenizer,
-                                               const std::string& model) {
-  if (!formats::looks_like_hdf5(path)) return encoded_text(path, tokenizer);
+                                               const std::string& model, const cli::Arguments& arguments) {
+  if (!formats::looks_like_hdf5(path)) return encoded_text(arguments.open_text(path), tokenizer);
   auto tokens = std::make_unique<formats::TokenFile>(path);
   tokens->check_made_with(tokenizer, model);
   return tokens;
@@ -38,9 +36,12 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 
 }  // namespace
 
-TextLesson::TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer)
-    : options_(options), tokenizer_(tokenizer), train_(open_tokens(options.train, tokenizer, options.from)) {
-  if (!options.valid.empty()) valid_ = open_tokens(options.valid, tokenizer, options.from);
+TextLesson::TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+                       const cli::Arguments& arguments)
+    : options_(options),
+      tokenizer_(tokenizer),
+      train_(open_tokens(options.train, tokenizer, options.from, arguments)) {
+  if (!options.valid.empty()) valid_ = open_tokens(options.valid, tokenizer, options.from, arguments);
 }
 
 std::unique_ptr<training::Objective> TextLesson::objective(models::TaskModel& model, const training::Plan& plan) {

@@ -8,7 +8,7 @@ namespace heddle {
 
 class TextLesson : public Lesson {
  public:
-  TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer);
+  TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
 
   models::TaskConfig task() const override { return {.task = models::Task::lm}; }
   std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::Plan& plan) override;

@@ -127,7 +127,7 @@ class TokenFileMaker : public TextConsumer {
 };
 
 void check_has_text(const TextReader& reader) {
-  check<DataError>(reader.bytes() > 0, join(reader.names()), ": no text; there is nothing to make a file of");
+  check<DataError>(reader.bytes() > 0, reader.shown_names(), ": no text; there is nothing to make a file of");
 }
 
 // Fails before the work rather than after it where the file cannot be written.

@@ -1,5 +1,6 @@
 #include "tokenize_reader.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <tuple>
 
@@ -79,7 +80,7 @@ void TextReader::read_into(TextConsumer& consumer) {
 }
 
 void TextReader::read_input(const std::string& name, TextConsumer& consumer, DocumentCutter& cutter) {
-  cli::Input input(name);
+  cli::Input input = arguments_.open_text(name);
   places_.begin_input(input.name());
   formats::Checksum checksum;
   std::vector<char> block(block_bytes);
@@ -93,6 +94,12 @@ void TextReader::read_input(const std::string& name, TextConsumer& consumer, Doc
   }
   cutter.end_input();
   inputs_.push_back({"text", readable(name), input.position(), checksum.text()});
+}
+
+std::string TextReader::shown_names() const {
+  std::vector<std::string> names = names_;
+  std::ranges::replace(names, "-", "standard input");
+  return join(names);
 }
 
 void TextReader::add_inputs(formats::Provenance& provenance) const {

@@ -57,7 +57,7 @@ class TextReader {
   // The consumer calls it when it is done with a document, in order.
   void finish_document() { places_.finish_document(); }
 
-  const std::vector<std::string>& names() const { return names_; }
+  std::string shown_names() const;  // for messages
   Index bytes() const { return bytes_; }
   void add_inputs(formats::Provenance& provenance) const;
 

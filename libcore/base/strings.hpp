@@ -20,7 +20,18 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 // Counts with thin grouping: 124,439,808.
 std::string grouped(long long number);
 
+// "1 text was", "2 texts were".
+inline std::string counted(long long count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
 // True where the text is well-formed UTF-8 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view text);
+
+// Without the U+FEFF with which some programs begin UTF-8 files.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
 
 }  // namespace heddle

@@ -42,6 +42,7 @@ struct Field {
   std::vector<std::string> needed;  // fields of the same options, any of which it needs to mean anything; see needs()
   bool filled = false;              // an empty text is refused
   std::string bare;                 // what the option means without a value, which must then be attached: --name=VALUE
+  std::vector<std::string> texts;   // that a text can be, for help and completion; whoever uses it refuses others
   bool completes = false;           // what else is set is completed from elsewhere, so that nothing is missing
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
@@ -71,6 +72,10 @@ struct Field {
   }
   Field&& not_empty() && {
     filled = true;
+    return std::move(*this);
+  }
+  Field&& one_of(std::vector<std::string> all) && {
+    texts = std::move(all);
     return std::move(*this);
   }
   Field&& bare_value(std::string text) && {

@@ -19,6 +19,7 @@ struct BeamOptions {
   std::optional<TokenId> end{};  // ends a text; not among its tokens
   // Whether a text that has come so far ends there; empty: never.
   std::function<bool(const std::vector<Choice>& tokens)> ends_with{};
+  std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
   Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
 };
 
@@ -34,7 +35,7 @@ struct FoundText {
 // be better than the worst of them if it ended now. With width 1 that is greedy decoding. Among equals, texts of better
 // ones, and lower tokens, come first.
 //
-// The text and its bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from
+// Probabilities are among the tokens that may come. The text and its bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from
 // first_prompt. Throws as run_searches().  Cost: that of width sequences a prompt.
 std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,

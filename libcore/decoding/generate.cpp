@@ -68,10 +68,11 @@ class SampleSearch : public Search {
 void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink) {
   if (options.max_tokens == 0) return;
+  const Index vocab = options.vocab_size.value_or(model.config().vocab_size);
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
     const Index number = first_prompt + static_cast<Index>(searches.size());
-    searches.push_back(std::make_unique<SampleSearch>(number, prompt, model.config().vocab_size, options, sink));
+    searches.push_back(std::make_unique<SampleSearch>(number, prompt, vocab, options, sink));
   }
   run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
 }

@@ -15,6 +15,7 @@ struct GenerateOptions {
   Index max_tokens = 256;
   std::optional<TokenId> end{};  // stops a sequence; not delivered
   std::uint64_t seed = 0;
+  std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
   Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
 };
 
@@ -23,7 +24,8 @@ struct GenerateOptions {
 using TokenSink = std::function<bool(Index sequence, const Choice& token)>;
 
 // Continues all prompts as one batch until each has ended. What a sequence becomes depends on (seed, the number of its
-// prompt, its number among the samples, the prompt) alone, not on its neighbours. Prompts count from first_prompt.
+// prompt, its number among the samples, the prompt) alone, not on its neighbours. Probabilities are among the tokens
+// that may come. Prompts count from first_prompt.
 // Throws as run_searches().
 void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink);

@@ -85,7 +85,9 @@ void Trainer::update(const Step& step) {
   const double norm = gradient_norm(parameters_);
   const double rate = schedule_.rate(state_.step);
   if (!std::isfinite(step.loss) || !std::isfinite(norm)) {
-    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", step.loss, ", gradient norm ", norm,
+    const auto unsigned_nan = [](double value) { return std::isnan(value) ? std::abs(value) : value; };
+    throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", unsigned_nan(step.loss),
+                                   ", gradient norm ", unsigned_nan(norm),
                                    ", learning rate ", rate, "; ", diagnosis(step),
                                    "; lower --learning-rate or raise --warmup"));
   }

@@ -126,7 +126,7 @@ TEST_CASE("classify: long contexts are read in parts; long questions are refused
   }
   const Outcome cut = ask(question, "the cat sees", "--overlong truncate");
   CHECK(cut.status == 0);
-  CHECK(contains(cut.err, "classify: 1 questions took more than half of the context, and were cut\n"));
+  CHECK(contains(cut.err, "classify: 1 question took more than half of the context, cut\n"));
   CHECK(contains(cut.out, "\tcat\t4\t7\t"));
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("classify: prompts that are too long are refused, or cut and counted")
   CHECK(contains(refused.err, "texts:2: the prompt has "));
   const Outcome cut = corpus.must(command + "--overlong truncate");
   CHECK(count_lines(cut.out) == 2);
-  CHECK(contains(cut.err, "classify: 1 prompts were longer than the context, and lost their beginning\n"));
+  CHECK(contains(cut.err, "classify: 1 prompt was longer than the context, and cut at the beginning\n"));
   const Outcome split = corpus.run(command + "--overlong split");
   CHECK(split.status == 2);
   CHECK(contains(split.err, "--overlong split"));

@@ -34,7 +34,7 @@ TEST_CASE("generate: an encoder fills in blanks, several a line, and lines witho
   CHECK(lines[3].starts_with("my queen  ("));
   CHECK(contains(lines[3], ") to the old "));
   for (const std::string& line : lines) CHECK_FALSE(contains(line, "[MASK]"));
-  CHECK(contains(outcome.err, "2 texts have no [MASK] and came out as they were"));
+  CHECK(contains(outcome.err, "2 texts have no [MASK] and came out unchanged"));
   for (const char* options : {"--batch-size 1", "--batch-size 2", "--threads 1"})
     CHECK(corpus.fill(text, options) == lines);
   CHECK(corpus.must("generate model.h5 -p 'the cat [MASK] a dog.'").out == lines[0] + "\n");
@@ -115,7 +115,7 @@ TEST_CASE("generate: what encoders cannot do, and texts that do not fit, are sai
   CHECK(lines_of(cut.out).size() == 3);
   CHECK(lines_of(cut.out)[1].ends_with(" sees a dog [MASK]"));
   CHECK_FALSE(contains(lines_of(cut.out)[1].substr(0, 20), "[MASK]"));
-  CHECK(contains(cut.err, "1 texts were longer than the context"));
+  CHECK(contains(cut.err, "1 text was longer than the context"));
   for (const char* option :
        {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5", "--cache bf16", "--min-p 0.1",
         "--repetition-penalty 2", "--num-samples 2", "--beam 2", "--score", "--stream"}) {

@@ -127,12 +127,12 @@ TEST_CASE("generate: texts that are too long to score are refused, cut, or read 
   CHECK(lines_of(refused.out).size() == 1);
   const Outcome cut = corpus.must("generate model.h5 lines --score --jsonl --overlong truncate");
   CHECK(json_lines(cut.out)[1]["tokens"] == 15);  // the context, but for what begins the text
-  CHECK(contains(cut.err, "1 texts were longer than the context and were cut"));
+  CHECK(contains(cut.err, "1 text was longer than the context and cut"));
   const Outcome split = corpus.must("generate model.h5 lines --score --jsonl --overlong split");
   const auto lines = json_lines(split.out);
   CHECK(lines[1]["tokens"] == lines[1]["ids"].size());
   CHECK(lines[1]["ids"].size() > 60);
-  CHECK(contains(split.err, "1 texts were longer than the context and were split"));
+  CHECK(contains(split.err, "1 text was longer than the context and split"));
   for (std::size_t i = 0; i < 15; ++i) {
     CHECK(lines[1]["log_probabilities"][i] == json_lines(cut.out)[1]["log_probabilities"][i]);
   }
@@ -214,7 +214,7 @@ TEST_CASE("generate: options that contradict each other are refused, and the mes
            {"--beam 4 --num-samples 2", "--num-samples has no effect with --beam"},
            {"--beam 4 --n-best 5", "--n-best 5 is more than --beam 4; raise --beam or lower --n-best"},
            {"--beam 4 --stream", "leave out --stream or --beam"},
-           {"--beam 5000", "--beam 5000 is more than the model's 300 tokens; lower it"},
+           {"--beam 5000", "--beam 5000 is more than the 300 tokens there are; lower it"},
            {"--n-best 2", "--n-best has no effect without --beam"},
            {"--length-penalty 1", "--length-penalty has no effect without --beam"},
            {"--beam 4 --length-penalty -1", "--length-penalty"},

@@ -100,7 +100,7 @@ TEST_CASE("generate: bad input is a line with its place, and earlier lines are n
   const Outcome cut = corpus.run("generate model.h5 prompts --max-tokens 5 --overlong truncate");
   CHECK(cut.status == 0);
   CHECK(lines_of(cut.out).size() == 3);
-  CHECK(contains(cut.err, "1 prompts were cut"));
+  CHECK(contains(cut.err, "1 prompt was cut"));
   corpus.must("head -c 9000 model.h5 > cut.h5; : > empty.h5");
   for (const Refusal& bad :
        std::vector<Refusal>{{"generate none.h5 -p a", "none.h5: cannot open", 1},

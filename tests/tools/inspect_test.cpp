@@ -501,7 +501,7 @@ TEST_CASE("inspect --embed: what cannot be embedded is an error that says where"
   CHECK(contains(overlong.err, "--embed: 17 tokens are more than the context of 16; shorten it"));
   const Outcome cut = place.run("$I random.h5 --embed 'seventeen letters' --overlong truncate");
   CHECK(cut.out == place.run("$I random.h5 --embed 'seventeen letter'").out);
-  CHECK(contains(cut.err, "1 texts were longer than the context, and cut"));
+  CHECK(contains(cut.err, "1 text was longer than the context, and cut"));
   for (const char* wrong : {"--layer 4", "--json", "-o x.svg", "--verify", "--neighbours a"}) {
     CAPTURE(wrong);
     const Outcome outcome = place.run("$I random.h5 --embed text " + std::string(wrong));

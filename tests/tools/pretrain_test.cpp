@@ -272,3 +272,15 @@ TEST_CASE("pretrain: the dry run's memory is within 10 % of the real run's, and 
     CHECK(time_error <= 0.2);
   }
 }
+
+TEST_CASE("pretrain: memory does not grow with the corpus") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q --train --model byte -o bytes.h5 train.txt; tokenize -q -t bytes.h5 -o small.h5 train.txt");
+  corpus.must("for i in $(seq 6000); do cat train.txt; done | tokenize -q -t bytes.h5 -o large.h5");
+  const auto most_memory = [&](const std::string& tokens) {
+    const Outcome run = corpus.must("pretrain -v --threads 1 -o m.h5 --steps 30 --train " + tokens + tiny_model);
+    return std::stod(run.err.substr(run.err.find("most memory: ") + 13));  // MiB
+  };
+  CHECK(std::filesystem::file_size(corpus.path("large.h5")) > 100'000'000);
+  CHECK(most_memory("large.h5") < most_memory("small.h5") + 16);
+}

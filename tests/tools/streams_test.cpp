@@ -77,3 +77,38 @@ TEST_CASE("output: a device is written directly, a folder is refused") {
   CHECK_THROWS_WITH_AS(full.close(), "cannot write /dev/full: No space left on device", DataError);
   CHECK_THROWS_AS(Output("/"), DataError);
 }
+
+TEST_CASE("encoding: text that is not UTF-8 is told of once, with its line, however it is cut into blocks") {
+  struct Case {
+    std::string bytes, wrong;
+  };
+  const std::string no_utf8 = ": is not UTF-8; if the text has another encoding, convert it first, such as by iconv -f "
+                              "WINDOWS-1252 -t UTF-8";
+  for (const auto& [bytes, wrong] : {
+           Case{"", ""},
+           Case{"plain\ntext\n", ""},
+           Case{"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80\n\xC3\xA9", ""},
+           Case{"one\ntwo\ncaf\xE9 \xE9\n\xE9", "3" + no_utf8},
+           Case{"\xE9", "1" + no_utf8},
+           Case{"one\ncut \xE2\x82", "2" + no_utf8},
+           Case{"\xE2\x82\n\xAC", "1" + no_utf8},
+           Case{"\n\n\x80", "3" + no_utf8},
+           Case{"\xFF\xFEo\n", "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8"},
+           Case{"\xFE\xFFo\n", "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8"},
+       }) {
+    for (std::size_t block = 1; block <= bytes.size() + 1; ++block) {
+      CAPTURE(bytes);
+      CAPTURE(block);
+      EncodingWatch watch;
+      std::vector<std::string> told;
+      const auto tell = [&](const std::optional<std::string>& what) {
+        if (what) told.push_back(*what);
+      };
+      for (std::size_t begin = 0; begin < bytes.size(); begin += block) {
+        tell(watch.add(std::string_view(bytes).substr(begin, block)));
+      }
+      tell(watch.finish());
+      CHECK(told == (wrong.empty() ? std::vector<std::string>{} : std::vector<std::string>{wrong}));
+    }
+  }
+}

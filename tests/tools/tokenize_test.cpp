@@ -277,14 +277,15 @@ TEST_CASE("tokenize: text that has no tokens is found by file, line and byte") {
   REQUIRE(place.run("$T --train --model char --no-byte-fallback -o strict.h5 text").status == 0);
   place.write("bad", "the cat\nthe ca\xfft\n");
   const std::string wanted = "tokenize: bad:2:7: invalid UTF-8";
-  CHECK(place.run("$T -t strict.h5 text bad").err.starts_with(wanted));
+  const auto last_line = [](const Outcome& outcome) { return heddle::testing::lines_of("\n" + outcome.err).back(); };
+  CHECK(last_line(place.run("$T -t strict.h5 text bad")).starts_with(wanted));
   for (const std::string documents : {"line", "blank", "file", "whole"}) {
     CAPTURE(documents);
     const Outcome outcome = place.run("$T -t strict.h5 --documents " + documents + " -o tokens.h5 text bad text");
     CHECK(outcome.status == 1);
-    CHECK(outcome.err.starts_with(wanted));
-    CHECK(place.run("$T --train --model char --no-byte-fallback --documents " + documents + " -o new.h5 text bad")
-              .err.starts_with(wanted));
+    CHECK(last_line(outcome).starts_with(wanted));
+    CHECK(last_line(place.run("$T --train --model char --no-byte-fallback --documents " + documents + " -o new.h5 text bad"))
+              .starts_with(wanted));
   }
   CHECK(place.run("printf 'the Q' | $T -t strict.h5").err.starts_with("tokenize: standard input:1:5: "));
   CHECK_FALSE(contains(place.names(), "tokens.h5"));
@@ -392,7 +393,9 @@ TEST_CASE("tokenize: wrong usage is status 2") {
 
 TEST_CASE("tokenize: full disks and lost outputs leave nothing, and old files stand") {
   const Workplace place;
-  place.write("random", random_bytes(1'000'000));
+  std::string letters = random_bytes(1'000'000);
+  for (char& letter : letters) letter = static_cast<char>('!' + (letter & 63));
+  place.write("random", letters);
   place.write("out.h5", "old");
   const std::string before = place.names();
   for (const char* task : {"-t bpe.h5", "--train --vocab-size 20000"}) {

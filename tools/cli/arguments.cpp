@@ -222,4 +222,8 @@ void Arguments::warn(std::string_view text) const {
   std::cerr << concatenate(tool(), ": warning: ", text, "\n");
 }
 
+Input Arguments::open_text(const std::string& path) const {
+  return {path, [this](const std::string& message) { warn(message); }};
+}
+
 }  // namespace heddle::cli

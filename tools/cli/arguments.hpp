@@ -9,6 +9,7 @@
 #include "heddle/cli/completion.hpp"
 #include "heddle/cli/help.hpp"
 #include "heddle/cli/options.hpp"
+#include "heddle/cli/streams.hpp"
 
 namespace heddle::cli {
 
@@ -104,6 +105,8 @@ class Arguments {
   void say(std::string_view text) const;
   void detail(std::string_view text) const;
   void warn(std::string_view text) const;
+  // Text by its name, with a warning when it is not UTF-8. Throws as Input does.
+  Input open_text(const std::string& path) const;
 
  private:
   void add_shared(OptionTable& table);

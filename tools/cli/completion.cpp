@@ -129,7 +129,7 @@ std::string fish_completion(const std::string& name, const std::vector<const Opt
 
 bool is_file(const std::string& placeholder) {
   constexpr std::array<std::string_view, 5> files{"FILE", "MODEL", "TOKENS", "TRAIN", "TESTS"};
-  return std::ranges::find(files, placeholder.substr(0, placeholder.find(','))) != files.end();
+  return std::ranges::find(files, placeholder.substr(0, placeholder.find_first_of(",["))) != files.end();
 }
 
 std::string render_completion(Shell shell, const About& about, const OptionTable& table) {

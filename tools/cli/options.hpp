@@ -25,7 +25,7 @@ struct Option {
   OptionKind kind;
   std::string group = {};
   std::string placeholder = {};                 // N, FILE, RATE; empty for flags
-  std::vector<std::string> choices = {};        // of an enumeration
+  std::vector<std::string> choices = {};        // of an enumeration, or of Field::one_of
   std::string initial = {};                     // the default as text
   std::vector<std::string> section_needs = {};  // Field::needed of the section
 
@@ -179,6 +179,7 @@ struct OptionCollector {
     } else {
       Option option = make(field, value);
       if (!field.placeholder.empty()) option.placeholder = field.placeholder;
+      if (!field.texts.empty()) option.choices = field.texts;
       option.initial = join(option.get(), ",");
       option.group = group;
       option.section_needs = section_needs;

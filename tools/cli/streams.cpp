@@ -34,6 +34,8 @@ Input::Input(const std::string& path) : name_(path == "-" ? "standard input" : p
   ::posix_fadvise(number_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
+Input::Input(const std::string& path, Warn warn) : Input(path) { warn_ = std::move(warn); }
+
 std::size_t Input::read(std::span<char> block) {
   for (;;) {
     throw_if_stopped();
@@ -42,6 +44,10 @@ std::size_t Input::read(std::span<char> block) {
     if (count < 0) throw_system_error(name_, "read");
     if (position_ == 0) formats::check_uncompressed({block.data(), static_cast<std::size_t>(count)}, name_);
     position_ += count;
+    if (warn_) {
+      const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
+      if (const auto wrong = count > 0 ? encoding_.add(bytes) : encoding_.finish()) warn_(name_ + ":" + *wrong);
+    }
     return static_cast<std::size_t>(count);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
+#include "heddle/cli/encoding_watch.hpp"
 #include "heddle/formats/atomic_file.hpp"
 #include "heddle/formats/descriptor.hpp"
 
@@ -29,6 +31,9 @@ struct ClosedPipe : Error {
 class Input {
  public:
   explicit Input(const std::string& path);
+  // The same of text that should be UTF-8: calls warn("FILE:LINE: is not UTF-8 ...") once when it is not.
+  using Warn = std::function<void(const std::string& message)>;
+  Input(const std::string& path, Warn warn);
 
   // Puts the next bytes into the block, as many as are there; returns how many, 0 only at the end.
   std::size_t read(std::span<char> block);
@@ -48,6 +53,8 @@ class Input {
   formats::Descriptor file_;  // not open for standard input
   int number_;
   Index position_ = 0;
+  Warn warn_;
+  EncodingWatch encoding_;
 };
 
 // Everything that is left. Throws DataError beyond `limit` bytes.

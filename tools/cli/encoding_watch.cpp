@@ -1,0 +1,57 @@
+#include "heddle/cli/encoding_watch.hpp"
+
+#include <algorithm>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+// The bytes before a character at the end that may go on.
+std::size_t before_cut_character(std::string_view bytes) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
+    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
+    const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    if (length > back) return bytes.size() - back;
+    if ((byte & 0xC0) != 0x80) break;  // a whole character, or none
+  }
+  return bytes.size();
+}
+
+bool is_utf16(std::string_view bytes) { return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"); }
+
+}  // namespace
+
+std::optional<std::string> EncodingWatch::add(std::string_view bytes) {
+  if (told_ || bytes.empty()) return std::nullopt;
+  rest_ += bytes;
+  if (!begun_ && rest_.size() < 2) return std::nullopt;
+  if (!begun_ && is_utf16(rest_)) {
+    told_ = true;
+    return "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8";
+  }
+  begun_ = true;
+  return judge(before_cut_character(rest_));
+}
+
+std::optional<std::string> EncodingWatch::finish() { return told_ ? std::nullopt : judge(rest_.size()); }
+
+std::optional<std::string> EncodingWatch::judge(std::size_t whole) {
+  const std::string_view text = std::string_view(rest_).substr(0, whole);
+  if (is_utf8(text)) {
+    line_ += std::count(text.begin(), text.end(), '\n');
+    rest_.erase(0, whole);
+    return std::nullopt;
+  }
+  for (std::string_view left = text; is_utf8(left.substr(0, left.find('\n'))); ++line_) {
+    left.remove_prefix(left.find('\n') + 1);
+  }
+  told_ = true;
+  rest_.clear();
+  return concatenate(line_, ": is not UTF-8; if the text has another encoding, convert it first, such as by "
+                            "iconv -f WINDOWS-1252 -t UTF-8");
+}
+
+}  // namespace heddle::cli

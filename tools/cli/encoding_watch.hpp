@@ -1,0 +1,29 @@
+// Text in another encoding than UTF-8 is read without an error, byte for byte, and understood wrongly: told once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::cli {
+
+class EncodingWatch {
+ public:
+  // The next bytes of a text, cut anywhere. Returns what is wrong ("LINE: is not UTF-8 ...") the first time that
+  // something is.
+  std::optional<std::string> add(std::string_view bytes);
+  // The same for a character that the end of the text cuts.
+  std::optional<std::string> finish();
+
+ private:
+  std::optional<std::string> judge(std::size_t whole);
+
+  bool told_ = false;
+  bool begun_ = false;
+  std::string rest_;  // bytes that are not judged yet: of a character whose end may follow
+  Index line_ = 1;
+};
+
+}  // namespace heddle::cli
