@@ -154,6 +154,15 @@ TEST_CASE("generate: a closed pipe ends it quietly") {
   CHECK(outcome.err.empty());
 }
 
+TEST_CASE("generate: a model with more tokens than its tokenizer has pieces writes pieces") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o padded.h5 --vocab-size 3000 --steps 1" + tiny_model);
+  for (const char* how : {"--temperature 5", "--temperature 5 --jsonl", "--beam 3 --n-best 3"}) {
+    CAPTURE(how);
+    CHECK(lines_in(corpus.must("generate padded.h5 -p 'the cat' --max-tokens 50 " + std::string(how)).out) >= 1);
+  }
+}
+
 TEST_CASE("generate: an empty prompt begins a text") {
   const Trained corpus;
   CHECK(corpus.must("generate model.h5 -p '' --max-tokens 8").out.size() > 1);

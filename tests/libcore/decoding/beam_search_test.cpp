@@ -148,6 +148,17 @@ TEST_CASE("beam search: as wide as all texts are many, it finds them all, best f
   }
 }
 
+TEST_CASE("beam search: rows that pad the output layer are in no text, and have no probability") {
+  const models::Decoder padded = make_model(12);
+  const BeamOptions options{.width = 25, .length_penalty = 0, .max_tokens = 2, .vocab_size = 5};
+  double sum = 0;
+  for (const FoundText& text : beam_search(padded, {{1, 2}}, 0, options)[0]) {
+    for (const TokenId id : ids_of(text)) CHECK(id < 5);
+    sum += std::exp(text.score);
+  }
+  CHECK(sum == doctest::Approx(1).epsilon(1e-5));  // of all 25 texts
+}
+
 TEST_CASE("beam search: width 1 is greedy decoding, to the bit, beyond the context too") {
   const models::Decoder model = make_model(30);
   for (const double alpha : {0.0, 0.6, 3.0}) {

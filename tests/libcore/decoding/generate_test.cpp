@@ -49,6 +49,22 @@ TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
   }
 }
 
+TEST_CASE("generate: rows that pad the output layer are never drawn, and have no probability") {
+  const models::Decoder model = make_model();
+  GenerateOptions options{.sampling = {.temperature = 4}, .samples = 4, .max_tokens = 30, .seed = 3, .vocab_size = 9};
+  double largest = 0;
+  generate(model, {{1, 2, 3}}, 0, options, [&](Index, const Choice& token) {
+    CHECK(token.id < 9);
+    largest = std::max(largest, token.log_probability);
+    return true;
+  });
+  CHECK(largest > std::log(1.0 / 9));  // among nine
+  options.vocab_size = 30;
+  bool beyond = false;
+  generate(model, {{1, 2, 3}}, 0, options, [&](Index, const Choice& token) { return beyond = beyond || token.id >= 9, true; });
+  CHECK(beyond);
+}
+
 TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or the threads") {
   const models::Decoder model = make_model();
   const GenerateOptions options{.max_tokens = 40, .seed = 3};
