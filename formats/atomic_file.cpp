@@ -19,20 +19,24 @@ namespace {
 constexpr int permissions_bits = 07777;
 constexpr int attempts = 100;
 
-// The file that a symbolic link stands for, so that the link survives; other paths as they are.
-std::string follow_links(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const auto target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target.string();
-}
-
 std::string directory_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
 }
 
 }  // namespace
+
+std::string follow_links(const std::string& path) {
+  constexpr int most_links = 40;  // as the kernel follows
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int link = 0; std::filesystem::is_symlink(target, error); ++link) {
+    const auto next = std::filesystem::read_symlink(target, error);
+    check<DataError>(!error && link < most_links, path, ": is a symbolic link that leads nowhere");
+    target = target.parent_path() / next;  // which is `next` alone where that is absolute
+  }
+  return target.string();
+}
 
 void sync_directory(const std::string& directory) {
   const Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
@@ -42,6 +46,7 @@ void sync_directory(const std::string& directory) {
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   const std::filesystem::path target(target_);
+  check<DataError>(path != "-", "this file cannot go to standard output; name one (./- where it is to be called that)");
   check<DataError>(target.has_filename(), path, ": is not the name of a file");
   struct stat old {};
   const bool exists = ::stat(target_.c_str(), &old) == 0;

@@ -13,6 +13,9 @@ namespace heddle::formats {
 // does nothing.
 void sync_directory(const std::string& directory);
 
+// The file that a symbolic link stands for, whether it is there yet or not; other paths as they are.
+std::string follow_links(const std::string& path);
+
 // Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
 // A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID" behind, which is safe to delete.
 // Throws DataError when the directory cannot be written, or the target is something else than a regular file.

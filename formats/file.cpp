@@ -6,8 +6,18 @@
 
 namespace heddle::formats {
 
+namespace {
+
+// HDF5 goes to and fro in its files.
+const std::string& named(const std::string& path) {
+  check<DataError>(path != "-", "HDF5 files cannot come from standard input; give the file by its name");
+  return path;
+}
+
+}  // namespace
+
 InputFile::InputFile(const std::string& path)
-    : descriptor_(Descriptor::open_for_reading(path)),
+    : descriptor_(Descriptor::open_for_reading(named(path))),
       driver_(std::make_unique<hdf5::DriverFile>(hdf5::DriverFile{descriptor_.number()})) {
   check<DataError>(looks_like_hdf5(descriptor_), path, ": ", guess_content(descriptor_));
   file_ = hdf5::File::open(*driver_, path, descriptor_.size());

@@ -169,7 +169,7 @@ File File::open(DriverFile& file, const std::string& name, Index size) {
             reading(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), name, "open")};
   };
   std::optional<File> probed;  // in the child, where the root group must not outlive it
-  const bool readable = probe_file(name, [&] { return probed.emplace(open_here()).root(); });
+  const bool readable = probe_file(file.descriptor, name, [&] { return probed.emplace(open_here()).root(); });
   File opened = open_here();
   check<DataError>(readable, name, ": cannot list what is in it. The file is damaged or not heddle's");
   return opened;

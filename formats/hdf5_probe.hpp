@@ -12,7 +12,8 @@ namespace heddle::formats::hdf5 {
 // Calls `open` for the root group of the file of that name, and visits all that heddle could ask for: every list
 // and attribute, and the first and last row of every data set. Returns whether all lists could be read. Throws
 // DataError where HDF5 crashed, or took more than a minute of a processor. Where the system gives no child process,
-// or does not say how it ended, nothing is known and the answer is yes.
-bool probe_file(const std::string& name, const std::function<Group()>& open);
+// or does not say how it ended, nothing is known and the answer is yes. What was found once is not looked for again
+// while the file that the descriptor has open is as it was.
+bool probe_file(int descriptor, const std::string& name, const std::function<Group()>& open);
 
 }  // namespace heddle::formats::hdf5

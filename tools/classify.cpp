@@ -104,10 +104,20 @@ class Classifier {
     if (options_.evaluate) return evaluate(read_task_data(arguments_.open_text(path_), how), task, labels, answerer);
     cli::Input input = arguments_.open_text(path_);
     PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_for_a_token);
-    while (const auto part = parts.next()) {
-      const TaskData data = parse_task_data(part->text, {input.name(), part->first_line}, how);
-      write(*part, data, task, labels, answerer(data));
+    const auto give = [&](const InputPart& part) {
+      const TaskData data = parse_task_data(part.text, {input.name(), part.first_line}, how);
+      write(part, data, task, labels, answerer(data));
       output_.stream().flush();
+    };
+    while (const auto part = parts.next()) {
+      try {
+        give(*part);
+      } catch (const DataError&) {
+        // The lines before the bad one are not lost; it throws again.
+        if (unit_of(task.task) != InputUnit::line) throw;
+        for (const InputPart& line : lines_of(*part)) give(line);
+        throw;
+      }
     }
   }
 

@@ -13,6 +13,16 @@ constexpr std::chrono::milliseconds patience{2};
 
 }  // namespace
 
+std::vector<InputPart> lines_of(const InputPart& part) {
+  std::vector<InputPart> lines;
+  for (std::size_t begin = 0; begin < part.text.size();) {
+    const std::size_t end = std::min(part.text.find('\n', begin), part.text.size() - 1) + 1;
+    lines.push_back({part.text.substr(begin, end - begin), part.first_line + static_cast<Index>(lines.size())});
+    begin = end;
+  }
+  return lines;
+}
+
 bool PartReader::ends_unit(std::string_view line) const {
   return unit_ == InputUnit::line || (unit_ == InputUnit::paragraph && line.find_first_not_of(" \t") == line.npos);
 }

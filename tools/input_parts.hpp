@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/cli/streams.hpp"
 
@@ -15,6 +16,9 @@ struct InputPart {
   std::string text;
   Index first_line = 1;  // in the input, from 1
 };
+
+// A part for each of its lines.
+std::vector<InputPart> lines_of(const InputPart& part);
 
 class PartReader {
  public:

@@ -26,8 +26,8 @@ cli::About about() {
                        "MODEL... --history [-o x.svg|x.tsv] [--json]", "FILE --verify [--json]",
                        "FILE --diff FILE [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
                        "--preset NAME [--json]", "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
-                       "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5]",
-                       "MODEL --neighbours WORD [--top K]", "MODEL --senses TRAIN [--voters K] [--gold] [INPUT]",
+                       "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5] [--json]",
+                       "MODEL --neighbours WORD [--top K] [--json]", "MODEL --senses TRAIN [--voters K] [--gold] [INPUT] [--json]",
                        "MODEL --bias TESTS [--json]"},
           .operands = {
               {"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
@@ -74,9 +74,6 @@ void check_usage(const InspectOptions& options, const cli::Arguments& arguments)
   check<UsageError>(options.preset.empty() || tasks.empty() || task == "--profile", "--preset has nothing for ", task,
                     ", which needs a FILE");
   check<UsageError>(tasks.empty() || !options.parts.any(), "parts cannot be chosen with ", task);
-  check<UsageError>(task != "--embed" || !options.json, "--embed writes tab-separated text or HDF5, no --json");
-  check<UsageError>(task != "--senses" || !options.json || options.vectors.gold,
-                    "--json is for how well --senses does (--gold); the senses are lines");
   check_more_files(options, arguments, task);
   if (options.output.empty() || task == "--embed") return;
   check<UsageError>(tasks.empty() && options.preset.empty(), "-o does not go with ", tasks.empty() ? "--preset" : task);
@@ -147,7 +144,7 @@ int inspect(cli::Arguments& arguments) {
   } else if (!options.evaluate.empty()) {
     show_score(evaluate(arguments, options, path), options.json);
   } else if (!options.vectors.embed.empty()) {
-    embed_texts(arguments, options.vectors, options.output);
+    embed_texts(arguments, options.vectors, options.output, options.json);
   } else if (!options.vectors.neighbours.empty()) {
     show_neighbours(arguments, options.vectors, options.json);
   } else if (!options.vectors.senses.empty()) {

@@ -1,11 +1,13 @@
 #include <charconv>
 #include <iterator>
+#include <string_view>
 
 #include "heddle/cli/streams.hpp"
 #include "heddle/decoding/embed.hpp"
 #include "heddle/formats/embedding_file.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "inspect_vectors.hpp"
+#include "json_line.hpp"
 
 namespace heddle {
 
@@ -29,12 +31,12 @@ std::vector<data::TokenSpan> wanted_of(const TextToEmbed& text, TextPooling pool
 }
 
 // The shortest texts that read as the same numbers.
-std::string row_text(const Real* row, Index width) {
+std::string row_text(const Real* row, Index width, std::string_view separator) {
   std::string line;
   char digits[32];
   for (Index i = 0; i < width; ++i) {
     const char* const end = std::to_chars(std::begin(digits), std::end(digits), row[i]).ptr;
-    line.append(i == 0 ? "" : "\t").append(digits, static_cast<std::size_t>(end - digits));
+    line.append(i == 0 ? "" : separator).append(digits, static_cast<std::size_t>(end - digits));
   }
   return line;
 }
@@ -119,9 +121,30 @@ void write_tsv(Embedder& embedder, const VectorOptions& options, const std::stri
     for (Index row = 0; row < states.shape()[0]; ++row) {
       if (text.wanted.empty())
         output.stream() << embedder.tokenizer().piece(text.ids[static_cast<std::size_t>(row)]) << '\t';
-      output.stream() << row_text(states.data() + row * width, width) << '\n';
+      output.stream() << row_text(states.data() + row * width, width, "\t") << '\n';
     }
     if (text.wanted.empty() && options.embed == "-") output.stream() << '\n';
+    output.stream().flush();
+  });
+  output.close();
+}
+
+// An object a text: {"vector":[...]}, or {"pieces":[...],"vectors":[[...],...]}.
+void write_json(Embedder& embedder, const std::string& path) {
+  cli::Output output(path);
+  embedder.run([&](const TextToEmbed& text, const Tensor& states) {
+    const Index rows = states.shape()[0], width = states.shape()[1];
+    std::string vectors;
+    for (Index row = 0; row < rows; ++row) {
+      vectors += (row == 0 ? "[" : ",[") + row_text(states.data() + row * width, width, ",") + "]";
+    }
+    std::vector<std::string> pieces;
+    for (const TokenId id : text.ids) pieces.push_back(embedder.tokenizer().piece(id));
+    if (text.wanted.empty()) {
+      output.stream() << "{\"pieces\":" << json_line(pieces) << ",\"vectors\":[" << vectors << "]}\n";
+    } else {
+      output.stream() << "{\"vector\":" << vectors << "}\n";
+    }
     output.stream().flush();
   });
   output.close();
@@ -151,12 +174,15 @@ void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const Vecto
 
 }  // namespace
 
-void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, const std::string& output) {
-  check<UsageError>(output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"), output,
+void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, const std::string& output, bool json) {
+  check<UsageError>(!json || !output.ends_with(".h5"), "--json: ", output, " would be HDF5; give -o another ending");
+  check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"), output,
                     ": vectors can be written into .tsv and .h5 files");
   Embedder embedder(arguments, options);
   if (output.ends_with(".h5")) {
     write_hdf5(embedder, arguments, options, output);
+  } else if (json) {
+    write_json(embedder, output);
   } else {
     write_tsv(embedder, options, output);
   }

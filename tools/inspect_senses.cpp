@@ -12,6 +12,7 @@
 #include "heddle/metrics/classification.hpp"
 #include "inspect_print.hpp"
 #include "inspect_vectors.hpp"
+#include "json_line.hpp"
 
 namespace heddle {
 
@@ -178,7 +179,13 @@ void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, 
   const decoding::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
   const auto guesses = guess(classifier, embedder, file);
   if (options.gold) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, json);
-  for (const auto& [sense, similarity] : guesses) std::cout << senses.name(sense) << '\t' << similarity << '\n';
+  for (const auto& [sense, similarity] : guesses) {
+    if (json) {
+      std::cout << json_line({{"sense", senses.name(sense)}, {"similarity", similarity}}) << '\n';
+    } else {
+      std::cout << senses.name(sense) << '\t' << similarity << '\n';
+    }
+  }
 }
 
 }  // namespace heddle

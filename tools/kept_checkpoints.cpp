@@ -1,11 +1,14 @@
 #include "kept_checkpoints.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <vector>
 
 #include "heddle/base/error.hpp"
+#include "heddle/formats/atomic_file.hpp"
 
 namespace heddle {
 
@@ -47,7 +50,7 @@ std::vector<Kept> kept_before(const fs::path& beginning, Index step) {
 
 // A second name, or a copy where there can be none. It appears whole: the name is given last.
 void link_or_copy(const fs::path& file, const fs::path& name) {
-  const fs::path temporary = name.parent_path() / ("." + name.filename().string() + ".tmp");
+  const fs::path temporary = name.parent_path() / ("." + name.filename().string() + ".tmp." + std::to_string(::getpid()));
   std::error_code no_links;
   fs::remove(temporary);
   fs::create_hard_link(file, temporary, no_links);
@@ -65,7 +68,7 @@ std::string best_path(const std::string& output) {
 void keep_checkpoint(const std::string& output, Index step, Index count) {
   const std::string beginning = without_ending(output) + ".step-";
   try {
-    link_or_copy(output, beginning + std::to_string(step) + ending);
+    link_or_copy(formats::follow_links(output), beginning + std::to_string(step) + ending);
     const std::vector<Kept> older = kept_before(beginning, step);
     for (std::size_t i = static_cast<std::size_t>(count) - 1; i < older.size(); ++i) fs::remove(older[i].path);
   } catch (const fs::filesystem_error& error) {

@@ -13,6 +13,7 @@
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/processors.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "make_objective.hpp"
 #include "training_files.hpp"
@@ -34,16 +35,6 @@ double resident_bytes() {
   double pages = 0, resident = 0;
   status >> pages >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
-// What the machine could still give, without what control groups forbid.
-double available_bytes() {
-  std::ifstream status("/proc/meminfo");
-  for (std::string word; status >> word;) {
-    double kilobytes = 0;
-    if (word == "MemAvailable:" && status >> kilobytes) return kilobytes * 1024;
-  }
-  return 0;
 }
 
 // What there is to train on and to evaluate; or, for a shape alone, tokens that mean nothing.
@@ -79,6 +70,8 @@ class Trial {
     if (config.vocab_size == 0) config.vocab_size = tokens.train().vocab_size();
     model_ = models::make_model(config, 0);
     plan_ = options.setup.plan(0);
+    plan_.schedule.learning_rate = 1e-12;  // a few steps must not diverge, whatever the rate is to be
+    plan_.schedule.final_learning_rate = -1;
     plan_.training.eval_tokens = plan_.training.batch_size * config.context;
     objective_ = make_objective(
         *model_, {tokens.train(), tokens.valid_file.get(), tokens.tokenizer ? &*tokens.tokenizer : nullptr},
@@ -210,7 +203,7 @@ Estimate estimate(const PretrainOptions& options) {
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.
   const double arithmetic_seconds = 1.25 * result.flops_per_step / matmul_rate;
   double evaluation = arithmetic_seconds / 3 / static_cast<double>(options.setup.training.accumulate);
-  const bool fits = result.memory_bytes < 0.8 * available_bytes();
+  const bool fits = result.memory_bytes < 0.8 * available_memory();
   if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
     evaluation = measure(options, tokens, result);
   } else {

@@ -45,11 +45,24 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
 }
 
+// What the options make of the preset is what the file has, the size of the vocabulary aside.
+void PretrainRun::check_preset(const models::ModelConfig& stored) const {
+  if (options_.preset.empty()) return;
+  models::ModelConfig wanted = options_.model;
+  for_each_pair(wanted, stored, [&](const Field& field, const auto& value, const auto& old) {
+    check<UsageError>(value == old || (field.name == "vocab_size" && !arguments_.given(field.name)), "--preset ",
+                      options_.preset, ": --", field.option(), " differs from what ", options_.output,
+                      " was trained with; leave the preset out to go on, or train anew to another -o");
+  });
+}
+
 // Takes model and settings from the file; whatever the command line repeats must agree.
 void PretrainRun::resume(const formats::ModelFile& file) {
   const std::string& path = options_.output;
   const auto record = file.training_state<TrainingRecord>();
-  take_over(options_.model, file.config<models::ModelConfig>(), arguments_, path, {});
+  const auto config = file.config<models::ModelConfig>();
+  check_preset(config);
+  take_over(options_.model, config, arguments_, path, {});
   take_over(options_.setup, record, arguments_, path);
   check_same_input(file, provenance_, "train");
   model_ = formats::load_model_to_train(file).model;

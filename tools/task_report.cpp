@@ -75,7 +75,9 @@ void choose(std::vector<Measure>& measures, const std::string& metric) {
   const auto found = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == metric; });
   std::vector<std::string> names;
   for (const Measure& measure : measures) names.push_back(measure.name);
-  check<UsageError>(found != measures.end(), "--metric: the task has no '", metric, "', but ", join(names));
+  const std::string near = nearest(metric, names);
+  check<UsageError>(found != measures.end(), "--metric: the task has no '", metric, "', but ", join(names),
+                    near.empty() ? "" : "; did you mean '" + near + "'?");
   std::rotate(measures.begin(), found, found + 1);
 }
 

@@ -15,6 +15,8 @@ TrainingFile training_file(const std::string& word) {
   try {
     weight = cli::parse_number(std::string_view(word).substr(colon + 1));
   } catch (const UsageError&) {
+    check<UsageError>(!std::filesystem::exists(word.substr(0, colon), error), "--train: ", word, ": the weight '",
+                      word.substr(colon + 1), "' is not a number");
     return {word, 1};
   }
   check<UsageError>(weight > 0 && weight <= 1e6, "--train: ", word, ": the weight must be more than 0 and at most 1000000");

@@ -1,9 +1,11 @@
 #include "training_log.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "heddle/formats/atomic_file.hpp"
 #include "heddle/tensor/precision.hpp"
 
 namespace heddle {
@@ -22,6 +24,14 @@ std::vector<std::string> lines_up_to(const std::string& path, Index last_step) {
   return kept;
 }
 
+// Whole or not at all, whatever ends the program meanwhile. Pipes and terminals have nothing to keep.
+void keep_lines(const std::string& path, Index last_step) {
+  if (!std::filesystem::is_regular_file(path)) return;
+  formats::AtomicFile file(path);
+  for (const std::string& line : lines_up_to(path, last_step)) file.write(line + "\n");
+  file.commit();
+}
+
 double rounded(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double unit = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
@@ -31,10 +41,9 @@ double rounded(double value, int digits) {
 }  // namespace
 
 TrainingLog::TrainingLog(const std::string& path, Index last_step) : path_(path) {
-  const std::vector<std::string> kept = last_step > 0 ? lines_up_to(path, last_step) : std::vector<std::string>();
-  file_.open(path, std::ios::trunc);
+  if (last_step > 0) keep_lines(path, last_step);
+  file_.open(path, last_step > 0 ? std::ios::app : std::ios::trunc);
   if (!file_) throw_system_error(path, "write");
-  for (const std::string& line : kept) file_ << line << "\n";
 }
 
 void TrainingLog::write(const training::StepRecord& record, double matmul_rate) {

@@ -63,6 +63,10 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
       max_seconds_(options.control.max_time.empty() ? 0 : seconds_of(options.control.max_time)) {
   // Fails before the work rather than after it where the file cannot be written.
   { const formats::AtomicFile attempt(options.output); }
+  if (setup.schedule.warmup >= total_steps()) {
+    arguments.warn(concatenate("--warmup ", setup.schedule.warmup, " is no less than all ", total_steps(),
+                               " steps: the learning rate never passes its peak"));
+  }
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
                                (precision() == Precision::bf16 ? "bf16" : "f32"), " on ", thread_count(), " threads"));
 }

@@ -1,6 +1,8 @@
 #include "heddle/base/strings.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <numeric>
 
 namespace heddle {
@@ -72,6 +74,14 @@ bool is_utf8(std::string_view text) {
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
   };
   while (i < text.size()) {
+    std::uint64_t eight = 0;
+    constexpr std::uint64_t beyond_ascii = 0x8080808080808080;
+    while (i + sizeof eight <= text.size()) {
+      std::memcpy(&eight, text.data() + i, sizeof eight);
+      if ((eight & beyond_ascii) != 0) break;
+      i += sizeof eight;
+    }
+    if (i == text.size()) break;
     const auto lead = static_cast<unsigned char>(text[i]);
     if (lead < 0x80) {
       ++i;

@@ -183,7 +183,7 @@ struct RangeChecker {
       visit_fields(value, *this);
     } else if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
       check<UsageError>(field.allows(static_cast<double>(value)), context, field.name, " = ", value, " must be ",
-                        field.range_text());
+                        field.range_text().empty() ? "a number" : field.range_text());
     }
   }
 };

@@ -14,7 +14,7 @@ namespace heddle::data {
 class SampleOrder {
  public:
   // Windows of `width` tokens, `windows` in all; a window is of the part that its first token is of. Throws DataError
-  // where no part has both a window and a weight.
+  // where an epoch reads no window of a part.
   SampleOrder(const TokenSource& tokens, Index windows, Index width, std::uint64_t seed);
 
   Index samples_per_epoch() const { return samples_; }

@@ -94,7 +94,9 @@ const ModelConfig& preset(const std::string& name) {
   for (const Preset& entry : presets()) {
     if (entry.name == name) return entry.config;
   }
-  throw UsageError(concatenate("preset '", name, "' is not one of ", join(preset_names())));
+  const std::string near = nearest(name, preset_names());
+  throw UsageError(concatenate("preset '", name, "' is not one of ", join(preset_names()),
+                               near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
 double training_flops_per_token(const ModelConfig& config, Index parameters, Index time) {

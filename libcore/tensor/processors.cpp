@@ -31,36 +31,65 @@ double quota_of_version_1(const std::filesystem::path& group) {
   return quota >> allowed && length >> period && allowed > 0 && period > 0 ? allowed / period : 0;
 }
 
-// The least quota from the group up to the hierarchy's root.
-template <class QuotaOf>
-double least_quota(const std::filesystem::path& hierarchy, const std::filesystem::path& group,
-                   const QuotaOf& quota_of) {
-  double least = quota_of(hierarchy);
+// What a group could still get of the memory in the file `limit`, with what it has in the file `used`. Version 1 writes
+// no limit as a number beyond any memory.
+double left_of(const std::filesystem::path& group, const char* limit, const char* used) {
+  constexpr double beyond_any = 1e18;
+  double most = 0, now = 0;
+  std::ifstream limit_file(group / limit), used_file(group / used);
+  if (!(limit_file >> most) || most >= beyond_any || !(used_file >> now)) return 0;  // "max"
+  return std::max(1.0, most - now);
+}
+
+// The least of what `of` says from the group up to the hierarchy's root, where 0 is nothing.
+template <class Of>
+double least(const std::filesystem::path& hierarchy, const std::filesystem::path& group, const Of& of) {
+  double result = of(hierarchy);
   std::filesystem::path place = hierarchy;
   for (const std::filesystem::path& part : group.relative_path()) {
     place /= part;
-    const double quota = quota_of(place);
-    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    const double value = of(place);
+    if (value > 0 && (result == 0 || value < result)) result = value;
   }
-  return least;
+  return result;
 }
 
-}  // namespace
-
-double control_group_quota(const std::string& root) {
-  const std::filesystem::path groups = std::filesystem::path(root) / "sys/fs/cgroup";
-  std::ifstream memberships(std::filesystem::path(root) / "proc/self/cgroup");
-  std::string of_version_1, of_version_2;
+// By version 2 of control groups where that says something, else by the controller of version 1.
+template <class Second, class First>
+double least_of_groups(const std::filesystem::path& root, const std::string& controller, const Second& of_version_2,
+                       const First& of_version_1) {
+  const std::filesystem::path groups = root / "sys/fs/cgroup";
+  std::ifstream memberships(root / "proc/self/cgroup");
+  std::string first, second;
   // "3:cpu,cpuacct:/job" of version 1, "0::/job" of version 2.
   for (std::string line; std::getline(memberships, line);) {
     const std::vector<std::string> fields = split(line, ':');
     if (fields.size() != 3) continue;
     const std::vector<std::string> controllers = split(fields[1], ',');
-    if (fields[1].empty()) of_version_2 = fields[2];
-    if (std::ranges::find(controllers, "cpu") != controllers.end()) of_version_1 = fields[2];
+    if (fields[1].empty()) second = fields[2];
+    if (std::ranges::find(controllers, controller) != controllers.end()) first = fields[2];
   }
-  const double second = least_quota(groups, of_version_2, quota_of_version_2);
-  return second > 0 ? second : least_quota(groups / "cpu", of_version_1, quota_of_version_1);
+  const double value = least(groups, second, of_version_2);
+  return value > 0 ? value : least(groups / controller, first, of_version_1);
+}
+
+}  // namespace
+
+double control_group_quota(const std::string& root) {
+  return least_of_groups(root, "cpu", quota_of_version_2, quota_of_version_1);
+}
+
+double available_memory(const std::string& root) {
+  double bytes = 0;
+  std::ifstream status(std::filesystem::path(root) / "proc/meminfo");
+  for (std::string word; status >> word;) {
+    double kilobytes = 0;
+    if (word == "MemAvailable:" && status >> kilobytes) bytes = kilobytes * 1024;
+  }
+  const double group = least_of_groups(
+      root, "memory", [](const auto& place) { return left_of(place, "memory.max", "memory.current"); },
+      [](const auto& place) { return left_of(place, "memory.limit_in_bytes", "memory.usage_in_bytes"); });
+  return group > 0 && (bytes == 0 || group < bytes) ? group : bytes;
 }
 
 int Processors::count() const {

@@ -19,7 +19,10 @@ Schedule::Schedule(const ScheduleOptions& options, Index steps)
       peak_(options.learning_rate),
       end_(options.final_learning_rate < 0 ? options.learning_rate / 10 : options.final_learning_rate),
       warmup_(options.warmup < 0 ? share_of(steps, options.warmup_share) : options.warmup),
-      steps_(steps) {}
+      steps_(steps) {
+  check<UsageError>(options.final_learning_rate >= 0 || options.final_learning_rate == -1, "final_learning_rate = ",
+                    options.final_learning_rate, " must be -1 or at least 0");
+}
 
 double Schedule::rate(Index step) const {
   const auto s = static_cast<double>(step), w = static_cast<double>(warmup_), all = static_cast<double>(steps_);

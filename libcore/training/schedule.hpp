@@ -10,7 +10,7 @@ namespace heddle::training {
 //   constant r;  linear r + (e - r) p;  cosine e + (r - e) (1 + cos pi p) / 2;  inverse-sqrt r sqrt(w / (s + 1)).
 class Schedule {
  public:
-  Schedule(const ScheduleOptions& options, Index steps);
+  Schedule(const ScheduleOptions& options, Index steps);  // throws UsageError for an end below 0 other than -1
   double rate(Index step) const;
 
  private:

@@ -11,6 +11,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Platforms differ in the sign of a NaN.
+double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 Plan checked(const Plan& plan) {
@@ -85,7 +88,6 @@ void Trainer::update(const Step& step) {
   const double norm = gradient_norm(parameters_);
   const double rate = schedule_.rate(state_.step);
   if (!std::isfinite(step.loss) || !std::isfinite(norm)) {
-    const auto unsigned_nan = [](double value) { return std::isnan(value) ? std::abs(value) : value; };
     throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", unsigned_nan(step.loss),
                                    ", gradient norm ", unsigned_nan(norm),
                                    ", learning rate ", rate, "; ", diagnosis(step),
@@ -100,18 +102,24 @@ void Trainer::update(const Step& step) {
   state_.gradient_norm = norm;
 }
 
-// Where the step's numbers first are not finite, and what the step read.
+std::string Trainer::read_by(Index step) const {
+  const Index samples = plan_.training.samples_a_step();
+  return "; it read " + to_text(objective_.origins(step * samples, samples));
+}
+
+// Where the step's numbers first are not finite, and what the step read: the one before where its update did it.
 std::string Trainer::diagnosis(const Step& step) const {
   std::string where = weights_not_finite(parameters_);
+  if (!where.empty() && state_.step > 0) {
+    return concatenate("first not finite: ", where, ", by step ", state_.step, read_by(state_.step - 1));
+  }
   for (std::size_t part = 0; part < step.batches.size() && where.empty(); ++part) {
     where = result_not_finite(parameters_, [&] {
       (void)step.batches[part].loss(pass_of(static_cast<Index>(part)), step.counts);
     });
   }
   if (where.empty()) where = gradient_not_finite(parameters_);
-  const Index samples = plan_.training.samples_a_step();
-  return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, "; it read ",
-                     to_text(objective_.origins(state_.step * samples, samples)));
+  return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, read_by(state_.step));
 }
 
 double Trainer::step() {
@@ -138,10 +146,17 @@ bool Trainer::is_best(double figure) const {
 std::vector<Figure> Trainer::evaluate(const Hooks& hooks) {
   average_.exchange();
   std::vector<Figure> figures = objective_.evaluate([&] {
-    if (hooks.save_now()) hooks.save_last();
+    if (hooks.save_now()) {
+      check_weights();
+      hooks.save_last();
+    }
     return stopped_ = stopped_ || hooks.stop();
   });
   average_.exchange();
+  for (const Figure& figure : figures) {
+    check<NumericError>(stopped_ || std::isfinite(figure.value), "step ", state_.step, " diverged: validation ",
+                        figure.name, " ", unsigned_nan(figure.value), ", ", circumstances());
+  }
   return figures;
 }
 
@@ -155,9 +170,14 @@ void Trainer::save(const std::function<void()>& hook) const {
 
 void Trainer::check_weights() const {
   const std::string where = weights_not_finite(parameters_);
-  check<NumericError>(where.empty(), "step ", state_.step, " diverged: ", where, " are not finite, learning rate ",
-                      schedule_.rate(std::max<Index>(0, state_.step - 1)), ", gradient norm ", state_.gradient_norm,
-                      "; lower --learning-rate or raise --warmup");
+  check<NumericError>(where.empty(), "step ", state_.step, " diverged: ", where, " are not finite, ", circumstances());
+}
+
+// Of the last step.
+std::string Trainer::circumstances() const {
+  const Index last = std::max<Index>(0, state_.step - 1);
+  return concatenate("learning rate ", schedule_.rate(last), ", gradient norm ", state_.gradient_norm, read_by(last),
+                     "; lower --learning-rate or raise --warmup");
 }
 
 // Evaluates if it is time, and tells of the step. A stop during the evaluation leaves both to the resumed run.

@@ -89,6 +89,8 @@ class Trainer {
   Pass pass_of(Index part) const;
   void update(const Step& step);
   std::string diagnosis(const Step& step) const;
+  std::string read_by(Index step) const;
+  std::string circumstances() const;
   bool is_last() const { return state_.step == total_steps_; }
   bool evaluation_is_due() const;
   bool report_is_due() const;

@@ -130,6 +130,17 @@ TEST_CASE("classify: long contexts are read in parts; long questions are refused
   CHECK(contains(cut.out, "\tcat\t4\t7\t"));
 }
 
+TEST_CASE("classify: the lines before a bad one have their answers") {
+  const Labelled corpus;
+  write_file(corpus.path("two.tsv"), "a\tthe cat\nb\ta dog\na\tmy cat\nb\tmy dog\n");
+  corpus.must("finetune --from model.h5 --train two.tsv -o t.h5" + quick);
+  write_file(corpus.path("texts"), "the cat\na dog\n" + repeated("the cat sees ", 40) + "\nmy cat\n");
+  const Outcome outcome = corpus.run("classify t.h5 texts");
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.err, "texts:3: "));
+  CHECK(outcome.out == corpus.must("head -n 2 texts | classify t.h5").out);
+}
+
 TEST_CASE("classify: prompts that are too long are refused, or cut and counted") {
   const Labelled corpus;
   write_file(corpus.path("texts"), "the cat\n" + repeated("the cat ", 12) + "\n");

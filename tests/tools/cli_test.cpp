@@ -287,18 +287,19 @@ TEST_CASE("common options: threads come from OMP_NUM_THREADS, SLURM or the machi
   unsetenv("OMP_NUM_THREADS");
   unsetenv("SLURM_CPUS_PER_TASK");
   CHECK(threads({}) >= 1);
+  const auto at_most = [](Index count) { return std::min<Index>(count, processors().count()); };
   const Variable slurm("SLURM_CPUS_PER_TASK", "5");
-  CHECK(threads({}) == 5);
+  CHECK(threads({}) == at_most(5));
   {
-    const Variable omp("OMP_NUM_THREADS", "3,2");
-    CHECK(threads({}) == 3);
+    const Variable omp("OMP_NUM_THREADS", "1,2");
+    CHECK(threads({}) == 1);
     CHECK(threads({"--threads", "2"}) == 2);
   }
   const Variable omp("OMP_NUM_THREADS", "abc");
   const Overheard overheard;
   CHECK(threads({"--threads", "1"}) == 1);
   CHECK(overheard.text().empty());
-  CHECK(threads({}) == 5);
+  CHECK(threads({}) == at_most(5));
   CHECK(overheard.text() == "toy: warning: OMP_NUM_THREADS='abc' is not a number of threads; ignored\n");
 }
 
@@ -311,8 +312,13 @@ TEST_CASE("common options: -v tells how many threads there are, and why") {
   };
   CHECK(heddle::testing::contains(note({"--threads", "3"}), ", threads: 3 (as asked for)\n"));
   {
-    const Variable slurm("SLURM_CPUS_PER_TASK", "5");
-    CHECK(heddle::testing::contains(note({}), ", threads: 5 (SLURM_CPUS_PER_TASK)\n"));
+    const Variable slurm("SLURM_CPUS_PER_TASK", "1");
+    CHECK(heddle::testing::contains(note({}), ", threads: 1 (SLURM_CPUS_PER_TASK)\n"));
+  }
+  {
+    const Variable omp("OMP_NUM_THREADS", "100000");
+    CHECK(heddle::testing::contains(note({}), concatenate(", threads: ", processors().count(),
+                                                          " (OMP_NUM_THREADS = 100000, but ", processors().reason(), ")\n")));
   }
   CHECK(heddle::testing::contains(note({}), processors().reason() + ")\n"));
   CHECK(complaint({"-q", "-v"}) == "--quiet and --verbose contradict each other; give one of them");

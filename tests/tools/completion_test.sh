@@ -17,6 +17,15 @@ entry=${script##*complete -F }
 COMP_WORDS=(tool --) COMP_CWORD=1
 "${entry%% *}"
 diff --label "$tool --help" --label completion <(echo "$in_help") <(printf '%s\n' "${COMPREPLY[@]}" | sort) || status=1
+# A value that may be left out stands behind "=" alone; the next word is another one.
+while read -r option; do
+  COMP_WORDS=(tool "$option" = '') COMP_CWORD=3
+  "${entry%% *}"
+  [[ ${#COMPREPLY[@]} -gt 0 ]] || { echo "$option= completes nothing"; status=1; }
+  COMP_WORDS=(tool "$option" --) COMP_CWORD=2
+  "${entry%% *}"
+  [[ ${#COMPREPLY[@]} -gt 1 ]] || { echo "nothing follows $option"; status=1; }
+done < <("$tool" --help | grep -oE -- '--[a-z0-9-]+\[=' | tr -d '[=')
 for shell in zsh fish; do
   while read -r option; do
     pattern=$([[ $shell == zsh ]] && echo "$option" || echo "-l ${option#--}")

@@ -52,6 +52,15 @@ class Crashes : public SmallCorpus {
       CAPTURE(file);
       REQUIRE(read_file(path("broken/" + file)) == read_file(path("whole." + one.name + "/" + file)));
     }
+    REQUIRE(logged("broken") == logged("whole." + one.name));
+  }
+  // Steps and losses of the log, speeds aside.
+  std::vector<std::pair<double, double>> logged(const std::string& folder) const {
+    std::vector<std::pair<double, double>> steps;
+    for (const auto& line : json_lines(read_file(path(folder + "/log.jsonl")))) {
+      steps.emplace_back(line["step"], line.value("loss", line.value("valid_loss", 0.0)));
+    }
+    return steps;
   }
   Outcome with_fault(const Run& one, const std::string& fault) const {
     return run("cd broken && LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=" + fault + " sh -c 'exec " + one.command + "'");

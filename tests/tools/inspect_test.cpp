@@ -490,6 +490,29 @@ TEST_CASE("inspect --embed -: a line of vectors for each line of text, whatever 
   CHECK(formats::InputFile(place.path("x.h5")).root().dataset("hidden").extents() == std::vector<Index>{2, 8});
 }
 
+TEST_CASE("inspect --embed --json: the numbers of the table, an object a text") {
+  const Workplace place;
+  const std::string table = place.run("$I random.h5 --embed - lines.txt --pooling mean").out;
+  std::vector<json> objects;
+  for (const std::string& line : heddle::testing::lines_of(place.run("$I random.h5 --embed - lines.txt --pooling mean --json").out)) {
+    objects.push_back(json::parse(line));
+  }
+  const std::vector<std::string> rows = heddle::testing::lines_of(table);
+  REQUIRE(objects.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::istringstream numbers(rows[i]);
+    for (const auto& value : objects[i]["vector"]) {
+      float number = 0;
+      numbers >> number;
+      CHECK(value.get<float>() == number);
+    }
+  }
+  const json tokens = json::parse(place.run("$I random.h5 --embed 'ab c' --json").out);
+  CHECK(tokens["pieces"].size() == 4);
+  CHECK(tokens["vectors"].size() == 4);
+  CHECK(tokens["vectors"][0].size() == 8);
+}
+
 TEST_CASE("inspect --embed: what cannot be embedded is an error that says where") {
   const Workplace place;
   const Outcome blank = place.run("printf 'one\\n\\nthree\\n' | $I random.h5 --embed - --pooling mean");
@@ -502,7 +525,7 @@ TEST_CASE("inspect --embed: what cannot be embedded is an error that says where"
   const Outcome cut = place.run("$I random.h5 --embed 'seventeen letters' --overlong truncate");
   CHECK(cut.out == place.run("$I random.h5 --embed 'seventeen letter'").out);
   CHECK(contains(cut.err, "1 text was longer than the context, and cut"));
-  for (const char* wrong : {"--layer 4", "--json", "-o x.svg", "--verify", "--neighbours a"}) {
+  for (const char* wrong : {"--layer 4", "--json -o x.h5", "-o x.svg", "--verify", "--neighbours a"}) {
     CAPTURE(wrong);
     const Outcome outcome = place.run("$I random.h5 --embed text " + std::string(wrong));
     CHECK(outcome.status == 2);

@@ -173,3 +173,75 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
     CHECK(corpus.must("inspect wild.h5 --verify").out == "wild.h5: no problem found\n");
   }
 }
+
+TEST_CASE("running: an evaluation that is not finite ends the run, and no file has it") {
+  const Runs corpus;
+  const std::string wild = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --layers 1 --width 16 --heads 2 "
+                           "--context 16 --batch-size 4 --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 "
+                           "--eval-every 2 --checkpoint-every 2 --steps ";
+  for (const char* steps : {"2", "500"}) {
+    CAPTURE(steps);
+    const Outcome outcome = corpus.run(wild + steps + " -o wild.h5");
+    CHECK(outcome.status == 3);
+    CHECK(contains(outcome.err, " diverged: "));
+    CHECK_FALSE(contains(outcome.err, "-nan"));
+    for (const std::string file : {"wild.h5", "wild.best.h5"}) {
+      if (!corpus.exists(file)) continue;
+      CHECK(corpus.must("inspect " + file + " --verify").out == file + ": no problem found\n");
+      CHECK_FALSE(contains(corpus.must("inspect " + file + " --history").out, "nan"));
+    }
+  }
+}
+
+TEST_CASE("running: outputs that are symbolic links stay links, and kept checkpoints are checkpoints") {
+  const Runs corpus;
+  corpus.must("mkdir scratch && ln -s scratch/m.h5 m.h5");
+  corpus.must(train + "-q --steps 15 --checkpoint-every 5 --keep 2 -o m.h5");
+  CHECK(std::filesystem::is_symlink(corpus.path("m.h5")));
+  CHECK(std::filesystem::is_regular_file(corpus.path("scratch/m.h5")));
+  CHECK_FALSE(std::filesystem::is_symlink(corpus.path("m.step-10.h5")));
+  CHECK(corpus.step_of("m.step-10.h5") == 10);
+  CHECK(corpus.step_of("m.h5") == 15);
+  corpus.must("ln -s loop2.h5 loop.h5; ln -s loop.h5 loop2.h5");
+  corpus.refused(train + "-q --steps 5 -o loop.h5", 1, "loop.h5: is a symbolic link that leads nowhere");
+}
+
+TEST_CASE("running: the log outlives whatever ends a run that goes on") {
+  const Runs corpus;
+  const std::string command = train + "-q --log log.jsonl --log-every 1 --resume=auto -o m.h5 ";
+  corpus.must(command + "--steps 30");
+  const std::string before = read_file(corpus.path("log.jsonl"));
+  CHECK(lines_in(before) == 30);
+  CHECK(corpus.run("timeout -s KILL 0.5 " + command + "--steps 1000000 --checkpoint-every 0 --log-every 1000000").status == 137);
+  CHECK(read_file(corpus.path("log.jsonl")).starts_with(before));
+}
+
+TEST_CASE("running: SIGHUP saves and ends the run, too") {
+  const Runs corpus;
+  const std::string command = train + "-q --steps 1000000 -o m.h5";
+  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(command, "m.h5", "HUP") + "'").status == 129);
+  CHECK(corpus.must("inspect m.h5 --verify").out == "m.h5: no problem found\n");
+}
+
+TEST_CASE("running: options that would lose something, or come to nothing, are refused") {
+  const Runs corpus;
+  corpus.refused(train + "-o m.h5 --log m.h5", 2, "m.h5: is to be two things");
+  corpus.refused(train + "-o m.h5 --log ./m.h5", 2, "m.h5: is to be two things");
+  corpus.refused(train + "-o m.h5 --valid valid.h5 --log m.best.h5", 2, "m.best.h5: is to be two things");
+  corpus.refused(train + "-o -", 1, "cannot go to standard output");
+  corpus.refused("pretrain --train - -o m.h5", 1, "cannot come from standard input");
+  corpus.refused("pretrain --train= -o m.h5", 2, "--train: the list is empty");
+  corpus.refused(train + "-o m.h5 --warmup 3 --warmup-share 0.5", 2, "--warmup and --warmup-share both say");
+  corpus.refused(train + "-o m.h5 --final-learning-rate -0.5", 2, "must be -1 or at least 0");
+  corpus.refused("pretrain --train train.h5:much -o m.h5", 2, "train.h5:much: the weight 'much' is not a number");
+  corpus.refused("pretrain --train train.h5 -o m.h5 --preset gtp2", 2, "did you mean 'gpt2'?");
+  corpus.must("printf cat > tiny.txt && tokenize -q -t tokenizer.h5 -o tiny.h5 tiny.txt");
+  corpus.refused(train + "--train tiny.h5:1000 -o m.h5", 1, "tiny.h5: weight 1000 of 0 windows of ");
+  CHECK_FALSE(corpus.exists("m.h5"));
+  CHECK(contains(corpus.must(train + "-o m.h5 --steps 5 --warmup 100").err, "never passes its peak"));
+  const std::string shape = " --layers 1 --context 16 --batch-size 2";
+  corpus.must("pretrain -q --train train.h5 -o nano.h5 --preset nano --steps 2" + shape);
+  corpus.must("pretrain -q --train train.h5 -o nano.h5 --preset nano --steps 3 --resume" + shape);
+  corpus.refused("pretrain -q --train train.h5 -o nano.h5 --preset gpt2 --steps 4 --resume" + shape, 2,
+                 "differs from what nano.h5 was trained with");
+}

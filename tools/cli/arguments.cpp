@@ -166,18 +166,19 @@ void Arguments::settle(const OptionTable& table) {
 }
 
 Arguments::Threads Arguments::default_threads() const {
+  const Processors available = processors();
   for (const char* variable : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
     const char* text = std::getenv(variable);
     if (text == nullptr) continue;
     try {
       // OpenMP allows a list, one number for each level of nesting.
       const Index count = parse_index(split(text, ',').front());
-      if (count >= 1 && count <= 1024) return {count, variable};
+      if (count >= 1 && count <= available.count()) return {count, variable};
+      if (count >= 1) return {available.count(), concatenate(variable, " = ", count, ", but ", available.reason())};
     } catch (const UsageError&) {
     }
     warn(concatenate(variable, "='", text, "' is not a number of threads; ignored"));
   }
-  const Processors available = processors();
   return {available.count(), available.reason()};
 }
 

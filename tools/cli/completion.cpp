@@ -49,6 +49,8 @@ std::string bash_completion(const std::string& name, const std::vector<const Opt
   const auto takes_other = [&](const Option& option) {
     return option.kind != OptionKind::flag && option.choices.empty() && !takes_file(option);
   };
+  // A value that may be left out is only there behind "=".
+  const std::string alone = bash_pattern(options, [](const Option& option) { return !option.field.bare.empty(); });
   std::vector<std::string> names;
   std::string cases;
   for (const Option* option : options) {
@@ -70,7 +72,8 @@ std::string bash_completion(const std::string& name, const std::vector<const Opt
     word=
   elif [[ $previous == = && COMP_CWORD -gt 1 ]]; then
     previous=${COMP_WORDS[COMP_CWORD-2]}
-  fi
+)" + (alone.empty() ? "" : "  else\n    case $previous in " + alone + ") previous= ;; esac\n") +
+         R"(  fi
   case $previous in
 )" + cases +
          R"(    *)
@@ -89,7 +92,7 @@ complete -F _heddle_)" +
 
 std::string zsh_value(const Option& option) {
   if (option.kind == OptionKind::flag) return "";
-  const std::string start = ":" + with_backslashes(option.placeholder, ":\\") + ":";
+  const std::string start = (option.field.bare.empty() ? ":" : "::") + with_backslashes(option.placeholder, ":\\") + ":";
   if (!option.choices.empty()) return start + "(" + join(option.choices, " ") + ")";
   return start + (is_file(option.placeholder) ? "_files" : " ");
 }
@@ -98,7 +101,7 @@ std::string zsh_completion(const std::string& name, const std::vector<const Opti
   std::string text = "#compdef " + name + "\n_arguments -s -S \\\n";
   for (const Option* option : options) {
     const bool flag = option->kind == OptionKind::flag;
-    const std::string names = option->shown() + (flag ? "" : "=");
+    const std::string names = option->shown() + (flag ? "" : option->field.bare.empty() ? "=" : "=-");
     const std::string rest = "[" + with_backslashes(option->field.help, "[]:\\") + "]" + zsh_value(*option);
     if (option->field.short_option == 0) {
       text += "  " + quoted(names + rest) + " \\\n";
@@ -118,7 +121,7 @@ std::string fish_completion(const std::string& name, const std::vector<const Opt
     text += "complete -c " + name;
     if (option->field.short_option != 0) text += std::string(" -s ") + option->field.short_option;
     text += " -l " + option->shown().substr(2);
-    if (option->kind != OptionKind::flag) text += is_file(option->placeholder) ? " -r -F" : " -x";
+    if (option->kind != OptionKind::flag && option->field.bare.empty()) text += is_file(option->placeholder) ? " -r -F" : " -x";
     if (!option->choices.empty()) text += " -a " + fish_quoted(join(option->choices, " "));
     text += " -d " + fish_quoted(option->field.help) + "\n";
   }

@@ -1,6 +1,7 @@
 #include "heddle/cli/encoding_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
@@ -26,30 +27,33 @@ bool is_utf16(std::string_view bytes) { return bytes.starts_with("\xFF\xFE") || 
 
 std::optional<std::string> EncodingWatch::add(std::string_view bytes) {
   if (told_ || bytes.empty()) return std::nullopt;
-  rest_ += bytes;
-  if (!begun_ && rest_.size() < 2) return std::nullopt;
-  if (!begun_ && is_utf16(rest_)) {
+  std::string joined;  // with what was left of the bytes before; rarely anything
+  if (!rest_.empty()) bytes = joined = std::exchange(rest_, {}).append(bytes);
+  if (!begun_ && bytes.size() < 2) {
+    rest_ = bytes;
+    return std::nullopt;
+  }
+  if (!begun_ && is_utf16(bytes)) {
     told_ = true;
     return "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8";
   }
   begun_ = true;
-  return judge(before_cut_character(rest_));
+  const std::size_t whole = before_cut_character(bytes);
+  rest_ = bytes.substr(whole);
+  return judge(bytes.substr(0, whole));
 }
 
-std::optional<std::string> EncodingWatch::finish() { return told_ ? std::nullopt : judge(rest_.size()); }
+std::optional<std::string> EncodingWatch::finish() { return told_ ? std::nullopt : judge(std::exchange(rest_, {})); }
 
-std::optional<std::string> EncodingWatch::judge(std::size_t whole) {
-  const std::string_view text = std::string_view(rest_).substr(0, whole);
+std::optional<std::string> EncodingWatch::judge(std::string_view text) {
   if (is_utf8(text)) {
     line_ += std::count(text.begin(), text.end(), '\n');
-    rest_.erase(0, whole);
     return std::nullopt;
   }
   for (std::string_view left = text; is_utf8(left.substr(0, left.find('\n'))); ++line_) {
     left.remove_prefix(left.find('\n') + 1);
   }
   told_ = true;
-  rest_.clear();
   return concatenate(line_, ": is not UTF-8; if the text has another encoding, convert it first, such as by "
                             "iconv -f WINDOWS-1252 -t UTF-8");
 }

@@ -18,7 +18,7 @@ class EncodingWatch {
   std::optional<std::string> finish();
 
  private:
-  std::optional<std::string> judge(std::size_t whole);
+  std::optional<std::string> judge(std::string_view text);
 
   bool told_ = false;
   bool begun_ = false;

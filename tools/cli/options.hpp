@@ -142,6 +142,7 @@ Option list_option(const Field& field, std::vector<T>& value) {
   option.set = [field, &value](const std::vector<std::string>& texts) {
     std::vector<T> elements;
     for (const std::string& text : texts) {
+      check<UsageError>(!field.filled || !text.empty(), "the list is empty");
       for (const std::string& element : split_list(text)) elements.push_back(parse<T>(field, element));
     }
     value = std::move(elements);

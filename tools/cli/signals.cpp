@@ -71,6 +71,8 @@ void catch_stop_signals() {
   handle(SIGTERM, note, 0);
   // A shell starts background jobs with SIGINT ignored, so that Ctrl-C is not meant for them.
   if (!is_ignored(SIGINT)) handle(SIGINT, note, 0);
+  // nohup has it ignored.
+  if (!is_ignored(SIGHUP)) handle(SIGHUP, note, 0);
 }
 
 void catch_save_signal() {
@@ -90,7 +92,10 @@ int stop_requested() {
 }
 
 Stopped::Stopped(int signal)
-    : Error(signal == SIGINT ? "interrupted" : "stopped on request (SIGTERM)", exit_status_of(signal)) {}
+    : Error(signal == SIGINT   ? "interrupted"
+            : signal == SIGHUP ? "stopped: the terminal has gone (SIGHUP)"
+                               : "stopped on request (SIGTERM)",
+            exit_status_of(signal)) {}
 
 void throw_if_stopped() {
   if (const int signal = stop_requested(); signal != 0) [[unlikely]]

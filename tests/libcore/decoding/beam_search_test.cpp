@@ -152,7 +152,9 @@ TEST_CASE("beam search: rows that pad the output layer are in no text, and have 
   const models::Decoder padded = make_model(12);
   const BeamOptions options{.width = 25, .length_penalty = 0, .max_tokens = 2, .vocab_size = 5};
   double sum = 0;
-  for (const FoundText& text : beam_search(padded, {{1, 2}}, 0, options)[0]) {
+  const auto found = beam_search(padded, {{1, 2}}, 0, options)[0];
+  REQUIRE(found.size() == 25);
+  for (const FoundText& text : found) {
     for (const TokenId id : ids_of(text)) CHECK(id < 5);
     sum += std::exp(text.score);
   }

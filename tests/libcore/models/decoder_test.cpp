@@ -188,7 +188,7 @@ TEST_CASE("decoder: published models have their published numbers of parameters"
   }
   CHECK_THROWS_WITH_AS(models::preset("gpt3"),
                        "preset 'gpt3' is not one of nano, gpt2, gpt2-medium, gpt2-large, gpt2-xl, bert-base, "
-                       "bert-large, roberta-base",
+                       "bert-large, roberta-base; did you mean 'gpt2'?",
                        UsageError);
 }
 

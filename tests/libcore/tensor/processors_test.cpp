@@ -20,6 +20,7 @@ class Machine {
     write_file(path, text);
   }
   double quota() const { return control_group_quota(folder_ / ""); }
+  double memory() const { return available_memory(folder_ / ""); }
 
  private:
   TemporaryFolder folder_;
@@ -55,6 +56,29 @@ TEST_CASE("processors: quotas of version 1, and of a container that sees its gro
   CHECK(container.quota() == 4);
   container.tell("sys/fs/cgroup/cpu.max", "nonsense\n");
   CHECK(container.quota() == 0);
+}
+
+TEST_CASE("processors: memory is what the machine and the control groups have left") {
+  const Machine machine;
+  CHECK(machine.memory() == 0);
+  machine.tell("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:    1000 kB\n");
+  CHECK(machine.memory() == 1024000);
+  machine.tell("proc/self/cgroup", "0::/slurm/job_7\n");
+  machine.tell("sys/fs/cgroup/slurm/job_7/memory.max", "max\n");
+  machine.tell("sys/fs/cgroup/slurm/job_7/memory.current", "1000\n");
+  CHECK(machine.memory() == 1024000);
+  machine.tell("sys/fs/cgroup/slurm/memory.max", "50000\n");
+  machine.tell("sys/fs/cgroup/slurm/memory.current", "20000\n");
+  CHECK(machine.memory() == 30000);
+  const Machine old;
+  old.tell("proc/meminfo", "MemAvailable: 1000 kB\n");
+  old.tell("proc/self/cgroup", "4:memory:/job\n3:cpu,cpuacct:/other\n");
+  old.tell("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  old.tell("sys/fs/cgroup/memory/memory.usage_in_bytes", "7\n");
+  CHECK(old.memory() == 1024000);
+  old.tell("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "4000\n");
+  old.tell("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1000\n");
+  CHECK(old.memory() == 3000);
 }
 
 TEST_CASE("processors: the count and its reason") {
