@@ -1,8 +1,11 @@
 // finetune: trains a pre-trained model for a task.
+#include <algorithm>
+
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "finetune_run.hpp"
 #include "refuse.hpp"
+#include "training_files.hpp"
 
 using namespace heddle;
 
@@ -17,13 +20,15 @@ const cli::About about{.name = "finetune",
 
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
-  check<UsageError>(!options.train.empty(), "--train names the file to train on");
-  check<UsageError>(options.train != "-" && options.valid != "-",
+  check<UsageError>(!options.train.empty(), "--train names the files to train on");
+  check<UsageError>(std::ranges::count(options.train, "-") == 0 && options.valid != "-",
                     "--train and --valid need files, which are read twice; standard input cannot be");
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   const bool chooses_best = !options.valid.empty() || options.settings.folds > 0;
   if (!chooses_best && !resumes(options.control, options.output)) refuse_evaluation(arguments, "--valid or --folds");
-  cli::keep_inputs({options.from, options.train, options.valid},
+  std::vector<std::string> inputs{options.from, options.valid};
+  for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
+  cli::keep_inputs(inputs,
                    {options.output, chooses_best ? best_path(options.output) : "", options.log});
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heddle/data/framing.hpp"
 #include "heddle/formats/labelled_input.hpp"
@@ -81,7 +82,8 @@ struct FinetuneSettings {
 };
 
 struct FinetuneOptions {
-  std::string from, train, valid, output, log;
+  std::string from, valid, output, log;
+  std::vector<std::string> train;
   RunControl control;
   FinetuneSettings settings;
   TrainingSetup setup;
@@ -90,9 +92,10 @@ struct FinetuneOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "the model to start from, made by pretrain or convert").not_empty().takes("MODEL"),
             self.from);
-    visitor(Field("train", "labelled file to train on; for lm a token file or a text; not standard input")
+    visitor(Field("train", "labelled files to train on; for lm token files or texts, each of which is read as often in an "
+                  "epoch as its weight says, once unless told otherwise; not standard input")
                 .not_empty()
-                .takes("FILE"),
+                .takes("FILE[:WEIGHT],..."),
             self.train);
     visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5")
                 .not_empty()

@@ -8,6 +8,7 @@
 #include "fill_in.hpp"
 #include "heddle/models/encoder.hpp"
 #include "resume.hpp"
+#include "training_files.hpp"
 
 namespace heddle {
 
@@ -80,7 +81,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
       base_(options.from),
       provenance_(formats::start_provenance(arguments.command_line())) {
   formats::add_input(provenance_, "model", options.from);
-  formats::add_input(provenance_, "train", options.train);
+  add_inputs(provenance_, training_files(options.train));
   if (!options.valid.empty()) formats::add_input(provenance_, "valid", options.valid);
   if (resumed_) resume();
   settle_length(options_.setup.training, arguments);

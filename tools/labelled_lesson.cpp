@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "training_files.hpp"
+
 namespace heddle {
 
 namespace {
@@ -16,6 +18,32 @@ TaskInput task_input(const FinetuneSettings& settings) {
           formats::Gold::given};
 }
 
+std::vector<TaskData> read_training_files(const std::vector<std::string>& words, const TaskInput& input,
+                                          const cli::Arguments& arguments) {
+  std::vector<TaskData> files;
+  for (const auto& [path, weight] : training_files(words)) {
+    check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
+    files.push_back(read_task_data(arguments.open_text(path), input));
+  }
+  return files;
+}
+
+// Examples of all files, numbered through.
+std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, const EncodeTask& with,
+                                            data::OverlongTexts& overlong) {
+  std::vector<data::TaskExample> all;
+  Index before = 0;
+  for (const TaskData& file : files) {
+    std::vector<data::TaskExample> examples = encode_task(file, with, overlong);
+    for (data::TaskExample& example : examples) {
+      example.source += before;
+      all.push_back(std::move(example));
+    }
+    before += file.size();
+  }
+  return all;
+}
+
 }  // namespace
 
 LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
@@ -23,20 +51,21 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
     : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
   const FinetuneSettings& settings = options.settings;
   const TaskInput input = task_input(settings);
-  const TaskData all = read_task_data(arguments.open_text(options.train), input);
-  labels_ = labels_in(all, settings.task);
+  const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
+  labels_ = labels_in(joined(files), settings.task);
   check<UsageError>(options.setup.training.label_smoothing == 0 || task().has_classes(), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(arguments.common().seed)};
-  train_ = part_of(all, fold, Side::outside);
-  if (!options.valid.empty()) {
-    valid_ = read_task_data(arguments.open_text(options.valid), input);
-  } else if (fold.folds > 0) {
-    valid_ = part_of(all, fold, Side::inside);
+  for (const TaskData& file : files) {
+    train_files_.push_back(part_of(file, fold, Side::outside));
+    if (options.valid.empty() && fold.folds > 0) valid_files_.push_back(part_of(file, fold, Side::inside));
   }
+  if (!options.valid.empty()) valid_files_.push_back(read_task_data(arguments.open_text(options.valid), input));
+  train_ = joined(train_files_);
+  if (!valid_files_.empty()) valid_ = joined(valid_files_);
   if (valid_) check_metric(*valid_, task(), labels_, settings.metric);
   if (labels_.size() == 0) return;
-  check<DataError>(labels_.size() >= 2, options.train, ": all examples have the label '", labels_.name(0),
+  check<DataError>(labels_.size() >= 2, train_.file, ": all examples have the label '", labels_.name(0),
                    "'; there is nothing to tell apart");
   const std::vector<Index> counts = label_counts_in(train_, settings.task, labels_);
   for (const std::string& warning : data::label_warnings(counts, labels_, train_.file)) arguments.warn(warning);
@@ -49,7 +78,11 @@ models::TaskConfig LabelledLesson::task() const {
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
   if (settings.task != Task::regress) return config;
-  const std::vector<double> numbers = gold_numbers(train_);
+  std::vector<double> numbers;
+  for (const TaskData& file : train_files_) {
+    const std::vector<double> of_file = gold_numbers(file);
+    numbers.insert(numbers.end(), of_file.begin(), of_file.end());
+  }
   const auto n = static_cast<double>(numbers.size());
   config.mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
   double squares = 0;
@@ -63,8 +96,8 @@ std::vector<data::TaskExample> LabelledLesson::encode(const models::ModelConfig&
   const data::Framing framing(tokenizer_, config.context, config.segments > 0);
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, tokenizer_, framing, formats::Gold::given};
-  std::vector<data::TaskExample> examples = encode_task(train_, with, overlong);
-  if (valid_) valid_examples_ = encode_task(*valid_, with, overlong);
+  std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);
+  valid_examples_ = encode_files(valid_files_, with, overlong);
   if (overlong.count > 0) arguments_.say(overlong_note(overlong, settings.task));
   return examples;
 }

@@ -28,6 +28,7 @@ class LabelledLesson : public Lesson {
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
+  std::vector<TaskData> train_files_, valid_files_;  // whose lines messages name
   TaskData train_;
   std::optional<TaskData> valid_;
   data::LabelSet labels_;

@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     check<UsageError>(!options.output.empty(), "-o names the model file to write");
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
     std::vector<std::string> inputs{options.valid};
-    for (const std::string& word : options.train) inputs.push_back(training_file(word).path);
+    for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
     cli::keep_inputs(inputs, {options.output, best_path(options.output), options.log});
     catch_usr1(options.control);
     return PretrainRun(options, arguments).run();

@@ -32,6 +32,19 @@ TaskData read_task_data(cli::Input source, const TaskInput& input) {
   return parse_task_data(content, source.name(), input);
 }
 
+TaskData joined(const std::vector<TaskData>& files) {
+  TaskData all{.file = {}, .texts = {}, .sentences = {}, .questions = {}};
+  std::vector<std::string> names;
+  for (const TaskData& file : files) {
+    names.push_back(file.file);
+    all.texts.insert(all.texts.end(), file.texts.begin(), file.texts.end());
+    all.sentences.insert(all.sentences.end(), file.sentences.begin(), file.sentences.end());
+    all.questions.insert(all.questions.end(), file.questions.begin(), file.questions.end());
+  }
+  all.file = join(names);
+  return all;
+}
+
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   if (fold.folds == 0) return data;
   check<UsageError>(fold.fold < fold.folds, "--fold = ", fold.fold, " must be less than --folds = ", fold.folds);

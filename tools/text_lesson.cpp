@@ -3,6 +3,7 @@
 #include "heddle/formats/token_file.hpp"
 #include "heddle/text/stream_encoder.hpp"
 #include "make_objective.hpp"
+#include "training_files.hpp"
 
 namespace heddle {
 
@@ -39,8 +40,13 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 TextLesson::TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
                        const cli::Arguments& arguments)
     : options_(options),
-      tokenizer_(tokenizer),
-      train_(open_tokens(options.train, tokenizer, options.from, arguments)) {
+      tokenizer_(tokenizer) {
+  std::vector<data::JoinedTokens::Source> sources;
+  for (const auto& [path, weight] : training_files(options.train)) {
+    files_.push_back(open_tokens(path, tokenizer, options.from, arguments));
+    sources.push_back({*files_.back(), weight});
+  }
+  train_.emplace(std::move(sources));
   if (!options.valid.empty()) valid_ = open_tokens(options.valid, tokenizer, options.from, arguments);
 }
 

@@ -1,7 +1,11 @@
 // Learning more of what the model was pre-trained for, from other text.
 #pragma once
 
-#include "heddle/data/token_source.hpp"
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "heddle/data/joined_tokens.hpp"
 #include "lesson.hpp"
 
 namespace heddle {
@@ -17,7 +21,9 @@ class TextLesson : public Lesson {
  private:
   const FinetuneOptions& options_;
   text::Tokenizer tokenizer_;
-  std::unique_ptr<data::TokenSource> train_, valid_;
+  std::vector<std::unique_ptr<data::TokenSource>> files_;
+  std::optional<data::JoinedTokens> train_;
+  std::unique_ptr<data::TokenSource> valid_;
 };
 
 }  // namespace heddle

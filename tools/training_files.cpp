@@ -23,24 +23,29 @@ TrainingFile training_file(const std::string& word) {
   return {word.substr(0, colon), weight};
 }
 
-TrainingFiles::TrainingFiles(const std::vector<std::string>& words) {
+std::vector<TrainingFile> training_files(const std::vector<std::string>& words) {
+  std::vector<TrainingFile> files;
+  for (const std::string& word : words) files.push_back(training_file(word));
+  return files;
+}
+
+void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>& files) {
+  for (const auto& [path, weight] : files) {
+    formats::add_input(provenance, weight == 1 ? "train" : concatenate("train, weight ", weight), path);
+  }
+}
+
+TrainingFiles::TrainingFiles(const std::vector<std::string>& words) : given_(training_files(words)) {
   std::vector<data::JoinedTokens::Source> sources;
-  for (const std::string& word : words) {
-    given_.push_back(training_file(word));
-    files_.push_back(std::make_unique<formats::TokenFile>(given_.back().path));
+  for (const auto& [path, weight] : given_) {
+    files_.push_back(std::make_unique<formats::TokenFile>(path));
     const formats::TokenFile& file = *files_.back();
     check<DataError>(file.tokenizer().fingerprint() == first().tokenizer().fingerprint(), file.name(),
                      ": was encoded with another tokenizer than ", first().name(),
                      "; encode it with the same one (tokenize -t ", first().name(), ")");
-    sources.push_back({file, given_.back().weight});
+    sources.push_back({file, weight});
   }
   tokens_.emplace(std::move(sources));
-}
-
-void TrainingFiles::add_to(formats::Provenance& provenance) const {
-  for (const auto& [path, weight] : given_) {
-    formats::add_input(provenance, weight == 1 ? "train" : concatenate("train, weight ", weight), path);
-  }
 }
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// The token files that pretrain reads, as one stream.
+// The files to train on, and the token files among them as one stream.
 #pragma once
 
 #include <memory>
@@ -18,6 +18,10 @@ struct TrainingFile {
 };
 // Throws UsageError for a weight that is none.
 TrainingFile training_file(const std::string& word);
+std::vector<TrainingFile> training_files(const std::vector<std::string>& words);
+
+// Adds them as inputs of the role "train", or "train, weight 2".
+void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>& files);
 
 class TrainingFiles {
  public:
@@ -26,8 +30,7 @@ class TrainingFiles {
 
   const data::TokenSource& tokens() const { return *tokens_; }
   const formats::TokenFile& first() const { return *files_.front(); }
-  // As inputs of the role "train", or "train, weight 2".
-  void add_to(formats::Provenance& provenance) const;
+  void add_to(formats::Provenance& provenance) const { add_inputs(provenance, given_); }
 
  private:
   std::vector<TrainingFile> given_;

@@ -245,3 +245,31 @@ TEST_CASE("running: options that would lose something, or come to nothing, are r
   corpus.refused("pretrain -q --train train.h5 -o nano.h5 --preset gpt2 --steps 4 --resume" + shape, 2,
                  "differs from what nano.h5 was trained with");
 }
+
+TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their examples") {
+  const Runs corpus;
+  corpus.must(train + "-q --steps 20 -o base.h5");
+  const std::string first = "good\tthe cat sees\nbad\ta dog forgets\n", second = "good\tmy queen sees\nbad\tthe cat forgets\n";
+  write_file(corpus.path("all.tsv"), first + second);
+  write_file(corpus.path("first.tsv"), first);
+  write_file(corpus.path("second.tsv"), second);
+  const std::string command = "finetune -q --threads 1 --from base.h5 --epochs 4 --batch-size 2 ";
+  corpus.must(command + "--train all.tsv -o all.h5");
+  corpus.must(command + "--train first.tsv --train second.tsv -o two.h5");
+  CHECK(corpus.weights("two.h5") == corpus.weights("all.h5"));
+  const std::string inputs = corpus.must("inspect two.h5 --provenance").out;
+  CHECK(contains(inputs, "train: first.tsv"));
+  CHECK(contains(inputs, "train: second.tsv"));
+  corpus.refused(command + "--train first.tsv -o two.h5 --resume --epochs 5", 1, "two.h5: was trained on second.tsv too");
+  corpus.refused(command + "--train first.tsv,second.tsv:2 -o x.h5", 2, "second.tsv: weights are for --task lm");
+  corpus.refused(command + "--train first.tsv,absent.tsv -o x.h5", 1, "absent.tsv: cannot open");
+  corpus.refused(command + "--train first.tsv,second.tsv -o second.tsv", 2, "second.tsv: would be written over");
+  write_file(corpus.path("second.tsv"), second + "good\t" + std::string(200, 'x') + "\n");
+  corpus.refused(command + "--train first.tsv,second.tsv -o x.h5", 1, "second.tsv:3: ");
+
+  const std::string more = "finetune -q --threads 1 --from base.h5 --task lm --steps 10 --batch-size 2 ";
+  corpus.must(more + "--train train.h5 -o one.h5");
+  corpus.must(more + "--train train.h5,valid.h5:3 -o joined.h5");
+  CHECK(corpus.weights("joined.h5") != corpus.weights("one.h5"));
+  CHECK(contains(corpus.must("inspect joined.h5 --provenance").out, "train, weight 3: valid.h5"));
+}
