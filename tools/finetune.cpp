@@ -3,6 +3,7 @@
 
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
+#include "finetune_dry_run.hpp"
 #include "finetune_run.hpp"
 #include "refuse.hpp"
 #include "training_files.hpp"
@@ -15,7 +16,8 @@ const cli::About about{.name = "finetune",
                        .summary = "Trains a pre-trained model for a task on labelled examples, or further on other text.",
                        .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
                                     "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
-                                    "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]"},
+                                    "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]",
+                                    "--dry-run --from MODEL --train FILE [options]"},
                        .operands = {}};
 
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {
@@ -23,7 +25,7 @@ void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments
   check<UsageError>(!options.train.empty(), "--train names the files to train on");
   check<UsageError>(std::ranges::count(options.train, "-") == 0 && options.valid != "-",
                     "--train and --valid need files, which are read twice; standard input cannot be");
-  check<UsageError>(!options.output.empty(), "-o names the file to write");
+  check<UsageError>(options.dry_run || !options.output.empty(), "-o names the file to write");
   const bool chooses_best = !options.valid.empty() || options.settings.folds > 0;
   if (!chooses_best && !resumes(options.control, options.output)) refuse_evaluation(arguments, "--valid or --folds");
   std::vector<std::string> inputs{options.from, options.valid};
@@ -38,6 +40,10 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<FinetuneOptions>();
     check_usage(options, arguments);
+    if (options.dry_run) {
+      finetune_dry_run(options, arguments);
+      return 0;
+    }
     catch_usr1(options.control);
     return FinetuneRun(options, arguments).run();
   });

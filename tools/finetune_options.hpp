@@ -84,6 +84,7 @@ struct FinetuneSettings {
 struct FinetuneOptions {
   std::string from, valid, output, log;
   std::vector<std::string> train;
+  bool dry_run = false, json = false;
   RunControl control;
   FinetuneSettings settings;
   TrainingSetup setup;
@@ -105,6 +106,8 @@ struct FinetuneOptions {
             self.output);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
+    visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
+    visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
     TrainingSetup::visit(self.setup, visitor);

@@ -51,12 +51,13 @@ std::vector<Kept> kept_before(const fs::path& beginning, Index step) {
 // A second name, or a copy where there can be none. It appears whole: the name is given last.
 void link_or_copy(const fs::path& file, const fs::path& name) {
   const fs::path temporary = name.parent_path() / ("." + name.filename().string() + ".tmp." + std::to_string(::getpid()));
-  std::error_code no_links;
+  std::error_code no_links, failed, ignored;
   fs::remove(temporary);
   fs::create_hard_link(file, temporary, no_links);
-  if (no_links) fs::copy_file(file, temporary);
-  fs::rename(temporary, name);
-  fs::remove(temporary);  // rename() leaves both where they are names of one file
+  if (no_links) fs::copy_file(file, temporary, failed);
+  if (!failed) fs::rename(temporary, name, failed);
+  fs::remove(temporary, ignored);  // rename() leaves both where they are names of one file
+  if (failed) throw fs::filesystem_error("", name, failed);
 }
 
 }  // namespace

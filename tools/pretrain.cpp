@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     }
     if (options.dry_run) {
       choose_precision(options.setup.training.precision, arguments);
-      dry_run(options, arguments);
+      pretrain_dry_run(options, arguments);
       return 0;
     }
     check<UsageError>(!options.train.empty(), "--train names the token file to train on; make one with: tokenize -t "

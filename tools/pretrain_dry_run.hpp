@@ -1,62 +1,12 @@
-// What a training run would take.
+// What pre-training would take.
 #pragma once
 
+#include "heddle/cli/arguments.hpp"
 #include "pretrain_options.hpp"
 
 namespace heddle {
 
-// Bytes at the peak of the process, by what they are for.
-struct MemoryEstimate {
-  double weights = 0, gradients = 0, optimizer = 0, average = 0;
-  double activations = 0;  // of a micro-batch or an evaluation, with all that operations keep and need meanwhile
-  double program = 0;      // the program itself, its libraries and tables
-
-  double total() const { return weights + gradients + optimizer + average + activations + program; }
-
-  template <class Self, class Visitor>
-  static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("weights_bytes", "weights"), self.weights);
-    visitor(Field("gradients_bytes", "gradients"), self.gradients);
-    visitor(Field("optimizer_bytes", "the optimizer's moments"), self.optimizer);
-    visitor(Field("average_bytes", "moving average of the weights"), self.average);
-    visitor(Field("activations_bytes", "what a micro-batch or an evaluation computes"), self.activations);
-    visitor(Field("program_bytes", "the program, its libraries and tables"), self.program);
-  }
-};
-
-struct Estimate {
-  Index parameters = 0;
-  double memory_bytes = 0;
-  MemoryEstimate memory;
-  double flops_per_step = 0;
-  double seconds_per_step = 0;
-  bool measured = false;
-  Index steps = 0;
-  double seconds = 0;
-  double checkpoint_bytes = 0, disk_bytes = 0;
-
-  template <class Self, class Visitor>
-  static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("parameters", "numbers that are trained"), self.parameters);
-    visitor(Field("memory_bytes", "peak memory of the process"), self.memory_bytes);
-    visitor(Field("memory", "the same by what it is for"), self.memory);
-    visitor(Field("flops_per_step", "floating-point operations of a step's matrix products"), self.flops_per_step);
-    visitor(Field("seconds_per_step", "of a step, evaluations and checkpoints aside"), self.seconds_per_step);
-    visitor(Field("measured", "whether steps were timed, or the time follows from the rate of matrix products and memory"),
-            self.measured);
-    visitor(Field("steps", "steps in all"), self.steps);
-    visitor(Field("seconds", "of the whole run, with evaluations and checkpoints"), self.seconds);
-    visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
-    visitor(Field("disk_bytes", "most that the files take at a time, a checkpoint that is being written included"),
-            self.disk_bytes);
-  }
-};
-
-// At the precision in force. Steps are simulated for the memory and, where they are short enough and the memory is there,
-// done and timed.
-Estimate estimate(const PretrainOptions& options);
-
-// Prints the estimate to standard output.
-void dry_run(const PretrainOptions& options, const cli::Arguments& arguments);
+// Prints it. Without --train, tokens that mean nothing stand for the text.
+void pretrain_dry_run(const PretrainOptions& options, const cli::Arguments& arguments);
 
 }  // namespace heddle

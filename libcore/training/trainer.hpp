@@ -62,6 +62,7 @@ class Trainer {
   // Throws UsageError for plans that cannot work.
   Trainer(const Objective& objective, const Plan& plan);
 
+  Index evaluation_interval() const { return eval_every_; }  // steps
   Index total_steps() const { return total_steps_; }
   // For restoring, before run().
   TrainingState& state() { return state_; }

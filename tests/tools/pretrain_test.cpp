@@ -236,43 +236,6 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
                  "estimated from the machine's rates"));
 }
 
-// The real runs that the estimate is compared with. Time on a busy machine is nobody's fault, so a few are tried.
-TEST_CASE("pretrain: the dry run's memory is within 10 % of the real run's, and its time within 20 %") {
-  const SmallCorpus corpus;
-  for (const std::string shape : {" --layers 4 --width 128 --heads 4 --context 64 --batch-size 16 --steps 60",
-                                  " --arch encoder --layers 2 --width 192 --heads 4 --context 64 --batch-size 32 --steps 40 "
-                                  "--ema 0.9"}) {
-    CAPTURE(shape);
-    if (contains(shape, "encoder")) {
-      corpus.must("tokenize -q --train --model wordpiece --vocab-size 300 -o tokenizer.h5 train.txt");
-      for (const std::string part : {"train", "valid"}) {
-        corpus.must("tokenize -q -t tokenizer.h5 -o " + part + ".h5 " + part + ".txt");
-      }
-    }
-    const std::string command = "pretrain --threads 1 --train train.h5 --valid valid.h5 --eval-every 20 " + shape;
-    double memory_error = 1, time_error = 1;
-    for (int attempt = 0; attempt < 8 && (memory_error > 0.1 || time_error > 0.2); ++attempt) {
-      const auto foreseen = nlohmann::json::parse(corpus.must(command + " --dry-run --json").out);
-      const Outcome run = corpus.must(command + " -v -o m.h5 --log log.jsonl");
-      const std::size_t at = run.err.find("most memory: ");
-      REQUIRE(at != std::string::npos);
-      const double memory = std::stod(run.err.substr(at + 13)) * (1 << 20);
-      double tokens = 0, rates = 0, lines = 0;
-      for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) {
-        if (!line.contains("tokens_per_second")) continue;
-        tokens = line["tokens"].get<double>() / line["step"].get<double>();
-        rates += 1 / line["tokens_per_second"].get<double>();
-        lines += 1;
-      }
-      memory_error = std::abs(foreseen["memory_bytes"].get<double>() / memory - 1);
-      time_error = std::abs(foreseen["seconds_per_step"].get<double>() / (tokens * rates / lines) - 1);
-      MESSAGE("memory off by " << memory_error << ", time by " << time_error);
-    }
-    CHECK(memory_error <= 0.1);
-    CHECK(time_error <= 0.2);
-  }
-}
-
 TEST_CASE("pretrain: memory does not grow with the corpus") {
   const SmallCorpus corpus;
   corpus.must("tokenize -q --train --model byte -o bytes.h5 train.txt; tokenize -q -t bytes.h5 -o small.h5 train.txt");

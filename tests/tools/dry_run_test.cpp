@@ -1,0 +1,78 @@
+// What dry runs foresee, against the runs themselves.
+#include <cmath>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+// Seconds of a step, by the log's rates.
+double seconds_of_step(const std::string& log) {
+  double tokens = 0, rates = 0, lines = 0;
+  for (const auto& line : json_lines(log)) {
+    if (!line.contains("tokens_per_second")) continue;
+    tokens = line["tokens"].get<double>() / line["step"].get<double>();
+    rates += 1 / line["tokens_per_second"].get<double>();
+    lines += 1;
+  }
+  return tokens * rates / lines;
+}
+
+// The real run that the estimate is compared with. Time on a busy machine is nobody's fault, so a few are tried.
+void check_estimate(const SmallCorpus& corpus, const std::string& command) {
+  CAPTURE(command);
+  double memory_error = 1, time_error = 1;
+  for (int attempt = 0; attempt < 8 && (memory_error > 0.1 || time_error > 0.2); ++attempt) {
+    const auto foreseen = nlohmann::json::parse(corpus.must(command + " --dry-run --json").out);
+    const Outcome run = corpus.must(command + " -v -o m.h5 --log log.jsonl");
+    const std::size_t at = run.err.find("most memory: ");
+    REQUIRE(at != std::string::npos);
+    const double memory = std::stod(run.err.substr(at + 13)) * (1 << 20);
+    memory_error = std::abs(foreseen["memory_bytes"].get<double>() / memory - 1);
+    time_error = std::abs(foreseen["seconds_per_step"].get<double>() / seconds_of_step(read_file(corpus.path("log.jsonl"))) - 1);
+    MESSAGE("memory off by " << memory_error << ", time by " << time_error);
+  }
+  CHECK(memory_error <= 0.1);
+  CHECK(time_error <= 0.2);
+}
+
+// Texts of one to a hundred words.
+std::string labelled_texts() {
+  std::string texts;
+  for (int i = 0; i < 400; ++i) {
+    texts += i % 2 == 0 ? "cat\tthe" : "king\tthe";
+    for (int word = 0; word < i * 7 % 100; ++word) texts += i % 2 == 0 ? " cat" : " old king";
+    texts += "\n";
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("dry run: memory of pre-training within 10 % of the real run's, and time within 20 %") {
+  const SmallCorpus corpus;
+  const std::string command = "pretrain --threads 1 --train train.h5 --valid valid.h5 --eval-every 20 ";
+  check_estimate(corpus, command + "--layers 4 --width 128 --heads 4 --context 64 --batch-size 16 --steps 60");
+  corpus.must("tokenize -q --train --model wordpiece --vocab-size 300 -o tokenizer.h5 train.txt");
+  for (const std::string part : {"train", "valid"}) {
+    corpus.must("tokenize -q -t tokenizer.h5 -o " + part + ".h5 " + part + ".txt");
+  }
+  check_estimate(corpus, command + "--arch encoder --layers 2 --width 192 --heads 4 --context 64 --batch-size 32 --steps 40 "
+                                   "--ema 0.9");
+}
+
+TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's, and time within 20 %") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o base.h5 --layers 4 --width 128 --heads 4 --context 128 --batch-size 2 --steps 1");
+  write_file(corpus.path("texts.tsv"), labelled_texts());
+  const std::string command = "finetune --threads 1 --from base.h5 --train texts.tsv --valid texts.tsv --epochs 2 ";
+  check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1");
+  check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4 --ema 0.9");
+  check_estimate(corpus, "finetune --threads 1 --from base.h5 --task lm --train train.h5 --steps 30 --batch-size 4 --log-every 1");
+  for (const char* part : {"parameters ", "\n#SBATCH --cpus-per-task="}) {
+    CHECK(contains(corpus.must("finetune --from base.h5 --train texts.tsv --overlong truncate --dry-run").out, part));
+  }
+  corpus.refused("finetune --from base.h5 --train texts.tsv --json -o x.h5", 2, "--json has no effect without --dry-run");
+}

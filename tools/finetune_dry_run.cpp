@@ -1,0 +1,51 @@
+#include "finetune_dry_run.hpp"
+
+#include <memory>
+
+#include "choose_precision.hpp"
+#include "dry_run.hpp"
+#include "finetune_run.hpp"
+
+namespace heddle {
+
+namespace {
+
+class FinetuneTrial : public Trial {
+ public:
+  FinetuneTrial(const FinetuneOptions& options, Lesson& lesson, models::ModelConfig config, const training::Plan& plan) {
+    const FinetuneSettings& settings = options.settings;
+    if (settings.dropout >= 0) config.dropout = settings.dropout;
+    const ParameterSource source =
+        ParameterSource(0).trained_at(learning_rates(settings, config)).adapted(settings.adapters);
+    model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), lesson.task());
+    objective_ = lesson.objective(*model_, plan);
+  }
+  const training::Objective& objective() const override { return *objective_; }
+
+ private:
+  std::unique_ptr<models::TaskModel> model_;
+  std::unique_ptr<training::Objective> objective_;
+};
+
+}  // namespace
+
+void finetune_dry_run(const FinetuneOptions& options, const cli::Arguments& arguments) {
+  const formats::ModelFile base(options.from);
+  const auto config = base.config<models::ModelConfig>();
+  const std::unique_ptr<Lesson> lesson = make_lesson(options, config, base.tokenizer(), arguments);
+  choose_precision(options.setup.training.precision, arguments);
+  DryRun run{.begin =
+                 [&](const training::Plan& plan) {
+                   return std::make_unique<FinetuneTrial>(options, *lesson, config, plan);
+                 },
+             .plan = options.setup.plan(0),
+             .control = options.control,
+             .output = options.output};
+  run.saves_what_is_trained = options.settings.adapts();
+  run.steps_to_simulate = 200;  // examples differ in length
+  run.evaluates = !options.valid.empty() || options.settings.folds > 0;
+  run.simulates_evaluation = options.settings.task == models::Task::lm;
+  dry_run(run, options.json, arguments);
+}
+
+}  // namespace heddle
