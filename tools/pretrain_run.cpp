@@ -32,7 +32,10 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
     resume(*resumed_);
   } else {
     models::ModelConfig& config = options_.model;
-    if (config.vocab_size == 0) config.vocab_size = train_.tokens().vocab_size();
+    const Index pieces = train_.tokens().vocab_size();
+    if (config.vocab_size == 0) config.vocab_size = pieces;
+    check<UsageError>(config.vocab_size >= pieces, "--vocab-size ", config.vocab_size, " is less than the ", pieces,
+                      " pieces of the tokenizer of ", train_.first().name(), "; leave it out, or raise it");
     model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
   check_objective(options.objective, model_->config().arch, arguments);

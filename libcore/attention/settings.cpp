@@ -32,8 +32,10 @@ double Settings::number(const std::string& key, double fallback) {
 
 void Settings::refuse_others() const {
   for (const auto& [key, value] : values_) {
+    const std::string near = nearest(key, known_);
     check<UsageError>(std::find(known_.begin(), known_.end(), key) != known_.end(), name_, " has no setting '", key,
-                      "'", known_.empty() ? " (it has none)" : "; it has " + join(known_));
+                      "'", known_.empty() ? " (it has none)" : "; it has " + join(known_),
+                      near.empty() ? "" : "; did you mean '" + near + "'?");
   }
 }
 

@@ -172,7 +172,7 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain -o m.h5", "--train", 2},
       {"pretrain --train train.h5 -o nowhere/m.h5 --steps 1" + tiny_model, "nowhere", 1},
       {"pretrain --train train.h5 -o folder.h5 --steps 1" + tiny_model, "folder.h5", 1},
-      {"pretrain --train train.h5 --vocab-size 5 -o m.h5 --steps 1", "vocabulary of", 1},
+      {"pretrain --train train.h5 --vocab-size 5 -o m.h5 --steps 1", "--vocab-size 5 is less than the 300 pieces", 2},
       {"pretrain --dry-run", "--vocab-size", 2},
   };
   for (const Refusal& bad : cases) {
