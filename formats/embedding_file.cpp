@@ -27,8 +27,10 @@ void write_embeddings(const std::string& path, const Embeddings& embeddings, con
 namespace {
 
 void verify_hidden(const hdf5::Dataset& hidden) {
-  check<DataError>(hidden.element() == hdf5::Element::float32 && hidden.extents().size() == 2, hidden.where(),
-                   ": is no matrix of float32");
+  // Of no width, or nowhere in the file, rows without end would take no space.
+  check<DataError>(hidden.element() == hdf5::Element::float32 && hidden.layout().chunk == 0 &&
+                       hidden.extents().size() == 2 && hidden.extents()[1] > 0 && hidden.offset(),
+                   hidden.where(), ": is no contiguous matrix of float32");
   constexpr Index rows_at_once = 4096;
   const Index rows = hidden.extents()[0], width = hidden.extents()[1];
   Checksum checksum;

@@ -1,0 +1,54 @@
+#include "heddle/formats/embedding_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "formats/files.hpp"
+#include "heddle/formats/column.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+std::vector<std::string> problems_of(const std::string& path) { return verify_embeddings(InputFile(path)); }
+
+std::string write_states(const TemporaryFolder& folder, const Embeddings& embeddings) {
+  const std::string path = folder.file("hidden.h5");
+  write_embeddings(path, embeddings, start_provenance("test"));
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("embedding file: what is written is found sound") {
+  const TemporaryFolder folder;
+  const Tensor hidden(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
+  CHECK(problems_of(write_states(folder, {hidden, {}, {}, {}})).empty());
+  CHECK(problems_of(write_states(folder, {hidden, {7, 8, 9}, {"a", "b", "c"}, {0, 2, 3}})).empty());
+}
+
+TEST_CASE("embedding file: what does not fit together is told") {
+  const TemporaryFolder folder;
+  const Tensor hidden(Shape{3, 2}, {1, 2, 3, 4, 5, 6});
+  CHECK(problems_of(write_states(folder, {hidden, {7, 8}, {"a", "b"}, {0, 3}})).size() == 1);
+  CHECK(problems_of(write_states(folder, {hidden, {7, 8, 9}, {"a", "b", "c"}, {0, 2}})).size() == 1);
+  CHECK(problems_of(write_states(folder, {hidden, {7, 8, 9}, {"a", "b", "c"}, {2, 0, 3}})).size() == 1);
+  const Tensor infinite(Shape{1, 2}, {1, std::numeric_limits<Real>::infinity()});
+  CHECK(problems_of(write_states(folder, {infinite, {}, {}, {}})).size() == 1);
+}
+
+TEST_CASE("embedding file: rows without end that take no space are refused at once") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("endless.h5");
+  for (const std::vector<Index>& extents : {std::vector<Index>{Index{1} << 50, 0}, std::vector<Index>{Index{1} << 36, 1}}) {
+    {
+      OutputFile file(path, FileKind::tensors);
+      file.root().create_dataset("hidden", {.element = hdf5::Element::float32, .extents = extents});
+      file.commit(start_provenance("test"));
+    }
+    CHECK(problems_of(path).size() == 1);
+  }
+}
