@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -112,20 +113,24 @@ void probe(const Group& group, Budget& budget) {
 }
 
 // Tells a file from others, and from what it was before.
-auto identity(int descriptor) {
+using Identity = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+
+// None for a file that changed just now: the clock of file systems is coarse, so that it could change again unseen.
+std::optional<Identity> identity(int descriptor) {
+  constexpr time_t settled = 2;  // seconds
   struct stat file {};
-  ::fstat(descriptor, &file);
-  return std::tuple(file.st_dev, file.st_ino, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
-                    file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
+  if (::fstat(descriptor, &file) != 0 || ::time(nullptr) < file.st_ctim.tv_sec + settled) return std::nullopt;
+  return Identity(file.st_dev, file.st_ino, file.st_size, file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
 }
 
 }  // namespace
 
 bool probe_file(int descriptor, const std::string& name, const std::function<Group()>& open) {
   const Lock lock;  // so that no other thread is within HDF5 when its state is copied
-  static std::map<decltype(identity(0)), bool> known;
-  const auto file = identity(descriptor);
-  if (const auto found = known.find(file); found != known.end()) return found->second;
+  static std::map<Identity, bool> known;
+  const std::optional<Identity> file = identity(descriptor);
+  const auto found = file ? known.find(*file) : known.end();
+  if (found != known.end()) return found->second;
   const pid_t child = ::fork();
   if (child < 0) return true;
   if (child == 0) {
@@ -138,7 +143,9 @@ bool probe_file(int descriptor, const std::string& name, const std::function<Gro
   }
   check<DataError>(WIFEXITED(status), name, ": HDF5 ", WTERMSIG(status) == SIGXCPU ? "hangs" : "crashes",
                    " when it reads this file. It is damaged, or made to do harm");
-  return known[file] = WEXITSTATUS(status) == sound;
+  const bool readable = WEXITSTATUS(status) == sound;
+  if (file) known[*file] = readable;
+  return readable;
 }
 
 }  // namespace heddle::formats::hdf5
