@@ -65,7 +65,7 @@ void Arguments::add_shared(OptionTable& table) {
       continue;
     }
     option.in_files = false;
-    option.hidden = option.field.name == "help_man" || option.field.name == "completion";
+    option.hidden = option.field.name == "help_man";
     table.add(std::move(option));
   }
 }
