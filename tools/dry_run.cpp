@@ -158,7 +158,8 @@ Estimate estimate(DryRun run) {
   const Index eval_every = simulate(run, result);
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.
   const double arithmetic_seconds = 1.25 * result.flops_per_step / matmul_rate;
-  double evaluation = arithmetic_seconds / 3 / static_cast<double>(run.plan.training.accumulate);
+  double evaluation =
+      run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.plan.training.accumulate);
   const bool fits = result.memory.total() < 0.8 * available_memory();
   if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
     evaluation = measure(run, result);
@@ -170,7 +171,7 @@ Estimate estimate(DryRun run) {
   result.memory_bytes = result.memory.total();
   add_disk(run, result);
   result.seconds = static_cast<double>(result.steps) * result.seconds_per_step + checkpoint_seconds(run, result);
-  if (run.evaluates) result.seconds += times(result.steps, eval_every) * run.evaluation_parts * evaluation;
+  if (run.evaluates) result.seconds += times(result.steps, eval_every) * run.evaluation.parts * evaluation;
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/training/trainer.hpp"
+#include "evaluation_sample.hpp"
 #include "run_control.hpp"
 
 namespace heddle {
@@ -75,7 +76,7 @@ struct DryRun {
   Index steps_to_simulate = 1;         // more where steps differ
   bool evaluates = false;
   bool simulates_evaluation = true;    // where it reads no element
-  double evaluation_parts = 1;         // how many of the trial's evaluations make one of the run's
+  EvaluationSample evaluation = {};    // what a trial's evaluation reads
 };
 
 // Prints the estimate to standard output, at the precision in force. Steps are simulated for the memory and, where they

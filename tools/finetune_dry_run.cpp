@@ -34,16 +34,19 @@ void finetune_dry_run(const FinetuneOptions& options, const cli::Arguments& argu
   const auto config = base.config<models::ModelConfig>();
   const std::unique_ptr<Lesson> lesson = make_lesson(options, config, base.tokenizer(), arguments);
   choose_precision(options.setup.training.precision, arguments);
+  training::Plan plan = options.setup.plan(0);
+  const EvaluationSample evaluation = lesson->sample_evaluation(plan, config);
   DryRun run{.begin =
-                 [&](const training::Plan& plan) {
-                   return std::make_unique<FinetuneTrial>(options, *lesson, config, plan);
+                 [&](const training::Plan& trial) {
+                   return std::make_unique<FinetuneTrial>(options, *lesson, config, trial);
                  },
-             .plan = options.setup.plan(0),
+             .plan = plan,
              .control = options.control,
              .output = options.output};
   run.saves_what_is_trained = options.settings.adapts();
   run.steps_to_simulate = 200;  // examples differ in length
   run.evaluates = !options.valid.empty() || options.settings.folds > 0;
+  run.evaluation = evaluation;
   run.simulates_evaluation = options.settings.task == models::Task::lm;
   dry_run(run, options.json, arguments);
 }

@@ -141,6 +141,19 @@ std::vector<training::Figure> LabelledLesson::evaluate(const models::TaskModel& 
   return judge(*valid_, model.task(), labels_, answers, how).figures;
 }
 
+EvaluationSample LabelledLesson::sample_evaluation(training::Plan& plan, const models::ModelConfig&) {
+  if (!valid_) return {};
+  const Index batch_size = plan.training.batch_size;
+  const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
+  const Fold sample{.folds = all / most, .fold = 0, .seed = 0};
+  if (sample.folds > 1) {
+    valid_files_ = {part_of(*valid_, sample, Side::inside)};
+    valid_ = valid_files_.front();
+  }
+  const auto read = static_cast<double>(valid_->size());
+  return {.parts = static_cast<double>(all) / read, .batches = read / static_cast<double>(batch_size)};
+}
+
 std::string LabelledLesson::summary() const {
   return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples",
                      labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "");

@@ -16,6 +16,7 @@ class LabelledLesson : public Lesson {
 
   models::TaskConfig task() const override;
   std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::Plan& plan) override;
+  EvaluationSample sample_evaluation(training::Plan& plan, const models::ModelConfig& model) override;
   std::string summary() const override;
 
  private:

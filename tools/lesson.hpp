@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "evaluation_sample.hpp"
 #include "finetune_options.hpp"
 #include "heddle/cli/arguments.hpp"
 #include "heddle/models/task_model.hpp"
@@ -19,6 +20,8 @@ class Lesson {
   virtual models::TaskConfig task() const = 0;
   // The model and this must stay.
   virtual std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::Plan& plan) = 0;
+  // For a dry run: has evaluations of the objectives made from now on read a part of the data.
+  virtual EvaluationSample sample_evaluation(training::Plan& plan, const models::ModelConfig& model) = 0;
   // What is learned from, for people: "4,014 examples of 2 classes".
   virtual std::string summary() const = 0;
 };

@@ -1,6 +1,5 @@
 #include "pretrain_dry_run.hpp"
 
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -54,27 +53,19 @@ class PretrainTrial : public Trial {
   std::unique_ptr<training::Objective> objective_;
 };
 
-// How many batches an evaluation takes.
-double batches_to_evaluate(const PretrainOptions& options, const Tokens& tokens) {
-  if (!tokens.valid_file) return 0;
-  const training::TrainingOptions& training = options.setup.training;
-  const Index all = tokens.valid_file->size();
-  const Index read = training.eval_tokens > 0 ? std::min(all, training.eval_tokens) : all;
-  return static_cast<double>(read) / static_cast<double>(training.batch_size * options.model.context);
-}
-
 }  // namespace
 
 void pretrain_dry_run(const PretrainOptions& options, const cli::Arguments& arguments) {
   const Tokens tokens = tokens_of(options);
   training::Plan plan = options.setup.plan(0);
-  plan.training.eval_tokens = plan.training.batch_size * options.model.context;  // one batch
+  const Index valid_tokens = tokens.valid_file ? tokens.valid_file->size() : 0;
+  const EvaluationSample evaluation = sample_tokens(plan, valid_tokens, options.model.context);
   DryRun run{.begin = [&](const training::Plan& trial) { return std::make_unique<PretrainTrial>(options, tokens, trial); },
              .plan = plan,
              .control = options.control,
              .output = options.output};
   run.evaluates = tokens.valid_file != nullptr;
-  run.evaluation_parts = batches_to_evaluate(options, tokens);
+  run.evaluation = evaluation;
   dry_run(run, options.json, arguments);
 }
 

@@ -54,6 +54,10 @@ std::unique_ptr<training::Objective> TextLesson::objective(models::TaskModel& mo
   return make_objective(model.body(), {*train_, valid_.get(), &tokenizer_}, options_.setup.masking, plan);
 }
 
+EvaluationSample TextLesson::sample_evaluation(training::Plan& plan, const models::ModelConfig& model) {
+  return sample_tokens(plan, valid_ ? valid_->size() : 0, model.context);
+}
+
 std::string TextLesson::summary() const {
   return grouped(train_->size()) + " tokens";
 }

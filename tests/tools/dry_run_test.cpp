@@ -76,3 +76,22 @@ TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's, and tim
   }
   corpus.refused("finetune --from base.h5 --train texts.tsv --json -o x.h5", 2, "--json has no effect without --dry-run");
 }
+
+TEST_CASE("dry run: evaluations on many examples count whole, though only some are tried") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o base.h5 --layers 1 --width 32 --heads 2 --context 128 --batch-size 2 --steps 1");
+  const std::string texts = labelled_texts();
+  write_file(corpus.path("texts.tsv"), texts);
+  std::string many;
+  for (int i = 0; i < 30; ++i) many += texts;
+  write_file(corpus.path("many.tsv"), many);
+  const auto seconds = [&](const std::string& valid) {
+    const auto foreseen = nlohmann::json::parse(
+        corpus.must("finetune --from base.h5 --overlong truncate --train texts.tsv --dry-run --json" + valid).out);
+    return foreseen["seconds"].get<double>();
+  };
+  // An evaluation takes a third of the time that as many examples take to learn from; there are three of each.
+  const double alone = seconds(""), evaluated = seconds(" --valid many.tsv");
+  CHECK(evaluated > 3 * alone);
+  CHECK(evaluated < 60 * alone);
+}
