@@ -40,6 +40,19 @@ TEST_CASE("embedding file: what does not fit together is told") {
   CHECK(problems_of(write_states(folder, {infinite, {}, {}, {}})).size() == 1);
 }
 
+TEST_CASE("embedding file: hidden states that are no matrix are told of") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("scalar.h5");
+  for (const std::vector<Index>& extents : {std::vector<Index>{}, std::vector<Index>{3}, std::vector<Index>{1, 2, 3}}) {
+    {
+      OutputFile file(path, FileKind::tensors);
+      file.root().create_dataset("hidden", {.element = hdf5::Element::float32, .extents = extents});
+      file.commit(start_provenance("test"));
+    }
+    CHECK(problems_of(path).size() == 1);
+  }
+}
+
 TEST_CASE("embedding file: rows without end that take no space are refused at once") {
   const TemporaryFolder folder;
   const std::string path = folder.file("endless.h5");
