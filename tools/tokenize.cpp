@@ -1,4 +1,5 @@
 // Trains tokenizers; turns text into ids and back.
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "refuse.hpp"
 #include "tokenize_decode.hpp"
@@ -41,6 +42,9 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
     if (!options.train) refuse({"documents"}, arguments, " is for --train and token files (-o tokens.h5) only");
   }
   if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
+  std::vector<std::string> inputs = arguments.operands("FILE");
+  inputs.push_back(options.tokenizer);
+  cli::keep_inputs(inputs, {options.output});
 }
 
 void tokenize(cli::Arguments& arguments) {

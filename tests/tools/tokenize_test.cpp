@@ -391,6 +391,19 @@ TEST_CASE("tokenize: wrong usage is status 2") {
   }
 }
 
+TEST_CASE("tokenize: nothing is written over what is read") {
+  const Workplace place;
+  REQUIRE(place.run("cp text linked && ln -s linked link").status == 0);
+  for (const char* words : {"-t bpe.h5 -o linked linked", "-t bpe.h5 -o link linked", "--train -o linked text linked",
+                            "-t bpe.h5 -o bpe.h5 text", "-t bpe.h5 --pieces -o linked linked", "-t bpe.h5 --decode -o linked linked"}) {
+    CAPTURE(words);
+    const Outcome outcome = place.run("$T " + std::string(words));
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.err, ", which is read; give the result another name"));
+    CHECK(read_file(place.path("linked")) == read_file(place.path("text")));
+  }
+}
+
 TEST_CASE("tokenize: full disks and lost outputs leave nothing, and old files stand") {
   const Workplace place;
   std::string letters = random_bytes(1'000'000);
