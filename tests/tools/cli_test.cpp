@@ -164,6 +164,15 @@ TEST_CASE("options: defaults < file < environment < flags, and given() knows") {
   for (const char* name : {"activation", "learning_rate", "learning-rate"}) CHECK_FALSE(arguments.given(name));
 }
 
+TEST_CASE("options: a flag that is on by default can be turned off as --help shows it, in files and the environment") {
+  const TemporaryFolder folder;
+  write_file(folder / "run.ini", "\xEF\xBB\xBFno-bias = true\n");
+  CHECK_FALSE(read({"--config", folder / "run.ini"}).shape.bias);
+  CHECK(read({"--config", folder / "run.ini", "--bias"}).shape.bias);
+  const Variable bias("HEDDLE_NO_BIAS", "true");
+  CHECK_FALSE(read({}).shape.bias);
+}
+
 TEST_CASE("options: what is wrong in a file or the environment is found there") {
   const TemporaryFolder folder;
   const std::string file = folder / "run.ini";
@@ -172,7 +181,13 @@ TEST_CASE("options: what is wrong in a file or the environment is found there") 
   write_file(file, "[Shape]\nlayer = 3\n");
   CHECK(complaint({"--config", file}) == file + ":2: unknown option layer; did you mean --layers?");
   write_file(file, "help = true\n");
-  CHECK(complaint({"--config", file}).starts_with(file + ":1: unknown option help"));
+  CHECK(complaint({"--config", file}) == file + ":1: help is for the command line; it cannot stand in a file");
+  write_file(file, "no-layers = true\n");
+  CHECK(complaint({"--config", file}).starts_with(file + ":1: unknown option no-layers"));
+  write_file(file, "no-bias = perhaps\n");
+  CHECK(complaint({"--config", file}) == file + ":1: no-bias: 'perhaps' is neither true nor false");
+  write_file(file, std::string("layers = 1\0\n", 13));
+  CHECK_THROWS_WITH_AS(read({"--config", file}), (file + ":1: has a NUL byte; it is no text").c_str(), DataError);
   CHECK_THROWS_AS(read({"--config", folder / "absent.ini"}), DataError);
   const Variable bias("HEDDLE_BIAS", "maybe");
   CHECK(complaint({}) == "HEDDLE_BIAS: 'maybe' is neither true nor false");

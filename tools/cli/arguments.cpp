@@ -22,8 +22,9 @@ namespace {
 
 constexpr auto common_group = "Common options";
 
-std::string variable_of(const Option& option) {
-  std::string name = "HEDDLE_" + option.field.name;
+// HEDDLE_LAYERS of layers.
+std::string variable_of(std::string_view option) {
+  std::string name = "HEDDLE_" + std::string(option);
   for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   return name;
 }
@@ -74,7 +75,7 @@ void Arguments::parse(OptionTable& table) {
   add_shared(table);
   const CommandLine line = parse_command_line(words_, table);
   for (const auto& [name, texts] : line.values) {
-    if (const Option& option = *table.find(name); !option.in_files) set(option, texts, "--" + name);
+    if (const Option* const option = table.find(name); !option->in_files) set({option, false}, texts, "--" + name);
   }
   answer_requests(table);
   check<UsageError>(line.unknown.empty(), "unknown option ", line.unknown, table.suggestion(line.unknown), " (", tool(),
@@ -82,7 +83,7 @@ void Arguments::parse(OptionTable& table) {
   read_config(table);
   read_environment(table);
   for (const auto& [name, texts] : line.values) {
-    if (const Option& option = *table.find(name); option.in_files) set(option, texts, "--" + name);
+    if (const Option* const option = table.find(name); option->in_files) set({option, false}, texts, "--" + name);
   }
   assign_operands(line.operands);
 }
@@ -102,32 +103,38 @@ void Arguments::read_config(const OptionTable& table) {
   std::map<std::string, std::vector<std::string>> values;
   std::map<std::string, Index> lines;
   for (const Setting& setting : parse_config(read_all(file), file.name())) {
-    const Option* option = table.find(setting.name);
-    check<UsageError>(option != nullptr && option->in_files, file.name(), ":", setting.line, ": unknown option ",
-                      setting.name, table.suggestion(setting.name));
+    const Option* option = table.addressed(setting.name).option;
+    check<UsageError>(option != nullptr, file.name(), ":", setting.line, ": unknown option ", setting.name,
+                      table.suggestion(setting.name));
+    check<UsageError>(option->in_files, file.name(), ":", setting.line, ": ", setting.name,
+                      " is for the command line; it cannot stand in a file");
     lines.emplace(dashed(setting.name), setting.line);
     values[dashed(setting.name)].push_back(setting.value);
   }
   for (const auto& [name, texts] : values) {
-    set(*table.find(name), texts, concatenate(file.name(), ":", lines[name], ": ", name));
+    set(table.addressed(name), texts, concatenate(file.name(), ":", lines[name], ": ", name));
   }
 }
 
 void Arguments::read_environment(const OptionTable& table) {
   for (const Option& option : table.options()) {
-    const std::string variable = variable_of(option);
-    const char* text = std::getenv(variable.c_str());
-    if (option.in_files && option.in_environment && text != nullptr) set(option, {text}, variable);
+    if (!option.in_files || !option.in_environment) continue;
+    for (const bool negated : {false, true}) {
+      if (negated && option.kind != OptionKind::flag) continue;
+      const std::string variable = variable_of((negated ? "no_" : "") + option.field.name);
+      const char* const text = std::getenv(variable.c_str());
+      if (text != nullptr) set({&option, negated}, {text}, variable);
+    }
   }
 }
 
-void Arguments::set(const Option& option, const std::vector<std::string>& texts, const std::string& where) {
+void Arguments::set(const Addressed& to, const std::vector<std::string>& texts, const std::string& where) {
   try {
-    option.set(texts);
+    to.option->set(to.meant(texts));
   } catch (const UsageError& error) {
     throw UsageError(where + ": " + error.what());
   }
-  given_.insert(option.field.option());
+  given_.insert(to.option->field.option());
 }
 
 // Fills operands from the left, leaving later ones the words that they need.

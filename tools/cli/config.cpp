@@ -97,8 +97,9 @@ std::vector<std::string> values_of(const Option& option) {
 std::vector<Setting> parse_config(std::string_view text, const std::string& file) {
   std::vector<Setting> settings;
   Index number = 0;
-  for (const std::string& raw : split(text, '\n')) {
+  for (const std::string& raw : split(without_byte_order_mark(text), '\n')) {
     ++number;
+    check<DataError>(raw.find('\0') == std::string::npos, file, ":", number, ": has a NUL byte; it is no text");
     const std::string_view line = trimmed(raw);
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     const std::string where = concatenate(file, ":", number);

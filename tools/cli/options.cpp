@@ -30,6 +30,22 @@ Option* OptionTable::find(std::string_view name) {
   return const_cast<Option*>(static_cast<const OptionTable*>(this)->find(name));
 }
 
+Addressed OptionTable::addressed(std::string_view name) const {
+  constexpr std::string_view negation = "no-";
+  const std::string wanted = dashed(name);
+  const Option* const option = find(wanted);
+  if (option != nullptr || !wanted.starts_with(negation)) return {option, false};
+  const Option* const flag = find(std::string_view(wanted).substr(negation.size()));
+  return {flag != nullptr && flag->kind == OptionKind::flag ? flag : nullptr, true};
+}
+
+std::vector<std::string> Addressed::meant(std::vector<std::string> texts) const {
+  if (negated) {
+    for (std::string& text : texts) text = parse_bool(text) ? "false" : "true";
+  }
+  return texts;
+}
+
 std::vector<std::string> OptionTable::groups() const {
   std::vector<std::string> groups;
   for (const Option& option : options_) {

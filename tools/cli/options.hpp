@@ -43,6 +43,15 @@ struct Option {
   std::string shown() const;
 };
 
+// What a setting in a file or the environment is for. A flag's negation sets the flag.
+struct Addressed {
+  const Option* option;  // null where there is none
+  bool negated;
+
+  // The texts that the option takes. Throws UsageError for a negation that is neither true nor false.
+  std::vector<std::string> meant(std::vector<std::string> texts) const;
+};
+
 // Names of options that the user set, dashed.
 using GivenOptions = std::set<std::string, std::less<>>;
 
@@ -58,6 +67,9 @@ class OptionTable {
   // By name, with underscores or dashes; null when there is none.
   const Option* find(std::string_view name) const;
   Option* find(std::string_view name);
+
+  // The same, and the flag of "no-bias".
+  Addressed addressed(std::string_view name) const;
 
   const std::vector<Option>& options() const { return options_; }
 
