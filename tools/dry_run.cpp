@@ -8,6 +8,7 @@
 #include <iomanip>
 #include <iostream>
 
+#include "heddle/cli/values.hpp"
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
@@ -21,6 +22,9 @@ namespace heddle {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// What HDF5 and the allocator take besides, bytes, once a run has written and evaluated: 2 to 7 MiB were measured.
+constexpr double libraries_later = 4 << 20;
 
 // Steps that would take longer are not worth the wait.
 constexpr double most_seconds_to_measure = 20;
@@ -123,38 +127,61 @@ std::string slurm_time(double seconds) {
   return text.str();
 }
 
+// "1.25 GiB", "12.5 MiB": three digits.
+std::string quantity(double value, std::initializer_list<std::pair<double, const char*>> units) {
+  const std::pair<double, const char*>* unit = units.begin();
+  while (unit + 1 != units.end() && value < unit->first) ++unit;
+  std::ostringstream text;
+  const double shown = value / unit->first;
+  text << std::fixed << std::setprecision(shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0) << shown << " " << unit->second;
+  return text.str();
+}
+
+std::string memory_text(double bytes) { return quantity(bytes, {{0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}}); }
+
+std::string time_text(double seconds) {
+  return quantity(seconds, {{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}});
+}
+
 void print_memory(const Estimate& result) {
   const MemoryEstimate& memory = result.memory;
-  std::cout << "memory            " << result.memory_bytes * 0x1p-30 << " GiB\n";
+  std::cout << "memory            " << memory_text(result.memory_bytes) << "\n";
   for (const auto& [name, bytes] : std::vector<std::pair<const char*, double>>{{"weights", memory.weights},
                                                                                {"gradients", memory.gradients},
                                                                                {"optimizer", memory.optimizer},
                                                                                {"average", memory.average},
                                                                                {"activations", memory.activations},
                                                                                {"program", memory.program}}) {
-    if (bytes > 0) std::cout << "  " << std::left << std::setw(16) << name << bytes * 0x1p-30 << " GiB\n";
+    if (bytes > 0) std::cout << "  " << std::left << std::setw(16) << name << memory_text(bytes) << "\n";
   }
 }
 
-void print(const Estimate& result, Index threads) {
-  std::cout << std::fixed << std::setprecision(2) << "parameters        " << grouped(result.parameters) << "\n";
+// The time that a job needs; where the run stops by itself before its end, the time until then.
+double job_seconds(const Estimate& result, const RunControl& control) {
+  const double all = 1.25 * result.seconds;
+  return control.max_time.empty() ? all : std::min(all, cli::parse_duration(control.max_time) + 60);
+}
+
+void print(const Estimate& result, Index threads, const RunControl& control) {
+  std::cout << "parameters        " << grouped(result.parameters) << "\n";
   print_memory(result);
-  std::cout << "arithmetic        " << result.flops_per_step * 1e-9 << " GFLOP a step\n"
-            << "time              " << std::setprecision(3) << result.seconds_per_step << " s a step, "
-            << (result.measured ? "measured" : "estimated from the machine's rates") << "; " << std::setprecision(2)
-            << result.seconds / 3600 << " h for " << grouped(result.steps) << " steps\n"
-            << "disk              " << result.disk_bytes * 0x1p-30 << " GiB, a checkpoint "
-            << result.checkpoint_bytes * 0x1p-30 << " GiB\n"
+  std::cout << "arithmetic        "
+            << quantity(result.flops_per_step, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}}) << " a step\n"
+            << "time              " << time_text(result.seconds_per_step) << " a step, "
+            << (result.measured ? "measured" : "estimated from the machine's rates") << "; "
+            << time_text(result.seconds) << " for " << grouped(result.steps) << " steps\n"
+            << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
+            << memory_text(result.checkpoint_bytes) << "\n"
             << "#SBATCH --cpus-per-task=" << threads << " --mem="
             << static_cast<Index>(std::ceil(result.memory_bytes * 1.15 / (100 << 20))) * 100
-            << "M --time=" << slurm_time(1.25 * result.seconds) << " --signal=TERM@60\n";
+            << "M --time=" << slurm_time(job_seconds(result, control)) << " --signal=TERM@60\n";
 }
 
 Estimate estimate(DryRun run) {
   run.plan = harmless(run.plan);
   Estimate result;
   const double matmul_rate = measure_matmul_rate();
-  result.memory.program = resident_bytes();
+  result.memory.program = resident_bytes() + libraries_later;
   const Index eval_every = simulate(run, result);
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.
   const double arithmetic_seconds = 1.25 * result.flops_per_step / matmul_rate;
@@ -182,7 +209,7 @@ void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
   if (json) {
     std::cout << formats::to_json(result).dump() << "\n";
   } else {
-    print(result, arguments.common().threads);
+    print(result, arguments.common().threads, run.control);
   }
 }
 

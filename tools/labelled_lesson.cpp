@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "training_files.hpp"
 
@@ -98,7 +99,7 @@ std::vector<data::TaskExample> LabelledLesson::encode(const models::ModelConfig&
   const EncodeTask with{settings.task, labels_, tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);
   valid_examples_ = encode_files(valid_files_, with, overlong);
-  if (overlong.count > 0) arguments_.say(overlong_note(overlong, settings.task));
+  if (overlong.count > 0 && !std::exchange(overlong_told_, true)) arguments_.say(overlong_note(overlong, settings.task));
   return examples;
 }
 

@@ -34,6 +34,7 @@ class LabelledLesson : public Lesson {
   std::optional<TaskData> valid_;
   data::LabelSet labels_;
   std::vector<data::TaskExample> valid_examples_;
+  bool overlong_told_ = false;
 };
 
 }  // namespace heddle
