@@ -32,6 +32,9 @@ void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments
   for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
   cli::keep_inputs(inputs,
                    {options.output, chooses_best ? best_path(options.output) : "", options.log});
+  if (options.control.keep > 0 && !options.dry_run) {
+    check_kept_names(options.output, inputs, resumes(options.control, options.output));
+  }
 }
 
 }  // namespace

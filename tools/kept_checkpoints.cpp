@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <vector>
 
 #include "heddle/base/error.hpp"
 #include "heddle/formats/atomic_file.hpp"
+#include "write_rate.hpp"
 
 namespace heddle {
 
@@ -39,8 +41,7 @@ Index step_of(const std::string& name, const std::string& beginning) {
 
 std::vector<Kept> kept_before(const fs::path& beginning, Index step) {
   std::vector<Kept> kept;
-  const fs::path folder = beginning.has_parent_path() ? beginning.parent_path() : fs::path(".");
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(beginning))) {
     const Index found = step_of(entry.path().filename().string(), beginning.filename().string());
     if (found >= 0 && found < step) kept.push_back({found, entry.path()});
   }
@@ -64,6 +65,23 @@ void link_or_copy(const fs::path& file, const fs::path& name) {
 
 std::string best_path(const std::string& output) {
   return without_ending(output) + ".best" + ending;
+}
+
+void check_kept_names(const std::string& output, const std::vector<std::string>& inputs, bool resumes) {
+  const fs::path beginning = without_ending(output) + ".step-";
+  for (const std::string& input : inputs) {
+    const fs::path path = input;
+    std::error_code absent;
+    const bool in_folder = fs::equivalent(folder_of(input), folder_of(beginning), absent);
+    check<UsageError>(!in_folder || step_of(path.filename().string(), beginning.filename().string()) < 0, input,
+                      ": is named like a checkpoint that --keep writes and removes; give it or -o another name");
+  }
+  if (resumes) return;
+  std::error_code absent;
+  if (!fs::is_directory(folder_of(beginning), absent)) return;
+  const std::vector<Kept> earlier = kept_before(beginning, std::numeric_limits<Index>::max());
+  check<UsageError>(earlier.empty(), earlier.empty() ? "" : earlier.front().path.string(),
+                    ": was kept by an earlier run; go on with it (--resume), remove it, or take another -o");
 }
 
 void keep_checkpoint(const std::string& output, Index step, Index count) {

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> inputs{options.valid};
     for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
     cli::keep_inputs(inputs, {options.output, best_path(options.output), options.log});
+    if (options.control.keep > 0) check_kept_names(options.output, inputs, resumes(options.control, options.output));
     catch_usr1(options.control);
     return PretrainRun(options, arguments).run();
   });
