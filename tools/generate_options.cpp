@@ -13,7 +13,9 @@ void check_score(const cli::Arguments& arguments) {
 }
 
 void check_beam(const GenerateOptions& options, const cli::Arguments& arguments) {
-  refuse({"temperature", "top_k", "top_p", "min_p", "repetition_penalty", "num_samples"}, arguments,
+  refuse({"repetition_penalty"}, arguments,
+         ": a beam search ranks texts by the model's own probabilities; leave out this or --beam");
+  refuse({"temperature", "top_k", "top_p", "min_p", "num_samples"}, arguments,
          " has no effect with --beam, which draws nothing; leave one of them out (--n-best gives several texts)");
   refuse({"stream"}, arguments, ": a beam search knows its texts at the end only; leave out --stream or --beam");
   check<UsageError>(options.search.n_best <= options.search.beam, "--n-best ", options.search.n_best,

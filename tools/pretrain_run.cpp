@@ -89,7 +89,7 @@ void PretrainRun::describe_start() const {
 
 int PretrainRun::run() {
   if (session_->is_finished()) {
-    arguments_.say(options_.output + ": is finished; more --steps or --epochs go on with it");
+    arguments_.say(options_.output + ":" + session_->how_to_go_on());
     return 0;
   }
   describe_start();

@@ -8,8 +8,10 @@ namespace heddle {
 
 namespace {
 
-const std::set<std::string> may_change{"precision",        "steps",    "epochs", "eval_every", "eval_tokens",
-                                       "checkpoint_every", "log_every"};
+// What a run may go on with that diverged, among it.
+const std::set<std::string> may_change{"precision",     "steps",     "epochs",       "eval_every",
+                                       "eval_tokens",   "log_every", "checkpoint_every",
+                                       "learning_rate", "warmup",    "warmup_share", "final_learning_rate", "clip"};
 
 std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& provenance, const std::string& role) {
   std::vector<formats::ProvenanceInput> inputs;

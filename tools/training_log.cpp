@@ -47,16 +47,17 @@ TrainingLog::TrainingLog(const std::string& path, Index last_step) : path_(path)
 }
 
 void TrainingLog::write(const training::StepRecord& record, double matmul_rate) {
-  file_ << Json{{"step", record.step},
-                {"tokens", record.tokens},
-                {"loss", rounded(record.loss, 7)},
-                {"learning_rate", rounded(record.learning_rate, 7)},
-                {"gradient_norm", rounded(record.gradient_norm, 7)},
-                {"tokens_per_second", rounded(record.tokens_per_second, 5)},
-                {"matmul_fraction", rounded(record.flops_per_second / matmul_rate, 4)},
-                {"precision", precision() == Precision::bf16 ? "bf16" : "f32"}}
-               .dump()
-        << "\n";
+  Json step{{"step", record.step},
+            {"tokens", record.tokens},
+            {"loss", rounded(record.loss, 7)},
+            {"learning_rate", rounded(record.learning_rate, 7)},
+            {"gradient_norm", rounded(record.gradient_norm, 7)},
+            {"precision", precision() == Precision::bf16 ? "bf16" : "f32"}};
+  if (record.tokens_per_second > 0) {  // not of a step that was done before this run went on
+    step["tokens_per_second"] = rounded(record.tokens_per_second, 5);
+    step["matmul_fraction"] = rounded(record.flops_per_second / matmul_rate, 4);
+  }
+  file_ << step.dump() << "\n";
   if (!record.valid.empty()) {
     Json line{{"step", record.step}};
     for (const training::Figure& figure : record.valid) line["valid_" + figure.name] = rounded(figure.value, 7);

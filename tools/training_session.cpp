@@ -105,7 +105,8 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   for (const training::Figure& figure : record.valid) {
     note += ", validation " + spoken(figure.name) + " " + text_of(figure.value, 4);
   }
-  progress_.note(note + ", " + text_of(record.tokens_per_second, 0) + " tokens/s");
+  if (record.tokens_per_second > 0) note += ", " + text_of(record.tokens_per_second, 0) + " tokens/s";
+  progress_.note(note);
 }
 
 // The first one of an evaluation.
@@ -132,6 +133,17 @@ bool TrainingSession::is_finished() const {
   const training::TrainingState& state = trainer_.state();
   const bool all_done = state.step == total_steps() && state.reported_step == state.step;
   return state.step > 0 && (all_done || out_of_patience());
+}
+
+std::string TrainingSession::patience_note() const {
+  return concatenate(counted(options_.patience, "evaluation", "evaluations"),
+                     options_.patience == 1 ? "" : " in a row", " brought nothing better (--patience)");
+}
+
+std::string TrainingSession::how_to_go_on() const {
+  const bool gave_up = trainer_.state().step < total_steps();
+  return gave_up ? concatenate(" is finished: ", patience_note(), "; a higher --patience goes on with it")
+                 : " is finished; more --steps or --epochs go on with it";
 }
 
 std::string TrainingSession::summary() const {
@@ -193,7 +205,8 @@ int TrainingSession::run(const std::function<void()>& save_last, const std::func
   }
   arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
   if (is_finished()) {
-    arguments_.say(summary());
+    const bool gave_up = trainer_.state().step < total_steps();
+    arguments_.say(summary() + (gave_up ? concatenate("; ", patience_note()) : ""));
     return 0;
   }
   const int signal = cli::stop_requested();

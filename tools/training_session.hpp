@@ -36,6 +36,8 @@ class TrainingSession {
   Index total_steps() const { return trainer_.total_steps(); }
   // Whether there is nothing left to do.
   bool is_finished() const;
+  // Of what is finished: why, and what it takes to go on.
+  std::string how_to_go_on() const;
   // What files keep.
   const formats::History& history() const { return history_; }
   TrainingRecord record() const { return {trainer_.state(), setup_, arguments_.common().seed}; }
@@ -54,6 +56,7 @@ class TrainingSession {
   bool time_is_over() const;
   std::string deciding_figure() const;
   bool out_of_patience() const;
+  std::string patience_note() const;
   std::string summary() const;
 
   TrainingSetup setup_;

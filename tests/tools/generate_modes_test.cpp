@@ -210,7 +210,7 @@ TEST_CASE("generate: options that contradict each other are refused, and the mes
            {"--beam 4 --top-k 5", "--top-k has no effect with --beam"},
            {"--beam 4 --top-p 0.5", "--top-p has no effect with --beam"},
            {"--beam 4 --min-p 0.5", "--min-p has no effect with --beam"},
-           {"--beam 4 --repetition-penalty 2", "--repetition-penalty has no effect with --beam"},
+           {"--beam 4 --repetition-penalty 2", "a beam search ranks texts by the model's own probabilities"},
            {"--beam 4 --num-samples 2", "--num-samples has no effect with --beam"},
            {"--beam 4 --n-best 5", "--n-best 5 is more than --beam 4; raise --beam or lower --n-best"},
            {"--beam 4 --stream", "leave out --stream or --beam"},

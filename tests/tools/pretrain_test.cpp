@@ -129,8 +129,8 @@ TEST_CASE("pretrain: SIGTERM and SIGINT save and leave with 128 + N, and resumin
 TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") {
   const SmallCorpus corpus;
   corpus.must(train_command("model.h5", "--steps 10"));
-  corpus.refused(train_command("model.h5", "--steps 10 --resume --learning-rate 0.5"), 2,
-                 "--learning-rate differs from what model.h5 was trained with");
+  corpus.refused(train_command("model.h5", "--steps 10 --resume --beta2 0.5"), 2,
+                 "--beta2 differs from what model.h5 was trained with");
   corpus.refused("pretrain --train valid.h5 -o model.h5 --resume", 1, "is not the file that model.h5 was trained on");
   corpus.refused("pretrain --train train.h5 -o none.h5 --resume", 1, "none.h5");
   corpus.must("pretrain --train train.h5 --valid valid.h5 -o model.h5 --resume --steps 15");

@@ -102,10 +102,11 @@ TEST_CASE("running: checkpoints are made by the clock, and the last ones kept un
   // A kept one is a whole checkpoint, with which training goes on.
   corpus.must("cp kept.step-20.h5 again.h5 && " + train + "-q --steps 22 --resume -o again.h5");
   CHECK(corpus.weights("again.h5") == corpus.weights("kept.h5"));
-  // Those of a longer run, and other files of like names, are nobody's to delete.
-  corpus.must("touch kept.step-7.h5.txt kept.step-x.h5; " + train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
+  // Those of an earlier run would be mixed with a new one's; files of like names are nobody's to delete.
+  corpus.refused(train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5", 2, "was kept by an earlier run");
+  corpus.must("rm kept.step-*.h5; touch kept.step-7.h5.txt kept.step-x.h5; " + train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
   CHECK(corpus.must("ls kept*").out ==
-        "kept.h5\nkept.step-12.h5\nkept.step-20.h5\nkept.step-22.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
+        "kept.h5\nkept.step-12.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
 
   const std::string often = train + "-q --steps 100000 --checkpoint-every 0 --checkpoint-minutes 0.001 -o clock.h5";
   CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(often, "clock.h5", "KILL") + "'").status == 137);
@@ -146,7 +147,13 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
   const Runs corpus;
   const Outcome outcome = corpus.must(train + "--valid valid.h5 --steps 4000 --eval-every 5 --patience 2 -o m.h5");
   CHECK(contains(outcome.err, "; best validation loss"));
+  CHECK(contains(outcome.err, "; 2 evaluations in a row brought nothing better (--patience)"));
   CHECK(corpus.step_of("m.h5") < 4000);
+  const std::string again = train + "--valid valid.h5 --steps 4000 --eval-every 5 -o m.h5 --resume=auto ";
+  CHECK(contains(corpus.must(again + "--patience 2").err, "a higher --patience goes on with it"));
+  const double stopped = corpus.step_of("m.h5");
+  corpus.must(again + "--patience 3");
+  CHECK(corpus.step_of("m.h5") > stopped);
   corpus.refused(train + "--patience 2 -o m.h5", 2, "--patience has no effect without --valid");
 }
 
@@ -214,6 +221,22 @@ TEST_CASE("running: the log outlives whatever ends a run that goes on") {
   CHECK(lines_in(before) == 30);
   CHECK(corpus.run("timeout -s KILL 0.5 " + command + "--steps 1000000 --checkpoint-every 0 --log-every 1000000").status == 137);
   CHECK(read_file(corpus.path("log.jsonl")).starts_with(before));
+}
+
+TEST_CASE("running: a run that diverged can go on from its last checkpoint, with a lower rate") {
+  const Runs corpus;
+  corpus.must(train + "-q --steps 10 --optimizer sgd --schedule constant -o m.h5");
+  const std::string on = "pretrain --threads 1 --train train.h5 --resume --steps 40 -q -o m.h5 --learning-rate ";
+  corpus.must(on + "1e-4 --warmup 0 --clip 0.5");
+  CHECK(corpus.step_of("m.h5") == 40);
+}
+
+TEST_CASE("running: an input that is named like a kept checkpoint is not lost") {
+  const Runs corpus;
+  corpus.must("cp train.h5 m.step-5.h5");
+  corpus.refused("pretrain --train m.step-5.h5 --steps 10 --checkpoint-every 5 --keep 1 -o m.h5" + tiny_model, 2,
+                 "m.step-5.h5: is named like a checkpoint that --keep writes");
+  CHECK(read_file(corpus.path("m.step-5.h5")) == read_file(corpus.path("train.h5")));
 }
 
 TEST_CASE("running: SIGHUP saves and ends the run, too") {
