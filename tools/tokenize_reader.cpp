@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <tuple>
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/checksum.hpp"
 #include "heddle/formats/foreign.hpp"
+#include "heddle/tensor/threads.hpp"
 
 namespace heddle {
 
@@ -20,6 +22,45 @@ bool is_file(const std::string& name) {
   const auto type = std::filesystem::status(name, ignored).type();
   return name != "-" && type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character;
 }
+
+// An input's bytes, which are checked and summed up as they are read: of a file while the block before is worked on.
+class Blocks {
+ public:
+  Blocks(cli::Input& input, formats::Checksum& checksum)
+      : input_(input), checksum_(checksum), block_(block_bytes), ahead_(input.size() && thread_count() > 1) {
+    if (!ahead_) return;
+    spare_.resize(block_bytes);
+    read_ahead();
+  }
+
+  bool are_read_ahead() const { return ahead_; }
+
+  // Valid until the next call; empty at the end.
+  std::string_view next() {
+    if (!ahead_) return {block_.data(), read(block_)};
+    const std::size_t count = pending_.get();
+    block_.swap(spare_);
+    if (count > 0) read_ahead();
+    return {block_.data(), count};
+  }
+
+ private:
+  void read_ahead() {
+    pending_ = std::async(std::launch::async, [this] { return read(spare_); });
+  }
+
+  std::size_t read(std::vector<char>& block) {
+    const std::size_t count = input_.read(block);
+    checksum_.add(block.data(), count);
+    return count;
+  }
+
+  cli::Input& input_;
+  formats::Checksum& checksum_;
+  std::vector<char> block_, spare_;
+  const bool ahead_;
+  std::future<std::size_t> pending_;  // last, for it waits for what uses the others
+};
 
 std::string readable(const std::string& name) {
   const char* const word = name.c_str();
@@ -83,14 +124,12 @@ void TextReader::read_input(const std::string& name, TextConsumer& consumer, Doc
   cli::Input input = arguments_.open_text(name);
   places_.begin_input(input.name());
   formats::Checksum checksum;
-  std::vector<char> block(block_bytes);
-  while (const std::size_t count = input.read(block)) {
-    const std::string_view text(block.data(), count);
-    checksum.add(text.data(), text.size());
+  Blocks blocks(input, checksum);
+  for (std::string_view text = blocks.next(); !text.empty(); text = blocks.next()) {
     cutter.add(text);
-    bytes_ += static_cast<Index>(count);
+    bytes_ += static_cast<Index>(text.size());
     progress_.update(static_cast<double>(bytes_) / megabyte, total_known_ ? total_ : 0);
-    if (input.is_idle()) consumer.pause();
+    if (!blocks.are_read_ahead() && input.is_idle()) consumer.pause();
   }
   cutter.end_input();
   inputs_.push_back({"text", readable(name), input.position(), checksum.text()});
