@@ -83,7 +83,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   formats::add_input(provenance_, "model", options.from);
   add_inputs(provenance_, training_files(options.train));
   if (!options.valid.empty()) formats::add_input(provenance_, "valid", options.valid);
-  if (resumed_) resume();
+  resumed_ ? resume() : tell_of_replacement(options.output, arguments);
   settle_length(options_.setup.training, arguments);
   const auto config = base_.config<models::ModelConfig>();
   const FinetuneSettings& settings = options_.settings;

@@ -31,6 +31,7 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   if (resumed_) {
     resume(*resumed_);
   } else {
+    tell_of_replacement(options.output, arguments);
     models::ModelConfig& config = options_.model;
     const Index pieces = train_.tokens().vocab_size();
     if (config.vocab_size == 0) config.vocab_size = pieces;

@@ -1,6 +1,7 @@
 #include "resume.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "fill_in.hpp"
 
@@ -21,11 +22,25 @@ std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& prove
   return inputs;
 }
 
+formats::ModelFile open_trained(const std::string& path) {
+  const bool adapter = formats::kind_of(path) == formats::FileKind::adapter;
+  return formats::ModelFile(path, adapter ? formats::FileKind::adapter : formats::FileKind::model);
+}
+
 }  // namespace
 
+void tell_of_replacement(const std::string& path, const cli::Arguments& arguments) {
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(path, absent)) return;
+  try {
+    if (!open_trained(path).has_training()) return;
+    arguments.say(path + ": holds an earlier run, which this one will replace (--resume would go on with it)");
+  } catch (const DataError&) {  // another file, or a damaged one
+  }
+}
+
 formats::ModelFile open_to_resume(const std::string& path) {
-  const bool adapter = formats::kind_of(path) == formats::FileKind::adapter;
-  formats::ModelFile file(path, adapter ? formats::FileKind::adapter : formats::FileKind::model);
+  formats::ModelFile file = open_trained(path);
   check<DataError>(file.has_training(), path, ": holds no training state to resume from; train anew to another -o");
   return file;
 }

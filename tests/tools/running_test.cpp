@@ -231,6 +231,14 @@ TEST_CASE("running: a run that diverged can go on from its last checkpoint, with
   CHECK(corpus.step_of("m.h5") == 40);
 }
 
+TEST_CASE("running: a new run tells which earlier one it replaces") {
+  const Runs corpus;
+  const std::string told = "m.h5: holds an earlier run, which this one will replace";
+  CHECK_FALSE(contains(corpus.must(train + "--steps 5 -o m.h5").err, told));
+  CHECK(contains(corpus.must(train + "--steps 5 -o m.h5").err, told));
+  CHECK_FALSE(contains(corpus.must(train + "--steps 8 --resume=auto -o m.h5").err, told));
+}
+
 TEST_CASE("running: an input that is named like a kept checkpoint is not lost") {
   const Runs corpus;
   corpus.must("cp train.h5 m.step-5.h5");
