@@ -8,7 +8,6 @@
 #include <iomanip>
 #include <iostream>
 
-#include "heddle/cli/values.hpp"
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
@@ -114,9 +113,9 @@ void add_disk(const DryRun& run, Estimate& result) {
   result.disk_bytes = kept * result.checkpoint_bytes + (run.evaluates ? weights : 0);
 }
 
-double checkpoint_seconds(const DryRun& run, const Estimate& result) {
+double checkpoints(const DryRun& run, const Estimate& result) {
   const Index every = run.plan.training.checkpoint_every;
-  return (every > 0 ? times(result.steps, every) : 1) * result.checkpoint_bytes / measure_write_rate(folder_of(run.output));
+  return every > 0 ? times(result.steps, every) : 1;
 }
 
 // "1:30:00", at least five minutes and rounded up to whole ones.
@@ -156,10 +155,10 @@ void print_memory(const Estimate& result) {
   }
 }
 
-// The time that a job needs; where the run stops by itself before its end, the time until then.
+// The time that a job needs; where the run stops by itself before its end, after a step at least, the time until then.
 double job_seconds(const Estimate& result, const RunControl& control) {
-  const double all = 1.25 * result.seconds;
-  return control.max_time.empty() ? all : std::min(all, cli::parse_duration(control.max_time) + 60);
+  const double all = 1.25 * result.seconds, most = max_seconds(control);
+  return most == 0 ? all : std::min(all, most + 60 + 2 * result.seconds_per_step + 2 * result.seconds_to_save);
 }
 
 void print(const Estimate& result, Index threads, const RunControl& control) {
@@ -197,7 +196,9 @@ Estimate estimate(DryRun run) {
   }
   result.memory_bytes = result.memory.total();
   add_disk(run, result);
-  result.seconds = static_cast<double>(result.steps) * result.seconds_per_step + checkpoint_seconds(run, result);
+  result.seconds_to_save = result.checkpoint_bytes / measure_write_rate(folder_of(run.output));
+  result.seconds = static_cast<double>(result.steps) * result.seconds_per_step +
+                   checkpoints(run, result) * result.seconds_to_save;
   if (run.evaluates) result.seconds += times(result.steps, eval_every) * run.evaluation.parts * evaluation;
   return result;
 }
@@ -205,6 +206,7 @@ Estimate estimate(DryRun run) {
 }  // namespace
 
 void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
+  (void)max_seconds(run.control);  // what is wrong with it is told at once
   const Estimate result = estimate(run);
   if (json) {
     std::cout << formats::to_json(result).dump() << "\n";

@@ -39,7 +39,7 @@ struct Estimate {
   double seconds_per_step = 0;
   bool measured = false;
   Index steps = 0;
-  double seconds = 0;
+  double seconds = 0, seconds_to_save = 0;
   double checkpoint_bytes = 0, disk_bytes = 0;
 
   template <class Self, class Visitor>
@@ -53,6 +53,7 @@ struct Estimate {
             self.measured);
     visitor(Field("steps", "steps in all"), self.steps);
     visitor(Field("seconds", "of the whole run, with evaluations and checkpoints"), self.seconds);
+    visitor(Field("seconds_to_save", "of a checkpoint"), self.seconds_to_save);
     visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
     visitor(Field("disk_bytes", "most that the files take at a time, a checkpoint that is being written included"),
             self.disk_bytes);

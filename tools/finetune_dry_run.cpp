@@ -29,7 +29,8 @@ class FinetuneTrial : public Trial {
 
 }  // namespace
 
-void finetune_dry_run(const FinetuneOptions& options, const cli::Arguments& arguments) {
+void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) {
+  settle_length(options.setup.training, arguments);
   const formats::ModelFile base(options.from);
   const auto config = base.config<models::ModelConfig>();
   const std::unique_ptr<Lesson> lesson = make_lesson(options, config, base.tokenizer(), arguments);

@@ -7,6 +7,6 @@
 namespace heddle {
 
 // Prints it. Reads the data, and of the model its configuration and tokenizer.
-void finetune_dry_run(const FinetuneOptions& options, const cli::Arguments& arguments);
+void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -81,7 +81,8 @@ void check_kept_names(const std::string& output, const std::vector<std::string>&
   if (!fs::is_directory(folder_of(beginning), absent)) return;
   const std::vector<Kept> earlier = kept_before(beginning, std::numeric_limits<Index>::max());
   check<UsageError>(earlier.empty(), earlier.empty() ? "" : earlier.front().path.string(),
-                    ": was kept by an earlier run; go on with it (--resume), remove it, or take another -o");
+                    ": was kept by an earlier run, with which --resume goes on where ", output,
+                    " is there; else remove it, or take another -o");
 }
 
 void keep_checkpoint(const std::string& output, Index step, Index count) {

@@ -142,8 +142,9 @@ std::vector<training::Figure> LabelledLesson::evaluate(const models::TaskModel& 
   return judge(*valid_, model.task(), labels_, answers, how).figures;
 }
 
-EvaluationSample LabelledLesson::sample_evaluation(training::Plan& plan, const models::ModelConfig&) {
+EvaluationSample LabelledLesson::sample_evaluation(training::Plan& plan, const models::ModelConfig& model) {
   if (!valid_) return {};
+  (void)encode(model);  // what is wrong with the rest is told all the same
   const Index batch_size = plan.training.batch_size;
   const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
   const Fold sample{.folds = all / most, .fold = 0, .seed = 0};

@@ -12,7 +12,7 @@ namespace {
 // What a run may go on with that diverged, among it.
 const std::set<std::string> may_change{"precision",     "steps",     "epochs",       "eval_every",
                                        "eval_tokens",   "log_every", "checkpoint_every",
-                                       "learning_rate", "warmup",    "warmup_share", "final_learning_rate", "clip"};
+                                       "learning_rate", "warmup",    "final_learning_rate", "clip"};
 
 std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& provenance, const std::string& role) {
   std::vector<formats::ProvenanceInput> inputs;
@@ -34,7 +34,7 @@ void tell_of_replacement(const std::string& path, const cli::Arguments& argument
   if (!std::filesystem::is_regular_file(path, absent)) return;
   try {
     if (!open_trained(path).has_training()) return;
-    arguments.say(path + ": holds an earlier run, which this one will replace (--resume would go on with it)");
+    arguments.say(path + ": holds an earlier run, which this one will replace");
   } catch (const DataError&) {  // another file, or a damaged one
   }
 }
@@ -48,6 +48,11 @@ formats::ModelFile open_to_resume(const std::string& path) {
 void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
                const std::string& path) {
   take_over(setup, record.setup, arguments, path, may_change);
+  const training::ScheduleOptions& schedule = setup.schedule;
+  check<UsageError>(!arguments.given("learning_rate") || arguments.given("final_learning_rate") ||
+                        schedule.final_learning_rate <= schedule.learning_rate,
+                    "--learning-rate ", schedule.learning_rate, " is less than the --final-learning-rate ",
+                    schedule.final_learning_rate, " that ", path, " was trained with; give that, too");
   const Index seed = arguments.common().seed;
   check<UsageError>(seed == record.seed, "--seed = ", seed, " differs from ", record.seed, " that ", path,
                     " was trained with");

@@ -55,6 +55,9 @@ struct RunControl {
 // Whether there is a run to go on with: its file, for auto, exists.
 bool resumes(const RunControl& control, const std::string& output);
 
+// --max-time, 0 without. Throws UsageError for what is no time.
+double max_seconds(const RunControl& control);
+
 // From here on SIGUSR1 asks for what the command line says; where it comes before there is something to save, for a
 // checkpoint as soon as there is.
 void catch_usr1(const RunControl& control);

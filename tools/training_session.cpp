@@ -9,7 +9,6 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
-#include "heddle/cli/values.hpp"
 #include "heddle/formats/atomic_file.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -26,14 +25,6 @@ std::string text_of(double number, int digits) {
 
 // What BSD's sysexits.h calls a temporary failure: run it again.
 constexpr int status_of_time = 75;
-
-double seconds_of(const std::string& max_time) {
-  try {
-    return cli::parse_duration(max_time);
-  } catch (const UsageError& error) {
-    throw UsageError(concatenate("--max-time: ", error.what()));
-  }
-}
 
 double most_memory() {
   rusage usage{};
@@ -60,7 +51,7 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
       arguments_(arguments),
       matmul_rate_(measure_matmul_rate()),
       progress_(arguments, "steps"),
-      max_seconds_(options.control.max_time.empty() ? 0 : seconds_of(options.control.max_time)) {
+      max_seconds_(max_seconds(options.control)) {
   // Fails before the work rather than after it where the file cannot be written.
   { const formats::AtomicFile attempt(options.output); }
   if (setup.schedule.warmup >= total_steps()) {
@@ -141,9 +132,11 @@ std::string TrainingSession::patience_note() const {
 }
 
 std::string TrainingSession::how_to_go_on() const {
-  const bool gave_up = trainer_.state().step < total_steps();
-  return gave_up ? concatenate(" is finished: ", patience_note(), "; a higher --patience goes on with it")
-                 : " is finished; more --steps or --epochs go on with it";
+  const std::string more = "more --steps or --epochs";
+  if (!out_of_patience()) return " is finished; " + more + " go on with it";
+  const bool all_done = trainer_.state().step == total_steps();
+  return concatenate(" is finished: ", patience_note(), "; a higher --patience",
+                     all_done ? " and " + more + " go" : " goes", " on with it");
 }
 
 std::string TrainingSession::summary() const {
@@ -205,8 +198,7 @@ int TrainingSession::run(const std::function<void()>& save_last, const std::func
   }
   arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
   if (is_finished()) {
-    const bool gave_up = trainer_.state().step < total_steps();
-    arguments_.say(summary() + (gave_up ? concatenate("; ", patience_note()) : ""));
+    arguments_.say(summary() + (out_of_patience() ? "; " + patience_note() : ""));
     return 0;
   }
   const int signal = cli::stop_requested();

@@ -169,6 +169,8 @@ TEST_CASE("options: a flag that is on by default can be turned off as --help sho
   write_file(folder / "run.ini", "\xEF\xBB\xBFno-bias = true\n");
   CHECK_FALSE(read({"--config", folder / "run.ini"}).shape.bias);
   CHECK(read({"--config", folder / "run.ini", "--bias"}).shape.bias);
+  write_file(folder / "run.ini", "no-bias = true\nbias = true\n");
+  CHECK(read({"--config", folder / "run.ini"}).shape.bias);
   const Variable bias("HEDDLE_NO_BIAS", "true");
   CHECK_FALSE(read({}).shape.bias);
 }

@@ -92,6 +92,14 @@ TEST_CASE("dry run: evaluations on many examples count whole, though only some a
   };
   // An evaluation takes a third of the time that as many examples take to learn from; there are three of each.
   const double alone = seconds(""), evaluated = seconds(" --valid many.tsv");
+  const std::string tuned = "finetune --from base.h5 --train texts.tsv --valid many.tsv --dry-run ";
+  CHECK(corpus.must(tuned + "--overlong truncate --steps 7 --json").out.find("\"steps\":7,") != std::string::npos);
+  corpus.refused(tuned + "--overlong truncate --max-time soon", 2, "--max-time: ");
+  std::string few;
+  for (int i = 0; i < 600; ++i) few += i % 2 == 0 ? "cat\tthe cat\n" : "king\tthe king\n";
+  write_file(corpus.path("few.tsv"), few);
+  write_file(corpus.path("late.tsv"), few + "cat\t" + std::string(9000, 'x') + "\n");
+  corpus.refused("finetune -q --from base.h5 --train few.tsv --valid late.tsv --dry-run", 1, "late.tsv:601");
   CHECK(evaluated > 3 * alone);
   CHECK(evaluated < 60 * alone);
 }

@@ -227,8 +227,16 @@ TEST_CASE("running: a run that diverged can go on from its last checkpoint, with
   const Runs corpus;
   corpus.must(train + "-q --steps 10 --optimizer sgd --schedule constant -o m.h5");
   const std::string on = "pretrain --threads 1 --train train.h5 --resume --steps 40 -q -o m.h5 --learning-rate ";
-  corpus.must(on + "1e-4 --warmup 0 --clip 0.5");
+  corpus.must(on + "1e-4 --warmup 0 --clip 0.5 --log log.jsonl --log-every 1");
   CHECK(corpus.step_of("m.h5") == 40);
+  const auto log = json_lines(read_file(corpus.path("log.jsonl")));
+  REQUIRE(log.size() == 30);
+  for (const auto& line : log) CHECK(line["learning_rate"].get<double>() == doctest::Approx(1e-4));
+  corpus.refused("pretrain --threads 1 --train train.h5 --resume --steps 60 -q -o m.h5 --warmup-share 0.5", 2,
+                 "--warmup-share differs from what m.h5 was trained with");
+  corpus.must(train + "-q --steps 5 --final-learning-rate 1e-3 -o f.h5");
+  corpus.refused("pretrain --threads 1 --train train.h5 --resume --steps 9 -q -o f.h5 --learning-rate 1e-5", 2,
+                 "--learning-rate 1e-05 is less than the --final-learning-rate 0.001 that f.h5 was trained with");
 }
 
 TEST_CASE("running: a new run tells which earlier one it replaces") {

@@ -75,7 +75,7 @@ void Arguments::parse(OptionTable& table) {
   add_shared(table);
   const CommandLine line = parse_command_line(words_, table);
   for (const auto& [name, texts] : line.values) {
-    if (const Option* const option = table.find(name); !option->in_files) set({option, false}, texts, "--" + name);
+    if (const Option& option = *table.find(name); !option.in_files) set(option, texts, "--" + name);
   }
   answer_requests(table);
   check<UsageError>(line.unknown.empty(), "unknown option ", line.unknown, table.suggestion(line.unknown), " (", tool(),
@@ -83,7 +83,7 @@ void Arguments::parse(OptionTable& table) {
   read_config(table);
   read_environment(table);
   for (const auto& [name, texts] : line.values) {
-    if (const Option* const option = table.find(name); option->in_files) set({option, false}, texts, "--" + name);
+    if (const Option& option = *table.find(name); option.in_files) set(option, texts, "--" + name);
   }
   assign_operands(line.operands);
 }
@@ -103,16 +103,18 @@ void Arguments::read_config(const OptionTable& table) {
   std::map<std::string, std::vector<std::string>> values;
   std::map<std::string, Index> lines;
   for (const Setting& setting : parse_config(read_all(file), file.name())) {
-    const Option* option = table.addressed(setting.name).option;
+    const Addressed to = table.addressed(setting.name);
+    const Option* const option = to.option;
     check<UsageError>(option != nullptr, file.name(), ":", setting.line, ": unknown option ", setting.name,
                       table.suggestion(setting.name));
     check<UsageError>(option->in_files, file.name(), ":", setting.line, ": ", setting.name,
                       " is for the command line; it cannot stand in a file");
-    lines.emplace(dashed(setting.name), setting.line);
-    values[dashed(setting.name)].push_back(setting.value);
+    const std::string where = concatenate(file.name(), ":", setting.line, ": ", dashed(setting.name));
+    lines.emplace(option->field.option(), setting.line);
+    values[option->field.option()].push_back(to.meant(setting.value, where));
   }
   for (const auto& [name, texts] : values) {
-    set(table.addressed(name), texts, concatenate(file.name(), ":", lines[name], ": ", name));
+    set(*table.find(name), texts, concatenate(file.name(), ":", lines[name], ": ", name));
   }
 }
 
@@ -123,18 +125,18 @@ void Arguments::read_environment(const OptionTable& table) {
       if (negated && option.kind != OptionKind::flag) continue;
       const std::string variable = variable_of((negated ? "no_" : "") + option.field.name);
       const char* const text = std::getenv(variable.c_str());
-      if (text != nullptr) set({&option, negated}, {text}, variable);
+      if (text != nullptr) set(option, {Addressed{&option, negated}.meant(text, variable)}, variable);
     }
   }
 }
 
-void Arguments::set(const Addressed& to, const std::vector<std::string>& texts, const std::string& where) {
+void Arguments::set(const Option& option, const std::vector<std::string>& texts, const std::string& where) {
   try {
-    to.option->set(to.meant(texts));
+    option.set(texts);
   } catch (const UsageError& error) {
     throw UsageError(where + ": " + error.what());
   }
-  given_.insert(to.option->field.option());
+  given_.insert(option.field.option());
 }
 
 // Fills operands from the left, leaving later ones the words that they need.

@@ -115,7 +115,7 @@ class Arguments {
   void answer_requests(const OptionTable& table) const;
   void read_config(const OptionTable& table);
   void read_environment(const OptionTable& table);
-  void set(const Addressed& to, const std::vector<std::string>& texts, const std::string& where);
+  void set(const Option& option, const std::vector<std::string>& texts, const std::string& where);
   void assign_operands(const std::vector<std::string>& words);
   struct Threads {
     Index count;

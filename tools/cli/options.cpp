@@ -39,11 +39,13 @@ Addressed OptionTable::addressed(std::string_view name) const {
   return {flag != nullptr && flag->kind == OptionKind::flag ? flag : nullptr, true};
 }
 
-std::vector<std::string> Addressed::meant(std::vector<std::string> texts) const {
-  if (negated) {
-    for (std::string& text : texts) text = parse_bool(text) ? "false" : "true";
+std::string Addressed::meant(const std::string& text, const std::string& where) const {
+  if (!negated) return text;
+  try {
+    return parse_bool(text) ? "false" : "true";
+  } catch (const UsageError& error) {
+    throw UsageError(where + ": " + error.what());
   }
-  return texts;
 }
 
 std::vector<std::string> OptionTable::groups() const {

@@ -48,8 +48,8 @@ struct Addressed {
   const Option* option;  // null where there is none
   bool negated;
 
-  // The texts that the option takes. Throws UsageError for a negation that is neither true nor false.
-  std::vector<std::string> meant(std::vector<std::string> texts) const;
+  // The text that the option takes. Throws UsageError, "WHERE: ...", for a negation that is neither true nor false.
+  std::string meant(const std::string& text, const std::string& where) const;
 };
 
 // Names of options that the user set, dashed.
