@@ -68,6 +68,7 @@ void TrainingSession::resume(const formats::ModelFile& file, const training::Tra
   trainer_.state() = progress;
   history_ = file.history();
   saved_step_ = progress.step;
+  keep_last();  // which what ended the run may have prevented
   if (is_finished()) return;
   const formats::TensorGroup stored = file.training_tensors();
   check<DataError>(!stored.tensors().empty() || moments().empty(), options_.output, ": was finished after ",
@@ -153,6 +154,10 @@ void TrainingSession::save_last(const std::function<void()>& save) {
   save();
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
+  keep_last();
+}
+
+void TrainingSession::keep_last() const {
   const Index keep = options_.control.keep;
   if (keep > 0 && saved_step_ > 0) keep_checkpoint(options_.output, saved_step_, keep);
 }

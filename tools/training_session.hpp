@@ -52,6 +52,7 @@ class TrainingSession {
   training::Hooks hooks(const std::function<void()>& save_last, const std::function<void()>& save_best);
   void on_step(const training::StepRecord& record);
   void save_last(const std::function<void()>& save);
+  void keep_last() const;
   bool checkpoint_is_due() const;
   bool time_is_over() const;
   std::string deciding_figure() const;

@@ -102,6 +102,9 @@ TEST_CASE("running: checkpoints are made by the clock, and the last ones kept un
   // A kept one is a whole checkpoint, with which training goes on.
   corpus.must("cp kept.step-20.h5 again.h5 && " + train + "-q --steps 22 --resume -o again.h5");
   CHECK(corpus.weights("again.h5") == corpus.weights("kept.h5"));
+  // What was saved but not yet kept when the run was killed is kept when it goes on.
+  corpus.must("rm kept.step-22.h5 && " + train + "-q --steps 22 --keep 2 --resume -o kept.h5");
+  CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-20.h5\nkept.step-22.h5\n");
   // Those of an earlier run would be mixed with a new one's; files of like names are nobody's to delete.
   corpus.refused(train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5", 2, "was kept by an earlier run");
   corpus.must("rm kept.step-*.h5; touch kept.step-7.h5.txt kept.step-x.h5; " + train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
