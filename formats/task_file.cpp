@@ -12,6 +12,7 @@ namespace heddle::formats {
 namespace {
 
 constexpr const char *task_part = "task", *adapters_part = "adapters", *base_part = "base";
+constexpr std::string_view task_prefix = "task/";  // of the head's weights
 
 ParameterSource mapped(const ModelFile& file) {
   const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
@@ -182,13 +183,15 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   if (options.resumed != nullptr) check_undamaged(*options.resumed);
   const ParameterSource fresh(options.seed);
   const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
-    return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
+    const std::string& name = declaration.names[0];
+    const bool stays = options.rate(name) == 0 && !name.starts_with(task_prefix);
+    return stays ? mapped(file)(declaration) : read_copy(file, declaration);
   };
   const ParameterSource source =
       ParameterSource::given([&](const Declaration& declaration) {
         const std::string& name = declaration.names[0];
         if (options.resumed != nullptr && options.resumed->weights().has(name)) return of_file(*options.resumed, declaration);
-        if (!base.weights().has(name) || name.starts_with("task/")) return fresh(declaration);
+        if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
         return of_file(base, declaration);
       }).trained_at(options.rate).adapted(options.adapters);
   auto config = base.config<models::ModelConfig>();
@@ -211,7 +214,7 @@ void save_adapter(const std::string& path, const SavedTask& saved, const LowRank
   std::vector<NamedTensor> trained;
   for (const Parameter& parameter : saved.model.parameters().all()) {
     if (parameter.is_trained() || parameter.name.find("/lora/") != std::string::npos ||
-        parameter.name.starts_with("task/")) {
+        parameter.name.starts_with(task_prefix)) {
       trained.push_back({parameter.name, parameter.value()});
     }
   }

@@ -1,5 +1,8 @@
 #include "heddle/models/task_model.hpp"
 
+#include <bit>
+#include <cstdint>
+
 #include "heddle/models/encoder.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/ops/pooling.hpp"
@@ -39,6 +42,10 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
   } else {
     classifier_.emplace(scope, width, outputs_of(task));
   }
+  if (task.naive_bayes == 0) return;
+  check<UsageError>(std::has_single_bit(static_cast<std::uint64_t>(task.naive_bayes)), "naive_bayes = ", task.naive_bayes,
+                    " is not a power of two");
+  naive_bayes_.emplace(scope / "naive_bayes", task.naive_bayes, outputs_of(task));
 }
 
 Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {
