@@ -21,14 +21,20 @@ ParameterSource mapped(const ModelFile& file) {
   });
 }
 
+[[noreturn]] void refuse_damaged(const ModelFile& file, const char* part, const Error& error) {
+  throw DataError(
+      concatenate(file.file().path(), ": /", part, ": ", error.what(), ". The file is damaged or not heddle's"));
+}
+
 // What make() gives; that it cannot be is the fault of this part of the file.
 template <class Make>
 auto guarded(const ModelFile& file, const char* part, const Make& make) {
   try {
     return make();
   } catch (const UsageError& error) {
-    throw DataError(
-        concatenate(file.file().path(), ": /", part, ": ", error.what(), ". The file is damaged or not heddle's"));
+    refuse_damaged(file, part, error);
+  } catch (const ShapeError& error) {
+    refuse_damaged(file, part, error);
   }
 }
 

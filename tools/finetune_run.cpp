@@ -130,8 +130,9 @@ void FinetuneRun::save(const std::string& path, Keep keep) const {
 void FinetuneRun::describe() const {
   const Parameters& parameters = loaded_->model->parameters();
   const Index trained = parameters.trained_count();
-  const auto share = static_cast<double>(trained) / static_cast<double>(parameters.count());
-  arguments_.say(concatenate(lesson_->summary(), ", ", grouped(trained), " of ", grouped(parameters.count()),
+  const Index all = loaded_->model->network_count();
+  const auto share = static_cast<double>(trained) / static_cast<double>(all);
+  arguments_.say(concatenate(lesson_->summary(), ", ", grouped(trained), " of ", grouped(all),
                              " parameters are trained (", std::round(share * 1000) / 10, " %)"));
 }
 

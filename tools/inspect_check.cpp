@@ -51,7 +51,13 @@ void check_vocabulary(const formats::ModelFile& file) {
 
 std::vector<std::string> verify_model(const formats::ModelFile& file) {
   formats::Problems problems;
-  problems.watch([&] { check_shapes(file, problems); });
+  problems.watch([&] {
+    try {
+      check_shapes(file, problems);
+    } catch (const UsageError& error) {
+      throw DataError(concatenate(file.file().path(), ": ", error.what(), ". The file is damaged or not heddle's"));
+    }
+  });
   problems.watch([&] { check_vocabulary(file); });
   problems.add(file.verify());
   return problems.list();

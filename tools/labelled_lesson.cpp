@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "heddle/tensor/threads.hpp"
 #include "heddle/training/naive_bayes.hpp"
 #include "training_files.hpp"
 
@@ -54,6 +55,7 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
   const FinetuneSettings& settings = options.settings;
   const TaskInput input = task_input(settings);
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
+  for (const TaskData& file : files) text_bytes_ += text_bytes(file);
   labels_ = labels_in(joined(files), settings.task);
   check<UsageError>(options.setup.training.label_smoothing == 0 || task().has_classes(), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
@@ -76,7 +78,7 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
 models::TaskConfig LabelledLesson::task() const {
   const FinetuneSettings& settings = options_.settings;
   models::TaskConfig config{.task = settings.task, .pooling = settings.pooling, .labels = labels_.names()};
-  if (settings.naive_bayes) config.naive_bayes = training::naive_bayes_rows(train_.size(), labels_.size());
+  if (settings.naive_bayes) config.naive_bayes = training::naive_bayes_rows(text_bytes_, labels_.size());
   config.two_texts = settings.task == Task::pair;
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
@@ -116,8 +118,7 @@ void LabelledLesson::count_naive_bayes(const heads::NaiveBayes& head,
                                        std::span<const data::TaskExample> examples) const {
   const auto shares = options_.settings.class_weights == ClassWeights::balanced ? training::ClassShares::equal
                                                                                : training::ClassShares::as_counted;
-  const auto [weight, bias] = training::count_naive_bayes(examples, head.rows(), head.classes(), shares);
-  head.set(weight, bias);
+  head.set(training::count_naive_bayes(examples, head.rows(), head.classes(), shares));
 }
 
 // Of encoders; decoders mask nothing.
@@ -130,7 +131,7 @@ std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel
   const FinetuneSettings& settings = options_.settings;
   std::vector<data::TaskExample> examples = encode(model.body().config());
   std::vector<double> weights = class_weights(examples);
-  if (model.naive_bayes()) count_naive_bayes(*model.naive_bayes(), examples);
+  if (model.naive_bayes() && !Simulation::active()) count_naive_bayes(*model.naive_bayes(), examples);
   training::TaskObjective::Evaluate judge_model;
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
   const bool lower = settings.metric == "mean_squared_error";

@@ -31,6 +31,7 @@ class LabelledLesson : public Lesson {
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
+  std::size_t text_bytes_ = 0;  // of all --train, with the fold that is left out
   std::vector<TaskData> train_files_, valid_files_;  // whose lines messages name
   TaskData train_;
   std::optional<TaskData> valid_;

@@ -25,6 +25,8 @@ class TaskModel {
 
   // Of classify and pair, where the task has it: to be added to the rows of of_sequences().
   const std::optional<heads::NaiveBayes>& naive_bayes() const { return naive_bayes_; }
+  // Numbers in the parameters, but for that table.
+  Index network_count() const;
 
   // classify, pair and regress: a row for each sequence, [batch, classes]
   Variable of_sequences(const Sequences& sequences, const Pass& pass = {}) const;

@@ -8,21 +8,21 @@
 
 namespace heddle::training {
 
-struct NaiveBayesTable {
-  std::vector<Real> weight, bias;  // [rows * classes], [classes]
-};
-
+// How likely classes are of which there are more or fewer examples.
 enum class ClassShares { as_counted, equal };
 
-// p(f | c) = (n_fc + 1) / sum_g (n_gc + 1) over the features g that any example has, with n_fc the examples of class c
-// that have f; p(c) is the share of the class, or the same for all.
+// The table of all examples, [rows * classes], with
+//   p(f | c) = (w_c n_fc + 1) / sum_g (w_c n_gc + 1),  w_c = n / (classes n_c)
+// over the features g that any example has, where n_fc of the n_c examples of class c have f. So weighed, one example
+// of a rare class says as much for it as several do for a frequent one, and what is seldom says little of any.
 // k, at most 1, maximises the likelihood of the labels of each tenth of the examples by the counts of the others: naive
-// Bayes takes its features for independent, and is far too sure with k = 1. Parts of one text are in one tenth.
-// Preconditions: rows is a power of two; every example has a label.
-NaiveBayesTable count_naive_bayes(std::span<const data::TaskExample> examples, Index rows, Index classes,
-                                   ClassShares shares);
+// Bayes takes its features for independent, and is far too sure with k = 1. Copies of a text, and parts of one, are in
+// one tenth. Of many examples k is found on some. Preconditions: rows is a power of two; every example has a label.
+std::vector<Real> count_naive_bayes(std::span<const data::TaskExample> examples, Index rows, Index classes,
+                                    ClassShares shares);
 
-// Rows enough for the features of so many texts, while the table has at most 2^22 numbers.
-Index naive_bayes_rows(Index examples, Index classes);
+// Rows for the features of texts of so many bytes, while the table has at most 2^23 numbers. Throws UsageError for more
+// than 8192 classes.
+Index naive_bayes_rows(std::size_t bytes, Index classes);
 
 }  // namespace heddle::training

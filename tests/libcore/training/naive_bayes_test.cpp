@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "heddle/base/error.hpp"
 #include "heddle/base/random.hpp"
 #include "heddle/data/text_features.hpp"
 #include "heddle/heads/naive_bayes.hpp"
@@ -65,25 +66,26 @@ std::set<Feature> features_by_hand(const data::TaskExample& example) {
   return features;
 }
 
-// log p(c) + sum_f log p(f | c) by naive Bayes of these examples, over the features that any of them has; not centred.
-std::vector<double> evidence_by_hand(const std::vector<const data::TaskExample*>& counted, const data::TaskExample& asked,
-                                     Index classes, ClassShares shares) {
+// sum_f log p(f | c) by naive Bayes of these examples, over the features that any of them has; not centred.
+std::vector<double> evidence_by_hand(const std::vector<data::TaskExample>& counted, const data::TaskExample& asked,
+                                     Index classes) {
   std::map<Feature, std::vector<double>> counts;
-  std::vector<double> of_classes(static_cast<std::size_t>(classes), 1.0), sums(of_classes.size(), 0.0), result;
-  for (const data::TaskExample* example : counted) {
-    const auto label = static_cast<std::size_t>(example->label);
+  std::vector<double> of_classes(static_cast<std::size_t>(classes), 0.0), sums(of_classes.size(), 0.0), result;
+  for (const data::TaskExample& example : counted) {
+    const auto label = static_cast<std::size_t>(example.label);
     of_classes[label] += 1;
-    for (const Feature& feature : features_by_hand(*example)) {
+    for (const Feature& feature : features_by_hand(example)) {
       std::vector<double>& of_feature = counts[feature];
       of_feature.resize(of_classes.size(), 0.0);
       of_feature[label] += 1;
     }
   }
   for (std::size_t c = 0; c < sums.size(); ++c) {
-    for (const auto& [feature, of_feature] : counts) sums[c] += of_feature[c] + 1;
-    double sum = shares == ClassShares::equal ? 0 : std::log(of_classes[c]);
+    const double weight = static_cast<double>(counted.size()) / static_cast<double>(classes) / of_classes[c];
+    for (const auto& [feature, of_feature] : counts) sums[c] += weight * of_feature[c] + 1;
+    double sum = 0;
     for (const Feature& feature : features_by_hand(asked)) {
-      if (counts.contains(feature)) sum += std::log((counts.at(feature)[c] + 1) / sums[c]);
+      if (counts.contains(feature)) sum += std::log((weight * counts.at(feature)[c] + 1) / sums[c]);
     }
     result.push_back(sum);
   }
@@ -98,8 +100,7 @@ double scale_between(const std::vector<Real>& evidence, const std::vector<double
 struct Counted {
   explicit Counted(const std::vector<data::TaskExample>& examples, Index classes, ClassShares shares)
       : parameters(ParameterSource::unset()), head(Scope(parameters, "bayes"), rows, classes) {
-    const auto [weight, bias] = training::count_naive_bayes(examples, rows, classes, shares);
-    head.set(weight, bias);
+    head.set(training::count_naive_bayes(examples, rows, classes, shares));
   }
   std::vector<Real> operator()(const data::TaskExample& example) const {
     return head(data::text_features(example.sequence, rows));
@@ -132,14 +133,11 @@ TEST_CASE("naive Bayes: evidence is that of counts by hand, but for a scale") {
       CAPTURE(classes);
       const std::vector<data::TaskExample> examples = examples_of(300, classes), others = examples_of(340, classes);
       const Counted counted(examples, classes, shares);
-      std::vector<const data::TaskExample*> all;
-      for (const data::TaskExample& example : examples) all.push_back(&example);
-      const double scale =
-          scale_between(counted(others.back()), evidence_by_hand(all, others.back(), classes, shares));
+      const double scale = scale_between(counted(others.back()), evidence_by_hand(examples, others.back(), classes));
       CHECK(scale > 0);
       CHECK(scale < 1);
       for (std::size_t i = 300; i < others.size(); ++i) {
-        const std::vector<double> by_hand = evidence_by_hand(all, others[i], classes, shares);
+        const std::vector<double> by_hand = evidence_by_hand(examples, others[i], classes);
         const std::vector<Real> evidence = counted(others[i]);
         double sum = 0;
         for (std::size_t c = 0; c < by_hand.size(); ++c) {
@@ -171,41 +169,75 @@ TEST_CASE("naive Bayes: the scale suits texts that were not counted") {
   CHECK(loss(1) < loss(1.4));
 }
 
-TEST_CASE("naive Bayes: what says nothing of the class weighs nothing, and what says all weighs as counted") {
+TEST_CASE("naive Bayes: what says all weighs as counted, and what was never seen nothing") {
   std::vector<data::TaskExample> examples = examples_of(200, 2);
-  for (std::size_t i = 0; i < examples.size(); ++i) examples[i].label = static_cast<TokenId>(i % 2);
-  for (data::TaskExample& example : examples) example.sequence = framed({9});
-  const Counted nothing(examples, 2, ClassShares::as_counted);
-  for (const Real x : nothing(examples[0])) CHECK(std::abs(x) < 0.02);
-
-  for (data::TaskExample& example : examples) example.sequence = framed({20 + example.label});
-  const Counted everything(examples, 2, ClassShares::as_counted);
-  CHECK(everything(examples[0])[0] - everything(examples[0])[1] == doctest::Approx(std::log(101.0)));
-  // Features that were never seen say nothing.
-  data::TaskExample unseen = examples[0];
-  unseen.sequence = framed({30, 31});
-  for (const Real x : everything(unseen)) CHECK(x == 0);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    examples[i].label = static_cast<TokenId>(i % 2);
+    examples[i].sequence = framed({20 + examples[i].label, static_cast<TokenId>(1000 + i)});
+  }
+  const Counted counted(examples, 2, ClassShares::as_counted);
+  data::TaskExample asked = examples[0];
+  asked.sequence = framed({20});
+  CHECK(counted(asked)[0] - counted(asked)[1] == doctest::Approx(std::log(101.0)));
+  asked.sequence = framed({30, 31});
+  for (const Real x : counted(asked)) CHECK(x == 0);
 }
 
-TEST_CASE("naive Bayes: parts of one text are held out together") {
-  // Each text has a token of its own, and two parts. Had one part been counted where the other is asked, that token would
-  // say everything.
+TEST_CASE("naive Bayes: what is learned of one text says nothing of others, be it in parts or in copies") {
+  // Each text has a token of its own, and occurs twice. Had one been counted where the other is asked, that token would
+  // say everything. The other token is the same for many.
+  const RandomStream stream(8, 9);
+  for (const bool copies : {true, false}) {
+    CAPTURE(copies);
+    std::vector<data::TaskExample> examples;
+    for (Index i = 0; i < 400; ++i) {
+      const Index text = copies ? i % 200 : i / 2;
+      data::TaskExample example;
+      example.source = copies ? i : text;
+      example.label = static_cast<TokenId>(text % 2);
+      const auto token = static_cast<TokenId>(100 + text);
+      const auto other = static_cast<TokenId>(10 + stream.below(static_cast<std::uint64_t>(copies ? text : i), 30));
+      example.sequence = framed({token, other});
+      examples.push_back(example);
+    }
+    const Counted counted(examples, 2, ClassShares::equal);
+    for (const Real x : counted(examples[0])) CHECK(std::abs(x) < 0.1);
+  }
+}
+
+TEST_CASE("naive Bayes: words of all classes say nothing of which is rare, and its own words tell it") {
+  const RandomStream stream(8, 9);
   std::vector<data::TaskExample> examples;
-  for (Index i = 0; i < 400; ++i) {
+  for (Index i = 0; i < 2000; ++i) {
     data::TaskExample example;
-    example.source = i / 2;
-    example.label = static_cast<TokenId>(i / 2 % 2);
-    example.sequence = framed({static_cast<TokenId>(100 + i / 2)});
+    example.source = i;
+    example.label = i % 20 == 0 ? 1 : 0;
+    std::vector<TokenId> tokens;
+    for (std::uint64_t t = 0; t < 6; ++t) {
+      tokens.push_back(10 + static_cast<TokenId>(stream.below(static_cast<std::uint64_t>(i) * 6 + t, 30)));
+    }
+    if (i % 40 < 21) tokens.push_back(50 + example.label);  // half of each class
+    example.sequence = framed(tokens);
     examples.push_back(example);
   }
-  const Counted counted(examples, 2, ClassShares::equal);
-  for (const Real x : counted(examples[0])) CHECK(std::abs(x) < 0.02);
+  for (const ClassShares shares : {ClassShares::as_counted, ClassShares::equal}) {
+    const Counted counted(examples, 2, shares);
+    const auto difference = [&](TokenId token) {
+      data::TaskExample asked = examples[0];
+      asked.sequence = framed({token});
+      return counted(asked)[1] - counted(asked)[0];
+    };
+    for (TokenId token = 10; token < 40; ++token) CHECK(std::abs(difference(token)) < 0.6);
+    CHECK(difference(51) > 1);
+    CHECK(difference(50) < -1);
+  }
 }
 
 TEST_CASE("naive Bayes: tables have room for the features, in powers of two") {
-  CHECK(training::naive_bayes_rows(1, 2) == 1024);
-  CHECK(training::naive_bayes_rows(6920, 2) == Index{1} << 18);
-  CHECK(training::naive_bayes_rows(100'000'000, 2) == Index{1} << 20);
-  CHECK(training::naive_bayes_rows(100'000'000, 50) == Index{1} << 16);
-  CHECK(training::naive_bayes_rows(100'000'000, 100'000) == 1024);
+  CHECK(training::naive_bayes_rows(0, 2) == 1024);
+  CHECK(training::naive_bayes_rows(725'000, 2) == Index{1} << 18);
+  CHECK(training::naive_bayes_rows(1'000'000'000, 2) == Index{1} << 20);
+  CHECK(training::naive_bayes_rows(1'000'000'000, 100) == Index{1} << 16);
+  CHECK(training::naive_bayes_rows(1'000'000'000, 8192) == 1024);
+  CHECK_THROWS_AS(training::naive_bayes_rows(1, 8193), UsageError);
 }
