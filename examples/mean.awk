@@ -7,5 +7,5 @@ $1 == metric {
 }
 END {
   for (i = 1; i <= n; ++i) square += (x[i] - sum / n) ^ 2
-  printf "mean %.4f, standard deviation %.4f\n", sum / n, n > 1 ? sqrt(square / (n - 1)) : 0
+  printf "mean %.4f, standard deviation %.4f\n", sum / n, (n > 1 ? sqrt(square / (n - 1)) : 0)
 }

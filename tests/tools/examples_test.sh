@@ -1,0 +1,64 @@
+#!/bin/bash
+# Examples of fine-tuning from end to end, on a few made-up sentences: each prints its table and draws its picture, and
+# writes nothing outside of its folder.
+#
+#     examples_test.sh FOLDER_OF_TOOLS FOLDER_OF_EXAMPLES
+set -eu
+bin=$1 examples=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+  echo "examples_test.sh: $1" >&2
+  exit 1
+}
+
+awk 'BEGIN {
+  split("film story cast plot scene", things); split("good fine warm sweet", good); split("bad dull cold flat", bad)
+  for (i = 0; i < 120; ++i) {
+    label = i % 2
+    word = label ? good[1 + i % 4] : bad[1 + int(i / 3) % 4]
+    printf "%d the %s is %s and so it goes\n", label, things[1 + i % 5], word
+  }
+}' > stsa.binary.train
+cp stsa.binary.train rt-polarity.all
+head -n 40 stsa.binary.train | tee stsa.binary.dev > stsa.binary.test
+sed 's/^0 /ham\t/; s/^1 /spam\t/' stsa.binary.train > sms.txt
+cut -c 3- stsa.binary.train > text.txt
+"$bin/tokenize" -q --train --model wordpiece --vocab-size 74 -o pieces.h5 text.txt
+"$bin/tokenize" -q -t pieces.h5 -o tokens.h5 text.txt
+"$bin/pretrain" -q --train tokens.h5 -o encoder.h5 --arch encoder --layers 1 --width 16 --heads 2 --context 32 --steps 2 \
+  --batch-size 2
+
+# run NAME VARIABLES... : what the example prints, which must hold these lines, tells of its mean where it has one
+run() {
+  local name=$1
+  shift
+  mkdir -p elsewhere
+  (cd elsewhere && make -s -f "$examples/$name/Makefile" BIN="$bin" OUT="$work/out" ENCODER="$work/encoder.h5" \
+    PRECISION=f32 "$@") > table.txt 2> log.txt || { cat log.txt >&2; fail "$name fails"; }
+  [ -z "$(ls elsewhere)" ] || fail "$name writes where it was called: $(ls elsewhere)"
+}
+says() { grep -Eq "$1" table.txt || { cat table.txt >&2; fail "the table has no line like $1"; }; }
+picture() { [ -s "$1" ] || fail "there is no $1"; rm -rf out; }
+
+for way in both network; do
+  run sentiment DATA="$work" SEEDS='1 2' WAY=$way
+  says '^seed 2: accuracy [01]\.[0-9]+$'
+  says '^mean [01]\.[0-9]+, standard deviation 0\.[0-9]+$'
+  picture out/history.svg
+done
+for way in whole adapter; do
+  run spam SMS="$work/sms.txt" SEEDS=1 WAY=$way
+  says '^seed 1: matthews -?[01]\.[0-9]+$'
+  says '^mean -?[01]\.[0-9]+, standard deviation 0\.0000$'
+  picture out/history.svg
+done
+run reviews DATA="$work" FOLDS=2
+says '^fold 1: accuracy [01]\.[0-9]+$'
+says '^mean '
+rm -rf out
+run prompting DATA="$work" TEXT="$work/text.txt" STEPS=2
+says '^corrected: accuracy +[01]\.[0-9]+$'
+picture out/history.svg
