@@ -16,5 +16,5 @@ depends=$(dpkg-deb -f "$package" Depends)
 for library in libc6 libhdf5 libboost-program-options libxxhash0 libutf8proc; do
   [[ $depends == *$library* ]] || fail "$package does not depend on $library: $depends"
 done
-dpkg-deb -x "$package" "$place/root"
-check_tools "$place/root/usr"
+dpkg-deb -x "$package" "$place/unpacked"
+check_tools "$place/unpacked/usr"
