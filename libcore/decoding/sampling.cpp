@@ -67,10 +67,7 @@ std::vector<Real> penalised(const Real* logits, Index vocab, std::span<const Tok
 
 double log_sum_exp(const Real* logits, Index vocab, Real maximum) {
   check<NumericError>(std::isfinite(maximum), "the model's logits are not finite: its weights are damaged or diverged");
-  constexpr Index run = 1024;  // short enough for a sum of Reals
-  double sum = 0;
-  for (Index i = 0; i < vocab; i += run) sum += sum_of_exponentials(logits + i, maximum, std::min(run, vocab - i));
-  return maximum + std::log(sum);
+  return heddle::log_sum_exp(logits, maximum, vocab);
 }
 
 double log_sum_exp(const Real* logits, Index vocab) {

@@ -1,7 +1,6 @@
 #include "heddle/ops/cross_entropy.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -18,13 +17,6 @@ namespace {
 
 constexpr Index rows_a_task = 8;
 
-HEDDLE_KERNEL Real row_sum(const Real* x, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) sum += x[i];
-  return sum;
-}
-
 // gradient = factor (softmax - uniform part of the target's distribution)
 template <class T>
 HEDDLE_INLINE void gradient_loop(const Real* logits, Real log_sum, Real uniform, Real factor, T* gradient,
@@ -38,11 +30,6 @@ HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, 
 HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, Real factor, BFloat16* gradient,
                                 Index count) {
   gradient_loop(logits, log_sum, uniform, factor, gradient, count);
-}
-
-double log_sum_of_exponentials(const Real* x, Index count) {
-  const Real maximum = maximum_of(x, count);
-  return static_cast<double>(maximum) + std::log(static_cast<double>(sum_of_exponentials(x, maximum, count)));
 }
 
 void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
@@ -82,8 +69,8 @@ class RowLosses {
         const TokenId target = targets_[static_cast<std::size_t>(first + r)];
         if (target < 0) continue;
         const Real* row = logits.data() + r * classes;
-        const double log_sum = log_sum_of_exponentials(row, classes);
-        const double mean = smoothing_ > 0 ? row_sum(row, classes) / static_cast<double>(classes) : 0;
+        const double log_sum = log_sum_exp(row, classes);
+        const double mean = smoothing_ > 0 ? sum_of(row, classes) / static_cast<double>(classes) : 0;
         const auto at = static_cast<std::size_t>(first + r);
         losses_[at] = weights_[at] * (log_sum - (1 - smoothing_) * row[target] - smoothing_ * mean);
         log_sums_[first + r] = static_cast<Real>(log_sum);
@@ -192,8 +179,9 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
   losses.add(0, values);
   const Tensor total = losses.total();
   return record(total, {logits}, [losses = std::move(losses), values, gradient = logits.gradient()](const Tensor& dy) {
-    losses.write_gradient(0, values, values, dy[0]);
-    gradient->contribute(values);
+    const Tensor slopes = values.is_shared() ? Tensor(values.shape()) : values;
+    losses.write_gradient(0, values, slopes, dy[0]);
+    gradient->contribute(slopes);
   });
 }
 
@@ -222,7 +210,7 @@ std::vector<double> negative_log_likelihoods(const Tensor& logits, const std::ve
     for (Index r = begin; r < end; ++r) {
       const TokenId target = targets[static_cast<std::size_t>(r)];
       const Real* row = logits.data() + r * classes;
-      if (target >= 0) losses[static_cast<std::size_t>(r)] = log_sum_of_exponentials(row, classes) - row[target];
+      if (target >= 0) losses[static_cast<std::size_t>(r)] = log_sum_exp(row, classes) - row[target];
     }
   });
   return losses;
