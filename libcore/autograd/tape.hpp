@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -101,9 +102,9 @@ class Recording {
   void append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward);
 
   // Called with each result of an operation that is recorded from here on, and with its inputs: for finding faults.
-  using Watch = std::function<void(const Tensor& result, std::initializer_list<Variable> inputs)>;
+  using Watch = std::function<void(const Tensor& result, std::span<const Variable> inputs)>;
   void watch(Watch watch) { watch_ = std::move(watch); }
-  void show(const Tensor& result, std::initializer_list<Variable> inputs) const {
+  void show(const Tensor& result, std::span<const Variable> inputs) const {
     if (watch_) watch_(result, inputs);
   }
 
@@ -125,7 +126,7 @@ class Recording {
 // Wraps a result. When recording and any input wants a gradient, `backward` is called later with the result's gradient
 // and contributes to the gradients of the inputs that it captured; else it is dropped.
 template <class Function>
-Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&& backward) {
+Variable record(Tensor value, std::span<const Variable> inputs, Function&& backward) {
   Recording* recording = Recording::current();
   bool wanted = false;
   std::size_t input_bytes = 0;
@@ -139,6 +140,10 @@ Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&&
   auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.element());
   recording->append(gradient, input_bytes, std::forward<Function>(backward));
   return {std::move(value), std::move(gradient)};
+}
+template <class Function>
+Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&& backward) {
+  return record(std::move(value), std::span(inputs.begin(), inputs.size()), std::forward<Function>(backward));
 }
 
 // Applies a view of tensors (Tensor::narrowed and its like) to a variable, without an entry on the tape.
