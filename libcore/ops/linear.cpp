@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -136,10 +137,8 @@ class SlopePass {
   static constexpr Index rows_a_block = 16, columns_a_task = 256;
 
   void multiply_rows(Index begin, Index end) const {
-    g_.with_data([&]<class T>(T* to) {
-      const Index at = begin * width_;
-      multiply_slopes(slopes_.data<T>() + at, dy_.data<T>() + at, 0, to + at, (end - begin) * width_);
-    });
+    const auto rows_of = [&](const Tensor& t) { return t.as_matrix().narrowed(0, begin, end - begin); };
+    contribute_product(rows_of(dy_), rows_of(slopes_), {rows_of(g_), false});
   }
 
   void sum_rows(Index begin, Index end, Real* sums) const {

@@ -229,4 +229,29 @@ inline void check_oracle(const Operation& operation, const Oracle& oracle, const
   detail::check_differences(oracle, inputs, actual.gradients, actual.output);
 }
 
+// Inputs that are stored as bfloat16 give, but for rounding, what the same numbers stored as Reals give.
+inline void check_halves(const Operation& operation, const std::vector<Tensor>& inputs) {
+  std::vector<Variable> halves;
+  std::vector<Tensor> rounded;
+  for (const Tensor& input : inputs) {
+    const Tensor half = input.as(Element::bfloat16);
+    halves.emplace_back(half, std::make_shared<Gradient>(half.shape(), Gradient::Lifetime::step, half.element()));
+    rounded.push_back(half.as(Element::real));
+  }
+  const Differentiated expected = differentiate(operation, rounded);
+  Recording recording;
+  const Variable y = operation(halves);
+  CHECK(relative_difference(y.value(), expected.output) < 0.005);
+  recording.backward(weighted_sum(y));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    CAPTURE(i);
+    CHECK(relative_difference(halves[i].gradient()->tensor(), expected.gradients[i]) < 0.01);
+  }
+}
+
+// Columns [begin, begin + width) of a variable's rows: a view whose rows lie apart.
+inline Variable columns_of(const Variable& x, Index begin, Index width) {
+  return view(x, [begin, width](const Tensor& t) { return t.narrowed(-1, begin, width); });
+}
+
 }  // namespace heddle::testing
