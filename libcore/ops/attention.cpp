@@ -38,10 +38,12 @@ void store_weights(const AttentionProblem& problem, Index batch, Index head, Rea
     if (tile.is_empty()) continue;
     Real* const products = scores.multiply_tile(tile);
     for (Index row = 0; row < tile.rows; ++row) {
-      const ScoreRow x = scores.finish_row(tile, row, products + row * tile.stride());
-      const Real sum = x.exponentiate(x.maximum());
-      Real* const to = weights + (tile.query + row) * sizes.key_time + tile.key + x.first;
-      if (sum > 0) store_scaled(x.x + x.part.begin, 1 / sum, to + x.part.begin, x.part.end - x.part.begin);
+      const RowPart part = tile.clear_others(row, products + row * tile.stride());
+      const Index first = tile.first(row), at = (tile.query + row) * sizes.key_time + tile.key + first + part.begin;
+      Real* const x = products + row * tile.stride() + first;
+      const Real scale = scores.finish_row(tile, row, x, part);
+      const Real sum = softmax_weights(x, scale, largest_score(x, scale, part), part);
+      if (sum != 0) store_scaled(x + part.begin, 1 / sum, weights + at, part.end - part.begin);
     }
   }
 }

@@ -20,8 +20,8 @@ struct FusedAttention {
   Variable offset_bias{};  // [heads or 1, 2 reach + 1]: entry clip(j - position of i, -reach, reach) + reach
 };
 
-// y_i = sum over allowed j of w_ij v_j,  w_ij = softmax_j(scale q_i . k_j + bias_ij); a query without allowed keys gives
-// zeros. Head h reads the keys and values of head h / (heads / kv_heads).
+// y_i = sum over allowed j of w_ij v_j,  w_ij = softmax_j(scale q_i . k_j + bias_ij); a query without allowed keys
+// gives zeros. Head h reads the keys and values of head h / (heads / kv_heads).
 // Source: Dao et al. 2022, "FlashAttention", algorithms 1 and 4 (SPEC 1.11): a running maximum over tiles of keys; the
 // backward pass computes the weights anew from each query's log-sum. Tiles that the mask empties are skipped.
 // Shapes: query [batch, heads, query_time, key_width], key [batch, kv_heads, key_time, key_width], value [batch,

@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "heddle/ops/attention_passes.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -104,7 +102,9 @@ class BackwardTask {
   void backward_rows(const ScoreTile& tile, Real* weights, Real* dweights) {
     const Index stride = tile.stride(), diagonals = tile.rows + tile.columns - 1;
     if (dtable_ != nullptr) ddiagonals_ = zeros(memory_.diagonals, diagonals);
-    for (Index row = 0; row < tile.rows; ++row) softmax_backward_row(tile, row, weights + row * stride, dweights + row * stride);
+    for (Index row = 0; row < tile.rows; ++row) {
+      softmax_backward_row(tile, row, weights + row * stride, dweights + row * stride);
+    }
     if (dtable_ != nullptr) {
       add_clipped(ddiagonals_, diagonals, tile.key - tile.position - (tile.rows - 1), problem_.reach(), dtable_);
     }
@@ -113,18 +113,17 @@ class BackwardTask {
   // A row of products becomes weights, a row of derivatives of weights becomes derivatives of products.
   void softmax_backward_row(const ScoreTile& tile, Index row, Real* products, Real* derivatives) {
     tile.clear_others(row, derivatives);
-    const ScoreRow scores = scores_.finish_row(tile, row, products);
-    const Index query = tile.query + row;
-    RowPart part = scores.part;
-    // A query whose every score is minus infinity has no weights.
-    if (log_sums_[query] == -std::numeric_limits<Real>::infinity()) part.end = part.begin;
-    Real* const d = derivatives + scores.first;
-    const Real sum = recompute_weights(scores.x, scores.scale, log_sums_[query], d, part);
+    RowPart part = tile.clear_others(row, products);
+    const Index first = tile.first(row), query = tile.query + row;
+    Real *const x = products + first, *const d = derivatives + first;
+    const Real score_scale = scores_.finish_row(tile, row, x, part), log_sum = log_sums_[query];
+    if (log_sum == no_score) part.end = part.begin;  // every score is minus infinity, every weight zero
+    const Real sum = recompute_weights(x, score_scale, log_sum, d, part);
     const Real mean = problem_.y.empty() ? sum : mean_from_result(query), scale = problem_.options.scale;
-    if (dbias_ == nullptr && dtable_ == nullptr) return softmax_backward(scores.x, d, mean, scale, part);
-    softmax_backward(scores.x, d, mean, 1, part);
-    if (dbias_ != nullptr) add_row(d, dbias_ + query * sizes_.key_time + tile.key + scores.first, part);
-    if (dtable_ != nullptr) add_row(d, ddiagonals_ + tile.rows - 1 - row + scores.first, part);
+    if (dbias_ == nullptr && dtable_ == nullptr) return softmax_backward(x, d, mean, scale, part);
+    softmax_backward(x, d, mean, 1, part);
+    if (dbias_ != nullptr) add_row(d, dbias_ + query * sizes_.key_time + tile.key + first, part);
+    if (dtable_ != nullptr) add_row(d, ddiagonals_ + tile.rows - 1 - row + first, part);
     store_scaled(d, scale, d, part.length);
   }
 
@@ -202,8 +201,8 @@ class BackwardPass {
     return problem_.bias.shape()[0] != sizes_.batch || problem_.bias.shape()[1] != sizes_.heads;
   }
 
-  // Tasks add to the gradients themselves where each row gets its sum from one task, or where nothing is rounded between
-  // the tasks and the gradients do not overlap, as those of views of one tensor may. Else they add to Reals per head.
+  // Tasks add to the gradients themselves where each row gets its sum from one task, or where nothing is rounded
+  // between tasks and the gradients do not overlap, as those of views of one tensor may. Else to Reals per head.
   void choose_targets() {
     const auto target_of = [](const std::shared_ptr<Gradient>& gradient, const Tensor& like) {
       return gradient ? gradient->adding_target() : Tensor(like.shape(), 0);

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "heddle/ops/attention_passes.hpp"
@@ -8,8 +7,6 @@
 namespace heddle::ops {
 
 namespace {
-
-constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
 // A thread's memory, kept from task to task.
 struct Scratch {
@@ -57,7 +54,7 @@ class ForwardTask {
     const auto count = static_cast<std::size_t>(queries.end - queries.begin);
     const auto rows = static_cast<std::size_t>(problem_.options.query_tile), tiles = (count + rows - 1) / rows;
     first_query_ = queries.begin;
-    memory_.maxima.assign(count, minus_infinity);
+    memory_.maxima.assign(count, no_score);
     memory_.sums.assign(count, 0);
     memory_.started.assign(tiles, 0);
     width_ = padded_columns(sizes_.value_width);
@@ -100,17 +97,19 @@ class ForwardTask {
   // Turns a row of scores into weights e^(score - maximum) and adds them to the row's sum. What is mixed already, if
   // anything, is rescaled to the new maximum.
   void softmax_row(const ScoreTile& tile, Index row, Real* products, Real* mixed) {
-    const ScoreRow scores = scores_.finish_row(tile, row, products);
+    const RowPart part = tile.clear_others(row, products);
+    Real* const x = products + tile.first(row);
+    const Real scale = scores_.finish_row(tile, row, x, part);
     const auto at = static_cast<std::size_t>(tile.query - first_query_ + row);
-    Real &maximum = memory_.maxima[at], &sum = memory_.sums[at];
-    const Real before = maximum;
-    maximum = std::max(before, scores.maximum());
+    const Real before = memory_.maxima[at], maximum = std::max(before, largest_score(x, scale, part));
+    Real sum = memory_.sums[at];
     if (mixed != nullptr && maximum > before) {
       const Real factor = std::exp(before - maximum);
       store_scaled(mixed, factor, mixed, sizes_.value_width);
       sum *= factor;
     }
-    sum += scores.exponentiate(maximum);
+    memory_.maxima[at] = maximum;
+    memory_.sums[at] = sum + softmax_weights(x, scale, maximum, part);
   }
 
   void finish_tile(const Mask::Range& queries, Index tile) {
@@ -134,7 +133,8 @@ class ForwardTask {
   void mix_query() {
     const Mask::Range keys = problem_.options.mask.keys_of(batch_, 0, sizes_.key_time);
     const Index columns = keys.end - keys.begin;
-    const ScoreTile tile{0, 1, keys.begin, columns, problem_.options.mask.position_of(batch_, 0), false, {{{0, columns}}}};
+    const ScoreTile tile{0, 1, keys.begin, columns, problem_.options.mask.position_of(batch_, 0), false,
+                         {{{0, static_cast<std::int32_t>(columns)}}}};
     Real* const weights = scores_.multiply_query(tile);
     softmax_row(tile, 0, weights, nullptr);
     with_row(value_, tile.key, [&]<class T>(const T* values) {

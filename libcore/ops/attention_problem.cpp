@@ -48,8 +48,9 @@ void check_biases(const FusedAttention& options, const AttentionSizes& sizes) {
   }
   if (!options.offset_bias.empty()) {
     const Shape b = options.offset_bias.shape();
-    check<ShapeError>(b.rank() == 2 && is_one_or(b[0], scores[1]) && b[1] % 2 == 1, "attention: a bias by offset of shape ",
-                      b, ", not [heads or 1, 2 reach + 1], for scores of shape ", scores);
+    check<ShapeError>(b.rank() == 2 && is_one_or(b[0], scores[1]) && b[1] % 2 == 1,
+                      "attention: a bias by offset of shape ", b, ", not [heads or 1, 2 reach + 1], for scores of ",
+                      scores);
   }
 }
 

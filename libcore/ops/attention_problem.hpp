@@ -39,7 +39,9 @@ AttentionProblem checked_problem(const Tensor& query, const Tensor& key, const T
 // One head of one batch of a [batch, heads, time, width] tensor: [time, width].
 MatrixView head_of(const Tensor& t, Index batch, Index head);
 // The same of a result [batch, time, heads, width].
-inline MatrixView head_of_result(const Tensor& t, Index batch, Index head) { return head_of(t.swapped(1, 2), batch, head); }
+inline MatrixView head_of_result(const Tensor& t, Index batch, Index head) {
+  return head_of(t.swapped(1, 2), batch, head);
+}
 
 // Calls f with a typed pointer to row `row` of a matrix.
 template <class F>

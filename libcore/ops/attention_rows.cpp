@@ -9,7 +9,7 @@ namespace heddle::ops {
 
 namespace {
 
-HEDDLE_INLINE bool counts(const RowPart& part, std::int32_t i) { return (i >= part.begin) & (i < part.end); }
+HEDDLE_INLINE bool counts(RowPart part, std::int32_t i) { return (i >= part.begin) & (i < part.end); }
 
 template <class T>
 HEDDLE_INLINE void multiply_rows_loop(const Real* x, const Rows<T>& rows, Real* sums) {

@@ -1,14 +1,11 @@
 #include "heddle/ops/attention_tiles.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace heddle::ops {
 
 namespace {
-
-constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
 constexpr Index rounded_up(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
 
@@ -41,50 +38,46 @@ Index ScoreTile::pairs() const {
   return sum;
 }
 
-Index ScoreTile::first(Index row) const {
-  return allowed[static_cast<std::size_t>(row)].begin / RowPart::unit * RowPart::unit;
-}
+namespace {
 
-RowPart ScoreTile::clear_others(Index row, Real* values) const {
-  const Mask::Range range = allowed[static_cast<std::size_t>(row)];
-  const Index begin = first(row), end = rounded_up(range.end, RowPart::unit);
-  std::fill(values, values + begin, Real(0));
-  if (end < columns) std::fill(values + end, values + columns, Real(0));
-  return {static_cast<std::int32_t>(range.begin - begin), static_cast<std::int32_t>(range.end - begin),
-          static_cast<std::int32_t>(end - begin)};
-}
-
-ScoreTile tile_at(const AttentionProblem& problem, Index batch, Index query, Index rows, const Mask::Range& keys) {
-  const Mask& mask = problem.options.mask;
-  ScoreTile tile{query, rows, 0, 0, mask.position_of(batch, query), mask.causal, {}};
+// Queries [query, query + rows) among the keys of one tile of keys.
+void set_tile(const Mask& mask, Index batch, Index query, Index rows, const Mask::Range& keys, ScoreTile& tile) {
+  std::array<Mask::Range, most_rows> ranges;
   Index begin = keys.end, end = keys.begin;
   for (Index row = 0; row < rows; ++row) {
-    const Mask::Range range = mask.keys_of(batch, query + row, keys);
-    tile.allowed[static_cast<std::size_t>(row)] = range;
+    const Mask::Range range = ranges[static_cast<std::size_t>(row)] = mask.keys_of(batch, query + row, keys);
     if (range.is_empty()) continue;
     begin = std::min(begin, range.begin);
     end = std::max(end, range.end);
   }
+  tile.query = query;
+  tile.rows = rows;
   tile.key = keys.begin + (std::min(begin, end) - keys.begin) / part_unit * part_unit;
   tile.columns = end - tile.key;
+  tile.position = mask.position_of(batch, query);
+  tile.causal = mask.causal;
   for (Index row = 0; row < rows; ++row) {
-    Mask::Range& range = tile.allowed[static_cast<std::size_t>(row)];
+    const Mask::Range& range = ranges[static_cast<std::size_t>(row)];
     const Index first = std::clamp(range.begin - tile.key, Index{0}, tile.columns);
-    range = {first, std::clamp(range.end - tile.key, first, tile.columns)};
+    const Index last = std::clamp(range.end - tile.key, first, tile.columns);
+    tile.allowed[static_cast<std::size_t>(row)] = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(last)};
   }
-  return tile;
 }
+
+}  // namespace
 
 Mask::Range tiles_among(const AttentionProblem& problem, Index batch, const Mask::Range& queries,
                         const Mask::Range& keys, ScoreTiles& tiles) {
-  tiles.clear();
+  const Index rows = problem.options.query_tile;
+  tiles.resize(static_cast<std::size_t>((queries.end - queries.begin + rows - 1) / rows));
   Mask::Range needed{keys.end, keys.begin};
-  for (Index query = queries.begin; query < queries.end; query += problem.options.query_tile) {
-    const Index rows = std::min(problem.options.query_tile, queries.end - query);
-    tiles.push_back(tile_at(problem, batch, query, rows, keys));
-    if (tiles.back().is_empty()) continue;
-    needed.begin = std::min(needed.begin, tiles.back().key);
-    needed.end = std::max(needed.end, tiles.back().keys().end);
+  Index query = queries.begin;
+  for (ScoreTile& tile : tiles) {
+    set_tile(problem.options.mask, batch, query, std::min(rows, queries.end - query), keys, tile);
+    query += rows;
+    if (tile.is_empty()) continue;
+    needed.begin = std::min(needed.begin, tile.key);
+    needed.end = std::max(needed.end, tile.keys().end);
   }
   return needed;
 }
@@ -105,12 +98,6 @@ Index computed_pairs(const AttentionProblem& problem, Index key_tile) {
   return alike ? pairs * sizes.batch : pairs;
 }
 
-Real ScoreRow::maximum() const { return part.is_empty() ? minus_infinity : scale * maximum_of(x, part); }
-
-Real ScoreRow::exponentiate(Real maximum) const {
-  return ops::exponentiate(x, scale, maximum == minus_infinity ? Real(0) : maximum, part);
-}
-
 HeadScores::HeadScores(const AttentionProblem& problem, Index batch, Index head)
     : problem_(problem),
       batch_(batch),
@@ -123,6 +110,7 @@ HeadScores::HeadScores(const AttentionProblem& problem, Index batch, Index head)
   if (const Tensor& table = problem.offset_bias; !table.empty()) {
     table_ = table.data() + (table.shape()[0] == 1 ? 0 : head) * table.stride(0);
   }
+  changes_rows_ = bias_ != nullptr || table_ != nullptr || problem.options.mask.pairs != nullptr;
 }
 
 void HeadScores::load_keys(const Mask::Range& keys) {
@@ -164,18 +152,16 @@ void HeadScores::load_offset_bias(const ScoreTile& tile) {
   diagonals_ = diagonals;
 }
 
-ScoreRow HeadScores::finish_row(const ScoreTile& tile, Index row, Real* products) const {
+Real HeadScores::change_row(const ScoreTile& tile, Index row, Real* x, const RowPart& part) const {
   const Index first = tile.first(row);
-  const RowPart part = tile.clear_others(row, products);
-  ScoreRow result{products + first, part, problem_.options.scale, first};
-  const auto add = [&](const Real* bias) { add_bias(result.x, std::exchange(result.scale, Real(1)), bias + first, part); };
+  Real scale = problem_.options.scale;
+  const auto add = [&](const Real* bias) { add_bias(x, std::exchange(scale, Real(1)), bias + first, part); };
   if (table_ != nullptr) add(diagonals_ + tile.rows - 1 - row);
   if (bias_ != nullptr) add(bias_ + (tile.query + row) * problem_.bias.stride(2) + tile.key);
-  if (problem_.options.mask.pairs) {
-    const std::uint8_t* const allowed = problem_.options.mask.pairs->row(batch_, tile.query + row) + tile.key + first;
-    hide_others(result.x, std::exchange(result.scale, Real(1)), allowed, part);
+  if (const AllowedPairs* pairs = problem_.options.mask.pairs.get(); pairs != nullptr) {
+    hide_others(x, std::exchange(scale, Real(1)), pairs->row(batch_, tile.query + row) + tile.key + first, part);
   }
-  return result;
+  return scale;
 }
 
 }  // namespace heddle::ops

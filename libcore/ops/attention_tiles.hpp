@@ -2,7 +2,10 @@
 // Inside ops/attention*.cpp only.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <limits>
+#include <vector>
 
 #include "heddle/ops/attention_problem.hpp"
 #include "heddle/ops/attention_rows.hpp"
@@ -16,9 +19,12 @@ constexpr Index most_rows = 64;  // of a tile of queries
 // but that key begins a multiple of part_unit after the tile of keys does.
 struct ScoreTile {
   Index query, rows, key, columns;
-  Index position;                              // of the first query among the keys
+  Index position;  // of the first query among the keys
   bool causal;
-  std::array<Mask::Range, most_rows> allowed;  // of each row, columns
+  struct Columns {
+    std::int32_t begin, end;
+  };
+  std::array<Columns, most_rows> allowed;  // of each row
 
   bool is_empty() const { return columns == 0; }
   Index stride() const;
@@ -31,18 +37,23 @@ struct ScoreTile {
   // Pairs whose scores are computed.
   Index pairs() const;
 
-  // Zeros what lies outside the vectors of a row that hold allowed columns. The part begins at `first` of the row.
-  RowPart clear_others(Index row, Real* values) const;
-  Index first(Index row) const;
+  // The first of the vectors of a row that hold allowed columns.
+  std::int32_t first(Index row) const { return allowed[static_cast<std::size_t>(row)].begin / unit * unit; }
+  // Zeros what lies outside those vectors, which are the part.
+  RowPart clear_others(Index row, Real* values) const {
+    const Columns here = allowed[static_cast<std::size_t>(row)];
+    const std::int32_t begin = first(row), end = (here.end + unit - 1) / unit * unit;
+    std::fill(values, values + begin, Real(0));
+    if (end < columns) std::fill(values + end, values + columns, Real(0));
+    return {here.begin - begin, here.end - begin, end - begin};
+  }
 
  private:
+  static constexpr std::int32_t unit = RowPart::unit;
   Triangle triangle(Triangle::Of of, Index sign) const {
     return {causal ? of : Triangle::Of::none, sign * (position - key)};
   }
 };
-
-// Queries [query, query + rows) among the keys of one tile of keys.
-ScoreTile tile_at(const AttentionProblem& problem, Index batch, Index query, Index rows, const Mask::Range& keys);
 
 // All tiles of queries [queries.begin, queries.end) among `keys`, of one batch; the range of keys that they need.
 using ScoreTiles = std::vector<ScoreTile>;
@@ -52,18 +63,15 @@ Mask::Range tiles_among(const AttentionProblem& problem, Index batch, const Mask
 // Pairs of all tiles of one head of every batch, with keys cut into tiles of key_tile. A function of shapes and mask.
 Index computed_pairs(const AttentionProblem& problem, Index key_tile);
 
-// A row of scores: scale x, where it counts. Of its vectors, the first holds column `first`.
-struct ScoreRow {
-  Real* x;
-  RowPart part;
-  Real scale;
-  Index first;
-
-  // Minus infinity where none counts.
-  Real maximum() const;
-  // x = e^(score - maximum), which is the row's or a larger one; returns the sum. Zeros where it is minus infinity.
-  Real exponentiate(Real maximum) const;
-};
+// The largest score of a row, scale x; minus infinity where none counts.
+constexpr Real no_score = -std::numeric_limits<Real>::infinity();
+inline Real largest_score(const Real* x, Real scale, const RowPart& part) {
+  return part.is_empty() ? no_score : scale * maximum_of(x, part);
+}
+// x = e^(score - maximum), which is the row's or a larger one; returns the sum. Zeros where it is minus infinity.
+inline Real softmax_weights(Real* x, Real scale, Real maximum, const RowPart& part) {
+  return exponentiate(x, scale, maximum == no_score ? Real(0) : maximum, part);
+}
 
 // The scores of one head of one batch.
 class HeadScores {
@@ -76,14 +84,18 @@ class HeadScores {
   Real* multiply_tile(const ScoreTile& tile);
   // The same for the only query, which reads every key once, where it lies.
   Real* multiply_query(const ScoreTile& tile);
-  // Adds the biases and masks single pairs.
-  ScoreRow finish_row(const ScoreTile& tile, Index row, Real* products) const;
+  // Adds biases to the part x of a row, which begins at tile.first(row), and masks single pairs. Returns what x must
+  // still be multiplied by.
+  Real finish_row(const ScoreTile& tile, Index row, Real* x, const RowPart& part) const {
+    return changes_rows_ ? change_row(tile, row, x, part) : problem_.options.scale;
+  }
 
   const MatrixView& query() const { return query_; }
   const MatrixView& key() const { return key_; }
 
  private:
   void load_offset_bias(const ScoreTile& tile);
+  Real change_row(const ScoreTile& tile, Index row, Real* x, const RowPart& part) const;
 
   const AttentionProblem& problem_;
   const Index batch_;
@@ -91,6 +103,7 @@ class HeadScores {
   const Real* bias_ = nullptr;    // [query_time, key_time]
   const Real* table_ = nullptr;   // [2 reach + 1]
   const Real* diagonals_ = nullptr;
+  bool changes_rows_ = false;     // with a bias or listed pairs
   Index keys_begin_ = 0;
 };
 

@@ -8,30 +8,14 @@
 
 namespace heddle {
 
-namespace {
-
 // The range without what is not allowed at its ends.
-Mask::Range trimmed(const std::uint8_t* allowed, Mask::Range range) {
-  const void* first = std::memchr(allowed + range.begin, 1, static_cast<std::size_t>(range.end - range.begin));
+Mask::Range Mask::listed_keys_of(Index batch, Index query, Range range) const {
+  const std::uint8_t* const allowed = pairs->row(batch, query);
+  const void* const first = std::memchr(allowed + range.begin, 1, static_cast<std::size_t>(range.end - range.begin));
   if (first == nullptr) return {range.begin, range.begin};
   range.begin = static_cast<const std::uint8_t*>(first) - allowed;
   while (allowed[range.end - 1] == 0) --range.end;
   return range;
-}
-
-}  // namespace
-
-Mask::Range Mask::keys_of(Index batch, Index query, const Range& among) const {
-  const Index position = position_of(batch, query);
-  Index begin = among.begin, end = among.end;
-  if (!key_lengths.empty()) end = std::min(end, key_lengths[static_cast<std::size_t>(batch)]);
-  if (causal) end = std::min(end, position + 1);
-  if (window > 0) {
-    begin = std::max(begin, position - window);
-    end = std::min(end, position + window + 1);
-  }
-  if (begin >= end) return {begin, begin};
-  return pairs ? trimmed(pairs->row(batch, query), {begin, end}) : Range{begin, end};
 }
 
 AllowedPairs::AllowedPairs(Index batch, Index query_time, Index key_time, std::vector<std::uint8_t> allowed)
@@ -48,7 +32,7 @@ std::shared_ptr<const AllowedPairs> AllowedPairs::by_rank(const std::vector<std:
   std::vector<std::uint8_t> allowed;
   allowed.reserve(ranks.size() * time * time);
   for (const std::vector<Index>& row : ranks) {
-    check<ShapeError>(row.size() == time, "allowed pairs by rank: ", row.size(), " and ", time, " positions in a batch");
+    check<ShapeError>(row.size() == time, "allowed pairs by rank: rows of ", row.size(), " and ", time, " positions");
     for (const Index query : row) {
       for (const Index key : row) allowed.push_back(key < query || (key == query && ties == Ties::attend) ? 1 : 0);
     }

@@ -1,6 +1,7 @@
 // Which keys a query may attend: the one convention everywhere.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -34,8 +35,25 @@ struct Mask {
     return query + (query_offsets.empty() ? 0 : query_offsets[static_cast<std::size_t>(batch)]);
   }
   // The smallest range that holds all allowed keys of those `among`; without pairs, every key in it is allowed.
-  Range keys_of(Index batch, Index query, const Range& among) const;
+  Range keys_of(Index batch, Index query, const Range& among) const {
+    const Range range = ruled_keys_of(batch, query, among);
+    return pairs == nullptr || range.is_empty() ? range : listed_keys_of(batch, query, range);
+  }
   Range keys_of(Index batch, Index query, Index key_time) const { return keys_of(batch, query, Range{0, key_time}); }
+
+ private:
+  Range ruled_keys_of(Index batch, Index query, const Range& among) const {
+    const Index position = position_of(batch, query);
+    Index begin = among.begin, end = among.end;
+    if (!key_lengths.empty()) end = std::min(end, key_lengths[static_cast<std::size_t>(batch)]);
+    if (causal) end = std::min(end, position + 1);
+    if (window > 0) {
+      begin = std::max(begin, position - window);
+      end = std::min(end, position + window + 1);
+    }
+    return {begin, std::max(begin, end)};
+  }
+  Range listed_keys_of(Index batch, Index query, Range range) const;
 };
 
 // Pairs of a query and a key, for masks that no rule describes: the edges of a graph, an order of prediction.
@@ -46,7 +64,7 @@ class AllowedPairs {
   AllowedPairs(Index batch, Index query_time, Index key_time, std::vector<std::uint8_t> allowed);
 
   // Positions attend those of lower rank, and with Ties::attend those of their own rank, themselves among them.
-  // Source: Yang et al. 2019, "XLNet", section 2.2 (SPEC A9): ties attend in the content stream, not in the query stream.
+  // Source: Yang et al. 2019, "XLNet", section 2.2 (SPEC A9): ties attend in the content stream only.
   // Shapes: ranks [batch or 1][time]. Throws ShapeError.
   enum class Ties { attend, hidden };
   static std::shared_ptr<const AllowedPairs> by_rank(const std::vector<std::vector<Index>>& ranks, Ties ties);
