@@ -26,7 +26,7 @@ struct Options {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("turns", "how often everything is measured, in turns; the least time counts").range(1, 1000).takes("N"),
+    visitor(Field("turns", "how often all is measured; the least time counts").range(1, 1000).takes("N"),
             self.turns);
     visitor(Field("time", "positions of a long sequence").range(64, 1000000).takes("N"), self.time);
     visitor(Field("short_time", "positions of a short one").range(64, 1000000).takes("N"), self.short_time);
