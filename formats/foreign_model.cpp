@@ -11,7 +11,7 @@
 #include "heddle/formats/sharded_safetensors.hpp"
 #include "heddle/formats/text_archive.hpp"
 #include "heddle/models/model.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle::formats {
 

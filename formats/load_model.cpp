@@ -1,6 +1,6 @@
 #include "heddle/formats/load_model.hpp"
 
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle::formats {
 

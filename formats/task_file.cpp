@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
 
 namespace heddle::formats {
 

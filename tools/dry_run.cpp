@@ -9,11 +9,11 @@
 #include <iostream>
 
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/processors.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "write_rate.hpp"
 
 namespace heddle {
@@ -48,7 +48,10 @@ struct Begun {
 
   const Parameters& parameters() const { return trial->objective().model().parameters(); }
   bool can_evaluate() const { return trial->objective().can_evaluate(); }
-  void evaluate() const { (void)trial->objective().evaluate([] { return false; }); }
+  void evaluate() const {
+    const PrecisionScope scope(trainer.precision());
+    (void)trial->objective().evaluate([] { return false; });
+  }
 };
 
 // A few steps must not diverge, whatever the rate is to be.
@@ -179,7 +182,7 @@ void print(const Estimate& result, Index threads, const RunControl& control) {
 Estimate estimate(DryRun run) {
   run.plan = harmless(run.plan);
   Estimate result;
-  const double matmul_rate = measure_matmul_rate();
+  const double matmul_rate = measure_matmul_rate(chosen(run.plan.training.precision));
   result.memory.program = resident_bytes() + libraries_later;
   const Index eval_every = simulate(run, result);
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.

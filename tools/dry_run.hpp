@@ -81,7 +81,7 @@ struct DryRun {
   EvaluationSample evaluation = {};    // what a trial's evaluation reads
 };
 
-// Prints the estimate to standard output, at the precision in force. Steps are simulated for the memory and, where they
+// Prints the estimate to standard output, in the plan's precision. Steps are simulated for the memory and, where they
 // are short enough and the memory is there, done and timed.
 void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
 

@@ -34,7 +34,7 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   const formats::ModelFile base(options.from);
   const auto config = base.config<models::ModelConfig>();
   const std::unique_ptr<Lesson> lesson = make_lesson(options, config, base.tokenizer(), arguments);
-  choose_precision(options.setup.training.precision, arguments);
+  options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
   training::Plan plan = options.setup.plan(0);
   const EvaluationSample evaluation = lesson->sample_evaluation(plan, config);
   DryRun run{.begin =

@@ -67,17 +67,17 @@ OperationProfile summed_up(const Profile::Entry& entry, const Measured& measured
 StepProfile profile_steps(models::ModelConfig config, Index batch_size, const ProfileOptions& options,
                           const cli::Arguments& arguments) {
   if (config.vocab_size == 0) config.vocab_size = 256;
-  choose_precision(options.precision, arguments);
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   const auto model = models::make_model(config, seed);
   const data::TokensInMemory tokens = random_tokens(config, batch_size, seed);
   training::Plan plan;
   plan.training.batch_size = batch_size;
+  plan.training.precision = choose_precision(options.precision, arguments);
   const auto objective = make_objective(*model, {tokens}, {}, plan);
   training::Trainer trainer(*objective, plan);
   StepProfile result;
-  result.precision = precision() == Precision::bf16 ? "bf16" : "f32";
-  result.matmul_gflops = 1e-9 * measure_matmul_rate();
+  result.precision = to_text(trainer.precision());
+  result.matmul_gflops = 1e-9 * measure_matmul_rate(trainer.precision());
   result.memory_gigabytes = 1e-9 * measure_memory_rate();
   const Measured measured = run_steps(trainer);
   result.milliseconds = 1e3 * measured.seconds / static_cast<double>(measured.steps);

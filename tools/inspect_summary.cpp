@@ -7,7 +7,7 @@
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/models/encoder.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/training/naive_bayes.hpp"
 #include "training_files.hpp"
 

@@ -1,5 +1,4 @@
 // pretrain: trains a transformer from the beginning.
-#include "choose_precision.hpp"
 #include "fill_in.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
@@ -34,7 +33,6 @@ int main(int argc, char** argv) {
       models::check_config(options.model, models::Naming::options);
     }
     if (options.dry_run) {
-      choose_precision(options.setup.training.precision, arguments);
       pretrain_dry_run(options, arguments);
       return 0;
     }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "choose_precision.hpp"
 #include "dry_run.hpp"
 #include "make_objective.hpp"
 #include "training_files.hpp"
@@ -55,7 +56,8 @@ class PretrainTrial : public Trial {
 
 }  // namespace
 
-void pretrain_dry_run(const PretrainOptions& options, const cli::Arguments& arguments) {
+void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) {
+  options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
   const Tokens tokens = tokens_of(options);
   training::Plan plan = options.setup.plan(0);
   const Index valid_tokens = tokens.valid_file ? tokens.valid_file->size() : 0;

@@ -49,7 +49,7 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
       trainer_(objective, setup.plan(arguments.common().seed)),
       options_(options),
       arguments_(arguments),
-      matmul_rate_(measure_matmul_rate()),
+      matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(max_seconds(options.control)) {
   // Fails before the work rather than after it where the file cannot be written.
@@ -59,7 +59,7 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
                                " steps: the learning rate never passes its peak"));
   }
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
-                               (precision() == Precision::bf16 ? "bf16" : "f32"), " on ", thread_count(), " threads"));
+                               to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }
 
 void TrainingSession::resume(const formats::ModelFile& file, const training::TrainingState& progress) {

@@ -25,9 +25,12 @@ struct Names<PrecisionChoice> {
       {PrecisionChoice::f32, "f32"}, {PrecisionChoice::bf16, "bf16"}, {PrecisionChoice::automatic, "auto"}};
 };
 
-// Of this process. bf16 needs a processor with instructions for it: throws UsageError elsewhere.
-void set_precision(Precision precision);
+// The one that was chosen. Throws UsageError for automatic: what is faster must have been measured (limits.hpp).
+Precision chosen(PrecisionChoice choice);
+
+// Of the current context (context.hpp).
 Precision precision();
+// Whether the processor has the instructions that bf16 needs.
 bool bf16_is_supported();
 
 // What multiplies: "AVX-512" where heddle's own kernels do, "BLAS" elsewhere; "AMX", "AVX-512 BF16", or "none".

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "heddle/tensor/context.hpp"
 #include "heddle/training/not_finite.hpp"
 
 namespace heddle::training {
@@ -23,6 +24,10 @@ Plan checked(const Plan& plan) {
   return plan;
 }
 
+Precision checked(PrecisionChoice choice) {
+  return Context::current().with(chosen(choice)).precision();
+}
+
 Index steps_in_all(const TrainingOptions& options, Index samples_an_epoch) {
   check<UsageError>(options.steps > 0 || options.epochs > 0, "how long? --steps or --epochs must be more than 0");
   if (options.epochs <= 0) return options.steps;
@@ -41,6 +46,7 @@ Trainer::Trainer(const Objective& objective, const Plan& plan)
     : objective_(objective),
       parameters_(objective.model().parameters()),
       plan_(checked(plan)),
+      precision_(checked(plan.training.precision)),
       total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
       eval_every_(steps_between_evaluations(plan.training, objective.samples_per_epoch())),
       schedule_(plan.schedule, total_steps_),
@@ -123,6 +129,7 @@ std::string Trainer::diagnosis(const Step& step) const {
 }
 
 double Trainer::step() {
+  const PrecisionScope scope(precision_);
   const Step step = accumulate_gradients({});
   update(step);
   return step.loss;
@@ -200,6 +207,7 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
 }
 
 void Trainer::run(const Hooks& hooks) {
+  const PrecisionScope scope(precision_);
   Interval interval;
   average_.exchange();
   if (state_.step > 0 && report_is_due()) report(hooks, interval);

@@ -55,15 +55,17 @@ struct Hooks {
   std::function<bool()> stop = [] { return false; };
 };
 
-// The n-th step is a function of the plan, the objective and n alone. Where the plan averages weights, what is
-// evaluated, saved and left in the model is the average.
+// The n-th step is a function of the plan, the objective and n alone; steps and evaluations compute in the plan's
+// precision, whatever the caller's context has. Where the plan averages weights, what is evaluated, saved and left in
+// the model is the average.
 class Trainer {
  public:
-  // Throws UsageError for plans that cannot work.
+  // Throws UsageError for plans that cannot work: with precision auto, or one that the processor lacks, too.
   Trainer(const Objective& objective, const Plan& plan);
 
   Index evaluation_interval() const { return eval_every_; }  // steps
   Index total_steps() const { return total_steps_; }
+  Precision precision() const { return precision_; }
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
@@ -105,6 +107,7 @@ class Trainer {
   const Objective& objective_;
   Parameters& parameters_;
   Plan plan_;
+  Precision precision_;
   Index total_steps_, eval_every_;
   Schedule schedule_;
   Optimizer optimizer_;

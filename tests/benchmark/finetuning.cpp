@@ -3,7 +3,6 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
-#include "heddle/tensor/precision.hpp"
 #include "heddle/training/task_objective.hpp"
 #include "heddle/training/trainer.hpp"
 #include "measure.hpp"
@@ -15,7 +14,7 @@ namespace {
 
 struct Options {
   Index steps = 10, batch_size = 32;
-  Precision precision = Precision::f32;
+  PrecisionChoice precision = PrecisionChoice::f32;
   LowRankOptions adapters;
   models::ModelConfig model;
 
@@ -58,6 +57,7 @@ ParameterSource source_of(const Options& options) {
 double step_time(models::TaskModel& model, const Options& options) {
   training::Plan plan;
   plan.training.batch_size = options.batch_size;
+  plan.training.precision = options.precision;
   plan.schedule.learning_rate = 1e-4;
   const training::TaskObjective objective(model, random_examples(options), plan, {}, {}, training::Better::higher);
   training::Trainer trainer(objective, plan);
@@ -76,7 +76,6 @@ int main(int argc, char** argv) {
     auto options = arguments.read<Options>();
     options.model.arch = models::Architecture::encoder;
     if (options.model.vocab_size == 0) options.model.vocab_size = 8000;
-    set_precision(options.precision);
     models::TaskModel model(models::make_model(options.model, source_of(options)),
                             {.task = models::Task::classify, .labels = {"no", "yes"}});
     const double seconds = step_time(model, options);

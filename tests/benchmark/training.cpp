@@ -3,7 +3,6 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
-#include "heddle/tensor/precision.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/trainer.hpp"
 #include "measure.hpp"
@@ -15,7 +14,7 @@ namespace {
 
 struct Options {
   Index steps = 10, batch_size = 12;
-  Precision precision = Precision::f32;
+  PrecisionChoice precision = PrecisionChoice::f32;
   models::ModelConfig model;
 
   template <class Self, class Visitor>
@@ -41,6 +40,7 @@ double step_time(models::Decoder& decoder, const Options& options) {
   const data::TokensInMemory source = random_tokens(options);
   training::Plan plan;
   plan.training.batch_size = options.batch_size;
+  plan.training.precision = options.precision;
   plan.schedule.learning_rate = 1e-4;
   const training::Causal objective(decoder, source, nullptr, plan);
   training::Trainer trainer(objective, plan);
@@ -68,7 +68,6 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     auto options = arguments.read<Options>();
     if (options.model.vocab_size == 0) options.model.vocab_size = 256;
-    set_precision(options.precision);
     models::Decoder decoder(options.model, 1);
     const double seconds = step_time(decoder, options);
     const double tokens_per_second = static_cast<double>(options.batch_size * options.model.context) / seconds;

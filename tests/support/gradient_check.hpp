@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "heddle/ops/arithmetic.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"
 
 namespace heddle::testing {
@@ -183,11 +183,12 @@ inline void check_views(const Operation& operation, const std::vector<Tensor>& i
 
 // The same bits on any number of threads.
 inline void check_threads(const Operation& operation, const std::vector<Tensor>& inputs) {
-  const int threads_before = thread_count();
-  set_thread_count(1);
-  const Differentiated alone = differentiate(operation, inputs);
+  const Differentiated alone = [&] {
+    const OnThreads scope(1);
+    return differentiate(operation, inputs);
+  }();
   for (const int threads : {2, 3}) {
-    set_thread_count(threads);
+    const OnThreads scope(threads);
     CAPTURE(threads);
     const Differentiated shared = differentiate(operation, inputs);
     CHECK(shared.output.elements() == alone.output.elements());
@@ -196,7 +197,6 @@ inline void check_threads(const Operation& operation, const std::vector<Tensor>&
       CHECK(shared.gradients[i].elements() == alone.gradients[i].elements());
     }
   }
-  set_thread_count(threads_before);
 }
 
 }  // namespace detail

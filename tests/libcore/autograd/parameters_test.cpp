@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"
 
 using namespace heddle;
@@ -63,7 +63,7 @@ TEST_CASE("parameters: a name can be declared once") {
 
 TEST_CASE("parameters: initial values depend on seed and name alone") {
   const auto draw = [](std::uint64_t seed, bool with_another, int threads) {
-    set_thread_count(threads);
+    const testing::OnThreads these(threads);
     Parameters parameters(seed);
     const Scope scope(parameters, "");
     if (with_another) scope.parameter("another", {5}, Initializer::normal(1), Decay::no);
@@ -74,7 +74,6 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
   CHECK(draw(1, true, 1) == expected);
   CHECK(draw(1, false, 3) == expected);
   CHECK(draw(2, false, 1) != expected);
-  set_thread_count(2);
 
   Parameters layers(1);
   for (const Index layer : {0, 1}) {

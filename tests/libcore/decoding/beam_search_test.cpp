@@ -9,7 +9,7 @@
 
 #include "heddle/decoding/generate.hpp"
 #include "heddle/decoding/score.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -217,7 +217,7 @@ TEST_CASE("beam search: the same bits alone and among others, with any number of
   for (TokenId id = 0; id < 12; ++id) all.push_back(Tokens(static_cast<std::size_t>(id + 1), id));
   const auto together = beam_search(model, all, 0, options);
   for (const int threads : {1, 3, 2}) {
-    set_thread_count(threads);
+    const testing::OnThreads scope(threads);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto alone = beam_search(model, {all[i]}, static_cast<Index>(i), options);
       CHECK(bits(alone[0]) == bits(together[i]));

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "heddle/ops/cross_entropy.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -73,9 +73,10 @@ TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or 
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     CHECK(run(model, {prompts[i]}, options, static_cast<Index>(i))[0] == together[i]);
   }
-  set_thread_count(1);
-  CHECK(run(model, prompts, options) == together);
-  set_thread_count(2);
+  for (const int threads : {1, 3}) {
+    const testing::OnThreads scope(threads);
+    CHECK(run(model, prompts, options) == together);
+  }
   GenerateOptions other = options;
   other.seed = 4;
   CHECK(run(model, prompts, other) != together);

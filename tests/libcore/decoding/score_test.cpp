@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "heddle/ops/cross_entropy.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -50,7 +50,7 @@ TEST_CASE("score: the same bits in any batch and with any number of threads") {
   const auto texts = make_texts();
   const auto expected = token_log_probabilities(model, texts);
   for (const int threads : {1, 3, 2}) {
-    set_thread_count(threads);
+    const testing::OnThreads scope(threads);
     for (const Index batch_tokens : {1, 100, 100000}) {
       CHECK(token_log_probabilities(model, texts, batch_tokens) == expected);
     }

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "heddle/nn/position.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/training/causal.hpp"
 #include "libcore/models/small_config.hpp"
 

@@ -8,7 +8,7 @@
 #include "heddle/models/decoder.hpp"
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 #include "libcore/models/small_config.hpp"
 #include "support/weighted_sum.hpp"
 

@@ -166,10 +166,8 @@ TEST_CASE("fused_attention: memory is linear in time") {
       recording.backward(weighted_sum(y));
     });
   };
-  const int threads = thread_count();
-  set_thread_count(1);
+  const OnThreads scope(1);
   const std::size_t once = bytes(1024), twice = bytes(2048);
-  set_thread_count(threads);
   CHECK(static_cast<double>(twice) < 2.2 * static_cast<double>(once));
   CHECK(twice < 2048 * 2048 * sizeof(Real));
 }

@@ -7,7 +7,7 @@
 #include "heddle/ops/dropout.hpp"
 #include "heddle/ops/linear.hpp"
 #include "heddle/ops/norm.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/context.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;
@@ -16,10 +16,8 @@ using namespace heddle::testing;
 namespace {
 
 Differentiated at(Precision wanted, const Operation& operation, const std::vector<Tensor>& inputs) {
-  set_precision(wanted);
-  const Differentiated result = differentiate(operation, inputs);
-  set_precision(Precision::f32);
-  return result;
+  const PrecisionScope scope(wanted);
+  return differentiate(operation, inputs);
 }
 
 // |a - b| / |b|, as vectors.

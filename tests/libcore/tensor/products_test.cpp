@@ -6,23 +6,13 @@
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/micro_kernel.hpp"
 #include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
 
 namespace {
-
-class AtPrecision {
- public:
-  explicit AtPrecision(Precision wanted) : before_(precision()) { set_precision(wanted); }
-  ~AtPrecision() { set_precision(before_); }
-
- private:
-  Precision before_;
-};
 
 std::vector<Precision> precisions() {
   if (bf16_is_supported()) return {Precision::f32, Precision::bf16};
@@ -114,7 +104,7 @@ constexpr Element storages[] = {Element::real, Element::bfloat16, Element::int8}
 
 TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     CAPTURE(static_cast<int>(wanted));
     for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1}, {5, 7, 3}, {15, 47, 31}, {17, 49, 33}, {33, 50, 70},
                                   {3, 65, 77}, {24, 31, 96}, {25, 33, 385}, {70, 100, 401}}) {
@@ -131,7 +121,7 @@ TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
 
 TEST_CASE("matmul: products that are cut along rows, columns or depth") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     for (const auto& [m, n, k] :
          {std::array<Index, 3>{30, 35, 3500}, {600, 40, 50}, {26, 9000, 130}, {300, 500, 65}, {1, 700, 40}}) {
       for (const bool ta : {false, true}) {
@@ -154,7 +144,7 @@ TEST_CASE("matmul: few rows times stored rows of every type") {
 
 TEST_CASE("matmul: no depth gives zeros, no rows or columns give nothing") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Tensor none({1}), c({40, 50}, 7);
     matmul(matrix(none.data(), 40, 0, 1), matrix(none.data(), 0, 50, 50), target(c));
     CHECK(c.elements() == std::vector<Real>(2000, 0));
@@ -164,7 +154,7 @@ TEST_CASE("matmul: no depth gives zeros, no rows or columns give nothing") {
 
 TEST_CASE("matmul: alpha, beta and bfloat16 targets") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Tensor a = normal_tensor({40, 60}, 1), b = normal_tensor({70, 60}, 2), plain({40, 70});
     matmul(matrix(a), transpose(b), target(plain));
     const Tensor mixed({40, 70}, 3), half({40, 70}, Element::bfloat16);
@@ -180,12 +170,12 @@ TEST_CASE("matmul: alpha, beta and bfloat16 targets") {
 
 TEST_CASE("matmul: the same bits for any number of threads and any neighbours") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     for (const auto& [m, n, k] : {std::array<Index, 3>{300, 700, 900}, {9, 400, 70}, {1000, 30, 64}}) {
       const Tensor a = normal_tensor({m, k}, 1), b = normal_tensor({n, k}, 2);
       std::vector<Real> first;
       for (const int threads : {1, 2, 3, 7}) {
-        set_thread_count(threads);
+        const OnThreads these(threads);
         const Tensor c({m, n});
         matmul(matrix(a), transpose(b), target(c));
         if (first.empty()) first = c.elements();
@@ -193,7 +183,6 @@ TEST_CASE("matmul: the same bits for any number of threads and any neighbours") 
       }
     }
   }
-  set_thread_count(2);
 }
 
 TEST_CASE("matmul: up to 24 rows have the same bits alone and together") {
@@ -243,7 +232,7 @@ TEST_CASE("matmul: with one kind of kernels for rows, any number of them have th
 TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else") {
   using Of = Triangle::Of;
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Index rows = 70, columns = 100, depth = 90;
     for (const Index diagonal : {-100, -20, 0, 13, 64, 200}) {
       CAPTURE(diagonal);
@@ -280,7 +269,7 @@ TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else
 
 TEST_CASE("operand: parts of a packed operand, added or set") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Operands whole{40, 300, 200, false, true, Element::real, Element::real};
     const Tensor a = whole.a(), b = whole.b();
     Operand left(Operand::Side::left), right(Operand::Side::right);

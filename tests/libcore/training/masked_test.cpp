@@ -144,19 +144,19 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
   const auto train = masked_text(20000, 50, 1);
   for (const NormPosition position : {NormPosition::pre, NormPosition::post}) {
     std::vector<double> losses;
-    for (const Precision precision : {Precision::f32, Precision::bf16}) {
-      set_precision(precision);
+    for (const PrecisionChoice precision : {PrecisionChoice::f32, PrecisionChoice::bf16}) {
       models::ModelConfig config = with_pairs(50);
       config.norm_position = position;
       config.embedding_norm = true;
       models::Encoder model(config, 4);
-      const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, quick_plan(60));
-      Trainer trainer(objective, quick_plan(60));
+      Plan plan = quick_plan(60);
+      plan.training.precision = precision;
+      const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, plan);
+      Trainer trainer(objective, plan);
       double sum = 0;
       for (int i = 0; i < 60; ++i) sum += trainer.step();
       losses.push_back(sum / 60);
     }
-    set_precision(Precision::f32);
     CHECK(losses[1] != losses[0]);
     CHECK(losses[1] == doctest::Approx(losses[0]).epsilon(0.01));
   }

@@ -6,8 +6,8 @@
 
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "short_training.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -41,7 +41,7 @@ TEST_CASE("training: the same plan gives the same bits with 1, 2 and 3 threads")
   const auto tokens = noisy_text(3000, 50, 1);
   Weights first;
   for (const int threads : {1, 2, 3}) {
-    set_thread_count(threads);
+    const OnThreads scope(threads);
     models::ModelConfig config = tiny(50);
     config.dropout = 0.1;
     models::Decoder model(config, 4);
@@ -50,7 +50,6 @@ TEST_CASE("training: the same plan gives the same bits with 1, 2 and 3 threads")
     if (first.empty()) first = weights_of(model);
     CHECK(weights_of(model) == first);
   }
-  set_thread_count(2);
 }
 
 TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
@@ -112,7 +111,7 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
 }
 
 TEST_CASE("training: after the first step nothing is allocated from the system") {
-  set_thread_count(1);
+  const OnThreads scope(1);
   const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(tiny(50), 4);
   CausalTrainer trainer(model, tokens, nullptr, quick_plan(10));
@@ -120,11 +119,10 @@ TEST_CASE("training: after the first step nothing is allocated from the system")
   const auto before = pool().statistics();
   for (int i = 0; i < 5; ++i) trainer.step();
   CHECK(pool().statistics().system_allocations == before.system_allocations);
-  set_thread_count(2);
 }
 
 TEST_CASE("training: a simulation foresees the pool's memory to the byte, and the arithmetic") {
-  set_thread_count(1);
+  const OnThreads scope(1);
   const auto tokens = noisy_text(3000, 50, 1);
   const Plan plan = quick_plan(10);
   std::size_t foreseen = 0;
@@ -139,7 +137,6 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
     trainer.step();
     flops = matmul_flops() - before;
   }
-  pool().trim();
   const std::size_t others = pool().statistics().bytes_in_use;
   models::Decoder model(tiny(50), 4);
   CausalTrainer trainer(model, tokens, nullptr, plan);
@@ -153,7 +150,6 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
   }
   const Index positions = model.config().context * model.config().width;
   CHECK(flops == 64 * models::training_flops_per_token(model.config(), multiplied + positions, 16));
-  set_thread_count(2);
 }
 
 TEST_CASE("training: a diverging run names the step and the cause, and keeps the weights finite") {
