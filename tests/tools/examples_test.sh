@@ -62,3 +62,9 @@ rm -rf out
 run prompting DATA="$work" TEXT="$work/text.txt" STEPS=2
 says '^corrected: accuracy +[01]\.[0-9]+$'
 picture out/history.svg
+
+# Only pairs of words separate these classes, and the last label is wrong.
+printf 'a\tnot bad\na\tgood\nb\tnot good\nb\tbad\n' > train.tsv
+printf 'a\tNOT bad at all\nb\tnot good\na\tnot good\n' > test.tsv
+awk -f "$examples/baselines/naive_bayes.awk" train.tsv test.tsv > table.txt
+says '^accuracy 0\.6667$'
