@@ -189,9 +189,7 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   if (options.resumed != nullptr) check_undamaged(*options.resumed);
   const ParameterSource fresh(options.seed);
   const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
-    const std::string& name = declaration.names[0];
-    const bool stays = options.rate(name) == 0 && !name.starts_with(task_prefix);
-    return stays ? mapped(file)(declaration) : read_copy(file, declaration);
+    return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
   };
   const ParameterSource source =
       ParameterSource::given([&](const Declaration& declaration) {

@@ -107,7 +107,7 @@ double times(Index steps, Index every) { return std::ceil(static_cast<double>(st
 void add_disk(const DryRun& run, Estimate& result) {
   constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
   const MemoryEstimate& memory = result.memory;
-  const double weights = (run.saves_what_is_trained ? memory.gradients + run.saved_too : memory.weights) + files_own_part;
+  const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
   result.checkpoint_bytes = weights + memory.optimizer + memory.average;
   const auto kept = static_cast<double>(2 + run.control.keep);
   result.disk_bytes = kept * result.checkpoint_bytes + (run.evaluates ? weights : 0);

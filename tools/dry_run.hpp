@@ -74,7 +74,6 @@ struct DryRun {
   const RunControl& control;
   std::string output;                  // on whose disk it would be
   bool saves_what_is_trained = false;  // and not the rest of the model
-  double saved_too = 0;                // bytes of what is not trained, and saved all the same
   Index steps_to_simulate = 1;         // more where steps differ
   bool evaluates = false;
   bool simulates_evaluation = true;    // where it reads no element

@@ -45,8 +45,6 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
              .control = options.control,
              .output = options.output};
   run.saves_what_is_trained = options.settings.adapts();
-  const models::TaskConfig task = lesson->task();
-  run.saved_too = sizeof(Real) * static_cast<double>(task.naive_bayes) * static_cast<double>(task.labels.size());
   run.steps_to_simulate = 200;  // examples differ in length
   run.evaluates = !options.valid.empty() || options.settings.folds > 0;
   run.evaluation = evaluation;

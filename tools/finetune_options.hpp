@@ -27,7 +27,6 @@ struct FinetuneSettings {
   data::Overlong overlong = data::Overlong::error;
   Index folds = 0, fold = 0, patience = 0;
   ClassWeights class_weights = ClassWeights::none;
-  bool naive_bayes = false;
   std::string metric, freeze;
   double layer_decay = 1;
   double dropout = -1, piece_dropout = 0, auxiliary_text = 0;
@@ -67,8 +66,6 @@ struct FinetuneSettings {
     visitor(Field("class_weights", "auto lets every class count alike, however rare")
                 .needs({"task=classify", "task=pair", "task=label"}),
             self.class_weights);
-    visitor(Field("naive_bayes", "the head adds what naive Bayes says, which is counted on the pieces and pairs of pieces of "
-                  "--train").needs({"task=classify", "task=pair"}), self.naive_bayes);
     visitor(Field("freeze", "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
                   "apart by commas").takes("LIST"), self.freeze);
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")

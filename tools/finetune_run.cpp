@@ -63,7 +63,7 @@ std::optional<formats::ModelFile> file_to_resume(const FinetuneOptions& options)
 ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& model) {
   const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
   return [frozen, settings, model](std::string_view name) {
-    if (name.starts_with("task/")) return name.starts_with("task/naive_bayes/") ? 0.0 : 1.0;
+    if (name.starts_with("task/")) return 1.0;
     if (is_idle(name, settings, model)) return 0.0;
     const bool is_adapter = name.find("/lora/") != name.npos;
     if (settings.adapts() && !is_adapter) return 0.0;
@@ -130,9 +130,8 @@ void FinetuneRun::save(const std::string& path, Keep keep) const {
 void FinetuneRun::describe() const {
   const Parameters& parameters = loaded_->model->parameters();
   const Index trained = parameters.trained_count();
-  const Index all = loaded_->model->network_count();
-  const auto share = static_cast<double>(trained) / static_cast<double>(all);
-  arguments_.say(concatenate(lesson_->summary(), ", ", grouped(trained), " of ", grouped(all),
+  const auto share = static_cast<double>(trained) / static_cast<double>(parameters.count());
+  arguments_.say(concatenate(lesson_->summary(), ", ", grouped(trained), " of ", grouped(parameters.count()),
                              " parameters are trained (", std::round(share * 1000) / 10, " %)"));
 }
 

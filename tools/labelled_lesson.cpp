@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "heddle/tensor/threads.hpp"
-#include "heddle/training/naive_bayes.hpp"
 #include "training_files.hpp"
 
 namespace heddle {
@@ -55,7 +53,6 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
   const FinetuneSettings& settings = options.settings;
   const TaskInput input = task_input(settings);
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
-  for (const TaskData& file : files) text_bytes_ += text_bytes(file);
   labels_ = labels_in(joined(files), settings.task);
   check<UsageError>(options.setup.training.label_smoothing == 0 || task().has_classes(), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
@@ -78,7 +75,6 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
 models::TaskConfig LabelledLesson::task() const {
   const FinetuneSettings& settings = options_.settings;
   models::TaskConfig config{.task = settings.task, .pooling = settings.pooling, .labels = labels_.names()};
-  if (settings.naive_bayes) config.naive_bayes = training::naive_bayes_rows(text_bytes_, labels_.size());
   config.two_texts = settings.task == Task::pair;
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
@@ -114,13 +110,6 @@ std::vector<double> LabelledLesson::class_weights(std::span<const data::TaskExam
   return training::balanced_weights(examples, labels_.size(), settings.task);
 }
 
-void LabelledLesson::count_naive_bayes(const heads::NaiveBayes& head,
-                                       std::span<const data::TaskExample> examples) const {
-  const auto shares = options_.settings.class_weights == ClassWeights::balanced ? training::ClassShares::equal
-                                                                               : training::ClassShares::as_counted;
-  head.set(training::count_naive_bayes(examples, head.rows(), head.classes(), shares));
-}
-
 // Of encoders; decoders mask nothing.
 std::optional<data::MaskVocabulary> LabelledLesson::vocabulary_to_mask(const models::Model& model) const {
   if (model.config().arch == models::Architecture::decoder) return std::nullopt;
@@ -131,7 +120,6 @@ std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel
   const FinetuneSettings& settings = options_.settings;
   std::vector<data::TaskExample> examples = encode(model.body().config());
   std::vector<double> weights = class_weights(examples);
-  if (model.naive_bayes() && !Simulation::active()) count_naive_bayes(*model.naive_bayes(), examples);
   training::TaskObjective::Evaluate judge_model;
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
   const bool lower = settings.metric == "mean_squared_error";

@@ -23,15 +23,12 @@ class LabelledLesson : public Lesson {
   // Both files; says what was too long.
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
-  // Sets the head's table.
-  void count_naive_bayes(const heads::NaiveBayes& head, std::span<const data::TaskExample> examples) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
   std::vector<training::Figure> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
 
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
-  std::size_t text_bytes_ = 0;  // of all --train, with the fold that is left out
   std::vector<TaskData> train_files_, valid_files_;  // whose lines messages name
   TaskData train_;
   std::optional<TaskData> valid_;

@@ -19,7 +19,7 @@ std::unique_ptr<Lesson> make_lesson(const FinetuneOptions& options, const models
       refuse({"column"}, arguments, ": is for the tags of --task label");
     return std::make_unique<LabelledLesson>(options, tokenizer, arguments);
   }
-  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "naive_bayes",
+  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights",
           "piece_dropout", "auxiliary_text"}, arguments,
          ": is for labelled examples, which --task lm has none of");
   return std::make_unique<TextLesson>(options, tokenizer, arguments);

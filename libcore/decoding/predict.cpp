@@ -1,11 +1,9 @@
 #include "heddle/decoding/predict.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 
-#include "heddle/data/text_features.hpp"
 #include "heddle/decoding/length_batches.hpp"
 #include "heddle/decoding/softmax.hpp"
 #include "heddle/models/task_batch.hpp"
@@ -19,12 +17,6 @@ using models::TaskExamples;
 
 std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
   return {t.data() + first, t.data() + first + count};
-}
-
-void add_evidence(const heads::NaiveBayes& naive_bayes, const data::FramedSequence& sequence,
-                  std::vector<Real>& logits) {
-  const std::vector<Real> evidence = naive_bayes(data::text_features(sequence, naive_bayes.rows()));
-  std::transform(logits.begin(), logits.end(), evidence.begin(), logits.begin(), std::plus<>());
 }
 
 void predict_batch(const models::TaskModel& model, TaskExamples examples, std::span<TaskOutput* const> outputs) {
@@ -48,7 +40,6 @@ void predict_batch(const models::TaskModel& model, TaskExamples examples, std::s
   for (std::size_t b = 0; b < outputs.size(); ++b) {
     const Index rows = words ? static_cast<Index>(examples[b]->positions.size()) : 1;
     outputs[b]->logits = values_of(logits, row * classes, rows * classes);
-    if (model.naive_bayes()) add_evidence(*model.naive_bayes(), examples[b]->sequence, outputs[b]->logits);
     row += rows;
   }
 }

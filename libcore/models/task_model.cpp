@@ -1,8 +1,5 @@
 #include "heddle/models/task_model.hpp"
 
-#include <bit>
-#include <cstdint>
-
 #include "heddle/models/encoder.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/ops/pooling.hpp"
@@ -42,16 +39,6 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
   } else {
     classifier_.emplace(scope, width, outputs_of(task));
   }
-  if (task.naive_bayes == 0) return;
-  check<UsageError>(task.task == Task::classify || task.task == Task::pair, "naive Bayes is for classes of texts, not for ",
-                    to_text(task.task));
-  check<UsageError>(std::has_single_bit(static_cast<std::uint64_t>(task.naive_bayes)), "naive_bayes = ", task.naive_bayes,
-                    " is not a power of two");
-  naive_bayes_.emplace(scope / "naive_bayes", task.naive_bayes, outputs_of(task));
-}
-
-Index TaskModel::network_count() const {
-  return parameters().count() - (naive_bayes_ ? naive_bayes_->rows() * naive_bayes_->classes() : 0);
 }
 
 Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {

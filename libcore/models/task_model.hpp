@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "heddle/heads/classifier.hpp"
-#include "heddle/heads/naive_bayes.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/models/task.hpp"
 
@@ -23,11 +22,6 @@ class TaskModel {
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }
 
-  // Of classify and pair, where the task has it: to be added to the rows of of_sequences().
-  const std::optional<heads::NaiveBayes>& naive_bayes() const { return naive_bayes_; }
-  // Numbers in the parameters, but for that table.
-  Index network_count() const;
-
   // classify, pair and regress: a row for each sequence, [batch, classes]
   Variable of_sequences(const Sequences& sequences, const Pass& pass = {}) const;
   // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]
@@ -41,7 +35,6 @@ class TaskModel {
   std::unique_ptr<Model> body_;
   TaskConfig task_;
   std::optional<heads::Classifier> classifier_;
-  std::optional<heads::NaiveBayes> naive_bayes_;
   std::optional<heads::Span> span_;
 };
 

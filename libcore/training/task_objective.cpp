@@ -236,7 +236,7 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
 double TaskObjective::flops_per_token() const {
   double tokens = 0;
   for (const data::TaskExample& example : examples_) tokens += static_cast<double>(example.sequence.ids.size());
-  return models::training_flops_per_token(model().config(), model_.network_count(),
+  return models::training_flops_per_token(model().config(), model().parameters().count(),
                                           static_cast<Index>(tokens / static_cast<double>(examples_.size())));
 }
 

@@ -329,9 +329,4 @@ TEST_CASE("tasks: balanced weights let classes count alike") {
 TEST_CASE("tasks: what cannot be is refused") {
   CHECK_THROWS_AS(model_of(models::Architecture::decoder, task_of(Task::classify, Pooling::first)), UsageError);
   CHECK_THROWS_AS(model_of(models::Architecture::encoder, {.task = Task::classify, .labels = {"only"}}), UsageError);
-  for (const Task task : {Task::classify, Task::label, Task::span, Task::regress}) {
-    models::TaskConfig with_table = task_of(task);
-    with_table.naive_bayes = task == Task::classify ? 1000 : 1024;  // a power of two, for classes of texts
-    CHECK_THROWS_AS(model_of(models::Architecture::encoder, with_table), UsageError);
-  }
 }
