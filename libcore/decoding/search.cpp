@@ -37,7 +37,7 @@ class Round {
       }
       longest = std::max(longest, line.length());
     }
-    state_ = model.start(rows, std::min(context, longest + limits.max_tokens), limits.cache);
+    state_ = model.start({rows, std::min(context, longest + limits.max_tokens), limits.cache});
   }
 
   // Goes on until every search is over or has filled the context; returns the latter.
@@ -51,7 +51,7 @@ class Round {
   Tensor read_all() {
     Index time = std::min<Index>(2, model_.config().context);
     for (const Line& line : lines_) time = std::max(time, line.length());
-    TokenIds ids(Shape{state_.batch(), time});
+    TokenIds ids(Shape{state_->batch(), time});
     std::vector<Index> added;
     for (const Line& line : lines_) {
       for (const auto& [text] : line.hypotheses) {
@@ -59,16 +59,16 @@ class Round {
         added.push_back(line.length());
       }
     }
-    return model_.step(ids, added, state_);
+    return model_.step(ids, added, *state_);
   }
 
   Tensor read_last() {
-    TokenIds ids(Shape{state_.batch(), 1});
+    TokenIds ids(Shape{state_->batch(), 1});
     auto next = ids.ids.begin();
     for (const Line& line : lines_) {
       for (const auto& [text] : line.hypotheses) *next++ = text.back();
     }
-    return model_.step(ids, std::vector<Index>(ids.ids.size(), 1), state_);
+    return model_.step(ids, std::vector<Index>(ids.ids.size(), 1), *state_);
   }
 
   std::vector<std::vector<Choice>> candidates(const Tensor& logits) const {
@@ -77,7 +77,7 @@ class Round {
       for (Index h = 0; h < line.count(); ++h) rows.emplace_back(line.search, h);
     }
     std::vector<std::vector<Choice>> candidates(rows.size());
-    parallel_for(state_.batch(), [&](Index row) {
+    parallel_for(state_->batch(), [&](Index row) {
       const auto& [search, hypothesis] = rows[static_cast<std::size_t>(row)];
       candidates[static_cast<std::size_t>(row)] =
           search->candidates(hypothesis, logits.data() + row * logits.shape()[1]);
@@ -111,14 +111,14 @@ class Round {
   }
 
   void keep(const std::vector<Index>& rows) {
-    std::vector<Index> all(static_cast<std::size_t>(state_.batch()));
+    std::vector<Index> all(static_cast<std::size_t>(state_->batch()));
     std::iota(all.begin(), all.end(), Index{0});
-    if (!rows.empty() && rows != all) state_.reorder(rows);
+    if (!rows.empty() && rows != all) state_->reorder(rows);
   }
 
   const models::Decoder& model_;
   std::vector<Line> lines_, full_;
-  models::DecoderState state_;
+  std::unique_ptr<models::GeneratorState> state_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The head that fills in masked tokens.
 #pragma once
 
+#include "heddle/heads/token_head.hpp"
 #include "heddle/nn/embedding.hpp"
 #include "heddle/nn/norm.hpp"
-#include "heddle/ops/cross_entropy.hpp"
 
 namespace heddle::heads {
 
@@ -19,16 +19,15 @@ struct MaskedLanguageModelOptions {
 // Source: Devlin et al. 2019, "BERT", whose released code has the dense layer and the norm.
 // Parameters: dense/weight [width, width], dense/bias, norm/gain, norm/bias, bias [vocab]; weight [vocab, width] if not
 // tied. It is meant for the rows of hidden states that are to be predicted, not for all.
-class MaskedLanguageModel {
+class MaskedLanguageModel : public TokenHead {
  public:
   // The second form, without embeddings to share, has a matrix of its own.
   MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, const nn::Embedding& tied);
   MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options);
 
-  // hidden [..., width] -> [..., vocab], Real
-  Variable operator()(const Variable& hidden) const;
-  // The mean cross-entropy of the targets, one a row of hidden.
-  Variable loss(const Variable& hidden, const std::vector<TokenId>& targets, const ops::CrossEntropy& options) const;
+  Variable operator()(const Variable& hidden) const override;
+  Variable loss(const Variable& hidden, const std::vector<TokenId>& targets,
+                const ops::CrossEntropy& options) const override;
 
  private:
   MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, Variable weight);

@@ -9,35 +9,16 @@
 
 namespace heddle::models {
 
-// What a decoder remembers of a batch of sequences while it continues them.
-class DecoderState {
- public:
-  Index batch() const { return static_cast<Index>(seen_.size()); }
-  // Tokens that each row has seen.
-  const std::vector<Index>& seen() const { return seen_; }
-  // Row i becomes what row rows[i] was.
-  void reorder(const std::vector<Index>& rows);
-
- private:
-  friend class Decoder;
-  std::vector<Index> seen_;
-  std::vector<std::unique_ptr<AttentionState>> layers_;
-};
-
-class Decoder : public Model {
+class Decoder : public Model, public Generator, public TokenLoss {
  public:
   Decoder(const ModelConfig& config, ParameterSource weights);
 
-  // hidden [..., width] -> logits [..., vocab]
   Variable logits(const Variable& hidden) const { return head_(hidden); }
-  const heads::LanguageModel& head() const { return head_; }
+  const heads::TokenHead& head() const { return head_; }
 
-  // An empty state for sequences of up to `capacity` tokens, at most the context; `cache` is what it is stored as.
-  DecoderState start(Index batch, Index capacity, Element cache = Element::real) const;
-  // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the rest is padding.
-  // Returns the logits that follow each row's last token: [batch, vocab]. A row's bits depend on whether time is 1, but
-  // not on the other rows, as far as RowKernels allow.
-  Tensor step(const TokenIds& ids, const std::vector<Index>& added, DecoderState& state) const;
+  const heads::TokenHead& next_token_head() const override { return head_; }
+  std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
+  Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
 
  private:
   heads::LanguageModel head_;

@@ -33,15 +33,15 @@ Encoder::Encoder(const ModelConfig& config, ParameterSource weights)
   check<UsageError>(config.arch == Architecture::encoder, "arch = ", to_text(config.arch), " is no encoder");
 }
 
-Variable Encoder::pooled(const Variable& hidden) const {
-  check<UsageError>(pooler_.has_value(), "the model has no pooler");
-  std::vector<Index> first;
-  for (Index b = 0; b < hidden.shape()[0]; ++b) first.push_back(b * hidden.shape()[1]);
-  return (*pooler_)(ops::gather_rows(hidden, first), {.activation = Activation::tanh});
+Variable Encoder::summary(const Variable& first) const {
+  const Variable rows = ContextualVectors::summary(first);
+  return pooler_ ? (*pooler_)(rows, {.activation = Activation::tanh}) : rows;
 }
 
-Variable Encoder::next_sentence(const Variable& pooled) const {
-  return (*next_sentence_)(pooled, {.output = Element::real});
+Variable Encoder::next_sentence(const Variable& hidden) const {
+  if (!next_sentence_) return MaskedPredictor::next_sentence(hidden);
+  const std::vector<Index> first(static_cast<std::size_t>(hidden.shape()[0]), 0);
+  return (*next_sentence_)(summary(ops::gather_positions(hidden, first)), {.output = Element::real});
 }
 
 bool is_of_head(std::string_view parameter) {

@@ -9,20 +9,18 @@
 namespace heddle::models {
 
 // Parameters beside the stack's: encoder/pooler; head/… of the masked language model; head/next_sentence.
-class Encoder : public Model {
+class Encoder : public Model, public MaskedPredictor {
  public:
   Encoder(const ModelConfig& config, ParameterSource weights);
 
-  const heads::MaskedLanguageModel& head() const { return head_; }
+  const heads::TokenHead& head() const { return head_; }
 
-  // tanh(W h_0 + b) of each sequence's first token: hidden [batch, time, width] -> [batch, width].
-  // Throws UsageError for a model without a pooler.
-  Variable pooled(const Variable& hidden) const;
+  // tanh(W h_0 + b) where the model has a pooler.
+  Variable summary(const Variable& first) const override;
 
-  bool has_next_sentence() const { return next_sentence_.has_value(); }
-  // Logits of "the second segment follows the first" and of "it does not": pooled [batch, width] -> [batch, 2].
-  // Precondition: has_next_sentence().
-  Variable next_sentence(const Variable& pooled) const;
+  const heads::TokenHead& masked_token_head() const override { return head_; }
+  bool has_next_sentence() const override { return next_sentence_.has_value(); }
+  Variable next_sentence(const Variable& hidden) const override;
 
  private:
   std::optional<nn::Linear> pooler_;

@@ -7,19 +7,10 @@
 #include <vector>
 
 #include "heddle/models/config.hpp"
+#include "heddle/models/sequences.hpp"
 #include "heddle/nn/embedding.hpp"
 
 namespace heddle::models {
-
-// A batch of sequences, padded at their ends to one length.
-struct Sequences {
-  TokenIds ids;                   // [batch, time]
-  std::vector<Index> lengths;     // of each sequence without its padding; empty: all are full
-  std::vector<TokenId> segments;  // of each token, 0-based; empty: all are 0
-
-  Sequences(TokenIds token_ids, std::vector<Index> token_lengths = {}, std::vector<TokenId> token_segments = {})
-      : ids(std::move(token_ids)), lengths(std::move(token_lengths)), segments(std::move(token_segments)) {}
-};
 
 // x = drop(norm(token + position + segment)), then the blocks, then a norm where blocks begin with theirs.
 // Parameters: embedding/token, embedding/position, embedding/segment and embedding/norm where the configuration has

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "heddle/models/encoder.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/ops/pooling.hpp"
 
@@ -59,8 +58,7 @@ Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {
   if (task_.pooling == Pooling::mean) return ops::mean_over_time(body_->hidden(sequences, pass), positions);
   for (Index& position : positions) position = task_.pooling == Pooling::first ? 0 : position - 1;
   const Variable hidden = body_->hidden_at(positions, sequences, pass);
-  const auto* encoder = dynamic_cast<const Encoder*>(body_.get());
-  if (task_.pooling == Pooling::first && encoder != nullptr && encoder->config().pooler) return encoder->pooled(hidden);
+  if (task_.pooling == Pooling::first) return body_->summary(hidden);
   return view(hidden, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2]}); });
 }
 

@@ -46,7 +46,7 @@ Variable masked_loss(const models::Encoder& model, const data::MaskedBatch& batc
   const Variable masked = model.head().loss(ops::gather_rows(hidden, batch.rows), batch.targets,
                                             {label_smoothing, static_cast<double>(step.targets)});
   if (!model.has_next_sentence()) return masked;
-  const Variable logits = model.next_sentence(model.pooled(hidden));
+  const Variable logits = model.next_sentence(hidden);
   return ops::add(masked, ops::cross_entropy(logits, batch.unrelated, {0, static_cast<double>(step.samples)}));
 }
 
@@ -71,7 +71,7 @@ MaskedEvaluation evaluate(const models::Encoder& model, const data::MaskedWindow
     sum.right += count_right(logits, batch.targets);
     if (!model.has_next_sentence()) continue;
     sum.pairs += batch.batch;
-    sum.pairs_right += count_right(model.next_sentence(model.pooled(hidden)).value(), batch.unrelated);
+    sum.pairs_right += count_right(model.next_sentence(hidden).value(), batch.unrelated);
   }
   return sum;
 }

@@ -46,18 +46,18 @@ class Reader {
   double prompt_rate(Index length) const {
     const TokenIds prompt = random_ids(1, length);
     const double seconds = median_seconds(3, [&] {
-      models::DecoderState state = model_.start(1, length);
-      model_.step(prompt, {length}, state);
+      const auto state = model_.start({1, length});
+      model_.step(prompt, {length}, *state);
     });
     return static_cast<double>(length) / seconds;
   }
 
   // Tokens a second over all lines, each the most probable one after those before it.
   double decoding_rate(Index lines, Index tokens) const {
-    models::DecoderState state = model_.start(lines, tokens + 1);
+    const auto state = model_.start({lines, tokens + 1});
     const std::vector<Index> one_each(static_cast<std::size_t>(lines), 1);
     TokenIds next = random_ids(lines, 1);
-    const auto step = [&] { choose(model_.step(next, one_each, state), next); };
+    const auto step = [&] { choose(model_.step(next, one_each, *state), next); };
     step();
     const double seconds = seconds_of([&] {
       for (Index i = 0; i < tokens; ++i) step();

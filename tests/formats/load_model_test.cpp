@@ -67,14 +67,14 @@ double relative_difference(const Tensor& a, const Tensor& b) {
 Tensor cached_logits(const models::Decoder& model, const TokenIds& ids, Index prompt, Element cache) {
   const Index time = ids.shape[1], vocab = model.config().vocab_size;
   const Tensor all({2, time - prompt + 1, vocab});
-  auto state = model.start(2, time, cache);
+  const auto state = model.start({2, time, cache});
   for (Index seen = 0; seen < time;) {
     const Index added = seen == 0 ? prompt : 1;
     TokenIds part(Shape{2, added});
     for (Index b = 0; b < 2; ++b) {
       std::copy_n(ids.ids.begin() + b * time + seen, added, part.ids.begin() + b * added);
     }
-    const Tensor logits = model.step(part, {added, added}, state);
+    const Tensor logits = model.step(part, {added, added}, *state);
     seen += added;
     for (Index b = 0; b < 2; ++b) {
       all.narrowed(0, b, 1).narrowed(1, seen - prompt, 1).assign(logits.narrowed(0, b, 1).reshaped({1, 1, vocab}));

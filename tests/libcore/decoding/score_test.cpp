@@ -35,9 +35,9 @@ TEST_CASE("score: the log-probabilities of tokens are those of reading step by s
   for (const std::size_t i : {0, 1, 5, 39}) {
     const auto& [ids, from] = texts[i];
     REQUIRE(scores[i].size() == ids.size() - static_cast<std::size_t>(from));
-    models::DecoderState state = model.start(1, 40);
+    const auto state = model.start({1, 40});
     for (std::size_t t = 0; t + 1 < ids.size(); ++t) {
-      const Tensor logits = model.step(TokenIds(Shape{1, 1}, {ids[t]}), {1}, state);
+      const Tensor logits = model.step(TokenIds(Shape{1, 1}, {ids[t]}), {1}, *state);
       if (static_cast<Index>(t) + 1 < from) continue;
       const double expected = -ops::negative_log_likelihoods(logits, {ids[t + 1]})[0];
       CHECK(scores[i][t + 1 - static_cast<std::size_t>(from)] == doctest::Approx(expected).epsilon(1e-4));

@@ -111,7 +111,7 @@ TEST_CASE("decoder: cached decoding equals recomputation, token by token and wit
     stir(model.parameters(), 0.3);
     const TokenIds ids = some_ids(2, 8, 13);
     const Tensor whole = model.logits(model.hidden(ids)).value();  // [2, 8, 13]
-    auto state = model.start(2, 8);
+    const auto state = model.start({2, 8});
     std::vector<Index> seen{0, 0};
     for (const auto& added : std::vector<std::vector<Index>>{{3, 1}, {1, 1}, {1, 1}, {2, 4}, {1, 1}}) {
       const Index most = std::max(added[0], added[1]);
@@ -122,14 +122,14 @@ TEST_CASE("decoder: cached decoding equals recomputation, token by token and wit
               ids.ids[static_cast<std::size_t>(b * 8 + seen[static_cast<std::size_t>(b)] + t)];
         }
       }
-      const Tensor logits = model.step(part, added, state);
+      const Tensor logits = model.step(part, added, *state);
       for (Index b = 0; b < 2; ++b) {
         seen[static_cast<std::size_t>(b)] += added[static_cast<std::size_t>(b)];
         const Index at = (b * 8 + seen[static_cast<std::size_t>(b)] - 1) * 13;
         for (Index v = 0; v < 13; ++v) CHECK(logits[b * 13 + v] == doctest::Approx(whole[at + v]).epsilon(1e-10));
       }
     }
-    CHECK(state.seen() == std::vector<Index>{8, 8});
+    CHECK(state->seen() == std::vector<Index>{8, 8});
   }
 }
 
@@ -153,11 +153,11 @@ TEST_CASE("decoder: weights in fewer bits count as the numbers they stand for, i
     const Tensor expected = model.logits(model.hidden(ids)).value();
     const Tensor whole = halved.logits(halved.hidden(ids)).value();
     for (Index i = 0; i < whole.size(); ++i) CHECK(whole[i] == doctest::Approx(expected[i]).epsilon(1e-10));
-    auto state = halved.start(2, 8);
+    const auto state = halved.start({2, 8});
     for (Index t = 0; t < 8; ++t) {
       const Tensor logits = halved.step(TokenIds(Shape{2, 1}, {ids.ids[static_cast<std::size_t>(t)],
                                                                ids.ids[static_cast<std::size_t>(8 + t)]}),
-                                        {1, 1}, state);
+                                        {1, 1}, *state);
       for (Index b = 0; b < 2; ++b) {
         for (Index v = 0; v < 13; ++v) {
           CHECK(logits[b * 13 + v] == doctest::Approx(expected[(b * 8 + t) * 13 + v]).epsilon(1e-10));
@@ -205,7 +205,7 @@ TEST_CASE("decoder: sequences beyond the context, ids outside the vocabulary and
                        DataError);
   TokenIds ids(Shape{1, 2}, {3, 13});
   CHECK_THROWS_WITH_AS(model.hidden(ids), "token id 13 at position 1 is outside the vocabulary of 13", DataError);
-  CHECK_THROWS_AS(model.start(1, 9), DataError);
+  CHECK_THROWS_AS(model.start({1, 9}), DataError);
   models::ModelConfig config = small_decoder_config;
   config.heads = 5;
   CHECK_THROWS_WITH_AS(models::Decoder(config, 0), "width = 12 is not divisible by heads = 5", UsageError);

@@ -67,9 +67,9 @@ double loss_of(const models::Encoder& model, const Pass& pass) {
   const std::vector<Index> rows{1, 6, 9, 20};
   const Variable masked = model.head().loss(ops::gather_rows(hidden, rows), {3, 0, 12, 7}, {.smoothing = 0.1});
   if (!model.config().pooler) return masked.value()[0];
-  const Variable pooled = model.pooled(hidden);
-  const Variable second = model.has_next_sentence() ? ops::cross_entropy(model.next_sentence(pooled), {0, 1, 1})
-                                                    : ops::cross_entropy(pooled, {0, 5, 11});
+  const Variable second = model.has_next_sentence()
+                              ? ops::cross_entropy(model.next_sentence(hidden), {0, 1, 1})
+                              : ops::cross_entropy(model.summary(ops::gather_positions(hidden, {0, 0, 0})), {0, 5, 11});
   const Variable sum = ops::add(masked, second);
   const double value = sum.value()[0];
   if (Recording* recording = Recording::current()) recording->backward(sum);
@@ -245,5 +245,5 @@ TEST_CASE("encoder: what does not go together is refused") {
   CHECK_THROWS_AS(model.hidden({TokenIds(Shape{1, 2}), {0}}), ShapeError);
   CHECK_THROWS_AS(model.hidden({TokenIds(Shape{1, 2}), {2, 2}}), ShapeError);
   CHECK_THROWS_AS(model.hidden(TokenIds(Shape{1, 9})), DataError);
-  CHECK_THROWS_AS(model.pooled(model.hidden(TokenIds(Shape{1, 2}))), UsageError);
+  CHECK_THROWS_AS(model.next_sentence(model.hidden(TokenIds(Shape{1, 2}))), UsageError);
 }

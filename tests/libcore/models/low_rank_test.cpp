@@ -75,8 +75,8 @@ TEST_CASE("adapters: the merged matrices give the same, whole or step by step") 
   const Tensor expected = plain.hidden({some_ids()}).value();
   CHECK(difference(model.hidden({some_ids()}).value(), expected) < 1e-10);
   CHECK(difference(expected, models::Decoder(small_decoder_config, 3).hidden({some_ids()}).value()) > 0.01);
-  models::DecoderState state = model.start(2, 8), other = plain.start(2, 8);
-  CHECK(difference(model.step(some_ids(), {5, 5}, state), plain.step(some_ids(), {5, 5}, other)) < 1e-10);
+  const auto state = model.start({2, 8}), other = plain.start({2, 8});
+  CHECK(difference(model.step(some_ids(), {5, 5}, *state), plain.step(some_ids(), {5, 5}, *other)) < 1e-10);
 }
 
 TEST_CASE("adapters: the product taken away again leaves the matrices of before") {

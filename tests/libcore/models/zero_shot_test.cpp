@@ -14,13 +14,13 @@ TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by ste
   const auto scores = decoding::label_log_likelihoods(decoder, prompts, labels);
   for (std::size_t p = 0; p < prompts.size(); ++p) {
     for (std::size_t l = 0; l < labels.size(); ++l) {
-      models::DecoderState state = decoder.start(1, 8);
+      const auto state = decoder.start({1, 8});
       const auto length = static_cast<Index>(prompts[p].size());
-      Tensor logits = decoder.step({Shape{1, length}, prompts[p]}, {length}, state);
+      Tensor logits = decoder.step({Shape{1, length}, prompts[p]}, {length}, *state);
       double sum = 0;
       for (const TokenId token : labels[l]) {
         sum -= ops::negative_log_likelihoods(logits, {token})[0];
-        if (&token != &labels[l].back()) logits = decoder.step({Shape{1, 1}, {token}}, {1}, state);
+        if (&token != &labels[l].back()) logits = decoder.step({Shape{1, 1}, {token}}, {1}, *state);
       }
       CHECK(scores[p][l] == doctest::Approx(sum).epsilon(1e-10));
     }

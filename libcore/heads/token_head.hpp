@@ -1,0 +1,18 @@
+// What every head that predicts tokens can do, whichever tokens they are.
+#pragma once
+
+#include "heddle/ops/cross_entropy.hpp"
+
+namespace heddle::heads {
+
+class TokenHead {
+ public:
+  virtual ~TokenHead() = default;
+  // hidden [..., width] -> [..., vocab], Real
+  virtual Variable operator()(const Variable& hidden) const = 0;
+  // The mean cross-entropy of the targets, one a row of hidden: [1].
+  virtual Variable loss(const Variable& hidden, const std::vector<TokenId>& targets,
+                        const ops::CrossEntropy& options) const = 0;
+};
+
+}  // namespace heddle::heads

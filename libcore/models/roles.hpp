@@ -1,0 +1,129 @@
+// What a model can be used for. Whoever uses a model asks for a role (Model::as, require), never for a class of models;
+// an architecture plays a role by deriving from it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/heads/token_head.hpp"
+#include "heddle/models/sequences.hpp"
+#include "heddle/nn/pass.hpp"
+
+namespace heddle::models {
+
+// What all roles have in common.
+class TokenModel {
+ public:
+  virtual ~TokenModel() = default;
+  virtual Index vocab_size() const = 0;
+  // Tokens that a sequence may have; none where nothing limits them.
+  virtual std::optional<Index> max_positions() const = 0;
+};
+
+// Gives a vector for each token of a text: hidden states, from which heads, embeddings and senses come.
+class ContextualVectors : public virtual TokenModel {
+ public:
+  static constexpr std::string_view what = "gives a vector for each token of a text";
+
+  // Called with what enters the first layer, then with what leaves each layer, [batch, time, width] each.
+  using Observer = std::function<void(const Variable& x)>;
+
+  virtual Index layers() const = 0;
+  virtual Index width() const = 0;
+  // Whether a token's vector depends on the tokens after it, too.
+  virtual bool is_bidirectional() const = 0;
+
+  // [batch, time, width]; values at padding positions are undefined. Throws DataError for ids and segments outside their
+  // tables and for sequences longer than max_positions().
+  virtual Variable hidden(const Sequences& sequences, const Pass& pass = {}, const Observer& observe = {}) const = 0;
+  // At one position of each sequence, which may take less work: [batch, 1, width].
+  virtual Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
+                             const Pass& pass = {}) const;
+  // What stands for a whole text, from its first token's hidden state: [batch, 1, width] -> [batch, width].
+  virtual Variable summary(const Variable& first) const;
+
+  // The vectors of single tokens, before positions: [vocab, width], of any element type.
+  virtual const Tensor& token_embeddings() const = 0;
+};
+
+// Predicts each next token from the tokens up to it: the hidden state at t scores token t + 1.
+class TokenLoss : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "predicts next tokens";
+  virtual const heads::TokenHead& next_token_head() const = 0;
+};
+
+// Predicts masked tokens from all others: the hidden state at t scores token t.
+class MaskedPredictor : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "fills in masked tokens";
+  virtual const heads::TokenHead& masked_token_head() const = 0;
+
+  virtual bool has_next_sentence() const { return false; }
+  // Logits of "the second segment follows the first" and of "it does not": hidden [batch, time, width] -> [batch, 2].
+  // Throws UsageError without has_next_sentence().
+  virtual Variable next_sentence(const Variable& hidden) const;
+};
+
+// What a generator remembers of a batch of sequences while it continues them.
+class GeneratorState {
+ public:
+  virtual ~GeneratorState() = default;
+  Index batch() const { return static_cast<Index>(seen_.size()); }
+  // Tokens that each row has seen.
+  const std::vector<Index>& seen() const { return seen_; }
+  // Row i becomes what row rows[i] was.
+  void reorder(const std::vector<Index>& rows);
+
+ protected:
+  explicit GeneratorState(Index batch) : seen_(static_cast<std::size_t>(batch), 0) {}
+  virtual void reorder_layers(const std::vector<Index>& rows) = 0;
+  std::vector<Index> seen_;
+};
+
+struct GenerationStart {
+  Index batch;
+  Index capacity;                    // tokens of a sequence, at most
+  Element cache = Element::real;     // what keys and values are stored as: Real or bfloat16
+  const Sequences* sources = nullptr;  // what each row is written from, for models that read a source
+};
+
+// Continues token sequences step by step (SPEC 7.1 and 7.2).
+class Generator : public virtual TokenModel {
+ public:
+  static constexpr std::string_view what = "predicts next tokens";
+
+  // An empty state. Throws DataError for a capacity beyond max_positions().
+  virtual std::unique_ptr<GeneratorState> start(const GenerationStart& start) const = 0;
+  // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the rest is padding.
+  // Returns the logits that follow each row's last token: [batch, vocab]. A row's bits depend on whether time is 1, but
+  // not on the other rows, as far as RowKernels allow.
+  virtual Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const = 0;
+};
+
+// How tokens are mixed, layer by layer; the fast path never forms these weights.
+struct AttentionMap {
+  std::string name;  // "decoder/3/attention"
+  Tensor weights;    // [batch, heads, query_time, key_time], rows sum to 1
+};
+class AttentionMaps : public virtual TokenModel {
+ public:
+  static constexpr std::string_view what = "mixes tokens by attention weights";
+  virtual std::vector<AttentionMap> attention_maps(const Sequences& sequences) const = 0;
+};
+
+class Model;
+
+namespace detail {
+[[noreturn]] void refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path);
+}  // namespace detail
+
+// The model in a role. Throws DataError, "PATH: USER needs a model that …; this is …", where it does not play it.
+template <class Role>
+const Role& require(const Model& model, std::string_view user, std::string_view path);
+
+}  // namespace heddle::models
