@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "heddle/decoding/logits.hpp"
 #include "heddle/tensor/exponentials.hpp"
 
 namespace heddle::decoding {
@@ -20,7 +21,7 @@ bool before(const Logit& a, const Logit& b) {
   return a.value != b.value ? a.value > b.value : a.id < b.id;
 }
 
-// The highest logits, in order. Most of the vocabulary is passed over in runs whose maximum is too low.
+// The highest logits, in order; all are finite. Most of the vocabulary is passed over in runs whose maximum is too low.
 std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
   constexpr Index run = 256;
   std::vector<Logit> heap;  // the lowest on top

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "heddle/decoding/length_batches.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -17,9 +18,7 @@ namespace {
 constexpr std::size_t rows_at_once = 256;
 
 std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const FillOptions& options) {
-  const double maximum = *std::max_element(logits, logits + vocab);
-  double sum = 0;
-  for (Index i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(logits[i]) - maximum);
+  const double log_sum = log_sum_exp(logits, vocab);
   const Index candidates = options.vocab_size > 0 ? std::min(options.vocab_size, vocab) : vocab;
   std::vector<TokenId> ids(static_cast<std::size_t>(candidates));
   std::iota(ids.begin(), ids.end(), TokenId{0});
@@ -28,7 +27,7 @@ std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const Fill
                     [&](TokenId a, TokenId b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
   std::vector<LikelyToken> result;
   for (auto id = ids.begin(); id != wanted; ++id) {
-    result.push_back({*id, std::exp(static_cast<double>(logits[*id]) - maximum) / sum});
+    result.push_back({*id, std::exp(static_cast<double>(logits[*id]) - log_sum)});
   }
   return result;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index queries_at_once = 256;
 
-// A copy whose rows have length 1, or are 0.
+// A copy whose rows have length 1, or are 0. Similarities of such rows can be sorted: none is NaN.
 Tensor normalised(const Tensor& vectors) {
   const Tensor unit(vectors.shape());
   unit.assign(vectors);
@@ -21,6 +21,7 @@ Tensor normalised(const Tensor& vectors) {
     Real* const row = unit.data() + i * width;
     double squares = 0;
     for (Index j = 0; j < width; ++j) squares += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    check<NumericError>(std::isfinite(squares), "vector ", i + 1, " is not finite: its model is damaged or diverged");
     const auto scale = static_cast<Real>(squares > 0 ? 1 / std::sqrt(squares) : 0);
     for (Index j = 0; j < width; ++j) row[j] *= scale;
   }

@@ -15,7 +15,8 @@ struct Neighbour {
 
 class NearestVectors {
  public:
-  // [count, width], of any element type. Throws ShapeError where there is none.
+  // [count, width], of any element type. Throws ShapeError where there is none, and NumericError, as find() does, for
+  // a vector that is not finite.
   explicit NearestVectors(const Tensor& vectors);
 
   Index size() const { return vectors_.shape()[0]; }

@@ -7,6 +7,7 @@
 
 #include "heddle/data/text_features.hpp"
 #include "heddle/decoding/length_batches.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/decoding/softmax.hpp"
 #include "heddle/models/task_batch.hpp"
 
@@ -18,6 +19,7 @@ using models::Task;
 using models::TaskExamples;
 
 std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
+  check_finite(t.data() + first, count);
   return {t.data() + first, t.data() + first + count};
 }
 

@@ -1,9 +1,10 @@
 #include "heddle/decoding/score.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "heddle/decoding/length_batches.hpp"
-#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/matmul.hpp"
 
@@ -17,14 +18,14 @@ using Batch = std::span<const std::size_t>;
 constexpr Index rows_at_once = 1024;
 
 // The log-probabilities of targets[i] behind the hidden state rows[i].
-std::vector<double> log_probabilities(const models::Decoder& model, const Variable& hidden,
-                                      const std::vector<Index>& rows, const Tokens& targets) {
+std::vector<double> target_scores(const models::Decoder& model, const Variable& hidden,
+                                  const std::vector<Index>& rows, const Tokens& targets) {
   std::vector<double> all;
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end = begin + std::min<Index>(rows_at_once, rows.end() - begin);
     const Tokens some(targets.begin() + (begin - rows.begin()), targets.begin() + (end - rows.begin()));
     const Variable logits = model.logits(ops::gather_rows(hidden, {begin, end}));
-    for (const double nats : ops::negative_log_likelihoods(logits.value(), some)) all.push_back(-nats);
+    std::ranges::copy(log_probabilities(logits.value(), some), std::back_inserter(all));
     begin = end;
   }
   return all;
@@ -46,7 +47,7 @@ void score(const models::Decoder& model, std::span<const GivenTokens> texts, Bat
     targets.insert(targets.end(), text.begin() + from, text.end());
   }
   const RowKernelsScope kernels(RowKernels::many);
-  const auto all = log_probabilities(model, model.hidden({std::move(ids), std::move(lengths)}), rows, targets);
+  const auto all = target_scores(model, model.hidden({std::move(ids), std::move(lengths)}), rows, targets);
   auto next = all.begin();
   for (const std::size_t number : batch) {
     const auto count = static_cast<Index>(texts[number].ids.size()) - texts[number].from;

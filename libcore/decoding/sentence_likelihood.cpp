@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/ops/gather.hpp"
 
 namespace heddle::decoding {
@@ -54,8 +54,8 @@ double pseudo_log_likelihood(const models::Encoder& model, const Tokens& framed,
     row = next;
   }
   const Variable hidden = model.hidden({std::move(masked)});
-  const auto nats = ops::negative_log_likelihoods(model.head()(ops::gather_rows(hidden, rows)).value(), targets);
-  return -std::accumulate(nats.begin(), nats.end(), 0.0);
+  const auto scores = log_probabilities(model.head()(ops::gather_rows(hidden, rows)).value(), targets);
+  return std::accumulate(scores.begin(), scores.end(), 0.0);
 }
 
 }  // namespace heddle::decoding

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "heddle/decoding/logits.hpp"
 #include "heddle/decoding/sentence_likelihood.hpp"
 #include "heddle/ops/gather.hpp"
 
@@ -86,6 +87,7 @@ class MaskedRatio : public Ratio {
     const Tokens framed = framed_for(model_, question_.tokenizer, ids, question_.where(text));
     const Variable hidden = model_.hidden(TokenIds({1, static_cast<Index>(framed.size())}, framed));
     const Tensor logits = model_.head()(ops::gather_rows(hidden, {static_cast<Index>(place) + 1})).value();
+    check_finite(logits.data(), logits.size());
     const auto logit = [&](const PlacedText& target) {
       return static_cast<double>(logits[token_of(target, place, ids, text, attribute)]);
     };

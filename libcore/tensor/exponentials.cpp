@@ -13,6 +13,13 @@ HEDDLE_KERNEL Real maximum_of(const Real* x, Index count) {
   return maximum;
 }
 
+HEDDLE_KERNEL bool are_finite(const Real* x, Index count) {
+  Real sum = 0;  // x - x is 0 of a finite number, and NaN of all others
+  HEDDLE_SIMD_SUM(sum)
+  for (Index i = 0; i < count; ++i) sum += x[i] - x[i];
+  return sum == 0;
+}
+
 HEDDLE_KERNEL Real sum_of_exponentials(const Real* x, Real maximum, Index count) {
   Real sum = 0;
   HEDDLE_SIMD_SUM(sum)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heddle/decoding/length_batches.hpp"
 
@@ -82,6 +83,13 @@ TEST_CASE("fill masks: only tokens that have a piece, and no more than there are
     }
     CHECK(sum < 0.9);  // the others have their share
   }
+}
+
+TEST_CASE("fill masks: a single logit that is not finite is an error, of a token that may not come too") {
+  const models::Encoder model = small_encoder();
+  model.parameters().find("encoder/embedding/token/weight")->value()[20 * 16] = std::numeric_limits<Real>::quiet_NaN();
+  const std::vector<data::TaskExample> sequences{masked({mask, 4, mask})};
+  CHECK_THROWS_AS(decoding::fill_masks(model, sequences, {.top = 3, .vocab_size = 6}), NumericError);
 }
 
 TEST_CASE("length batches: all once, the longest first, within the limit") {

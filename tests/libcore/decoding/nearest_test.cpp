@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heddle/base/random.hpp"
 
@@ -62,4 +63,13 @@ TEST_CASE(
   for (const Neighbour& neighbour : found[1]) CHECK(neighbour.similarity == 0);
   CHECK_THROWS_AS(NearestVectors(Tensor({0, 2})), ShapeError);
   CHECK_THROWS_AS(NearestVectors(vectors).find(Tensor({1, 3}, Real(0)), 1), ShapeError);
+}
+
+TEST_CASE("nearest: vectors that are not finite are refused") {
+  const Tensor good({2, 2}, std::vector<Real>{1, 2, 3, 4});
+  for (const Real value : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()}) {
+    const Tensor bad({2, 2}, std::vector<Real>{1, 2, 3, value});
+    CHECK_THROWS_AS(NearestVectors{bad}, NumericError);
+    CHECK_THROWS_AS(NearestVectors(good).find(bad, 1), NumericError);
+  }
 }

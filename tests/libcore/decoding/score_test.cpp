@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "heddle/ops/cross_entropy.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -62,4 +64,10 @@ TEST_CASE("score: texts of which nothing is given or that do not fit are refused
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{}, 1}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2}, 0}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{Tokens(41, 1), 1}}), DataError);
+}
+
+TEST_CASE("score: a single logit that is not finite is an error, of a token that is not scored too") {
+  const models::Decoder model = make_model();
+  model.parameters().find("decoder/embedding/token/weight")->value()[29 * 32] = std::numeric_limits<Real>::quiet_NaN();
+  CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2, 3}, 1}}), NumericError);
 }
