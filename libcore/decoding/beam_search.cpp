@@ -115,23 +115,27 @@ class BeamSearch : public Search {
            (options_.ends_with && options_.ends_with(text.tokens));
   }
 
-  double score(double log_likelihood) const {
-    return log_likelihood / std::pow((5 + static_cast<double>(length_)) / 6, options_.length_penalty);
+  double score(double log_likelihood, Index length) const {
+    return log_likelihood / std::pow((5 + static_cast<double>(length)) / 6, options_.length_penalty);
   }
 
   // Keeps as many as the beam is wide.
   void add_found(Text text) {
     if (text.tokens.back().id == options_.end) text.tokens.pop_back();
-    const FoundText found{std::move(text.tokens), score(text.log_likelihood)};
+    const FoundText found{std::move(text.tokens), score(text.log_likelihood, length_)};
     const auto place = std::upper_bound(found_.begin(), found_.end(), found,
                                         [](const FoundText& a, const FoundText& b) { return a.score > b.score; });
     found_.insert(place, found);
     if (static_cast<Index>(found_.size()) > options_.width) found_.pop_back();
   }
 
+  // No text that continues scores more than its likelihood now at the greatest length, since tokens only make it less
+  // likely. Greedy decoding does not look beyond the first end, whatever a longer text would score.
   bool is_over() const {
-    return going_on_.empty() || (static_cast<Index>(found_.size()) == options_.width &&
-                                 found_.back().score >= score(going_on_.front().log_likelihood));
+    if (going_on_.empty()) return true;
+    if (static_cast<Index>(found_.size()) < options_.width) return false;
+    return options_.width == 1 ||
+           found_.back().score >= score(going_on_.front().log_likelihood, options_.max_tokens);
   }
 
   const Index vocab_;
