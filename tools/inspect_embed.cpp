@@ -2,8 +2,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "heddle/analysis/embed.hpp"
 #include "heddle/cli/streams.hpp"
-#include "heddle/decoding/embed.hpp"
 #include "heddle/formats/embedding_file.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "inspect_vectors.hpp"
@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-using decoding::TextToEmbed;
+using analysis::TextToEmbed;
 
 constexpr std::size_t texts_at_once = 256;
 
@@ -83,7 +83,7 @@ class Embedder {
   void add(std::string_view line, const std::string& where) {
     try {
       const std::vector<TokenId> tokens = loaded_.tokenizer.encode(line);
-      TextToEmbed text = decoding::text_to_embed(loaded_.model->config(), loaded_.tokenizer, tokens, {0, 0});
+      TextToEmbed text = analysis::text_to_embed(loaded_.model->config(), loaded_.tokenizer, tokens, {0, 0});
       if (text.text.last - text.text.first + 1 < static_cast<Index>(tokens.size())) {
         check<DataError>(options_.overlong == Overlong::truncate, tokens.size(),
                          " tokens are more than the context of ", loaded_.model->config().context,
@@ -99,7 +99,7 @@ class Embedder {
 
   template <class Take>
   void flush(const Take& take) {
-    const std::vector<Tensor> states = decoding::embed(*loaded_.model, texts_, embedding_);
+    const std::vector<Tensor> states = analysis::embed(*loaded_.model, texts_, embedding_);
     for (std::size_t i = 0; i < states.size(); ++i) take(texts_[i], states[i]);
     texts_.clear();
   }
@@ -108,7 +108,7 @@ class Embedder {
   const VectorOptions& options_;
   std::string source_ = "--embed";
   formats::LoadedModel loaded_;
-  decoding::EmbedOptions embedding_;
+  analysis::EmbedOptions embedding_;
   std::vector<TextToEmbed> texts_;
   Index cut_ = 0;
 };

@@ -33,21 +33,20 @@ std::vector<double> target_scores(const models::Decoder& model, const Variable& 
 
 void score(const models::Decoder& model, std::span<const GivenTokens> texts, Batch batch,
            std::vector<std::vector<double>>& scores) {
-  std::vector<Index> lengths, rows;
-  for (const std::size_t number : batch) lengths.push_back(static_cast<Index>(texts[number].ids.size()));
-  // Two at least, since single queries are mixed in another way, and neighbours must not decide that.
-  const Index time = std::max(std::min<Index>(2, model.config().context), *std::ranges::max_element(lengths));
-  TokenIds ids(Shape{static_cast<Index>(batch.size()), time});
+  std::vector<models::TokenList> lists;
+  for (const std::size_t number : batch) lists.emplace_back(texts[number].ids);
+  // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.
+  const models::Sequences sequences = models::padded(lists, std::min<Index>(2, model.config().context));
+  std::vector<Index> rows;
   Tokens targets;
   for (std::size_t b = 0; b < batch.size(); ++b) {
     const auto& [text, from] = texts[batch[b]];
-    const Index begin = static_cast<Index>(b) * time;
-    std::copy(text.begin(), text.end(), ids.ids.begin() + begin);
-    for (Index t = from; t < lengths[b]; ++t) rows.push_back(begin + t - 1);
+    const Index begin = static_cast<Index>(b) * sequences.ids.shape[1];
+    for (Index t = from; t < sequences.lengths[b]; ++t) rows.push_back(begin + t - 1);
     targets.insert(targets.end(), text.begin() + from, text.end());
   }
   const RowKernelsScope kernels(RowKernels::many);
-  const auto all = target_scores(model, model.hidden({std::move(ids), std::move(lengths)}), rows, targets);
+  const auto all = target_scores(model, model.hidden(sequences), rows, targets);
   auto next = all.begin();
   for (const std::size_t number : batch) {
     const auto count = static_cast<Index>(texts[number].ids.size()) - texts[number].from;

@@ -49,17 +49,12 @@ class Round {
  private:
   // Two columns at least, since the model reads single tokens in another way, and neighbours must not decide that.
   Tensor read_all() {
-    Index time = std::min<Index>(2, model_.config().context);
-    for (const Line& line : lines_) time = std::max(time, line.length());
-    TokenIds ids(Shape{state_->batch(), time});
-    std::vector<Index> added;
+    std::vector<models::TokenList> texts;
     for (const Line& line : lines_) {
-      for (const auto& [text] : line.hypotheses) {
-        std::copy(text.begin(), text.end(), ids.ids.begin() + static_cast<Index>(added.size()) * time);
-        added.push_back(line.length());
-      }
+      for (const auto& [text] : line.hypotheses) texts.emplace_back(text);
     }
-    return model_.step(ids, added, *state_);
+    const models::Sequences batch = models::padded(texts, std::min<Index>(2, model_.config().context));
+    return model_.step(batch.ids, batch.lengths, *state_);
   }
 
   Tensor read_last() {

@@ -1,9 +1,9 @@
-#include "heddle/decoding/senses.hpp"
+#include "heddle/analysis/senses.hpp"
 
 #include <algorithm>
 #include <map>
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::vector<SenseGuess> SenseClassifier::operator()(const Tensor& words) const {
   return guesses;
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

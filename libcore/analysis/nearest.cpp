@@ -1,4 +1,4 @@
-#include "heddle/decoding/nearest.hpp"
+#include "heddle/analysis/nearest.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::vector<std::vector<Neighbour>> NearestVectors::find(const Tensor& queries, 
   return found;
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

@@ -1,9 +1,9 @@
-#include "heddle/decoding/senses.hpp"
+#include "heddle/analysis/senses.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace heddle;
-using namespace heddle::decoding;
+using namespace heddle::analysis;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "heddle/tensor/tensor.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 // similarity = u v / (|u| |v|), 0 where a vector is 0.
 struct Neighbour {
@@ -28,4 +28,4 @@ class NearestVectors {
   Tensor vectors_;  // of length 1
 };
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

@@ -1,13 +1,13 @@
-#include "heddle/decoding/pair_bias.hpp"
+#include "heddle/analysis/pair_bias.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/decoding/sentence_likelihood.hpp"
+#include "heddle/analysis/sentence_likelihood.hpp"
 #include "heddle/ops/cross_entropy.hpp"
 #include "libcore/models/small_config.hpp"
 
 using namespace heddle;
-using namespace heddle::decoding;
+using namespace heddle::analysis;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "heddle/decoding/sentence_likelihood.hpp"
+#include "heddle/analysis/sentence_likelihood.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include "heddle/decoding/logits.hpp"
 #include "heddle/ops/gather.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 std::vector<double> sentence_log_likelihoods(const models::Decoder& model, const text::Tokenizer& tokenizer,
                                              const std::vector<std::string>& sentences, const std::string& where) {
@@ -19,7 +19,7 @@ std::vector<double> sentence_log_likelihoods(const models::Decoder& model, const
                      " tokens do not fit the context of ", model.config().context);
   }
   const Tokens begin{*tokenizer.end_of_text()};
-  return label_log_likelihoods(model, {&begin, 1}, ids).front();
+  return decoding::label_log_likelihoods(model, {&begin, 1}, ids).front();
 }
 
 void check_masks(const text::Tokenizer& tokenizer) {
@@ -54,8 +54,8 @@ double pseudo_log_likelihood(const models::Encoder& model, const Tokens& framed,
     row = next;
   }
   const Variable hidden = model.hidden({std::move(masked)});
-  const auto scores = log_probabilities(model.head()(ops::gather_rows(hidden, rows)).value(), targets);
+  const auto scores = decoding::log_probabilities(model.head()(ops::gather_rows(hidden, rows)).value(), targets);
   return std::accumulate(scores.begin(), scores.end(), 0.0);
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

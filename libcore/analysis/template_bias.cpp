@@ -1,13 +1,13 @@
-#include "heddle/decoding/template_bias.hpp"
+#include "heddle/analysis/template_bias.hpp"
 
 #include <algorithm>
 #include <optional>
 
+#include "heddle/analysis/sentence_likelihood.hpp"
 #include "heddle/decoding/logits.hpp"
-#include "heddle/decoding/sentence_likelihood.hpp"
 #include "heddle/ops/gather.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 namespace {
 
@@ -87,7 +87,7 @@ class MaskedRatio : public Ratio {
     const Tokens framed = framed_for(model_, question_.tokenizer, ids, question_.where(text));
     const Variable hidden = model_.hidden(TokenIds({1, static_cast<Index>(framed.size())}, framed));
     const Tensor logits = model_.head()(ops::gather_rows(hidden, {static_cast<Index>(place) + 1})).value();
-    check_finite(logits.data(), logits.size());
+    decoding::check_finite(logits.data(), logits.size());
     const auto logit = [&](const PlacedText& target) {
       return static_cast<double>(logits[token_of(target, place, ids, text, attribute)]);
     };
@@ -150,4 +150,4 @@ std::vector<AttributeBias> template_bias(const models::Model& model, const text:
   return results;
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

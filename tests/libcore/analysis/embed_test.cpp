@@ -1,13 +1,14 @@
-#include "heddle/decoding/embed.hpp"
+#include "heddle/analysis/embed.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "heddle/models/encoder.hpp"
 
 using namespace heddle;
-using namespace heddle::decoding;
+using namespace heddle::analysis;
 
 namespace {
 
@@ -133,4 +134,13 @@ TEST_CASE("embed: a word without context is the mean of its pieces' embeddings")
   const Tensor table = model->token_embeddings(), mean = embed_tokens(*model, std::vector<TokenId>{4, 9});
   for (Index j = 0; j < width; ++j)
     CHECK(mean[j] == doctest::Approx((table[4 * width + j] + table[9 * width + j]) / 2));
+}
+
+TEST_CASE("embed: states that are not finite are an error, those of padding nobody's concern") {
+  const auto model = models::make_model(config_of(models::Architecture::decoder), 3);
+  model->parameters().find("decoder/embedding/token/weight")->value()[7 * width] =
+      std::numeric_limits<Real>::quiet_NaN();
+  const std::vector<TextToEmbed> good{text_of({1, 2, 3}), text_of({4})};
+  CHECK(embed(*model, good, {}).size() == 2);
+  CHECK_THROWS_AS(embed(*model, std::vector<TextToEmbed>{text_of({1, 2}), text_of({3, 7})}, {}), NumericError);
 }

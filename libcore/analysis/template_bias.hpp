@@ -16,7 +16,7 @@
 #include "heddle/models/model.hpp"
 #include "heddle/text/tokenizer.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 struct AttributeBias {
   std::string attribute;
@@ -30,4 +30,4 @@ struct AttributeBias {
 std::vector<AttributeBias> template_bias(const models::Model& model, const text::Tokenizer& tokenizer,
                                          const data::TemplateTest& test, std::string_view file);
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

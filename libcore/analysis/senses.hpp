@@ -5,9 +5,9 @@
 
 #include <span>
 
-#include "heddle/decoding/nearest.hpp"
+#include "heddle/analysis/nearest.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 struct SenseGuess {
   Index sense = 0;
@@ -46,4 +46,4 @@ class SenseClassifier {
   NearestVectors nearest_;
 };
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

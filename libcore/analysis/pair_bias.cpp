@@ -1,10 +1,10 @@
-#include "heddle/decoding/pair_bias.hpp"
+#include "heddle/analysis/pair_bias.hpp"
 
 #include <algorithm>
 
-#include "heddle/decoding/sentence_likelihood.hpp"
+#include "heddle/analysis/sentence_likelihood.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<PairLikelihoods> pair_bias(const models::Model& model, const text::T
   return results;
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

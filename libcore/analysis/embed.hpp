@@ -8,7 +8,7 @@
 #include "heddle/data/framing.hpp"
 #include "heddle/models/model.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 // What a model reads to know the states of a text.
 struct TextToEmbed {
@@ -32,11 +32,11 @@ struct EmbedOptions {
 
 // For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of like length share a
 // batch.
-// Throws UsageError for a layer that the model does not have.
+// Throws UsageError for a layer that the model does not have, and NumericError for states that are not finite.
 std::vector<Tensor> embed(const models::Model& model, std::span<const TextToEmbed> texts, const EmbedOptions& options);
 
 // The vector that stands for tokens without any context: the mean of their embeddings, [width].
 // Throws DataError where there is no token.
 Tensor embed_tokens(const models::Model& model, std::span<const TokenId> tokens);
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

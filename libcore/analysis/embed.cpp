@@ -1,13 +1,14 @@
-#include "heddle/decoding/embed.hpp"
+#include "heddle/analysis/embed.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
+#include "heddle/decoding/length_batches.hpp"
 #include "heddle/ops/embedding.hpp"
 #include "heddle/ops/pooling.hpp"
+#include "heddle/tensor/exponentials.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 namespace {
 
@@ -21,19 +22,6 @@ std::set<Index> resolved(const std::vector<Index>& layers, Index last) {
   }
   check<UsageError>(!result.empty(), "no layer is chosen");
   return result;
-}
-
-models::Sequences padded(std::span<const TextToEmbed* const> texts) {
-  std::size_t time = 0;
-  for (const TextToEmbed* text : texts) time = std::max(time, text->ids.size());
-  // Padding is never attended to, so that any token will do.
-  TokenIds ids(Shape{static_cast<Index>(texts.size()), static_cast<Index>(time)});
-  std::vector<Index> lengths;
-  for (const TextToEmbed* text : texts) {
-    std::ranges::copy(text->ids, ids.ids.begin() + static_cast<Index>(lengths.size() * time));
-    lengths.push_back(static_cast<Index>(text->ids.size()));
-  }
-  return {std::move(ids), std::move(lengths)};
 }
 
 // The mean over the layers: [batch, time, width].
@@ -91,21 +79,20 @@ TextToEmbed text_to_embed(const models::ModelConfig& config, const text::Tokeniz
 std::vector<Tensor> embed(const models::Model& model, std::span<const TextToEmbed> texts, const EmbedOptions& options) {
   const std::set<Index> layers = resolved(options.layers, model.config().layers);
   std::vector<Tensor> results(texts.size());
-  std::vector<std::size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return texts[i].ids.size(); });
-  for (std::size_t begin = 0; begin < order.size();) {
-    // The first of a batch is its longest.
-    const Index most = std::max<Index>(1, options.batch_tokens / static_cast<Index>(texts[order[begin]].ids.size()));
-    const std::size_t end = std::min(order.size(), begin + static_cast<std::size_t>(most));
-    std::vector<const TextToEmbed*> batch;
-    for (std::size_t i = begin; i < end; ++i) batch.push_back(&texts[order[i]]);
-    const Tensor states = states_of(model, padded(batch), layers);
-    for (std::size_t i = begin; i < end; ++i) {
-      results[order[i]] = part_of(states, static_cast<Index>(i - begin), texts[order[i]]);
+  std::vector<Index> lengths;
+  for (const TextToEmbed& text : texts) lengths.push_back(static_cast<Index>(text.ids.size()));
+  decoding::for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+    std::vector<models::TokenList> lists;
+    for (const std::size_t number : numbers) lists.emplace_back(texts[number].ids);
+    const Tensor states = states_of(model, models::padded(lists), layers);
+    Index row = 0;
+    for (const std::size_t number : numbers) {
+      const Tensor& part = results[number] = part_of(states, row++, texts[number]);
+      check<NumericError>(are_finite(part.data(), part.size()),
+                          "the model's hidden states are not finite: its weights are damaged or diverged");
     }
-    begin = end;
-  }
+    return true;
+  });
   return results;
 }
 
@@ -117,4 +104,4 @@ Tensor embed_tokens(const models::Model& model, std::span<const TokenId> tokens)
   return mean_of_rows(rows.reshaped({count, model.config().width})).reshaped({model.config().width});
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

@@ -14,7 +14,7 @@
 #include "heddle/models/model.hpp"
 #include "heddle/text/tokenizer.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
 
 struct PairLikelihoods {
   double first = 0, second = 0;
@@ -33,4 +33,4 @@ struct SharedPlaces {
 };
 SharedPlaces shared_places(const std::vector<TokenId>& first, const std::vector<TokenId>& second);
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis

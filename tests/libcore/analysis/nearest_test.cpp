@@ -1,4 +1,4 @@
-#include "heddle/decoding/nearest.hpp"
+#include "heddle/analysis/nearest.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "heddle/base/random.hpp"
 
 using namespace heddle;
-using namespace heddle::decoding;
+using namespace heddle::analysis;
 
 namespace {
 

@@ -8,7 +8,9 @@
 #include "heddle/models/encoder.hpp"
 #include "heddle/text/tokenizer.hpp"
 
-namespace heddle::decoding {
+namespace heddle::analysis {
+
+using decoding::Tokens;
 
 // log p(sentence) of each, from the token on that begins texts. Throws DataError for a tokenizer without that token,
 // and "WHERE: …" for a sentence that does not fit the context.
@@ -28,4 +30,4 @@ Tokens framed_for(const models::Encoder& model, const text::Tokenizer& tokenizer
 double pseudo_log_likelihood(const models::Encoder& model, const Tokens& framed, const std::vector<Index>& places,
                              TokenId mask);
 
-}  // namespace heddle::decoding
+}  // namespace heddle::analysis
