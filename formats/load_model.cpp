@@ -56,15 +56,4 @@ LoadedModel load_model_to_train(const ModelFile& file) {
   return loaded;
 }
 
-LoadedDecoder decoder_of(LoadedModel loaded, const std::string& path) {
-  auto* const decoder = dynamic_cast<models::Decoder*>(loaded.model.get());
-  check<DataError>(decoder != nullptr, path,
-                   ": is an encoder, which cannot continue text; give a decoder (pretrain --arch decoder)");
-  return {std::move(*decoder), std::move(loaded.tokenizer)};
-}
-
-LoadedDecoder load_decoder(const ModelFile& file) {
-  return decoder_of(load_model(file), file.file().path());
-}
-
 }  // namespace heddle::formats

@@ -36,7 +36,7 @@ analysis::TextToEmbed word_in(const Loaded& loaded, const std::string& context, 
   for (const text::LocatedToken& token : located) ids.push_back(token.id);
   const auto place = data::tokens_of(located, {begin, begin + word.size()});
   check<DataError>(place.has_value(), "has no token");
-  auto result = analysis::text_to_embed(loaded.whole.model->config(), loaded.whole.tokenizer, ids, *place);
+  auto result = analysis::text_to_embed(*loaded.whole.model, loaded.whole.tokenizer, ids, *place);
   result.wanted = {result.around};
   return result;
 }

@@ -52,7 +52,7 @@ class Embedder {
   }
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }
-  Index width() const { return loaded_.model->config().width; }
+  Index width() const { return loaded_.model->width(); }
   // Where the texts came from, for messages.
   const std::string& source() const { return source_; }
 
@@ -83,10 +83,10 @@ class Embedder {
   void add(std::string_view line, const std::string& where) {
     try {
       const std::vector<TokenId> tokens = loaded_.tokenizer.encode(line);
-      TextToEmbed text = analysis::text_to_embed(loaded_.model->config(), loaded_.tokenizer, tokens, {0, 0});
+      TextToEmbed text = analysis::text_to_embed(*loaded_.model, loaded_.tokenizer, tokens, {0, 0});
       if (text.text.last - text.text.first + 1 < static_cast<Index>(tokens.size())) {
         check<DataError>(options_.overlong == Overlong::truncate, tokens.size(),
-                         " tokens are more than the context of ", loaded_.model->config().context,
+                         " tokens are more than the context of ", loaded_.model->position_limit(),
                          "; shorten it, or keep its beginning with --overlong truncate");
         ++cut_;
       }

@@ -19,7 +19,7 @@ void show_neighbours(const cli::Arguments& arguments, const VectorOptions& optio
            std::ranges::find(word, row) == word.end();
   };
   const analysis::NearestVectors pieces(loaded.model->token_embeddings());
-  const Tensor vector = analysis::embed_tokens(*loaded.model, word).reshaped({1, loaded.model->config().width});
+  const Tensor vector = analysis::embed_tokens(*loaded.model, word).reshaped({1, loaded.model->width()});
   formats::Json list = formats::Json::array();
   Index shown = 0;
   const auto found = pieces.find(vector, pieces.size());

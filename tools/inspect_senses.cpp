@@ -64,7 +64,7 @@ class WordEmbedder {
         loaded_(formats::load_model(formats::ModelFile(arguments.operand("FILE")))),
         sentence_(static_cast<Real>(options.sentence)) {
     embedding_.layers = options.layer;
-    for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.model->config().layers); ++i) {
+    for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.model->layers()); ++i) {
       embedding_.layers.push_back(-i);
     }
   }
@@ -84,7 +84,7 @@ class WordEmbedder {
       arguments_.say(
           concatenate(file.name, ": ", cut, " sentences were longer than the context, and cut around the word"));
     }
-    const Index width = loaded_.model->config().width;
+    const Index width = loaded_.model->width();
     result.vectors = Tensor({static_cast<Index>(texts.size()), width});
     Index row = 0;
     for (const Tensor& means : analysis::embed(*loaded_.model, texts, embedding_)) {
@@ -102,7 +102,7 @@ class WordEmbedder {
       if (aligned.word_of[i] == word.position) span.last = static_cast<Index>(i);
     }
     try {
-      auto text = analysis::text_to_embed(loaded_.model->config(), loaded_.tokenizer, aligned.ids, span);
+      auto text = analysis::text_to_embed(*loaded_.model, loaded_.tokenizer, aligned.ids, span);
       text.wanted = {text.around, text.text};
       return text;
     } catch (const DataError& error) {

@@ -6,7 +6,6 @@
 #include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
-#include "heddle/models/encoder.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -19,16 +18,26 @@ std::string kind_text(formats::FileKind kind) {
   return kind == formats::FileKind::tokens ? "token" : to_text(kind);
 }
 
-// Published numbers of encoders' parameters leave out the head that they are pre-trained with.
+// A configuration that no model can have is for --verify to report.
+bool predicts_masked_tokens(const models::ModelConfig& config) {
+  try {
+    const Simulation simulation;
+    return models::make_model(config, ParameterSource::unset())->as<models::MaskedPredictor>() != nullptr;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+// Published numbers of parameters leave out the head that predicts masked tokens.
 void count_parameters(Summary& summary) {
   Index all = 0, head = 0;
   for (const formats::TensorInfo& tensor : *summary.weights) {
     all += tensor.shape.size();
     if (models::is_of_head(tensor.name)) head += tensor.shape.size();
   }
-  const bool is_encoder = summary.config->arch == models::Architecture::encoder;
-  summary.parameters = is_encoder ? all - head : all;
-  if (is_encoder) summary.head_parameters = head;
+  const bool is_masked = predicts_masked_tokens(*summary.config);
+  summary.parameters = is_masked ? all - head : all;
+  if (is_masked) summary.head_parameters = head;
 }
 
 Summary start_summary(const formats::InputFile& file) {

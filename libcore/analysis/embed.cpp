@@ -25,7 +25,8 @@ std::set<Index> resolved(const std::vector<Index>& layers, Index last) {
 }
 
 // The mean over the layers: [batch, time, width].
-Tensor states_of(const models::Model& model, const models::Sequences& sequences, const std::set<Index>& layers) {
+Tensor states_of(const models::ContextualVectors& model, const models::Sequences& sequences,
+                 const std::set<Index>& layers) {
   Tensor sum;
   Index layer = 0;
   model.hidden(sequences, {}, [&](const Variable& x) {
@@ -55,14 +56,13 @@ Tensor part_of(const Tensor& states, Index row, const TextToEmbed& text) {
 
 }  // namespace
 
-TextToEmbed text_to_embed(const models::ModelConfig& config, const text::Tokenizer& tokenizer,
+TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around) {
-  const bool framed =
-      config.arch == models::Architecture::encoder && tokenizer.classification() && tokenizer.separator();
+  const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
   const auto count = static_cast<Index>(tokens.size()), wanted = around.last - around.first + 1;
   check<DataError>(count > 0, "has no token");
-  const Index room = config.context - (framed ? 2 : 0);
-  check<DataError>(wanted <= room, wanted, " tokens are more than the context of ", config.context);
+  const Index room = model.position_limit() - (framed ? 2 : 0);
+  check<DataError>(wanted <= room, wanted, " tokens are more than the context of ", model.position_limit());
   const Index kept = std::min(count, room);
   const Index begin = std::clamp<Index>(around.first - (kept - wanted) / 2, 0, count - kept);
   TextToEmbed text;
@@ -76,8 +76,9 @@ TextToEmbed text_to_embed(const models::ModelConfig& config, const text::Tokeniz
   return text;
 }
 
-std::vector<Tensor> embed(const models::Model& model, std::span<const TextToEmbed> texts, const EmbedOptions& options) {
-  const std::set<Index> layers = resolved(options.layers, model.config().layers);
+std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
+                          const EmbedOptions& options) {
+  const std::set<Index> layers = resolved(options.layers, model.layers());
   std::vector<Tensor> results(texts.size());
   std::vector<Index> lengths;
   for (const TextToEmbed& text : texts) lengths.push_back(static_cast<Index>(text.ids.size()));
@@ -96,12 +97,12 @@ std::vector<Tensor> embed(const models::Model& model, std::span<const TextToEmbe
   return results;
 }
 
-Tensor embed_tokens(const models::Model& model, std::span<const TokenId> tokens) {
+Tensor embed_tokens(const models::ContextualVectors& model, std::span<const TokenId> tokens) {
   check<DataError>(!tokens.empty(), "has no token");
   const auto count = static_cast<Index>(tokens.size());
   const TokenIds ids(Shape{1, count}, {tokens.begin(), tokens.end()});
   const Tensor rows = ops::embed(ids, Variable(model.token_embeddings())).value();
-  return mean_of_rows(rows.reshaped({count, model.config().width})).reshaped({model.config().width});
+  return mean_of_rows(rows.reshaped({count, model.width()})).reshaped({model.width()});
 }
 
 }  // namespace heddle::analysis

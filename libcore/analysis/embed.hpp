@@ -6,7 +6,7 @@
 
 #include "heddle/data/alignment.hpp"
 #include "heddle/data/framing.hpp"
-#include "heddle/models/model.hpp"
+#include "heddle/models/roles.hpp"
 
 namespace heddle::analysis {
 
@@ -17,10 +17,11 @@ struct TextToEmbed {
   std::vector<data::TokenSpan> wanted;  // the means over these positions instead of every position's state
 };
 
-// Encoders read [CLS] text [SEP], decoders the text alone. `around` are the tokens of the text that matter: of a text
-// longer than the context, what lies around them is kept, as much before as behind where there is as much.
+// Models that see both sides of a token read [CLS] text [SEP], others the text alone. `around` are the tokens of the
+// text that matter: of a text longer than the context, what lies around them is kept, as much before as after where
+// there is as much.
 // Throws DataError for a text without a token, and where even the tokens that matter do not fit.
-TextToEmbed text_to_embed(const models::ModelConfig& config, const text::Tokenizer& tokenizer,
+TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around);
 
 struct EmbedOptions {
@@ -33,10 +34,11 @@ struct EmbedOptions {
 // For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of like length share a
 // batch.
 // Throws UsageError for a layer that the model does not have, and NumericError for states that are not finite.
-std::vector<Tensor> embed(const models::Model& model, std::span<const TextToEmbed> texts, const EmbedOptions& options);
+std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
+                          const EmbedOptions& options);
 
 // The vector that stands for tokens without any context: the mean of their embeddings, [width].
 // Throws DataError where there is no token.
-Tensor embed_tokens(const models::Model& model, std::span<const TokenId> tokens);
+Tensor embed_tokens(const models::ContextualVectors& model, std::span<const TokenId> tokens);
 
 }  // namespace heddle::analysis

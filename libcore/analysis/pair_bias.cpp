@@ -8,8 +8,8 @@ namespace heddle::analysis {
 
 namespace {
 
-PairLikelihoods of_encoder(const models::Encoder& model, const text::Tokenizer& tokenizer,
-                           const data::PlacedText& first, const data::PlacedText& second, std::string_view file) {
+PairLikelihoods of_masked(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer,
+                          const data::PlacedText& first, const data::PlacedText& second, std::string_view file) {
   const Tokens one = tokenizer.encode(first.text), other = tokenizer.encode(second.text);
   SharedPlaces shared = shared_places(one, other);
   check<DataError>(!shared.first.empty(), file, ":", second.line, ": has no token in common with line ", first.line);
@@ -21,8 +21,8 @@ PairLikelihoods of_encoder(const models::Encoder& model, const text::Tokenizer& 
   return {likelihood(one, shared.first, first), likelihood(other, shared.second, second)};
 }
 
-PairLikelihoods of_decoder(const models::Decoder& model, const text::Tokenizer& tokenizer,
-                           const data::PlacedText& first, const data::PlacedText& second, std::string_view file) {
+PairLikelihoods of_next(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const data::PlacedText& first,
+                        const data::PlacedText& second, std::string_view file) {
   const auto likelihood = [&](const data::PlacedText& text) {
     return sentence_log_likelihoods(model, tokenizer, {text.text}, concatenate(file, ":", text.line)).front();
   };
@@ -59,10 +59,10 @@ std::vector<PairLikelihoods> pair_bias(const models::Model& model, const text::T
   std::vector<PairLikelihoods> results;
   for (std::size_t i = 0; i < test.first.size(); ++i) {
     const data::PlacedText &first = test.first[i], &second = test.second[i];
-    const auto* encoder = dynamic_cast<const models::Encoder*>(&model);
-    results.push_back(encoder != nullptr
-                          ? of_encoder(*encoder, tokenizer, first, second, file)
-                          : of_decoder(dynamic_cast<const models::Decoder&>(model), tokenizer, first, second, file));
+    const auto* masked = model.as<models::MaskedPredictor>();
+    results.push_back(masked != nullptr ? of_masked(*masked, tokenizer, first, second, file)
+                                        : of_next(models::require<models::TokenLoss>(model, "a test of pairs", file),
+                                                  tokenizer, first, second, file));
   }
   return results;
 }

@@ -2,9 +2,10 @@
 //
 //   difference = L(first) - L(second), nats
 //
-// With an encoder L is the pseudo-log-likelihood of the tokens that both sentences have, so that it asks for the rest
-// of a sentence given the words in which they differ, not for how frequent these words are. With a decoder it is the
-// log-likelihood of the whole sentence. Source: Nangia et al. 2020, "CrowS-Pairs", section 3 (SPEC 7.7).
+// With a model that predicts masked tokens L is the pseudo-log-likelihood of the tokens that both sentences have, so
+// that it asks for the rest of a sentence given the words in which they differ, not for how frequent these words are.
+// With one that predicts next tokens it is the log-likelihood of the whole sentence. Source: Nangia et al. 2020,
+// "CrowS-Pairs", section 3 (SPEC 7.7).
 #pragma once
 
 #include <string_view>
@@ -21,9 +22,9 @@ struct PairLikelihoods {
   double difference() const { return first - second; }
 };
 
-// One for each pair, in order. Throws DataError, "FILE:LINE: …", for sentences that do not fit the context or, with an
-// encoder, have no token in common, and for models without the tokens it takes.
-// Cost: with an encoder, a forward pass for each token.
+// One for each pair, in order. Throws DataError, "FILE:LINE: …", for sentences that do not fit the context or, where
+// masked tokens are predicted, have no token in common, for models without the tokens it takes, and for models that
+// predict no tokens.  Cost: where masked tokens are predicted, a forward pass for each token.
 std::vector<PairLikelihoods> pair_bias(const models::Model& model, const text::Tokenizer& tokenizer,
                                        const data::PairTest& test, std::string_view file);
 

@@ -44,7 +44,7 @@ struct Question {
 
 class MaskedRatio : public Ratio {
  public:
-  MaskedRatio(const models::Encoder& model, const Question& question) : model_(model), question_(question) {
+  MaskedRatio(const models::MaskedPredictor& model, const Question& question) : model_(model), question_(question) {
     check_masks(question.tokenizer);
     mask_ = question.tokenizer.piece(*question.tokenizer.mask());
   }
@@ -86,7 +86,7 @@ class MaskedRatio : public Ratio {
             const std::string& attribute) const {
     const Tokens framed = framed_for(model_, question_.tokenizer, ids, question_.where(text));
     const Variable hidden = model_.hidden(TokenIds({1, static_cast<Index>(framed.size())}, framed));
-    const Tensor logits = model_.head()(ops::gather_rows(hidden, {static_cast<Index>(place) + 1})).value();
+    const Tensor logits = model_.masked_token_head()(ops::gather_rows(hidden, {static_cast<Index>(place) + 1})).value();
     decoding::check_finite(logits.data(), logits.size());
     const auto logit = [&](const PlacedText& target) {
       return static_cast<double>(logits[token_of(target, place, ids, text, attribute)]);
@@ -94,14 +94,14 @@ class MaskedRatio : public Ratio {
     return logit(question_.test.targets[0]) - logit(question_.test.targets[1]);
   }
 
-  const models::Encoder& model_;
+  const models::MaskedPredictor& model_;
   const Question& question_;
   std::string mask_;
 };
 
 class CausalRatio : public Ratio {
  public:
-  CausalRatio(const models::Decoder& model, const Question& question) : model_(model), question_(question) {}
+  CausalRatio(const models::TokenLoss& model, const Question& question) : model_(model), question_(question) {}
 
   double operator()(const PlacedText& text, const std::string& attribute) const override {
     std::vector<std::string> sentences;
@@ -113,20 +113,20 @@ class CausalRatio : public Ratio {
   }
 
   double masked(const PlacedText&, const std::string&) const override {
-    throw DataError(concatenate(question_.file, ":", question_.test.line, ": a decoder has no masks; give ",
-                                question_.test.name, " words for the prior, neutral = person"));
+    throw DataError(concatenate(question_.file, ":", question_.test.line,
+                                ": a model that predicts next tokens has no masks; give ", question_.test.name,
+                                " words for the prior, neutral = person"));
   }
 
  private:
-  const models::Decoder& model_;
+  const models::TokenLoss& model_;
   const Question& question_;
 };
 
 std::unique_ptr<Ratio> ratio_of(const models::Model& model, const Question& question) {
-  if (const auto* encoder = dynamic_cast<const models::Encoder*>(&model)) {
-    return std::make_unique<MaskedRatio>(*encoder, question);
-  }
-  return std::make_unique<CausalRatio>(dynamic_cast<const models::Decoder&>(model), question);
+  if (const auto* masked = model.as<models::MaskedPredictor>()) return std::make_unique<MaskedRatio>(*masked, question);
+  return std::make_unique<CausalRatio>(models::require<models::TokenLoss>(model, "a test of templates", question.file),
+                                       question);
 }
 
 }  // namespace

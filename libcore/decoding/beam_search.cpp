@@ -147,13 +147,13 @@ class BeamSearch : public Search {
 
 }  // namespace
 
-std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
+std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
                                                 const BeamOptions& options) {
   check<UsageError>(options.width >= 1 && options.length_penalty >= 0 && options.max_tokens >= 1, "a beam of ",
                     options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
                     " tokens: none can be less than 1, 0 and 1");
-  const Index vocab = options.vocab_size.value_or(model.config().vocab_size);
+  const Index vocab = options.vocab_size.value_or(model.vocab_size());
   std::vector<std::unique_ptr<Search>> searches;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     searches.push_back(std::make_unique<BeamSearch>(vocab, options));

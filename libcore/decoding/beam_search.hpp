@@ -41,7 +41,7 @@ struct FoundText {
 // Probabilities are among the tokens that may come. The text and its bits do not depend on the other prompts, as far as
 // RowKernels allow. Prompts count from first_prompt. Throws as run_searches(), and NumericError where a logit is not
 // finite.  Cost: that of width sequences a prompt.
-std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
+std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
                                                 const BeamOptions& options);
 

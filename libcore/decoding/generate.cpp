@@ -65,10 +65,10 @@ class SampleSearch : public Search {
 
 }  // namespace
 
-void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
+void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink) {
   if (options.max_tokens == 0) return;
-  const Index vocab = options.vocab_size.value_or(model.config().vocab_size);
+  const Index vocab = options.vocab_size.value_or(model.vocab_size());
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
     const Index number = first_prompt + static_cast<Index>(searches.size());

@@ -27,7 +27,7 @@ using TokenSink = std::function<bool(Index sequence, const Choice& token)>;
 // prompt, its number among the samples, the prompt) alone, not on its neighbours. Probabilities are among the tokens
 // that may come. Prompts count from first_prompt.
 // Throws as run_searches().
-void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
+void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink);
 
 }  // namespace heddle::decoding

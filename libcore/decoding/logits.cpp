@@ -9,7 +9,8 @@
 namespace heddle::decoding {
 
 void check_finite(const Real* logits, Index count) {
-  check<NumericError>(are_finite(logits, count), "the model's logits are not finite: its weights are damaged or diverged");
+  check<NumericError>(are_finite(logits, count),
+                      "the model's logits are not finite: its weights are damaged or diverged");
 }
 
 double log_sum_exp(const Real* logits, Index vocab, Real maximum) {

@@ -18,25 +18,25 @@ using Batch = std::span<const std::size_t>;
 constexpr Index rows_at_once = 1024;
 
 // The log-probabilities of targets[i] behind the hidden state rows[i].
-std::vector<double> target_scores(const models::Decoder& model, const Variable& hidden,
+std::vector<double> target_scores(const models::TokenLoss& model, const Variable& hidden,
                                   const std::vector<Index>& rows, const Tokens& targets) {
   std::vector<double> all;
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end = begin + std::min<Index>(rows_at_once, rows.end() - begin);
     const Tokens some(targets.begin() + (begin - rows.begin()), targets.begin() + (end - rows.begin()));
-    const Variable logits = model.logits(ops::gather_rows(hidden, {begin, end}));
+    const Variable logits = model.next_token_head()(ops::gather_rows(hidden, {begin, end}));
     std::ranges::copy(log_probabilities(logits.value(), some), std::back_inserter(all));
     begin = end;
   }
   return all;
 }
 
-void score(const models::Decoder& model, std::span<const GivenTokens> texts, Batch batch,
+void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, Batch batch,
            std::vector<std::vector<double>>& scores) {
   std::vector<models::TokenList> lists;
   for (const std::size_t number : batch) lists.emplace_back(texts[number].ids);
   // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.
-  const models::Sequences sequences = models::padded(lists, std::min<Index>(2, model.config().context));
+  const models::Sequences sequences = models::padded(lists, std::min<Index>(2, model.position_limit()));
   std::vector<Index> rows;
   Tokens targets;
   for (std::size_t b = 0; b < batch.size(); ++b) {
@@ -57,7 +57,7 @@ void score(const models::Decoder& model, std::span<const GivenTokens> texts, Bat
 
 }  // namespace
 
-std::vector<std::vector<double>> token_log_probabilities(const models::Decoder& model,
+std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {
   std::vector<Index> lengths;
   for (const auto& [ids, from] : texts) {

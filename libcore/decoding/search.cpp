@@ -26,9 +26,9 @@ struct Line {
 class Round {
  public:
   // Reads the texts, cut to their last half where they do not fit the context.
-  Round(const models::Decoder& model, std::vector<Line> lines, const SearchLimits& limits)
+  Round(const models::Generator& model, std::vector<Line> lines, const SearchLimits& limits)
       : model_(model), lines_(std::move(lines)) {
-    const Index context = model.config().context;
+    const Index context = model.position_limit();
     Index rows = 0, longest = 0;
     for (Line& line : lines_) {
       rows += line.count();
@@ -53,7 +53,7 @@ class Round {
     for (const Line& line : lines_) {
       for (const auto& [text] : line.hypotheses) texts.emplace_back(text);
     }
-    const models::Sequences batch = models::padded(texts, std::min<Index>(2, model_.config().context));
+    const models::Sequences batch = models::padded(texts, std::min<Index>(2, model_.position_limit()));
     return model_.step(batch.ids, batch.lengths, *state_);
   }
 
@@ -93,7 +93,7 @@ class Round {
         next.hypotheses.push_back(line.hypotheses[static_cast<std::size_t>(hypothesis)]);
         next.hypotheses.back().text.push_back(token);
       }
-      if (!steps.empty() && next.length() > model_.config().context) {
+      if (!steps.empty() && next.length() > model_.position_limit()) {
         full_.push_back(std::move(next));
       } else if (!steps.empty()) {
         for (const auto& step : steps) rows.push_back(begin + step.hypothesis);
@@ -111,21 +111,21 @@ class Round {
     if (!rows.empty() && rows != all) state_->reorder(rows);
   }
 
-  const models::Decoder& model_;
+  const models::Generator& model_;
   std::vector<Line> lines_, full_;
   std::unique_ptr<models::GeneratorState> state_;
 };
 
 }  // namespace
 
-void run_searches(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
+void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
                   const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits) {
   std::vector<Line> lines;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const Index number = first + static_cast<Index>(i) + 1;
     check<DataError>(!prompts[i].empty(), "prompt ", number, " is empty");
-    check<DataError>(static_cast<Index>(prompts[i].size()) <= model.config().context, "prompt ", number, " has ",
-                     prompts[i].size(), " tokens, more than the context of ", model.config().context);
+    check<DataError>(static_cast<Index>(prompts[i].size()) <= model.position_limit(), "prompt ", number, " has ",
+                     prompts[i].size(), " tokens, more than the context of ", model.position_limit());
     lines.push_back({searches.at(i).get(), {{prompts[i]}}});
   }
   while (!lines.empty()) lines = Round(model, std::move(lines), limits).run();

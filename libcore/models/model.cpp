@@ -30,4 +30,8 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource wei
   throw UsageError("unknown architecture");
 }
 
+bool is_of_head(std::string_view parameter) {
+  return parameter.starts_with("head/");
+}
+
 }  // namespace heddle::models

@@ -58,10 +58,14 @@ class Model : public virtual ContextualVectors {
 // The model that the configuration describes: a Decoder or an Encoder. Throws as their constructors.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
 
+// Whether a parameter belongs to what a model predicts tokens with rather than to the model itself.
+bool is_of_head(std::string_view parameter);
+
 template <class Role>
 const Role& require(const Model& model, std::string_view user, std::string_view path) {
   const Role* const role = model.as<Role>();
-  if (role == nullptr) detail::refuse_role(model, Role::what, user, path);
+  const detail::Wanted wanted{Role::what, [](const Model& other) { return other.as<Role>() != nullptr; }};
+  if (role == nullptr) detail::refuse_role(model, wanted, user, path);
   return *role;
 }
 

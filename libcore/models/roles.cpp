@@ -26,9 +26,31 @@ void GeneratorState::reorder(const std::vector<Index>& rows) {
   reorder_layers(rows);
 }
 
-void detail::refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path) {
-  const std::string arch = to_text(model.config().arch);
-  throw DataError(concatenate(path, ": ", user, " needs a model that ", what, "; this model's architecture is ", arch));
+namespace {
+
+// How to make a model that plays a role. Asked of small models without weights, so that no list of roles has to be kept.
+std::string how_to_make(bool (*play)(const Model&)) {
+  std::vector<std::string> names;
+  for (const auto& [architecture, name] : Names<Architecture>::list) {
+    const ModelConfig small{.arch = architecture, .layers = 1, .width = 1, .heads = 1, .context = 1, .vocab_size = 1};
+    if (play(*make_model(small, ParameterSource::unset()))) names.emplace_back(name);
+  }
+  return names.empty() ? "" : " (pretrain --arch " + join(names, " or ") + ")";
+}
+
+std::string what_it_does(const Model& model) {
+  if (model.as<Generator>() != nullptr) return std::string(Generator::what);
+  if (model.as<TokenLoss>() != nullptr) return std::string(TokenLoss::what);
+  if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
+  return std::string(ContextualVectors::what);
+}
+
+}  // namespace
+
+void detail::refuse_role(const Model& model, const Wanted& role, std::string_view user, std::string_view path) {
+  throw DataError(concatenate(path, ": is of the architecture ", to_text(model.config().arch), ", which ",
+                              what_it_does(model), "; ", user, " needs a model that ", role.what,
+                              how_to_make(role.is_played_by)));
 }
 
 }  // namespace heddle::models

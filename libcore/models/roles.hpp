@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ class TokenModel {
   virtual Index vocab_size() const = 0;
   // Tokens that a sequence may have; none where nothing limits them.
   virtual std::optional<Index> max_positions() const = 0;
+  // The same as a number; more than any sequence has where nothing limits them.
+  Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
 };
 
 // Gives a vector for each token of a text: hidden states, from which heads, embeddings and senses come.
@@ -119,10 +122,16 @@ class AttentionMaps : public virtual TokenModel {
 class Model;
 
 namespace detail {
-[[noreturn]] void refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path);
+// A role by what it does, and whether a model plays it.
+struct Wanted {
+  std::string_view what;
+  bool (*is_played_by)(const Model& model);
+};
+[[noreturn]] void refuse_role(const Model& model, const Wanted& role, std::string_view user, std::string_view path);
 }  // namespace detail
 
-// The model in a role. Throws DataError, "PATH: USER needs a model that …; this is …", where it does not play it.
+// The model in a role. Where it does not play it throws DataError, which names the file, what this model does instead,
+// and the architectures of models that do what `user`, a tool, an option or a test, needs.
 template <class Role>
 const Role& require(const Model& model, std::string_view user, std::string_view path);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace heddle::models {
 
 Sequences sequences_of(TaskExamples examples) {

@@ -1,6 +1,7 @@
 // Writes a model file with random weights, as pretrain would before its first step, to measure with.
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/load_model.hpp"
+#include "heddle/models/decoder.hpp"
 #include "heddle/text/trainer.hpp"
 
 using namespace heddle;

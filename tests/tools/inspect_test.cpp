@@ -14,6 +14,7 @@
 #include "heddle/formats/column.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "heddle/models/decoder.hpp"
 #include "tools/command.hpp"
 
 using namespace heddle;

@@ -102,19 +102,21 @@ TEST_CASE("embed: what is wanted of a text is the mean of its states there") {
 TEST_CASE(
     "embed: encoders read [CLS] and [SEP] beside a text, and of long ones what is around the place that matters") {
   const text::Tokenizer words = tokenizer();
-  const auto encoder = config_of(models::Architecture::encoder), decoder = config_of(models::Architecture::decoder);
+  const auto one = models::make_model(config_of(models::Architecture::encoder), 3);
+  const auto other = models::make_model(config_of(models::Architecture::decoder), 3);
+  const models::ContextualVectors &encoder = *one, &decoder = *other;
   const std::vector<TokenId> few = words.encode("w3 w4"), many = words.encode("w0 w1 w2 w3 w4 w5 w6 w7 w8 w9");
   std::vector<TokenId> framed{1, 2};
   framed.insert(framed.begin() + 1, few.begin(), few.end());
   CHECK(text_to_embed(encoder, words, few, {1, 1}).ids == framed);
   CHECK(text_to_embed(decoder, words, few, {1, 1}).ids == few);
-  for (const auto& config : {encoder, decoder}) {
-    const Index room = config.arch == models::Architecture::encoder ? 6 : 8;
+  for (const auto* model : {&encoder, &decoder}) {
+    const Index room = model == &encoder ? 6 : 8;
     for (Index first = 0; first < static_cast<Index>(many.size()); ++first) {
       CAPTURE(first);
       const Index end = std::min<Index>(first + 2, static_cast<Index>(many.size()));
-      const TextToEmbed text = text_to_embed(config, words, many, {first, end - 1});
-      CHECK(static_cast<Index>(text.ids.size()) == config.context);
+      const TextToEmbed text = text_to_embed(*model, words, many, {first, end - 1});
+      CHECK(static_cast<Index>(text.ids.size()) == 8);
       CHECK(text.text.last - text.text.first + 1 == room);
       for (Index i = first; i < end; ++i) {
         const auto at = static_cast<std::size_t>(text.around.first + i - first);

@@ -10,6 +10,7 @@
 
 #include "heddle/decoding/generate.hpp"
 #include "heddle/decoding/score.hpp"
+#include "heddle/models/decoder.hpp"
 #include "heddle/tensor/threads.hpp"
 
 using namespace heddle;

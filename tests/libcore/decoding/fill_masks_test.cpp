@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "heddle/decoding/length_batches.hpp"
+#include "heddle/models/encoder.hpp"
 
 using namespace heddle;
 

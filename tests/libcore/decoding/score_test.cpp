@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "heddle/models/decoder.hpp"
 #include "heddle/ops/cross_entropy.hpp"
 #include "heddle/tensor/threads.hpp"
 
