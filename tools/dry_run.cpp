@@ -73,8 +73,8 @@ Index simulate(const DryRun& run, Estimate& result) {
   MemoryEstimate& memory = result.memory;
   memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
   memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
-  for (const training::OptimizerMoment& moment : begun.trainer.moments()) {
-    (moment.name.starts_with("trained/") ? memory.average : memory.optimizer) += static_cast<double>(moment.value.bytes());
+  for (const training::StateTensor& tensor : begun.trainer.tensors()) {
+    (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) += static_cast<double>(tensor.value.bytes());
   }
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
   return begun.trainer.evaluation_interval();

@@ -114,9 +114,9 @@ void FinetuneRun::save(const std::string& path, Keep keep) const {
   formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), session_->history(), provenance_};
   if (keep == Keep::everything) {
     saved.training = [this](formats::ModelWriter& writer) {
-      // What is finished needs no moments; the record says that it is.
-      const auto moments = session_->is_finished() ? std::vector<formats::NamedTensor>() : session_->moments();
-      writer.training(FinetuneRecord{session_->record(), options_.settings}, moments);
+      // What is finished needs none of them; the record says that it is.
+      const auto tensors = session_->is_finished() ? std::vector<formats::NamedTensor>() : session_->tensors();
+      writer.training(FinetuneRecord{session_->record(), options_.settings}, tensors);
     };
   }
   const FinetuneSettings& settings = options_.settings;

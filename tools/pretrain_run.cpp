@@ -78,7 +78,7 @@ void PretrainRun::save(const std::string& path, Keep keep) const {
   writer.tokenizer(train_.first().tokenizer_model());
   writer.weights(formats::named_tensors(model_->parameters()));
   writer.history(session_->history());
-  if (keep == Keep::everything) writer.training(session_->record(), session_->moments());
+  if (keep == Keep::everything) writer.training(session_->record(), session_->tensors());
   writer.commit(provenance_);
 }
 

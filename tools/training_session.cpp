@@ -71,15 +71,15 @@ void TrainingSession::resume(const formats::ModelFile& file, const training::Tra
   keep_last();  // which what ended the run may have prevented
   if (is_finished()) return;
   const formats::TensorGroup stored = file.training_tensors();
-  check<DataError>(!stored.tensors().empty() || moments().empty(), options_.output, ": was finished after ",
+  check<DataError>(!stored.tensors().empty() || tensors().empty(), options_.output, ": was finished after ",
                    progress.step,
                    " steps and holds no more than its weights; to train further, begin with it (--from)");
-  stored.read(moments());
+  stored.read(tensors());
 }
 
-std::vector<formats::NamedTensor> TrainingSession::moments() const {
+std::vector<formats::NamedTensor> TrainingSession::tensors() const {
   std::vector<formats::NamedTensor> tensors;
-  for (const training::OptimizerMoment& moment : trainer_.moments()) tensors.push_back({moment.name, moment.value});
+  for (const training::StateTensor& tensor : trainer_.tensors()) tensors.push_back({tensor.name, tensor.value});
   return tensors;
 }
 

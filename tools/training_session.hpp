@@ -41,7 +41,7 @@ class TrainingSession {
   // What files keep.
   const formats::History& history() const { return history_; }
   TrainingRecord record() const { return {trainer_.state(), setup_, arguments_.common().seed}; }
-  std::vector<formats::NamedTensor> moments() const;
+  std::vector<formats::NamedTensor> tensors() const;
 
   // Trains; save_last and save_best write files with the history so far. From here on signals ask to save or to stop.
   // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError that says where the last checkpoint is, and DataError when the log cannot be

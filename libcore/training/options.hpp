@@ -1,16 +1,22 @@
 // How to train: what files and command lines say about it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "heddle/base/visit.hpp"
 #include "heddle/tensor/precision.hpp"
 
 namespace heddle::training {
 
-enum class OptimizerKind { adamw, adam, adagrad, sgd };
+// The update rules by name, in the order of optimizers.def, and what they do: "adamw: …; adam: …".
+std::vector<std::string> optimizer_names();
+std::string optimizer_summaries();
+
 enum class ScheduleKind { constant, linear, cosine, inverse_sqrt };
 
 struct OptimizerOptions {
-  OptimizerKind optimizer = OptimizerKind::adamw;
+  std::string optimizer = "adamw";
   double beta1 = 0.9;
   double beta2 = 0.95;
   double epsilon = 1e-8;
@@ -62,13 +68,6 @@ struct Plan {
 }  // namespace heddle::training
 
 template <>
-struct heddle::Names<heddle::training::OptimizerKind> {
-  using Kind = heddle::training::OptimizerKind;
-  static constexpr std::pair<Kind, std::string_view> list[] = {
-      {Kind::adamw, "adamw"}, {Kind::adam, "adam"}, {Kind::adagrad, "adagrad"}, {Kind::sgd, "sgd"}};
-};
-
-template <>
 struct heddle::Names<heddle::training::ScheduleKind> {
   using Kind = heddle::training::ScheduleKind;
   static constexpr std::pair<Kind, std::string_view> list[] = {{Kind::constant, "constant"},
@@ -79,7 +78,11 @@ struct heddle::Names<heddle::training::ScheduleKind> {
 
 template <class Self, class Visitor>
 void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("optimizer", "update rule").takes("NAME"), self.optimizer);
+  visitor(Field("optimizer", "update rule; " + optimizer_summaries())
+              .not_empty()
+              .one_of(optimizer_names())
+              .takes("NAME"),
+          self.optimizer);
   visitor(Field("beta1", "Adam's decay of the mean gradient")
               .needs({"optimizer=adamw", "optimizer=adam"})
               .range(0, 0.999999)

@@ -44,13 +44,13 @@ Trainer::Trainer(const Objective& objective, const Plan& plan)
       total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
       eval_every_(steps_between_evaluations(plan.training, objective.samples_per_epoch())),
       schedule_(plan.schedule, total_steps_),
-      optimizer_(plan.optimizer, parameters_),
+      optimizer_(make_optimizer(plan.optimizer, parameters_)),
       average_(plan.optimizer.ema, parameters_) {
   parameters_.allocate_gradients();
 }
 
-std::vector<OptimizerMoment> Trainer::moments() const {
-  std::vector<OptimizerMoment> all = optimizer_.moments();
+std::vector<StateTensor> Trainer::tensors() const {
+  std::vector<StateTensor> all = optimizer_->state();
   all.insert(all.end(), average_.kept().begin(), average_.kept().end());
   return all;
 }
@@ -94,7 +94,10 @@ void Trainer::update(const Step& step) {
                                    "; lower --learning-rate or raise --warmup"));
   }
   const double clip = plan_.optimizer.clip;
-  optimizer_.update(state_.step, rate, clip > 0 && norm > clip ? clip / norm : 1);
+  optimizer_->update({.step = state_.step,
+                      .learning_rate = rate,
+                      .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
+                      .loss = step.loss});
   average_.update(state_.step);
   state_.step += 1;
   state_.tokens += step.counts.tokens;

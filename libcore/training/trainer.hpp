@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "heddle/training/moving_average.hpp"
@@ -11,7 +12,7 @@
 
 namespace heddle::training {
 
-// Where training stands: with the weights and the optimizer's moments, all that is needed to go on to the same bits.
+// Where training stands: with the weights and the tensors of Trainer::tensors(), all that is needed to go on to the same bits.
 struct TrainingState {
   Index step = 0;    // steps done
   Index tokens = 0;  // seen in training
@@ -67,8 +68,8 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  // Between runs.
-  std::vector<OptimizerMoment> moments() const;
+  // What the optimizer and the average remember; between runs.
+  std::vector<StateTensor> tensors() const;
 
   // Throws NumericError when the loss, a gradient or the weights to save are not finite; nothing is saved then.
   void run(const Hooks& hooks);
@@ -107,7 +108,7 @@ class Trainer {
   Plan plan_;
   Index total_steps_, eval_every_;
   Schedule schedule_;
-  Optimizer optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
   TrainingState state_;
   bool stopped_ = false;

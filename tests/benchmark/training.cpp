@@ -51,9 +51,9 @@ double step_time(models::Decoder& decoder, const Options& options) {
 // Bytes a second of an AdamW update, counting 28 bytes a parameter: weight and two moments read and written, gradient
 // read.
 double update_rate(models::Decoder& decoder) {
-  training::Optimizer optimizer(training::OptimizerOptions{}, decoder.parameters());
+  const auto optimizer = training::make_optimizer({}, decoder.parameters());
   Index step = 0;
-  const double seconds = median_seconds(5, [&] { optimizer.update(step++, 1e-4, 1.0); });
+  const double seconds = median_seconds(5, [&] { optimizer->update({.step = step++, .learning_rate = 1e-4}); });
   return 28.0 * static_cast<double>(decoder.parameters().count()) / seconds;
 }
 

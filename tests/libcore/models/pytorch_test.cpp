@@ -188,7 +188,7 @@ TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
   options.beta2 = given["beta2"];
   options.epsilon = given["epsilon"];
   options.weight_decay = given["weight_decay"];
-  training::Optimizer optimizer(options, parameters);
+  const auto optimizer = training::make_optimizer(options, parameters);
   Index step = 0;
   for (const json& one : file["steps"]) {
     CAPTURE(step);
@@ -196,7 +196,7 @@ TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
     for (const Parameter& parameter : parameters.all()) {
       parameter.variable.gradient()->target().tensor.assign(tensor_of(one["gradients"][parameter.name]));
     }
-    optimizer.update(step++, given["learning_rate"], 1);
+    optimizer->update({.step = step++, .learning_rate = given["learning_rate"]});
     for (const Parameter& parameter : parameters.all()) check_close(parameter.value(), one["after"][parameter.name]);
   }
 }

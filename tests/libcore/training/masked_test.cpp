@@ -81,7 +81,7 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
     Plan plan = quick_plan(3);
     plan.training.batch_size = 6 / cut;
     plan.training.accumulate = cut;
-    plan.optimizer.optimizer = OptimizerKind::sgd;
+    plan.optimizer.optimizer = "sgd";
     const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, plan);
     REQUIRE(objective.batch(0, 1).counts.targets + objective.batch(1, 5).counts.targets ==
             objective.batch(0, 6).counts.targets);

@@ -66,7 +66,7 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   // The last evaluation was of these weights, and training itself went on from the others.
   const Causal objective(averaged, tokens, &valid, plan_of(40, 0));
   CHECK(objective.evaluate([] { return false; }).front().value == evaluated);
-  for (const OptimizerMoment& moment : trainer.moments()) {
+  for (const StateTensor& moment : trainer.tensors()) {
     const std::string prefix = "trained/";
     if (!moment.name.starts_with(prefix)) continue;
     CHECK(moment.value.elements() == weights_of(plain).at(moment.name.substr(prefix.size())));
@@ -81,5 +81,5 @@ TEST_CASE("moving average: none is kept unless asked for, nor of weights that st
   models::Decoder frozen(tiny(), ParameterSource(4).trained_at(rate));
   const auto kept = MovingAverage(0.5, frozen.parameters()).kept();
   CHECK(kept.size() < frozen.parameters().all().size());
-  for (const OptimizerMoment& moment : kept) CHECK(moment.name.find("/attention/") == std::string::npos);
+  for (const StateTensor& moment : kept) CHECK(moment.name.find("/attention/") == std::string::npos);
 }

@@ -66,8 +66,8 @@ inline void hand_over(const training::Trainer& interrupted, const models::Model&
   for (std::size_t i = 0; i < to.parameters().all().size(); ++i) {
     to.parameters().all()[i].value().assign(from.parameters().all()[i].value());
   }
-  for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
-    resumed.moments()[i].value.assign(interrupted.moments()[i].value);
+  for (std::size_t i = 0; i < resumed.tensors().size(); ++i) {
+    resumed.tensors()[i].value.assign(interrupted.tensors()[i].value);
   }
   resumed.state() = interrupted.state();
 }
