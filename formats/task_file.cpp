@@ -95,7 +95,7 @@ class Adapted {
     const ParameterSource both = ParameterSource::given([=, this](const Declaration& declaration) {
       return (adapter_.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
     });
-    return both.adapted(adapter_.part<LowRankOptions>(adapters_part));
+    return with_adapters(both, adapter_.part<LowRankOptions>(adapters_part));
   }
 
  private:
@@ -193,13 +193,14 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
     const bool stays = options.rate(name) == 0 && !name.starts_with(task_prefix);
     return stays ? mapped(file)(declaration) : read_copy(file, declaration);
   };
-  const ParameterSource source =
+  const ParameterSource weights =
       ParameterSource::given([&](const Declaration& declaration) {
         const std::string& name = declaration.names[0];
         if (options.resumed != nullptr && options.resumed->weights().has(name)) return of_file(*options.resumed, declaration);
         if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
         return of_file(base, declaration);
-      }).trained_at(options.rate).adapted(options.adapters);
+      });
+  const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
   auto config = base.config<models::ModelConfig>();
   if (options.dropout >= 0) config.dropout = options.dropout;
   auto body = models::make_model(config, source);

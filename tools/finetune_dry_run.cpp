@@ -16,7 +16,7 @@ class FinetuneTrial : public Trial {
     const FinetuneSettings& settings = options.settings;
     if (settings.dropout >= 0) config.dropout = settings.dropout;
     const ParameterSource source =
-        ParameterSource(0).trained_at(learning_rates(settings, config)).adapted(settings.adapters);
+        with_adapters(ParameterSource(0).trained_at(learning_rates(settings, config)), settings.adapters);
     model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), lesson.task());
     objective_ = lesson.objective(*model_, plan);
   }

@@ -7,6 +7,7 @@
 #include "heddle/data/framing.hpp"
 #include "heddle/formats/labelled_input.hpp"
 #include "heddle/models/task.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "run_control.hpp"
 #include "training_setup.hpp"
 

@@ -74,13 +74,6 @@ ParameterSource ParameterSource::trained_at(Rate rate) const {
   return result;
 }
 
-ParameterSource ParameterSource::adapted(const LowRankOptions& options) const {
-  check_low_rank(options);
-  ParameterSource result = *this;
-  result.adapters_ = options;
-  return result;
-}
-
 double ParameterSource::rate_of(const Declaration& declaration) const {
   const double rate = rate_(declaration.names[0]);
   for (const std::string& name : declaration.names) {
@@ -88,14 +81,6 @@ double ParameterSource::rate_of(const Declaration& declaration) const {
                       " are trained as one: either both can be frozen or neither");
   }
   return rate;
-}
-
-void check_low_rank(const LowRankOptions& options) {
-  const std::vector<std::string> known{"query", "key", "value", "output", "up", "down"};
-  for (const std::string& target : split(options.lora_targets, ',')) {
-    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "--lora-targets: '", target,
-                      "' is none of ", join(known));
-  }
 }
 
 ParameterSource ParameterSource::given(Function function) { return ParameterSource(std::move(function)); }

@@ -46,12 +46,11 @@ std::vector<data::TaskExample> random_examples(const Options& options) {
 
 // As finetune has it: with adapters only they and the head are trained.
 ParameterSource source_of(const Options& options) {
-  return ParameterSource(1)
-      .trained_at([adapts = options.adapters.lora_rank > 0](std::string_view name) {
-        if (name.starts_with("head/")) return 0.0;
-        return !adapts || name.starts_with("task/") || name.find("/lora/") != name.npos ? 1.0 : 0.0;
-      })
-      .adapted(options.adapters);
+  const auto rate = [adapts = options.adapters.lora_rank > 0](std::string_view name) {
+    if (name.starts_with("head/")) return 0.0;
+    return !adapts || name.starts_with("task/") || name.find("/lora/") != name.npos ? 1.0 : 0.0;
+  };
+  return with_adapters(ParameterSource(1).trained_at(rate), options.adapters);
 }
 
 // Seconds of a step, the median.

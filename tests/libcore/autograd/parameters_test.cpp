@@ -176,3 +176,16 @@ TEST_CASE("parameters: gradients are zero where nothing flowed, and are cleared 
   parameters.clear_gradients();
   CHECK(parameters.find("used")->gradient().elements() == std::vector<Real>{0, 0});
 }
+
+TEST_CASE("parameters: a source hands settings of any type on to where modules are built") {
+  struct Shade {
+    int depth;
+  };
+  const ParameterSource plain(1);
+  Parameters without(plain), with(plain.with(Shade{3}).with(std::string("other")).with(Shade{4}));
+  CHECK(Scope(without, "x").settings<Shade>() == nullptr);
+  REQUIRE(Scope(with, "x").settings<Shade>() != nullptr);
+  CHECK(Scope(with, "x").settings<Shade>()->depth == 4);
+  CHECK(*(Scope(with, "x") / "y").settings<std::string>() == "other");
+  CHECK(plain.settings<Shade>() == nullptr);
+}

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/autograd/parameters.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/base/visit.hpp"
 
@@ -26,7 +27,7 @@ struct LowRankOptions {
                 .needs({"lora_rank"})
                 .takes("LIST"),
             self.lora_targets);
-    visitor(Field("lora_dropout", "share of the adapters' input to drop in training")
+    visitor(Field("lora_dropout", "fraction of the adapters' input to drop in training")
                 .needs({"lora_rank"})
                 .range(0, 0.99)
                 .takes("P"),
@@ -43,7 +44,7 @@ struct LowRankOptions {
   }
 };
 
-// Throws UsageError for targets that no model has.
-void check_low_rank(const LowRankOptions& options);
+// The source of a model whose matrices get these adapters. Throws UsageError for targets that no model has.
+ParameterSource with_adapters(const ParameterSource& source, const LowRankOptions& options);
 
 }  // namespace heddle
