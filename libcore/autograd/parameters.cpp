@@ -121,6 +121,23 @@ void Parameters::clear_gradients() {
   }
 }
 
+void Parameters::watch_gradients(Recording& recording, Complete complete) const {
+  std::vector<const Gradient*> leaves;
+  std::vector<std::vector<const Parameter*>> stored_as_one;  // for each leaf
+  for (const Parameter& parameter : parameters_) {
+    if (!parameter.is_trained()) continue;
+    const Gradient* const leaf = parameter.variable.gradient()->root();
+    if (leaves.empty() || leaves.back() != leaf) {
+      leaves.push_back(leaf);
+      stored_as_one.emplace_back();
+    }
+    stored_as_one.back().push_back(&parameter);
+  }
+  recording.watch_leaves(leaves, [parts = std::move(stored_as_one), complete = std::move(complete)](std::size_t leaf) {
+    for (const Parameter* const parameter : parts[leaf]) complete(*parameter);
+  });
+}
+
 Variable Parameters::declare(const Declaration& declaration, Decay decay) {
   for (const std::string& name : declaration.names) {
     check<Error>(find(name) == nullptr, "parameter ", name, " is declared twice");

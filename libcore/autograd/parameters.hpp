@@ -4,8 +4,10 @@
 
 #include <any>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 #include "heddle/autograd/tape.hpp"
@@ -103,6 +105,12 @@ class Parameters {
   Index trained_count() const;  // in those that are trained
   void allocate_gradients();  // before the first step, so that later ones find their memory
   void clear_gradients();     // before a step
+
+  // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
+  // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come
+  // one after the other. To be called before anything is recorded; these parameters must stay.
+  using Complete = std::function<void(const Parameter& parameter)>;
+  void watch_gradients(Recording& recording, Complete complete) const;
 
  private:
   friend class Scope;

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -50,6 +51,9 @@ class Gradient {
   bool is_empty() const;    // nothing contributed yet
   Tensor tensor() const;    // the sum so far; empty when is_empty()
   void clear();             // forgets the sum; a persistent gradient keeps its memory
+
+  // What holds the elements: of a view the gradient that it is a view of.
+  const Gradient* root() const { return base_ ? base_->root() : this; }
 
  private:
   const Shape shape_;
@@ -107,6 +111,17 @@ class Recording {
     if (watch_) watch_(result, inputs);
   }
 
+  // To be called before anything is recorded: has backward() call complete(i) once for each of these leaves, as soon as
+  // nothing more is added to its gradient, so that it may be exchanged with other processes meanwhile. The order is a
+  // function of what was recorded: first the leaves that nothing used, in their own order, then by their first uses, the
+  // last one first. Views of a leaf count as the leaf.
+  using Complete = std::function<void(std::size_t leaf)>;
+  void watch_leaves(const std::vector<const Gradient*>& leaves, Complete complete);
+  // Of the operation that was appended last.
+  void note_uses(std::initializer_list<Variable> inputs) {
+    if (!unused_.empty()) find_first_uses(inputs);
+  }
+
   // Propagates d(seed * root) to every leaf and empties the tape. Root must have one element.
   void backward(const Variable& root, Real seed = 1);
 
@@ -117,9 +132,17 @@ class Recording {
     const char* name;  // of the section that recorded it; null without a profile
     Backward backward;
   };
+  struct FirstUse {
+    std::size_t entry, leaf;
+  };
   static void run(const Entry& entry, const Tensor& gradient);
+  void find_first_uses(std::initializer_list<Variable> inputs);
+  void complete_unused();
   std::vector<Entry> entries_;
   Watch watch_;
+  Complete complete_;
+  std::map<const Gradient*, std::size_t> unused_;  // leaves that no operation has used yet
+  std::vector<FirstUse> first_uses_;               // in the order of the entries
 };
 
 // Wraps a result. When recording and any input wants a gradient, `backward` is called later with the result's gradient
@@ -138,6 +161,7 @@ Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&&
   recording->show(value, inputs);
   auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.element());
   recording->append(gradient, input_bytes, std::forward<Function>(backward));
+  recording->note_uses(inputs);
   return {std::move(value), std::move(gradient)};
 }
 
