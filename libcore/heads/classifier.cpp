@@ -13,6 +13,11 @@ Variable Classifier::operator()(const Variable& hidden, const Pass& pass) const 
   return dense_(pass.drop(hidden, dropout_site_), {.output = Element::real});
 }
 
+Variable Classifier::of_positions(const Variable& hidden, const std::vector<Index>& positions, Index time,
+                                  const Pass& pass) const {
+  return dense_(pass.drop_rows(hidden, dropout_site_, positions, time), {.output = Element::real});
+}
+
 Span::Span(const Scope& scope, Index width) : start_(scope / "start", width, 1), end_(scope / "end", width, 1) {}
 
 Span::Scores Span::operator()(const Variable& hidden, const Pass& pass) const {

@@ -68,7 +68,8 @@ Variable TaskModel::of_sequences(const Sequences& sequences, const Pass& pass) c
 
 Variable TaskModel::of_positions(const Sequences& sequences, const std::vector<Index>& positions,
                                  const Pass& pass) const {
-  return (*classifier_)(ops::gather_rows(body_->hidden(sequences, pass), positions), pass);
+  return classifier_->of_positions(ops::gather_rows(body_->hidden(sequences, pass), positions), positions,
+                                   sequences.ids.shape[1], pass);
 }
 
 heads::Span::Scores TaskModel::of_spans(const Sequences& sequences, const Pass& pass) const {
