@@ -44,24 +44,25 @@ struct Begun {
   std::unique_ptr<Trial> trial;
   training::Trainer trainer;
 
-  Begun(const DryRun& run, const training::Plan& plan) : trial(run.begin(plan)), trainer(trial->objective(), plan) {}
+  Begun(const DryRun& run, const training::TrainingConfig& config)
+      : trial(run.begin(config)), trainer(trial->objective(), config) {}
 
-  const Parameters& parameters() const { return trial->objective().model().parameters(); }
+  const Parameters& parameters() const { return trial->objective().parameters(); }
   bool can_evaluate() const { return trial->objective().can_evaluate(); }
   void evaluate() const { (void)trial->objective().evaluate([] { return false; }); }
 };
 
 // A few steps must not diverge, whatever the rate is to be.
-training::Plan harmless(training::Plan plan) {
-  plan.schedule.learning_rate = 1e-12;
-  plan.schedule.final_learning_rate = -1;
-  return plan;
+training::TrainingConfig harmless(training::TrainingConfig config) {
+  config.schedule.learning_rate = 1e-12;
+  config.schedule.final_learning_rate = -1;
+  return config;
 }
 
 // Runs steps in a simulation, which allocates nothing. Returns the steps from one evaluation to the next.
 Index simulate(const DryRun& run, Estimate& result) {
   const Simulation simulation;
-  Begun begun(run, run.plan);
+  Begun begun(run, run.config);
   begun.trainer.step();
   const double before = matmul_flops();
   const Index steps = std::min(run.steps_to_simulate, std::max<Index>(1, begun.trainer.total_steps() - 1));
@@ -74,6 +75,7 @@ Index simulate(const DryRun& run, Estimate& result) {
   memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
   memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
   for (const training::StateTensor& tensor : begun.trainer.tensors()) {
+    if (tensor.name.starts_with("objective/")) continue;
     (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) += static_cast<double>(tensor.value.bytes());
   }
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
@@ -82,7 +84,7 @@ Index simulate(const DryRun& run, Estimate& result) {
 
 // Does steps, and an evaluation where there is one; returns the seconds of an evaluation.
 double measure(const DryRun& run, Estimate& result) {
-  Begun begun(run, run.plan);
+  Begun begun(run, run.config);
   begun.trainer.step();
   double seconds = 0;
   const auto begin = Clock::now();
@@ -114,7 +116,7 @@ void add_disk(const DryRun& run, Estimate& result) {
 }
 
 double checkpoints(const DryRun& run, const Estimate& result) {
-  const Index every = run.plan.training.checkpoint_every;
+  const Index every = run.config.training.checkpoint_every;
   return every > 0 ? times(result.steps, every) : 1;
 }
 
@@ -177,7 +179,7 @@ void print(const Estimate& result, Index threads, const RunControl& control) {
 }
 
 Estimate estimate(DryRun run) {
-  run.plan = harmless(run.plan);
+  run.config = harmless(run.config);
   Estimate result;
   const double matmul_rate = measure_matmul_rate();
   result.memory.program = resident_bytes() + libraries_later;
@@ -185,7 +187,7 @@ Estimate estimate(DryRun run) {
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.
   const double arithmetic_seconds = 1.25 * result.flops_per_step / matmul_rate;
   double evaluation =
-      run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.plan.training.accumulate);
+      run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.config.training.accumulate);
   const bool fits = result.memory.total() < 0.8 * available_memory();
   if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
     evaluation = measure(run, result);

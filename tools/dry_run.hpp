@@ -64,13 +64,13 @@ struct Estimate {
 class Trial {
  public:
   virtual ~Trial() = default;
-  virtual const training::Objective& objective() const = 0;
+  virtual training::Objective& objective() const = 0;
 };
 
 struct DryRun {
   // Called in a simulation, where nothing has elements, and for real.
-  std::function<std::unique_ptr<Trial>(const training::Plan&)> begin;
-  training::Plan plan;
+  std::function<std::unique_ptr<Trial>(const training::TrainingConfig&)> begin;
+  training::TrainingConfig config;
   const RunControl& control;
   std::string output;                  // on whose disk it would be
   bool saves_what_is_trained = false;  // and not the rest of the model

@@ -51,7 +51,7 @@ struct FinetuneSettings {
                 .range(0, 9999)
                 .takes("I"),
             self.fold);
-    visitor(Field("metric", "the figure of the validation that decides which model is best; default: the task's own")
+    visitor(Field("metric", "the metric of the validation that decides which model is best; default: the task's own")
                 .needs({"valid", "folds"})
                 .takes("NAME"),
             self.metric);
@@ -75,8 +75,8 @@ struct FinetuneSettings {
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
                 .above(0, 1).takes("X"), self.layer_decay);
     visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
-    visitor(Field("piece_dropout", "share of the pieces of the examples that the mask stands for in training, other ones "
-                  "in every epoch").range(0, 0.99).takes("P"), self.piece_dropout);
+    visitor(Field("piece_dropout", "fraction of the pieces of the examples that are masked in training, other ones in every "
+                  "epoch").range(0, 0.99).takes("P"), self.piece_dropout);
     visitor(Field("auxiliary_text", "weight of the loss of predicting the examples' own texts too, as in pre-training: 0.5, "
                   "say").range(0, 100).takes("X"), self.auxiliary_text);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
@@ -110,7 +110,7 @@ struct FinetuneOptions {
             self.output);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
-    visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
+    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     FinetuneSettings::visit(self.settings, visitor);

@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "choose_precision.hpp"
-#include "fill_in.hpp"
-#include "heddle/models/encoder.hpp"
+#include "merge.hpp"
 #include "resume.hpp"
 #include "training_files.hpp"
 
@@ -46,7 +45,7 @@ void check_freeze(const std::string& freeze, const Parameters& parameters) {
 
 // Whether nothing that is learned depends on the parameter, which weight decay would only shrink.
 bool is_idle(std::string_view name, const FinetuneSettings& settings, const models::ModelConfig& model) {
-  const bool is_pooler = name.starts_with("encoder/pooler/");
+  const bool is_pooler = name.find("/pooler/") != name.npos;
   if (settings.task == Task::lm) return is_pooler && !model.next_sentence;
   const bool pools_first = models::pools(settings.task) &&
                            models::resolved(settings.pooling, model) == models::Pooling::first;
@@ -83,20 +82,20 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   formats::add_input(provenance_, "model", options.from);
   add_inputs(provenance_, training_files(options.train));
   if (!options.valid.empty()) formats::add_input(provenance_, "valid", options.valid);
-  resumed_ ? resume() : tell_of_replacement(options.output, arguments);
+  resumed_ ? resume() : report_replacement(options.output, arguments);
   settle_length(options_.setup.training, arguments);
   const auto config = base_.config<models::ModelConfig>();
   const FinetuneSettings& settings = options_.settings;
-  lesson_ = make_lesson(options_, config, base_.tokenizer(), arguments);
+  task_ = make_finetuning_task(options_, base_.tokenizer(), arguments);
   training::TrainingOptions& training = options_.setup.training;
   training.precision = choose_precision(training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
   const Index seed = arguments.common().seed;
   loaded_ =
-      formats::start_task(base_, {lesson_->task(), settings.adapters, learning_rates(settings, config),
+      formats::start_task(base_, {task_->config(), settings.adapters, learning_rates(settings, config),
                                   static_cast<std::uint64_t>(seed), settings.dropout, resumed_ ? &*resumed_ : nullptr});
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
-  objective_ = lesson_->objective(*loaded_->model, options_.setup.plan(seed));
+  objective_ = task_->objective(*loaded_->model, options_.setup.config(seed));
   session_.emplace(*objective_, options_.setup, SessionOptions{options.output, options.log, options.control, settings.patience},
                    arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<FinetuneRecord>().training.progress);
@@ -131,9 +130,9 @@ void FinetuneRun::describe() const {
   const Parameters& parameters = loaded_->model->parameters();
   const Index trained = parameters.trained_count();
   const Index all = loaded_->model->network_count();
-  const auto share = static_cast<double>(trained) / static_cast<double>(all);
-  arguments_.say(concatenate(lesson_->summary(), ", ", grouped(trained), " of ", grouped(all),
-                             " parameters are trained (", std::round(share * 1000) / 10, " %)"));
+  const auto fraction = static_cast<double>(trained) / static_cast<double>(all);
+  arguments_.say(concatenate(task_->summary(), ", ", grouped(trained), " of ", grouped(all),
+                             " parameters are trained (", std::round(fraction * 1000) / 10, " %)"));
 }
 
 int FinetuneRun::run() {

@@ -12,6 +12,8 @@
 #include "heddle/formats/problems.hpp"
 #include "heddle/formats/task_file.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "heddle/models/decoder.hpp"
+#include "heddle/models/encoder.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/masked.hpp"
 #include "inspect_summary.hpp"

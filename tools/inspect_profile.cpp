@@ -10,8 +10,8 @@
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/profile.hpp"
+#include "heddle/training/objectives.hpp"
 #include "heddle/training/trainer.hpp"
-#include "make_objective.hpp"
 
 namespace heddle {
 
@@ -71,10 +71,11 @@ StepProfile profile_steps(models::ModelConfig config, Index batch_size, const Pr
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   const auto model = models::make_model(config, seed);
   const data::TokensInMemory tokens = random_tokens(config, batch_size, seed);
-  training::Plan plan;
-  plan.training.batch_size = batch_size;
-  const auto objective = make_objective(*model, {tokens}, {}, plan);
-  training::Trainer trainer(*objective, plan);
+  training::TrainingConfig training;
+  training.training.batch_size = batch_size;
+  const auto objective =
+      training::make_objective("auto", {.model = *model, .train = tokens, .masking = {}, .config = training});
+  training::Trainer trainer(*objective, training);
   StepProfile result;
   result.precision = precision() == Precision::bf16 ? "bf16" : "f32";
   result.matmul_gflops = 1e-9 * measure_matmul_rate();

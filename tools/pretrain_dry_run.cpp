@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
+#include "choose_objective.hpp"
 #include "dry_run.hpp"
-#include "make_objective.hpp"
 #include "training_files.hpp"
 
 namespace heddle {
@@ -38,15 +38,20 @@ Tokens tokens_of(const PretrainOptions& options) {
 
 class PretrainTrial : public Trial {
  public:
-  PretrainTrial(const PretrainOptions& options, const Tokens& tokens, const training::Plan& plan) {
+  PretrainTrial(const PretrainOptions& options, const Tokens& tokens, const training::TrainingConfig& training,
+                const cli::Arguments& arguments) {
     models::ModelConfig config = options.model;
     if (config.vocab_size == 0) config.vocab_size = tokens.train().vocab_size();
     model_ = models::make_model(config, 0);
-    objective_ = make_objective(
-        *model_, {tokens.train(), tokens.valid_file.get(), tokens.tokenizer ? &*tokens.tokenizer : nullptr},
-        options.setup.masking, plan);
+    objective_ = training::make_objective(choose_objective(options.objective, *model_, arguments),
+                                          {.model = *model_,
+                                           .train = tokens.train(),
+                                           .valid = tokens.valid_file.get(),
+                                           .tokenizer = tokens.tokenizer ? &*tokens.tokenizer : nullptr,
+                                           .masking = options.setup.masking,
+                                           .config = training});
   }
-  const training::Objective& objective() const override { return *objective_; }
+  training::Objective& objective() const override { return *objective_; }
 
  private:
   std::unique_ptr<models::Model> model_;
@@ -57,11 +62,14 @@ class PretrainTrial : public Trial {
 
 void pretrain_dry_run(const PretrainOptions& options, const cli::Arguments& arguments) {
   const Tokens tokens = tokens_of(options);
-  training::Plan plan = options.setup.plan(0);
+  training::TrainingConfig config = options.setup.config(0);
   const Index valid_tokens = tokens.valid_file ? tokens.valid_file->size() : 0;
-  const EvaluationSample evaluation = sample_tokens(plan, valid_tokens, options.model.context);
-  DryRun run{.begin = [&](const training::Plan& trial) { return std::make_unique<PretrainTrial>(options, tokens, trial); },
-             .plan = plan,
+  const EvaluationSample evaluation = sample_tokens(config, valid_tokens, options.model.context);
+  DryRun run{.begin =
+                 [&](const training::TrainingConfig& trial) {
+                   return std::make_unique<PretrainTrial>(options, tokens, trial, arguments);
+                 },
+             .config = config,
              .control = options.control,
              .output = options.output};
   run.evaluates = tokens.valid_file != nullptr;

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "choose_objective.hpp"
 #include "heddle/models/config.hpp"
-#include "make_objective.hpp"
+#include "heddle/training/objectives.hpp"
 #include "run_control.hpp"
 #include "training_setup.hpp"
 
@@ -17,7 +18,7 @@ struct PretrainOptions {
   bool dry_run = false, json = false;
   Index patience = 0;
   RunControl control;
-  ObjectiveKind objective = ObjectiveKind::automatic;
+  std::string objective = "auto";
   models::ModelConfig model;
   TrainingSetup setup;
 
@@ -35,9 +36,11 @@ struct PretrainOptions {
                 .one_of(models::preset_names())
                 .takes("NAME"),
             self.preset);
-    visitor(Field("objective",
-                  "what to learn: to predict each next token (causal, decoders), or masked tokens from all "
-                  "others (masked, encoders); auto goes by --arch"),
+    visitor(Field("objective", "what to predict; " + training::objective_summaries() +
+                                   "; auto: the first of them that the model can be trained for")
+                .not_empty()
+                .one_of(objective_choices())
+                .takes("NAME"),
             self.objective);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
@@ -46,7 +49,7 @@ struct PretrainOptions {
                 .range(0)
                 .takes("N"),
             self.patience);
-    visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
+    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     visitor(Field("model", "Model"), self.model);

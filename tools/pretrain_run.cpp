@@ -1,8 +1,8 @@
 #include "pretrain_run.hpp"
 
 #include "choose_precision.hpp"
-#include "fill_in.hpp"
-#include "make_objective.hpp"
+#include "merge.hpp"
+#include "choose_objective.hpp"
 #include "resume.hpp"
 
 namespace heddle {
@@ -31,7 +31,7 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   if (resumed_) {
     resume(*resumed_);
   } else {
-    tell_of_replacement(options.output, arguments);
+    report_replacement(options.output, arguments);
     models::ModelConfig& config = options_.model;
     const Index pieces = train_.tokens().vocab_size();
     if (config.vocab_size == 0) config.vocab_size = pieces;
@@ -39,12 +39,16 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
                       " pieces of the tokenizer of ", train_.first().name(), "; leave it out, or raise it");
     model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
-  check_objective(options.objective, model_->config().arch, arguments);
+  const std::string objective = choose_objective(options.objective, *model_, arguments);
   TrainingSetup& setup = options_.setup;
   settle_length(setup.training, arguments);
   setup.training.precision = choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
-  objective_ = make_objective(*model_, {train_.tokens(), valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
-                              setup.plan(arguments.common().seed));
+  objective_ = training::make_objective(objective, {.model = *model_,
+                                                    .train = train_.tokens(),
+                                                    .valid = valid_ ? &*valid_ : nullptr,
+                                                    .tokenizer = &tokenizer,
+                                                    .masking = setup.masking,
+                                                    .config = setup.config(arguments.common().seed)});
   session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience}, arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
 }

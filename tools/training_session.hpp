@@ -26,7 +26,7 @@ struct SessionOptions {
 class TrainingSession {
  public:
   // The objective and the arguments must stay. Throws DataError when the output cannot be written.
-  TrainingSession(const training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
+  TrainingSession(training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
                   const cli::Arguments& arguments);
 
   // Goes on from where the file's run was; the weights are the caller's matter. Throws DataError where the file does
@@ -55,7 +55,6 @@ class TrainingSession {
   void keep_last() const;
   bool checkpoint_is_due() const;
   bool time_is_over() const;
-  std::string deciding_figure() const;
   bool out_of_patience() const;
   std::string patience_note() const;
   std::string summary() const;

@@ -44,8 +44,4 @@ Variable Encoder::next_sentence(const Variable& hidden) const {
   return (*next_sentence_)(summary(ops::gather_positions(hidden, first)), {.output = Element::real});
 }
 
-bool is_of_head(std::string_view parameter) {
-  return parameter.starts_with("head/");
-}
-
 }  // namespace heddle::models

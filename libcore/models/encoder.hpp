@@ -28,7 +28,4 @@ class Encoder : public Model, public MaskedPredictor {
   std::optional<nn::Linear> next_sentence_;
 };
 
-// Whether a parameter belongs to what an encoder is pre-trained with rather than to the encoder itself.
-bool is_of_head(std::string_view parameter);
-
 }  // namespace heddle::models

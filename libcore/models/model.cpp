@@ -20,6 +20,8 @@ Model::Model(const ModelConfig& config, ParameterSource weights)
       parameters_(std::make_unique<Parameters>(std::move(weights))),
       stack_(Scope(*parameters_, to_text(config.arch)), config) {}
 
+bool is_of_head(std::string_view parameter) { return parameter.starts_with("head/"); }
+
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights) {
   switch (config.arch) {
     case Architecture::decoder:

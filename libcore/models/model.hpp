@@ -55,6 +55,9 @@ class Model : public virtual ContextualVectors {
   Stack stack_;
 };
 
+// Whether a parameter belongs to what a model is pre-trained with rather than to the model itself.
+bool is_of_head(std::string_view parameter);
+
 // The model that the configuration describes: a Decoder or an Encoder. Throws as their constructors.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
 

@@ -29,8 +29,14 @@ std::string to_text(const std::vector<Origin>& origins) {
   return text;
 }
 
-void check_vocabulary(const models::Model& model, const data::TokenSource& tokens) {
-  const Index vocab = model.config().vocab_size;
+Index window_of(const models::TokenModel& model) {
+  const std::optional<Index> most = model.max_positions();
+  check<UsageError>(most.has_value(), "the model has no context, which says how long the texts are that it is trained on");
+  return *most;
+}
+
+void check_vocabulary(const models::TokenModel& model, const data::TokenSource& tokens) {
+  const Index vocab = model.vocab_size();
   check<DataError>(tokens.vocab_size() <= vocab, tokens.name(), ": vocabulary of ", tokens.vocab_size(),
                    " does not match the model's ", vocab, "; encode it with the model's tokenizer");
 }

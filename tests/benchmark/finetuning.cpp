@@ -55,11 +55,11 @@ ParameterSource source_of(const Options& options) {
 
 // Seconds of a step, the median.
 double step_time(models::TaskModel& model, const Options& options) {
-  training::Plan plan;
-  plan.training.batch_size = options.batch_size;
-  plan.schedule.learning_rate = 1e-4;
-  const training::TaskObjective objective(model, random_examples(options), plan, {}, {}, training::Better::higher);
-  training::Trainer trainer(objective, plan);
+  training::TrainingConfig settings;
+  settings.training.batch_size = options.batch_size;
+  settings.schedule.learning_rate = 1e-4;
+  training::TaskObjective objective(model, random_examples(options), settings, {}, {}, training::Better::higher);
+  training::Trainer trainer(objective, settings);
   return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/models/decoder.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/trainer.hpp"
@@ -39,11 +40,11 @@ data::TokensInMemory random_tokens(const Options& options) {
 // Seconds of a step, the median.
 double step_time(models::Decoder& decoder, const Options& options) {
   const data::TokensInMemory source = random_tokens(options);
-  training::Plan plan;
-  plan.training.batch_size = options.batch_size;
-  plan.schedule.learning_rate = 1e-4;
-  const training::Causal objective(decoder, source, nullptr, plan);
-  training::Trainer trainer(objective, plan);
+  training::TrainingConfig settings;
+  settings.training.batch_size = options.batch_size;
+  settings.schedule.learning_rate = 1e-4;
+  training::Causal objective(decoder, source, nullptr, settings);
+  training::Trainer trainer(objective, settings);
   trainer.step();
   return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
 }

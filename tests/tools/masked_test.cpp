@@ -70,8 +70,9 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
   for (const Refusal& c : std::vector<Refusal>{
            {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
             1},
-           {"--arch encoder --objective causal", "--objective causal is for decoders", 2},
-           {"--objective masked", "--objective masked is for encoders: add --arch encoder", 2},
+           {"--arch encoder --objective causal", "--objective causal needs a model that predicts next tokens; for this one there is masked", 2},
+           {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked; did you mean 'masked'?", 2},
+           {"--objective masked", "--objective masked needs a model that fills in masked tokens; for this one there is causal", 2},
            {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
            {"--pooler", "--pooler and --next-sentence are for encoders only", 2},
        }) {

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 
 #include "heddle/decoding/predict.hpp"
 #include "heddle/models/decoder.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "heddle/training/trainer.hpp"
 #include "support/tensors.hpp"
 
@@ -188,12 +190,12 @@ TEST_CASE("tasks: what an example comes to does not depend on its batch") {
 }
 
 TEST_CASE("tasks: every head learns 32 examples by heart") {
-  training::Plan plan;
-  plan.training.steps = 250;
-  plan.training.batch_size = 16;
-  plan.schedule.learning_rate = 5e-3;
-  plan.schedule.schedule = training::ScheduleKind::constant;
-  plan.optimizer.weight_decay = 0;
+  training::TrainingConfig settings;
+  settings.training.steps = 250;
+  settings.training.batch_size = 16;
+  settings.schedule.learning_rate = 5e-3;
+  settings.schedule.schedule = training::ScheduleKind::constant;
+  settings.optimizer.weight_decay = 0;
   for (const Case& c : {Case{models::Architecture::encoder, task_of(Task::classify)},
                         Case{models::Architecture::decoder, task_of(Task::classify)},
                         Case{models::Architecture::encoder, task_of(Task::label)},
@@ -202,8 +204,8 @@ TEST_CASE("tasks: every head learns 32 examples by heart") {
     CAPTURE(to_text(c.task.task));
     const auto examples = examples_for(c.architecture, 32);
     models::TaskModel model = model_of(c.architecture, c.task);
-    const training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
-    training::Trainer(objective, plan).run({});
+    training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
+    training::Trainer(objective, settings).run({});
     CHECK(loss_of(model, examples) < 0.05);
     const auto outputs = decoding::predict(model, examples);
     int wrong = 0;
@@ -222,11 +224,11 @@ TEST_CASE("tasks: every head learns 32 examples by heart") {
 
 TEST_CASE("tasks: micro-batches of one step come to the same as the whole, with words that differ in number") {
   const auto examples = examples_of(8);
-  training::Plan whole;
+  training::TrainingConfig whole;
   whole.training.batch_size = 8;
   const models::TaskConfig task = task_of(Task::label);
   models::TaskModel model = model_of(models::Architecture::encoder, task);
-  const training::TaskObjective objective(model, examples, whole, {}, {}, training::Better::higher);
+  training::TaskObjective objective(model, examples, whole, {}, {}, training::Better::higher);
   const auto all = objective.batch(0, 8), first = objective.batch(0, 3), second = objective.batch(3, 5);
   training::Counts sum = first.counts;
   sum += second.counts;
@@ -235,13 +237,58 @@ TEST_CASE("tasks: micro-batches of one step come to the same as the whole, with 
   CHECK(parts == doctest::Approx(static_cast<double>(all.loss({}, all.counts).value()[0])).epsilon(1e-12));
 }
 
+namespace {
+
+// The gradients of the third step, its 12 examples cut into so many micro-batches.
+std::map<std::string, std::vector<double>> gradients_of_step(const Case& c, Index parts) {
+  models::ModelConfig config = config_of(c.architecture);
+  config.dropout = 0.1;
+  const LowRankOptions adapters{2, 8, "query,value,up", 0.2};
+  models::TaskModel model{models::make_model(config, with_adapters(3, adapters)), c.task};
+  training::TrainingConfig settings;
+  settings.training.batch_size = 12 / parts;
+  settings.training.accumulate = parts;
+  settings.schedule.learning_rate = 1e-9;  // so that all begin where the others do
+  training::TaskObjective objective(model, examples_for(c.architecture, 64), settings, {}, {}, training::Better::higher);
+  if (pools(c.task.task)) {
+    const bool masks = model.body().as<models::MaskedPredictor>() != nullptr;
+    objective.predict_text({0.5, masks ? std::optional(data::MaskVocabulary(vocabulary)) : std::nullopt});
+  }
+  training::Trainer trainer(objective, settings);
+  for (int step = 0; step < 3; ++step) trainer.step();
+  std::map<std::string, std::vector<double>> gradients;
+  for (const Parameter& parameter : model.parameters().all()) gradients[parameter.name] = doubles(parameter.gradient());
+  return gradients;
+}
+
+}  // namespace
+
+TEST_CASE("tasks: accumulated gradients are those of the whole step, with dropout, whatever the lengths and paddings") {
+  for (const Case& c : cases()) {
+    CAPTURE(to_text(c.architecture));
+    CAPTURE(to_text(c.task.task));
+    const auto whole = gradients_of_step(c, 1);
+    for (const Index parts : {2, 4, 12}) {
+      CAPTURE(parts);
+      for (const auto& [name, gradient] : gradients_of_step(c, parts)) {
+        CAPTURE(name);
+        double largest = 0;
+        for (std::size_t i = 0; i < gradient.size(); ++i) {
+          largest = std::max(largest, std::abs(gradient[i] - whole.at(name)[i]));
+        }
+        CHECK(largest < 1e-9);
+      }
+    }
+  }
+}
+
 TEST_CASE("tasks: dropped pieces are masks, others in each epoch, never special tokens; the same step has the same") {
   const auto examples = examples_of(40);
-  training::Plan plan;
-  plan.training.batch_size = 40;
+  training::TrainingConfig settings;
+  settings.training.batch_size = 40;
   models::TaskModel model = model_of(models::Architecture::encoder, task_of(Task::classify));
   const auto loss_at = [&](double rate, Index epoch) {
-    training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+    training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
     if (rate > 0) objective.drop_pieces({rate, data::MaskVocabulary(model.body().config().vocab_size)});
     const auto batch = objective.batch(40 * epoch, 40);
     return static_cast<double>(batch.loss({}, batch.counts).value()[0]);
@@ -256,10 +303,10 @@ TEST_CASE("tasks: dropped pieces are masks, others in each epoch, never special 
 
 TEST_CASE("tasks: the auxiliary loss of a decoder is the mean of its texts' next tokens, times the weight") {
   const auto examples = examples_for(models::Architecture::decoder, 6);
-  training::Plan plan;
-  plan.training.batch_size = 6;
+  training::TrainingConfig settings;
+  settings.training.batch_size = 6;
   models::TaskModel model = model_of(models::Architecture::decoder, task_of(Task::classify));
-  training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
   const auto loss = [&] {
     const auto batch = objective.batch(0, 6);
     return static_cast<double>(batch.loss({}, batch.counts).value()[0]);
@@ -283,10 +330,10 @@ TEST_CASE("tasks: the auxiliary loss of a decoder is the mean of its texts' next
 
 TEST_CASE("tasks: the auxiliary loss of an encoder has other masks in each epoch, and does not depend on micro-batches") {
   const auto examples = examples_of(8);
-  training::Plan plan;
-  plan.training.batch_size = 8;
+  training::TrainingConfig settings;
+  settings.training.batch_size = 8;
   models::TaskModel model = model_of(models::Architecture::encoder, task_of(Task::label));
-  training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
   objective.predict_text({2, data::MaskVocabulary(vocabulary)});
   const auto all = objective.batch(0, 8), first = objective.batch(0, 3), second = objective.batch(3, 5);
   training::Counts sum = first.counts;
@@ -300,10 +347,10 @@ TEST_CASE("tasks: the auxiliary loss of an encoder has other masks in each epoch
 
 TEST_CASE("tasks: an epoch has every example once, in another order each time") {
   const auto examples = examples_of(50);
-  training::Plan plan;
-  plan.training.batch_size = 4;
+  training::TrainingConfig settings;
+  settings.training.batch_size = 4;
   models::TaskModel model = model_of(models::Architecture::encoder, task_of(Task::regress));
-  const training::TaskObjective objective(model, examples, plan, {}, {}, training::Better::higher);
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
   Index tokens = 0, again = 0, expected = 0;
   std::vector<Index> first_epoch, second_epoch;
   for (Index i = 0; i < 50; ++i) {

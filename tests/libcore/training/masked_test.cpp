@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "causal_trainer.hpp"
+#include "heddle/models/encoder.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "short_training.hpp"
 
@@ -38,27 +39,27 @@ models::ModelConfig with_pairs(Index vocab) {
 
 TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits and records") {
   const auto train = masked_text(3000, 50, 1), valid = masked_text(500, 50, 2);
-  const Plan plan = quick_plan(20);
+  const TrainingConfig settings = quick_settings(20);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(50)};
   const auto config = with_pairs(50);
   const auto keep = [](std::vector<double>& list) {
     return [&list](const StepRecord& r) {
       list.push_back(r.loss);
-      for (const Figure& figure : r.valid) list.push_back(figure.value);
+      for (const Metric& figure : r.valid) list.push_back(figure.value);
     };
   };
   std::vector<double> expected;
   models::Encoder whole(config, 4);
-  const Masked objective(whole, texts, plan);
+  Masked objective(whole, texts, settings);
   Hooks plain;
   plain.on_step = keep(expected);
-  Trainer(objective, plan).run(plain);
+  Trainer(objective, settings).run(plain);
   for (const int polls : {0, 3, 8, 14, 22}) {
     CAPTURE(polls);
     std::vector<double> records;
     models::Encoder first(config, 4), second(config, 999);
-    const Masked before(first, texts, plan), after(second, texts, plan);
-    Trainer interrupted(before, plan), resumed(after, plan);
+    Masked before(first, texts, settings), after(second, texts, settings);
+    Trainer interrupted(before, settings), resumed(after, settings);
     Hooks hooks;
     hooks.on_step = keep(records);
     int left = polls;
@@ -78,14 +79,14 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
   Weights together;
   for (const Index cut : {Index{1}, Index{2}, Index{6}}) {
     models::Encoder model(with_pairs(50), 4);
-    Plan plan = quick_plan(3);
-    plan.training.batch_size = 6 / cut;
-    plan.training.accumulate = cut;
-    plan.optimizer.optimizer = "sgd";
-    const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, plan);
+    TrainingConfig settings = quick_settings(3);
+    settings.training.batch_size = 6 / cut;
+    settings.training.accumulate = cut;
+    settings.optimizer.optimizer = "sgd";
+    Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, settings);
     REQUIRE(objective.batch(0, 1).counts.targets + objective.batch(1, 5).counts.targets ==
             objective.batch(0, 6).counts.targets);
-    Trainer trainer(objective, plan);
+    Trainer trainer(objective, settings);
     trainer.run({});
     if (together.empty()) together = weights_of(model);
     CHECK(largest_difference(weights_of(model), together) < 2e-6);
@@ -117,22 +118,22 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   models::ModelConfig config = tiny(30);
   config.window = 1;  // what is near is what matters here, and need not be found first
   models::Encoder model(config, 4);
-  Plan plan = quick_plan(400);
-  plan.training.batch_size = 16;
-  plan.training.eval_tokens = 0;
-  const Masked objective(model, texts, plan);
+  TrainingConfig settings = quick_settings(400);
+  settings.training.batch_size = 16;
+  settings.training.eval_tokens = 0;
+  Masked objective(model, texts, settings);
   const auto before = objective.evaluate([] { return false; });
-  Trainer(objective, plan).run({});
+  Trainer(objective, settings).run({});
   const auto after = objective.evaluate([] { return false; });
   REQUIRE(after.size() == 2);
   CHECK(after[0].name == "loss");
   CHECK(after[1].name == "accuracy");
   CHECK(after[0].value < 0.6 * before[0].value);
   CHECK(after[1].value > 0.4);
-  plan.seed = 77;
+  settings.seed = 77;
   MaskedTexts otherwise = texts;
   otherwise.masking = {.masking = data::MaskingKind::unchanging, .mask_probability = 0.4, .whole_words = true};
-  const auto again = Masked(model, otherwise, plan).evaluate([] { return false; });
+  const auto again = Masked(model, otherwise, settings).evaluate([] { return false; });
   CHECK(again[0].value == after[0].value);
 }
 
@@ -150,8 +151,8 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
       config.norm_position = position;
       config.embedding_norm = true;
       models::Encoder model(config, 4);
-      const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, quick_plan(60));
-      Trainer trainer(objective, quick_plan(60));
+      Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, quick_settings(60));
+      Trainer trainer(objective, quick_settings(60));
       double sum = 0;
       for (int i = 0; i < 60; ++i) sum += trainer.step();
       losses.push_back(sum / 60);
@@ -165,8 +166,8 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
 TEST_CASE("masked: tokens that do not fit are refused") {
   const auto other = masked_text(3000, 51, 1), enough = masked_text(3000, 50, 1);
   models::Encoder model(tiny(50), 4);
-  CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_plan(1)), DataError);
-  CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_plan(1)), DataError);
+  CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_settings(1)), DataError);
+  CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_settings(1)), DataError);
 }
 
 namespace {
@@ -176,7 +177,8 @@ class NextOfAll : public Objective {
  public:
   NextOfAll(models::Encoder& model, const data::TokenSource& tokens, std::uint64_t seed)
       : model_(model), windows_(tokens, model.config().context, seed) {}
-  models::Model& model() const override { return model_; }
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override { return {}; }
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override {
     data::TokenBatch batch = windows_.batch(first, count);
@@ -190,7 +192,7 @@ class NextOfAll : public Objective {
   std::vector<Origin> origins(Index, Index) const override { return {}; }
   double flops_per_token() const override { return 0; }
   bool can_evaluate() const override { return false; }
-  std::vector<Figure> evaluate(const std::function<bool()>&) const override { return {}; }
+  std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
 
  private:
   models::Encoder& model_;
@@ -209,16 +211,16 @@ data::TokensInMemory independent_tokens(Index size, std::uint64_t kinds, Index v
 
 TEST_CASE("of independent tokens an unmasked encoder copies the next one, a decoder learns nothing (SPEC 4.7)") {
   const auto tokens = independent_tokens(60000, 8, 8);
-  Plan plan = quick_plan(500);
-  plan.training.batch_size = 16;
+  TrainingConfig settings = quick_settings(500);
+  settings.training.batch_size = 16;
   models::Encoder encoder(tiny(8), 4);
-  const NextOfAll objective(encoder, tokens, 1);
-  Trainer all(objective, plan);
+  NextOfAll objective(encoder, tokens, 1);
+  Trainer all(objective, settings);
   double loss = 0;
   for (int i = 0; i < 500; ++i) loss = all.step();
   CHECK(loss < 0.05);
   models::Decoder decoder(tiny(8, models::Architecture::decoder), 4);
-  CausalTrainer causal(decoder, tokens, nullptr, plan);
+  CausalTrainer causal(decoder, tokens, nullptr, settings);
   causal.run({});
   CHECK(evaluate(decoder, tokens, 20000, 64).nats_per_token() > std::log(8.0) - 0.05);
 }
@@ -283,28 +285,28 @@ TEST_CASE("a token that both neighbours tell together is found by an encoder, an
   const std::vector<TokenId> tokens = xor_text(20000);
   const data::TokensInMemory source(tokens, 6);
   const data::MaskVocabulary vocabulary(6);
-  Plan plan = quick_plan(400);
-  plan.training.batch_size = 32;
-  plan.schedule.learning_rate = 2e-3;
+  TrainingConfig settings = quick_settings(400);
+  settings.training.batch_size = 32;
+  settings.schedule.learning_rate = 2e-3;
   models::ModelConfig config = tiny(6);
   config.window = 1;
   config.context = 3 * triples + 2;
   models::Encoder encoder(config, 4);
-  const Masked objective(encoder, {source, nullptr, vocabulary}, plan);
-  Trainer(objective, plan).run({});
+  Masked objective(encoder, {source, nullptr, vocabulary}, settings);
+  Trainer(objective, settings).run({});
   CHECK(middle_accuracy(encoder, tokens, vocabulary) >= 0.95);
 
   config.arch = models::Architecture::decoder;
   config.context = 3 * triples;
   config.window = 0;
-  plan.training.steps = 300;
+  settings.training.steps = 300;
   for (const bool from_right : {false, true}) {
     CAPTURE(from_right);
     std::vector<TokenId> order = tokens;
     if (from_right) std::reverse(order.begin(), order.end());
     const data::TokensInMemory reading(order, 6);
     models::Decoder decoder(config, 4);
-    CausalTrainer(decoder, reading, nullptr, plan).run({});
+    CausalTrainer(decoder, reading, nullptr, settings).run({});
     CHECK(middle_accuracy(decoder, order) <= 0.55);
   }
 }

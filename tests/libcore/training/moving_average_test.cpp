@@ -32,10 +32,10 @@ Weights average_of(const std::vector<Weights>& course) {
   return average;
 }
 
-Plan plan_of(Index steps, double ema) {
-  Plan plan = quick_plan(steps);
-  plan.optimizer.ema = ema;
-  return plan;
+TrainingConfig settings_of(Index steps, double ema) {
+  TrainingConfig settings = quick_settings(steps);
+  settings.optimizer.ema = ema;
+  return settings;
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   std::vector<Weights> course{weights_of(plain)};
   Hooks watch;
   watch.on_progress = [&](const TrainingState&) { course.push_back(weights_of(plain)); };
-  CausalTrainer(plain, tokens, &valid, plan_of(40, 0)).run(watch);
+  CausalTrainer(plain, tokens, &valid, settings_of(40, 0)).run(watch);
 
   std::vector<Weights> saved;
   double evaluated = 0;
@@ -55,7 +55,7 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   hooks.on_step = [&](const StepRecord& record) {
     if (!record.valid.empty()) evaluated = record.valid.front().value;
   };
-  CausalTrainer trainer(averaged, tokens, &valid, plan_of(40, decay));
+  CausalTrainer trainer(averaged, tokens, &valid, settings_of(40, decay));
   trainer.run(hooks);
   REQUIRE(saved.size() == 8);  // every five steps, and at the end
   CHECK(largest_difference(saved.front(), average_of({course.begin(), course.begin() + 6})) < 1e-6);
@@ -64,7 +64,7 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   CHECK(largest_difference(saved.back(), weights_of(plain)) > 1e-4);
 
   // The last evaluation was of these weights, and training itself went on from the others.
-  const Causal objective(averaged, tokens, &valid, plan_of(40, 0));
+  const Causal objective(averaged, tokens, &valid, settings_of(40, 0));
   CHECK(objective.evaluate([] { return false; }).front().value == evaluated);
   for (const StateTensor& moment : trainer.tensors()) {
     const std::string prefix = "trained/";

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "heddle/models/decoder.hpp"
 #include "heddle/training/causal.hpp"
 #include "short_training.hpp"
 
@@ -18,7 +19,7 @@ constexpr Real infinity = std::numeric_limits<Real>::infinity();
 struct Small {
   models::Decoder model{{.layers = 2, .width = 16, .heads = 2, .context = 8, .vocab_size = 30}, 4};
   data::TokensInMemory tokens = noisy_text(200, 30, 1);
-  Causal objective{model, tokens, nullptr, quick_plan(1)};
+  Causal objective{model, tokens, nullptr, quick_settings(1)};
 
   std::string found() const {
     return result_not_finite(model.parameters(), [&] {

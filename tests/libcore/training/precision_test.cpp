@@ -69,12 +69,12 @@ data::TokensInMemory text() {
   return {tokens, 40};
 }
 
-training::Plan plan() {
-  training::Plan plan;
-  plan.training.steps = 60;
-  plan.training.batch_size = 4;
-  plan.schedule.learning_rate = 3e-3;
-  return plan;
+training::TrainingConfig settings() {
+  training::TrainingConfig settings;
+  settings.training.steps = 60;
+  settings.training.batch_size = 4;
+  settings.schedule.learning_rate = 3e-3;
+  return settings;
 }
 
 struct Trained {
@@ -86,7 +86,7 @@ Trained trained(double dropout) {
   config.dropout = dropout;
   models::Decoder model(config, 3);
   const data::TokensInMemory tokens = text();
-  CausalTrainer trainer(model, tokens, nullptr, plan());
+  CausalTrainer trainer(model, tokens, nullptr, settings());
   Trained result;
   for (int i = 0; i < 60; ++i) result.loss = trainer.step();
   for (const Parameter& parameter : model.parameters().all()) {
@@ -148,7 +148,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   {
     const Simulation simulation;
     models::Decoder model(tiny, 3);
-    CausalTrainer trainer(model, tokens, nullptr, plan());
+    CausalTrainer trainer(model, tokens, nullptr, settings());
     const double before = matmul_flops();
     trainer.step();
     flops = matmul_flops() - before;
@@ -158,7 +158,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   pool().trim();
   const std::size_t in_use = pool().statistics().bytes_in_use;
   models::Decoder model(tiny, 3);
-  CausalTrainer trainer(model, tokens, nullptr, plan());
+  CausalTrainer trainer(model, tokens, nullptr, settings());
   const double before = matmul_flops();
   trainer.step();
   CHECK(matmul_flops() - before == flops);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/models/decoder.hpp"
 #include "heddle/training/causal.hpp"
 #include "support/tensors.hpp"
 

@@ -1,4 +1,4 @@
-// Fields of one struct taken over from another of its type where the command line did not set them.
+// Options of the command line merged with others of their type: defaults of a preset, or what a file was made with.
 #pragma once
 
 #include <any>
@@ -50,8 +50,9 @@ void for_each_pair(T& object, const T& other, const Visit& visit) {
   visit_fields(object, compare);
 }
 
+// Takes what the command line leaves out from the defaults.
 template <Visitable T>
-void fill_in(T& options, const T& defaults, const cli::Arguments& arguments) {
+void merge(T& options, const T& defaults, const cli::Arguments& arguments) {
   for_each_pair(options, defaults, [&](const Field& field, auto& value, const auto& preset) {
     if (!arguments.given(field.name)) value = preset;
   });

@@ -1,4 +1,4 @@
-#include "labelled_lesson.hpp"
+#include "labelled_task.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,7 @@ std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, 
 
 }  // namespace
 
-LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
                                const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
   const FinetuneSettings& settings = options.settings;
@@ -57,7 +57,7 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   for (const TaskData& file : files) text_bytes_ += text_bytes(file);
   labels_ = labels_in(joined(files), settings.task);
-  check<UsageError>(options.setup.training.label_smoothing == 0 || task().has_classes(), "--label-smoothing: the task ",
+  check<UsageError>(options.setup.training.label_smoothing == 0 || config().has_classes(), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(arguments.common().seed)};
   for (const TaskData& file : files) {
@@ -67,7 +67,7 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
   if (!options.valid.empty()) valid_files_.push_back(read_task_data(arguments.open_text(options.valid), input));
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
-  if (valid_) check_metric(*valid_, task(), labels_, settings.metric);
+  if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   if (labels_.size() == 0) return;
   check<DataError>(labels_.size() >= 2, train_.file, ": all examples have the label '", labels_.name(0),
                    "'; there is nothing to tell apart");
@@ -75,7 +75,7 @@ LabelledLesson::LabelledLesson(const FinetuneOptions& options, const text::Token
   for (const std::string& warning : data::label_warnings(counts, labels_, train_.file)) arguments.warn(warning);
 }
 
-models::TaskConfig LabelledLesson::task() const {
+models::TaskConfig LabelledTask::config() const {
   const FinetuneSettings& settings = options_.settings;
   models::TaskConfig config{.task = settings.task, .pooling = settings.pooling, .labels = labels_.names()};
   if (settings.naive_bayes) config.naive_bayes = training::naive_bayes_rows(text_bytes_, labels_.size());
@@ -96,7 +96,7 @@ models::TaskConfig LabelledLesson::task() const {
   return config;
 }
 
-std::vector<data::TaskExample> LabelledLesson::encode(const models::ModelConfig& config) {
+std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   const FinetuneSettings& settings = options_.settings;
   const data::Framing framing(tokenizer_, config.context, config.segments > 0);
   data::OverlongTexts overlong{settings.overlong};
@@ -107,27 +107,28 @@ std::vector<data::TaskExample> LabelledLesson::encode(const models::ModelConfig&
   return examples;
 }
 
-std::vector<double> LabelledLesson::class_weights(std::span<const data::TaskExample> examples) const {
+std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExample> examples) const {
   const FinetuneSettings& settings = options_.settings;
   if (settings.class_weights != ClassWeights::balanced) return {};
   check<UsageError>(labels_.size() > 0, "--class-weights: the task has no classes");
   return training::balanced_weights(examples, labels_.size(), settings.task);
 }
 
-void LabelledLesson::count_naive_bayes(const heads::NaiveBayes& head,
+void LabelledTask::count_naive_bayes(const heads::NaiveBayes& head,
                                        std::span<const data::TaskExample> examples) const {
   const auto shares = options_.settings.class_weights == ClassWeights::balanced ? training::ClassShares::equal
                                                                                : training::ClassShares::as_counted;
   head.set(training::count_naive_bayes(examples, head.rows(), head.classes(), shares));
 }
 
-// Of encoders; decoders mask nothing.
-std::optional<data::MaskVocabulary> LabelledLesson::vocabulary_to_mask(const models::Model& model) const {
-  if (model.config().arch == models::Architecture::decoder) return std::nullopt;
+// Of models that fill in masked tokens; others predict the next ones.
+std::optional<data::MaskVocabulary> LabelledTask::vocabulary_to_mask(const models::Model& model) const {
+  if (model.as<models::MaskedPredictor>() == nullptr) return std::nullopt;
   return data::MaskVocabulary(tokenizer_, options_.from);
 }
 
-std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel& model, const training::Plan& plan) {
+std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& model,
+                                                             const training::TrainingConfig& config) {
   const FinetuneSettings& settings = options_.settings;
   std::vector<data::TaskExample> examples = encode(model.body().config());
   std::vector<double> weights = class_weights(examples);
@@ -136,7 +137,7 @@ std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
   const bool lower = settings.metric == "mean_squared_error";
   auto objective =
-      std::make_unique<training::TaskObjective>(model, std::move(examples), plan, std::move(weights), judge_model,
+      std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights), judge_model,
                                                 lower ? training::Better::lower : training::Better::higher);
   if (settings.piece_dropout > 0) {
     objective->drop_pieces({settings.piece_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
@@ -145,7 +146,7 @@ std::unique_ptr<training::Objective> LabelledLesson::objective(models::TaskModel
   return objective;
 }
 
-std::vector<training::Figure> LabelledLesson::evaluate(const models::TaskModel& model,
+std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model,
                                                        const std::function<bool()>& stop) const {
   const TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = stop});
   if (stop()) return {{"nothing", 0}};
@@ -154,10 +155,10 @@ std::vector<training::Figure> LabelledLesson::evaluate(const models::TaskModel& 
   return judge(*valid_, model.task(), labels_, answers, how).figures;
 }
 
-EvaluationSample LabelledLesson::sample_evaluation(training::Plan& plan, const models::ModelConfig& model) {
+EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
   if (!valid_) return {};
   (void)encode(model);  // what is wrong with the rest is told all the same
-  const Index batch_size = plan.training.batch_size;
+  const Index batch_size = config.training.batch_size;
   const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
   const Fold sample{.folds = all / most, .fold = 0, .seed = 0};
   if (sample.folds > 1) {
@@ -168,7 +169,7 @@ EvaluationSample LabelledLesson::sample_evaluation(training::Plan& plan, const m
   return {.parts = static_cast<double>(all) / read, .batches = read / static_cast<double>(batch_size)};
 }
 
-std::string LabelledLesson::summary() const {
+std::string LabelledTask::summary() const {
   return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples",
                      labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "");
 }

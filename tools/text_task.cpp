@@ -1,8 +1,9 @@
-#include "text_lesson.hpp"
+#include "text_task.hpp"
 
+#include "choose_objective.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "heddle/text/stream_encoder.hpp"
-#include "make_objective.hpp"
+#include "heddle/training/objectives.hpp"
 #include "training_files.hpp"
 
 namespace heddle {
@@ -37,10 +38,9 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 
 }  // namespace
 
-TextLesson::TextLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+TextTask::TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
                        const cli::Arguments& arguments)
-    : options_(options),
-      tokenizer_(tokenizer) {
+    : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
   std::vector<data::JoinedTokens::Source> sources;
   for (const auto& [path, weight] : training_files(options.train)) {
     files_.push_back(open_tokens(path, tokenizer, options.from, arguments));
@@ -50,15 +50,21 @@ TextLesson::TextLesson(const FinetuneOptions& options, const text::Tokenizer& to
   if (!options.valid.empty()) valid_ = open_tokens(options.valid, tokenizer, options.from, arguments);
 }
 
-std::unique_ptr<training::Objective> TextLesson::objective(models::TaskModel& model, const training::Plan& plan) {
-  return make_objective(model.body(), {*train_, valid_.get(), &tokenizer_}, options_.setup.masking, plan);
+std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& model, const training::TrainingConfig& config) {
+  return training::make_objective(choose_objective("auto", model.body(), arguments_),
+                                  {.model = model.body(),
+                                   .train = *train_,
+                                   .valid = valid_.get(),
+                                   .tokenizer = &tokenizer_,
+                                   .masking = options_.setup.masking,
+                                   .config = config});
 }
 
-EvaluationSample TextLesson::sample_evaluation(training::Plan& plan, const models::ModelConfig& model) {
-  return sample_tokens(plan, valid_ ? valid_->size() : 0, model.context);
+EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
+  return sample_tokens(config, valid_ ? valid_->size() : 0, model.context);
 }
 
-std::string TextLesson::summary() const {
+std::string TextTask::summary() const {
   return grouped(train_->size()) + " tokens";
 }
 

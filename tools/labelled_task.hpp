@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "heddle/training/task_objective.hpp"
-#include "lesson.hpp"
+#include "finetuning_task.hpp"
 #include "task_report.hpp"
 
 namespace heddle {
 
-class LabelledLesson : public Lesson {
+class LabelledTask : public FinetuningTask {
  public:
-  LabelledLesson(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
+  LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
 
-  models::TaskConfig task() const override;
-  std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::Plan& plan) override;
-  EvaluationSample sample_evaluation(training::Plan& plan, const models::ModelConfig& model) override;
+  models::TaskConfig config() const override;
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::TrainingConfig& config) override;
+  EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
   std::string summary() const override;
 
  private:
@@ -26,7 +26,7 @@ class LabelledLesson : public Lesson {
   // Sets the head's table.
   void count_naive_bayes(const heads::NaiveBayes& head, std::span<const data::TaskExample> examples) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
-  std::vector<training::Figure> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
+  std::vector<training::Metric> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
 
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
