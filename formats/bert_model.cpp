@@ -17,13 +17,14 @@ TensorNames tensor_names() {
 }
 
 models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
-  models::ModelConfig config = read_encoder_config(json);
+  models::EncoderConfig config = read_encoder_config(json);
   config.pooler = tensors.has("bert.pooler.dense.weight");
   config.next_sentence = tensors.has("cls.seq_relationship.weight");
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& config, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+  const auto& config = *model.as<models::EncoderConfig>();
   nlohmann::ordered_json json = write_encoder_config(config);
   json["architectures"] = {config.next_sentence ? "BertForPreTraining" : "BertForMaskedLM"};
   if (tokenizer.padding >= 0) json["pad_token_id"] = tokenizer.padding;
@@ -33,7 +34,9 @@ nlohmann::ordered_json write_config(const models::ModelConfig& config, const tex
 }  // namespace
 
 ForeignArchitecture bert_architecture() {
-  return {.model_type = "bert", .tensors = tensor_names(), .read_config = read_config, .write_config = write_config};
+  return {.model_type = "bert",
+          .arch = models::EncoderConfig::arch_name,
+          .tensors = tensor_names(), .read_config = read_config, .write_config = write_config};
 }
 
 }  // namespace heddle::formats

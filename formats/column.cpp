@@ -33,8 +33,8 @@ hdf5::Dataset open_column(const hdf5::Group& group, const std::string& name) {
 template <class Number>
 std::vector<Number> read_numbers(const hdf5::Group& group, const std::string& name) {
   const hdf5::Dataset dataset = open_column(group, name);
-  check<DataError>(dataset.element() == hdf5::element_of<Number>(), dataset.where(), ": holds ",
-                   hdf5::name_of(dataset.element()), ", not ", hdf5::name_of(hdf5::element_of<Number>()));
+  check<DataError>(dataset.dtype() == hdf5::dtype_of<Number>(), dataset.where(), ": holds ",
+                   hdf5::name_of(dataset.dtype()), ", not ", hdf5::name_of(hdf5::dtype_of<Number>()));
   std::vector<Number> values(static_cast<std::size_t>(dataset.size()));
   dataset.read(std::span(values));
   Checksum checksum;
@@ -46,7 +46,7 @@ std::vector<Number> read_numbers(const hdf5::Group& group, const std::string& na
 template <class Number>
 void write_numbers(hdf5::Group& group, const std::string& name, const std::vector<Number>& values) {
   hdf5::Dataset dataset = group.create_dataset(
-      name, {.element = hdf5::element_of<Number>(), .extents = {static_cast<Index>(values.size())}});
+      name, {.dtype = hdf5::dtype_of<Number>(), .extents = {static_cast<Index>(values.size())}});
   dataset.write(std::span(values));
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(values.data(), values.size() * sizeof(Number)));
 }
@@ -85,7 +85,7 @@ void write_column(hdf5::Group& group, const std::string& name, const std::vector
   const auto count = static_cast<Index>(values.size());
   const Index rows = rows_of_text_block(width);
   const bool large = count > rows && hdf5::can_compress();
-  hdf5::Dataset dataset = group.create_dataset(name, {.element = hdf5::Element::text,
+  hdf5::Dataset dataset = group.create_dataset(name, {.dtype = hdf5::DType::text,
                                                       .extents = {count},
                                                       .text_width = width,
                                                       .chunk = large ? rows : 0,
@@ -108,8 +108,8 @@ void write_column(hdf5::Group& group, const std::string& name, const std::vector
 template <>
 std::vector<std::string> read_column(const hdf5::Group& group, const std::string& name) {
   const hdf5::Dataset dataset = open_column(group, name);
-  check<DataError>(dataset.element() == hdf5::Element::text, dataset.where(), ": holds ",
-                   hdf5::name_of(dataset.element()), ", not text");
+  check<DataError>(dataset.dtype() == hdf5::DType::text, dataset.where(), ": holds ",
+                   hdf5::name_of(dataset.dtype()), ", not text");
   const Index count = dataset.size(), width = dataset.layout().text_width, rows = rows_of_text_block(width);
   check<DataError>(count <= largest_text / width, dataset.where(), ": more text than heddle reads at once");
   std::vector<std::string> values;
@@ -153,7 +153,7 @@ template <class T>
 void ColumnWriter<T>::flush() {
   const auto count = static_cast<Index>(pending_.size());
   if (!dataset_) {
-    dataset_ = group_.create_dataset(name_, {.element = hdf5::element_of<T>(),
+    dataset_ = group_.create_dataset(name_, {.dtype = hdf5::dtype_of<T>(),
                                              .extents = {0},
                                              .chunk = std::max<Index>(1, count),
                                              .compress = options_.compress});

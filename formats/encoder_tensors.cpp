@@ -40,11 +40,10 @@ TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& he
   return names;
 }
 
-models::ModelConfig read_encoder_config(const JsonNode& json) {
+models::EncoderConfig read_encoder_config(const JsonNode& json) {
   expect_fixed(json, {{"position_embedding_type", "absolute"}, {"is_decoder", false}, {"add_cross_attention", false}});
-  models::ModelConfig config;
-  config.arch = models::Architecture::encoder;
-  config.norm_position = NormPosition::post;
+  models::EncoderConfig config;
+  config.block = to_text(BlockOrder::post);
   config.embedding_norm = true;
   config.layers = json["num_hidden_layers"].number();
   config.width = json["hidden_size"].number();
@@ -54,22 +53,22 @@ models::ModelConfig read_encoder_config(const JsonNode& json) {
   config.vocab_size = json["vocab_size"].number();
   config.segments = json["type_vocab_size"].number();
   const JsonNode activation = json["hidden_act"];
-  config.activation = activation.is_null() ? Activation::gelu : read_activation(activation);
+  config.activation = to_text(activation.is_null() ? Activation::gelu : read_activation(activation));
   config.norm_epsilon = json["layer_norm_eps"].real_or(1e-12);
   config.dropout = json["hidden_dropout_prob"].real_or(0.1);
   config.tie_embeddings = json["tie_word_embeddings"].flag_or(true);
   return config;
 }
 
-nlohmann::ordered_json write_encoder_config(const models::ModelConfig& config) {
+nlohmann::ordered_json write_encoder_config(const models::EncoderConfig& config) {
   return {{"num_hidden_layers", config.layers},
           {"hidden_size", config.width},
           {"num_attention_heads", config.heads},
-          {"max_position_embeddings", config.context},
+          {"max_position_embeddings", config.max_positions().value_or(0)},
           {"intermediate_size", config.inner_width()},
           {"vocab_size", config.vocab_size},
           {"type_vocab_size", config.segments},
-          {"hidden_act", foreign_name(config.activation)},
+          {"hidden_act", foreign_name(from_text<Activation>(config.activation))},
           {"layer_norm_eps", config.norm_epsilon},
           {"hidden_dropout_prob", config.dropout},
           {"attention_probs_dropout_prob", config.dropout},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heddle/formats/foreign_architecture.hpp"
+#include "heddle/models/encoder.hpp"
 
 namespace heddle::formats {
 
@@ -16,7 +17,7 @@ struct MaskedHeadNames {
 TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& head);
 
 // The fields that they share. Throws DataError.
-models::ModelConfig read_encoder_config(const JsonNode& json);
-nlohmann::ordered_json write_encoder_config(const models::ModelConfig& config);
+models::EncoderConfig read_encoder_config(const JsonNode& json);
+nlohmann::ordered_json write_encoder_config(const models::EncoderConfig& config);
 
 }  // namespace heddle::formats

@@ -36,7 +36,9 @@ namespace heddle::formats {
 // so that older programs read what they can:
 // 2: weights may be bfloat16 or int8.
 // 3: fine-tuned models and adapters.
-inline constexpr Index format_version = 3;
+// 4: configurations of any architecture; models and adapters of earlier versions are refused.
+inline constexpr Index format_version = 4;
+inline constexpr Index oldest_model_version = 4;
 
 // The attributes of the root group.
 struct FileHeader {

@@ -16,12 +16,13 @@ namespace heddle::formats {
 
 struct ForeignArchitecture {
   std::string model_type;  // as config.json has it
+  std::string arch;        // as heddle has it
   TensorNames tensors;
   // The configuration that config.json and the presence of tensors describe. Throws DataError that names what heddle
   // cannot express.
   models::ModelConfig (*read_config)(const JsonNode& config, const TensorSet& tensors);
   // The same the other way round; fields that it cannot express are left out. Ids of special tokens come from the
-  // tokenizer.
+  // tokenizer. Precondition: the configuration is of `arch`.
   nlohmann::ordered_json (*write_config)(const models::ModelConfig& config, const text::TokenizerModel& tokenizer);
 };
 

@@ -11,7 +11,7 @@
 #include "heddle/formats/sharded_safetensors.hpp"
 #include "heddle/formats/text_archive.hpp"
 #include "heddle/models/model.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle::formats {
 
@@ -49,14 +49,18 @@ TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTen
 
 // "heads = 4", …: a line a field, with what stands for defaults spelled out.
 std::vector<std::string> fields_of(models::ModelConfig config) {
-  config.ffn_width = config.inner_width();
+  config->sequence_length = 0;  // how it was trained says nothing of what it is
+  if (auto* const transformer = config.as<models::TransformerConfig>()) transformer->spell_out();
   return split(to_text(config), '\n');
 }
 
 // The fields that a directory of this architecture would lose or change.
 std::vector<std::string> lost_fields(const models::ModelConfig& config, const models::ModelConfig& kept) {
   models::ModelConfig wanted = config;
-  wanted.bias = kept.bias || config.bias;  // biases of zero are none
+  const auto* const kept_stack = kept.as<models::TransformerConfig>();
+  if (auto* const stack = wanted.as<models::TransformerConfig>(); stack != nullptr && kept_stack != nullptr) {
+    stack->bias = stack->bias || kept_stack->bias;  // biases of zero are none
+  }
   const std::vector<std::string> fields = fields_of(wanted), others = fields_of(kept);
   std::vector<std::string> lost;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -71,19 +75,12 @@ struct Written {
   models::ModelConfig config;  // that is read from the JSON again
 };
 
-// Whether one list of lost fields is further from the model than another: a decoder is no sort of encoder.
-bool is_further(const std::vector<std::string>& lost, const std::vector<std::string>& other) {
-  const auto loses_arch = [](const std::vector<std::string>& fields) {
-    return std::ranges::any_of(fields, [](const std::string& field) { return field.starts_with("arch"); });
-  };
-  return std::pair(loses_arch(lost), lost.size()) > std::pair(loses_arch(other), other.size());
-}
-
 Written express(const ModelParts& parts) {
   std::vector<std::string> nearest_lost;
   std::string nearest_type;
   const std::vector<ParameterShape> parameters = parameters_of(parts.config);
   for (const ForeignArchitecture& architecture : foreign_architectures()) {
+    if (architecture.arch != parts.config.arch()) continue;
     const nlohmann::ordered_json json = architecture.write_config(parts.config, parts.tokenizer);
     const nlohmann::json document = nlohmann::json::parse(json.dump());
     const TensorSet tensors(architecture.tensors, foreign_names(architecture.tensors, parameters));
@@ -91,13 +88,15 @@ Written express(const ModelParts& parts) {
         architecture.read_config(JsonNode(document, architecture.model_type + ": "), tensors);
     const std::vector<std::string> lost = lost_fields(parts.config, kept);
     if (lost.empty()) return {&architecture, json, kept};
-    if (nearest_type.empty() || is_further(nearest_lost, lost)) {
+    if (nearest_type.empty() || lost.size() < nearest_lost.size()) {
       nearest_lost = lost;
       nearest_type = architecture.model_type;
     }
   }
-  throw DataError(concatenate("no architecture of Hugging Face's that heddle knows has such a model; ", nearest_type,
-                              " has no ", join(nearest_lost), "; give -o the name of a model file"));
+  const std::string nearest = nearest_type.empty() ? "none is a " + parts.config.arch()
+                                                   : nearest_type + " has no " + join(nearest_lost);
+  throw DataError(concatenate("no architecture of Hugging Face's that heddle knows has such a model; ", nearest,
+                              "; give -o the name of a model file"));
 }
 
 // The weights that the written configuration asks for.
@@ -113,7 +112,7 @@ std::vector<NamedTensor> complete(const std::vector<NamedTensor>& weights, const
 }
 
 Safetype stored_type(const Tensor& tensor, WeightType type) {
-  if (tensor.element() == Element::bfloat16) return Safetype::bf16;
+  if (tensor.dtype() == DType::bfloat16) return Safetype::bf16;
   return type == WeightType::f16 && tensor.rank() == 2 ? Safetype::f16 : Safetype::f32;
 }
 
@@ -142,9 +141,9 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
     throw DataError(config_path(path) + ": " + error.what());
   }
   parts.tokenizer = read_directory_tokenizer(path);
-  check<DataError>(static_cast<Index>(parts.tokenizer.pieces.size()) <= parts.config.vocab_size, path,
+  check<DataError>(static_cast<Index>(parts.tokenizer.pieces.size()) <= parts.config->vocab_size, path,
                    ": the tokenizer has ", parts.tokenizer.pieces.size(),
-                   " pieces and config.json says vocab_size = ", parts.config.vocab_size);
+                   " pieces and config.json says vocab_size = ", parts.config->vocab_size);
   parts.weights = from_foreign(architecture.tensors, stored.tensors, parameters, path);
   files.push_back(config_path(path));
   files.insert(files.end(), stored.files.begin(), stored.files.end());

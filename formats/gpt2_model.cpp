@@ -1,6 +1,7 @@
 // GPT-2 as Hugging Face has it.  Source: Radford et al. 2019; the names in the published config.json and
 // model.safetensors.
 #include "heddle/formats/foreign_architecture.hpp"
+#include "heddle/models/decoder.hpp"
 
 namespace heddle::formats {
 
@@ -41,8 +42,7 @@ TensorNames tensor_names() {
 models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
   expect_fixed(
       json, {{"scale_attn_weights", true}, {"scale_attn_by_inverse_layer_idx", false}, {"add_cross_attention", false}});
-  models::ModelConfig config;
-  config.arch = models::Architecture::decoder;
+  models::DecoderConfig config;
   config.layers = json["n_layer"].number();
   config.width = json["n_embd"].number();
   config.heads = json["n_head"].number();
@@ -50,23 +50,25 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
   config.vocab_size = json["vocab_size"].number();
   config.ffn_width = json["n_inner"].number_or(0);
   const JsonNode activation = json["activation_function"];
-  config.activation = activation.is_null() ? Activation::gelu_tanh : read_activation(activation);
+  config.activation = to_text(activation.is_null() ? Activation::gelu_tanh : read_activation(activation));
   config.norm_epsilon = json["layer_norm_epsilon"].real_or(1e-5);
   config.dropout = json["resid_pdrop"].real_or(0.1);
   config.tie_embeddings = json["tie_word_embeddings"].flag_or(true);
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& config, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+  const auto& config = *model.as<models::DecoderConfig>();
+  const Index context = config.max_positions().value_or(0);
   nlohmann::ordered_json json{{"architectures", {"GPT2LMHeadModel"}},
                               {"n_layer", config.layers},
                               {"n_embd", config.width},
                               {"n_head", config.heads},
-                              {"n_positions", config.context},
-                              {"n_ctx", config.context},
+                              {"n_positions", context},
+                              {"n_ctx", context},
                               {"n_inner", nullptr},
                               {"vocab_size", config.vocab_size},
-                              {"activation_function", foreign_name(config.activation)},
+                              {"activation_function", foreign_name(from_text<Activation>(config.activation))},
                               {"layer_norm_epsilon", config.norm_epsilon},
                               {"tie_word_embeddings", config.tie_embeddings}};
   if (config.ffn_width > 0) json["n_inner"] = config.ffn_width;
@@ -80,7 +82,11 @@ nlohmann::ordered_json write_config(const models::ModelConfig& config, const tex
 }  // namespace
 
 ForeignArchitecture gpt2_architecture() {
-  return {.model_type = "gpt2", .tensors = tensor_names(), .read_config = read_config, .write_config = write_config};
+  return {.model_type = "gpt2",
+          .arch = models::DecoderConfig::arch_name,
+          .tensors = tensor_names(),
+          .read_config = read_config,
+          .write_config = write_config};
 }
 
 }  // namespace heddle::formats

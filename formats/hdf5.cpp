@@ -35,8 +35,8 @@ Handle dataset_properties(const DatasetLayout& layout, const std::string& where)
   }
   const auto chunk = static_cast<hsize_t>(layout.chunk);
   require({H5Pset_chunk(id, 1, &chunk), H5Pset_fill_time(id, H5D_FILL_TIME_ALLOC)}, where);
-  if (layout.compress && layout.element != Element::text) require({H5Pset_shuffle(id)}, where);
-  const unsigned level = layout.element == Element::text ? text_compression_level : compression_level;
+  if (layout.compress && layout.dtype != DType::text) require({H5Pset_shuffle(id)}, where);
+  const unsigned level = layout.dtype == DType::text ? text_compression_level : compression_level;
   if (layout.compress) require({H5Pset_deflate(id, level)}, where);
   return properties;
 }
@@ -139,7 +139,7 @@ Dataset Group::create_dataset(const std::string& name, const DatasetLayout& layo
   const std::vector<hsize_t> limits(extents.size(), H5S_UNLIMITED);
   const Handle space(
       H5Screate_simple(static_cast<int>(extents.size()), extents.data(), layout.chunk > 0 ? limits.data() : nullptr));
-  const Handle type = element_type(layout.element, layout.text_width);
+  const Handle type = element_type(layout.dtype, layout.text_width);
   const Handle properties = dataset_properties(layout, where());
   return {
       file_, path,

@@ -19,7 +19,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
 #include "heddle/formats/hdf5_driver.hpp"
-#include "heddle/tensor/element.hpp"
+#include "heddle/tensor/dtype.hpp"
 
 namespace heddle::formats::hdf5 {
 
@@ -44,22 +44,22 @@ class Handle {
 };
 
 // What elements are, in memory and, little-endian, in the file.
-enum class Element { int8, int64, uint16, uint32, uint64, bfloat16, float32, float64, text };
+enum class DType { int8, int64, uint16, uint32, uint64, bfloat16, float32, float64, text };
 
-std::string name_of(Element element);  // "float32"
-Index size_of(Element element);        // bytes; text elements have a width instead
+std::string name_of(DType dtype);  // "float32"
+Index size_of(DType dtype);        // bytes; text elements have a width instead
 
 template <class T>
-constexpr Element element_of() {
-  if constexpr (std::same_as<T, std::int8_t>) return Element::int8;
-  if constexpr (std::same_as<T, std::int64_t>) return Element::int64;
-  if constexpr (std::same_as<T, std::uint16_t>) return Element::uint16;
-  if constexpr (std::same_as<T, std::uint32_t>) return Element::uint32;
-  if constexpr (std::same_as<T, std::uint64_t>) return Element::uint64;
-  if constexpr (std::same_as<T, BFloat16>) return Element::bfloat16;
-  if constexpr (std::same_as<T, float>) return Element::float32;
-  if constexpr (std::same_as<T, double>) return Element::float64;
-  if constexpr (std::same_as<T, char>) return Element::text;
+constexpr DType dtype_of() {
+  if constexpr (std::same_as<T, std::int8_t>) return DType::int8;
+  if constexpr (std::same_as<T, std::int64_t>) return DType::int64;
+  if constexpr (std::same_as<T, std::uint16_t>) return DType::uint16;
+  if constexpr (std::same_as<T, std::uint32_t>) return DType::uint32;
+  if constexpr (std::same_as<T, std::uint64_t>) return DType::uint64;
+  if constexpr (std::same_as<T, BFloat16>) return DType::bfloat16;
+  if constexpr (std::same_as<T, float>) return DType::float32;
+  if constexpr (std::same_as<T, double>) return DType::float64;
+  if constexpr (std::same_as<T, char>) return DType::text;
 }
 
 struct FileName {
@@ -95,7 +95,7 @@ class Object {
 
 // How a data set lies in the file.
 struct DatasetLayout {
-  Element element;
+  DType dtype;
   std::vector<Index> extents;
   Index text_width = 0;   // bytes of a text element, filled up with at least one NUL
   Index chunk = 0;        // rows a chunk, and then the first extent may grow; 0: contiguous, placed when first written
@@ -105,7 +105,7 @@ struct DatasetLayout {
 class Dataset : public Object {
  public:
   const DatasetLayout& layout() const { return layout_; }
-  Element element() const { return layout_.element; }
+  DType dtype() const { return layout_.dtype; }
   const std::vector<Index>& extents() const { return layout_.extents; }
   Index size() const;                   // number of elements
   std::optional<Index> offset() const;  // of the first byte in the file, where contiguous
@@ -113,20 +113,20 @@ class Dataset : public Object {
   // All elements, in row-major order. T is the element's own type, char for text.
   template <class T>
   void read(std::span<T> elements) const {
-    read_rows(element_of<T>(), 0, extents().empty() ? 1 : extents()[0], elements.data(), elements.size_bytes());
+    read_rows(dtype_of<T>(), 0, extents().empty() ? 1 : extents()[0], elements.data(), elements.size_bytes());
   }
   template <class T>
   void write(std::span<const T> elements) {
-    write_rows(element_of<T>(), 0, extents().empty() ? 1 : extents()[0], elements.data(), elements.size_bytes());
+    write_rows(dtype_of<T>(), 0, extents().empty() ? 1 : extents()[0], elements.data(), elements.size_bytes());
   }
   // Rows [first, first + count).
   template <class T>
   void read(Index first, Index count, std::span<T> elements) const {
-    read_rows(element_of<T>(), first, count, elements.data(), elements.size_bytes());
+    read_rows(dtype_of<T>(), first, count, elements.data(), elements.size_bytes());
   }
   template <class T>
   void write(Index first, Index count, std::span<const T> elements) {
-    write_rows(element_of<T>(), first, count, elements.data(), elements.size_bytes());
+    write_rows(dtype_of<T>(), first, count, elements.data(), elements.size_bytes());
   }
   void resize(Index rows);  // of a chunked data set
 
@@ -134,10 +134,10 @@ class Dataset : public Object {
   friend class Group;
   Dataset(std::shared_ptr<const FileName> file, std::string path, Handle handle, DatasetLayout layout)
       : Object(std::move(file), std::move(path), std::move(handle)), layout_(std::move(layout)) {}
-  void read_rows(Element element, Index first, Index count, void* data, std::size_t bytes) const;
-  void write_rows(Element element, Index first, Index count, const void* data, std::size_t bytes);
+  void read_rows(DType dtype, Index first, Index count, void* data, std::size_t bytes) const;
+  void write_rows(DType dtype, Index first, Index count, const void* data, std::size_t bytes);
   // The file's space with the rows selected, and the memory's, once everything fits.
-  std::pair<Handle, Handle> select(Element element, Index first, Index count, std::size_t bytes) const;
+  std::pair<Handle, Handle> select(DType dtype, Index first, Index count, std::size_t bytes) const;
 
   DatasetLayout layout_;
 };

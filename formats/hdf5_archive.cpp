@@ -23,7 +23,8 @@ void Hdf5InputArchive::refuse_unknown(const Level& level) const {
   names.insert(names.end(), parts.begin(), parts.end());
   for (const std::string& name : names) {
     check<DataError>(std::find(level.known.begin(), level.known.end(), name) != level.known.end(), level.group.where(),
-                     ": has a field '", name, "', which this version of heddle does not know; use a newer heddle");
+                     ": has a field '", name,
+                     "', which this version of heddle does not know; use the version that wrote it");
   }
 }
 

@@ -98,7 +98,7 @@ template <>
 Index Object::attribute<Index>(const std::string& name) const {
   const Lock lock;
   Index value = 0;
-  read_attribute(handle_, where(), name, element_type(Element::int64).id(), "a 64-bit integer", &value);
+  read_attribute(handle_, where(), name, element_type(DType::int64).id(), "a 64-bit integer", &value);
   return value;
 }
 
@@ -106,7 +106,7 @@ template <>
 double Object::attribute<double>(const std::string& name) const {
   const Lock lock;
   double value = 0;
-  read_attribute(handle_, where(), name, element_type(Element::float64).id(), "a 64-bit floating-point number", &value);
+  read_attribute(handle_, where(), name, element_type(DType::float64).id(), "a 64-bit floating-point number", &value);
   return value;
 }
 
@@ -137,13 +137,13 @@ void Object::set_attribute<bool>(const std::string& name, const bool& value) {
 template <>
 void Object::set_attribute<Index>(const std::string& name, const Index& value) {
   const Lock lock;
-  write_attribute(handle_, where(), name, element_type(Element::int64).id(), &value);
+  write_attribute(handle_, where(), name, element_type(DType::int64).id(), &value);
 }
 
 template <>
 void Object::set_attribute<double>(const std::string& name, const double& value) {
   const Lock lock;
-  write_attribute(handle_, where(), name, element_type(Element::float64).id(), &value);
+  write_attribute(handle_, where(), name, element_type(DType::float64).id(), &value);
 }
 
 // Fixed-length text lies in the object's own header, under HDF5's checksum; text of variable length would not.

@@ -12,7 +12,7 @@ constexpr Index best_compression = 1100;         // deflate makes nothing smalle
 
 // Bytes of the elements. Throws DataError beyond what any file could hold.
 Index bytes_of(const DatasetLayout& layout, const std::string& where) {
-  Index bytes = layout.element == Element::text ? layout.text_width : size_of(layout.element);
+  Index bytes = layout.dtype == DType::text ? layout.text_width : size_of(layout.dtype);
   for (const Index extent : layout.extents) {
     check<DataError>(extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes), where, ": impossible shape");
   }
@@ -21,17 +21,17 @@ Index bytes_of(const DatasetLayout& layout, const std::string& where) {
 
 DatasetLayout read_type_and_shape(const Handle& dataset, const std::string& where) {
   const Handle type = reading(H5Dget_type(dataset.id()), where, "read the type");
-  DatasetLayout layout{.element = Element::text, .extents = {}};
+  DatasetLayout layout{.dtype = DType::text, .extents = {}};
   if (H5Tget_class(type.id()) == H5T_STRING && H5Tis_variable_str(type.id()) == 0) {
     layout.text_width = static_cast<Index>(H5Tget_size(type.id()));
     check<DataError>(layout.text_width > 0, where, ": text of no width");
   } else {
-    constexpr std::array numbers{Element::float32, Element::int64,  Element::float64,  Element::uint16,
-                                 Element::uint32,  Element::uint64, Element::bfloat16, Element::int8};
+    constexpr std::array numbers{DType::float32, DType::int64,  DType::float64,  DType::uint16,
+                                 DType::uint32,  DType::uint64, DType::bfloat16, DType::int8};
     const auto found = std::find_if(numbers.begin(), numbers.end(),
-                                    [&](Element number) { return H5Tequal(type.id(), element_type(number).id()) > 0; });
+                                    [&](DType number) { return H5Tequal(type.id(), element_type(number).id()) > 0; });
     check<DataError>(found != numbers.end(), where, ": elements of a type that heddle does not know");
-    layout.element = *found;
+    layout.dtype = *found;
   }
   const Handle space = reading(H5Dget_space(dataset.id()), where, "read the shape");
   std::array<hsize_t, H5S_MAX_RANK> extents{};
@@ -113,9 +113,9 @@ void Dataset::resize(Index rows) {
   layout_.extents[0] = rows;
 }
 
-std::pair<Handle, Handle> Dataset::select(Element element, Index first, Index count, std::size_t bytes) const {
-  check<DataError>(element == layout_.element, where(), ": holds ", name_of(layout_.element), ", not ",
-                   name_of(element));
+std::pair<Handle, Handle> Dataset::select(DType dtype, Index first, Index count, std::size_t bytes) const {
+  check<DataError>(dtype == layout_.dtype, where(), ": holds ", name_of(layout_.dtype), ", not ",
+                   name_of(dtype));
   const Index rows = extents().empty() ? 1 : extents()[0];
   check<DataError>(first >= 0 && count >= 0 && count <= rows && first <= rows - count, where(), ": has no ", count,
                    " rows from row ", first, " on, only ", rows);
@@ -131,21 +131,21 @@ std::pair<Handle, Handle> Dataset::select(Element element, Index first, Index co
   return {file_space, Handle(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr))};
 }
 
-void Dataset::read_rows(Element element, Index first, Index count, void* data, std::size_t bytes) const {
+void Dataset::read_rows(DType dtype, Index first, Index count, void* data, std::size_t bytes) const {
   const Lock lock;
-  const auto [file_space, memory_space] = select(element, first, count, bytes);
+  const auto [file_space, memory_space] = select(dtype, first, count, bytes);
   if (bytes == 0) return;
-  const Handle type = element_type(element, layout_.text_width);
+  const Handle type = element_type(dtype, layout_.text_width);
   if (H5Dread(handle_.id(), type.id(), memory_space.id(), file_space.id(), H5P_DEFAULT, data) < 0) {
     fail_reading(where(), "read the elements");
   }
 }
 
-void Dataset::write_rows(Element element, Index first, Index count, const void* data, std::size_t bytes) {
+void Dataset::write_rows(DType dtype, Index first, Index count, const void* data, std::size_t bytes) {
   const Lock lock;
-  const auto [file_space, memory_space] = select(element, first, count, bytes);
+  const auto [file_space, memory_space] = select(dtype, first, count, bytes);
   if (bytes == 0) return;
-  const Handle type = element_type(element, layout_.text_width);
+  const Handle type = element_type(dtype, layout_.text_width);
   if (H5Dwrite(handle_.id(), type.id(), memory_space.id(), file_space.id(), H5P_DEFAULT, data) < 0) {
     fail_writing(where(), "write the elements");
   }

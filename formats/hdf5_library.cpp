@@ -63,45 +63,45 @@ Handle::~Handle() {
   if (H5Iis_valid(id_) > 0) H5Idec_ref(id_);  // closing a file closes what is in it
 }
 
-std::string name_of(Element element) {
-  switch (element) {
-    case Element::int8:
+std::string name_of(DType dtype) {
+  switch (dtype) {
+    case DType::int8:
       return "int8";
-    case Element::int64:
+    case DType::int64:
       return "int64";
-    case Element::uint16:
+    case DType::uint16:
       return "uint16";
-    case Element::uint32:
+    case DType::uint32:
       return "uint32";
-    case Element::uint64:
+    case DType::uint64:
       return "uint64";
-    case Element::bfloat16:
+    case DType::bfloat16:
       return "bfloat16";
-    case Element::float32:
+    case DType::float32:
       return "float32";
-    case Element::float64:
+    case DType::float64:
       return "float64";
-    case Element::text:
+    case DType::text:
       return "text";
   }
   throw Error("element without a name");
 }
 
-Index size_of(Element element) {
-  switch (element) {
-    case Element::int8:
+Index size_of(DType dtype) {
+  switch (dtype) {
+    case DType::int8:
       return 1;
-    case Element::uint16:
-    case Element::bfloat16:
+    case DType::uint16:
+    case DType::bfloat16:
       return 2;
-    case Element::uint32:
-    case Element::float32:
+    case DType::uint32:
+    case DType::float32:
       return 4;
-    case Element::int64:
-    case Element::uint64:
-    case Element::float64:
+    case DType::int64:
+    case DType::uint64:
+    case DType::float64:
       return 8;
-    case Element::text:
+    case DType::text:
       break;
   }
   throw Error("text elements have no fixed size");
@@ -128,25 +128,25 @@ Handle bfloat16_type() {
 
 }  // namespace
 
-Handle element_type(Element element, Index text_width) {
-  switch (element) {
-    case Element::int8:
+Handle element_type(DType dtype, Index text_width) {
+  switch (dtype) {
+    case DType::int8:
       return Handle(H5Tcopy(H5T_STD_I8LE));
-    case Element::int64:
+    case DType::int64:
       return Handle(H5Tcopy(H5T_STD_I64LE));
-    case Element::uint16:
+    case DType::uint16:
       return Handle(H5Tcopy(H5T_STD_U16LE));
-    case Element::uint32:
+    case DType::uint32:
       return Handle(H5Tcopy(H5T_STD_U32LE));
-    case Element::uint64:
+    case DType::uint64:
       return Handle(H5Tcopy(H5T_STD_U64LE));
-    case Element::bfloat16:
+    case DType::bfloat16:
       return bfloat16_type();
-    case Element::float32:
+    case DType::float32:
       return Handle(H5Tcopy(H5T_IEEE_F32LE));
-    case Element::float64:
+    case DType::float64:
       return Handle(H5Tcopy(H5T_IEEE_F64LE));
-    case Element::text:
+    case DType::text:
       break;
   }
   return text_type(text_width);

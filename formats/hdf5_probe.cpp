@@ -42,7 +42,7 @@ void attempt(const Attempt& ask) {
 template <class T>
 void read_outer_rows(const Dataset& dataset) {
   if (dataset.size() == 0) return;
-  Index elements = dataset.element() == Element::text ? dataset.layout().text_width : 1;
+  Index elements = dataset.dtype() == DType::text ? dataset.layout().text_width : 1;
   for (std::size_t i = 1; i < dataset.extents().size(); ++i) elements *= dataset.extents()[i];
   std::vector<T> row(static_cast<std::size_t>(elements));
   dataset.read(0, 1, std::span(row));
@@ -50,24 +50,24 @@ void read_outer_rows(const Dataset& dataset) {
 }
 
 void probe(const Dataset& dataset) {
-  switch (dataset.element()) {
-    case Element::int8:
+  switch (dataset.dtype()) {
+    case DType::int8:
       return read_outer_rows<std::int8_t>(dataset);
-    case Element::int64:
+    case DType::int64:
       return read_outer_rows<std::int64_t>(dataset);
-    case Element::uint16:
+    case DType::uint16:
       return read_outer_rows<std::uint16_t>(dataset);
-    case Element::uint32:
+    case DType::uint32:
       return read_outer_rows<std::uint32_t>(dataset);
-    case Element::uint64:
+    case DType::uint64:
       return read_outer_rows<std::uint64_t>(dataset);
-    case Element::bfloat16:
+    case DType::bfloat16:
       return read_outer_rows<BFloat16>(dataset);
-    case Element::float32:
+    case DType::float32:
       return read_outer_rows<float>(dataset);
-    case Element::float64:
+    case DType::float64:
       return read_outer_rows<double>(dataset);
-    case Element::text:
+    case DType::text:
       return read_outer_rows<char>(dataset);
   }
 }

@@ -1,6 +1,6 @@
 #include "heddle/formats/load_model.hpp"
 
-#include "heddle/tensor/threads.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle::formats {
 
@@ -39,8 +39,8 @@ LoadedModel load(const ModelFile& file, ParameterSource weights) {
 }  // namespace
 
 void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path) {
-  check<DataError>(tokenizer.vocab_size() <= config.vocab_size, path, ": a tokenizer of ", tokenizer.vocab_size(),
-                   " pieces with a model of ", config.vocab_size);
+  check<DataError>(tokenizer.vocab_size() <= config->vocab_size, path, ": a tokenizer of ", tokenizer.vocab_size(),
+                   " pieces with a model of ", config->vocab_size);
 }
 
 LoadedModel load_model(const ModelFile& file) {
@@ -54,17 +54,6 @@ LoadedModel load_model_to_train(const ModelFile& file) {
   LoadedModel loaded = load(file, ParameterSource::unset());
   file.weights().read(named_tensors(loaded.model->parameters()), head_of_task);
   return loaded;
-}
-
-LoadedDecoder decoder_of(LoadedModel loaded, const std::string& path) {
-  auto* const decoder = dynamic_cast<models::Decoder*>(loaded.model.get());
-  check<DataError>(decoder != nullptr, path,
-                   ": is an encoder, which cannot continue text; give a decoder (pretrain --arch decoder)");
-  return {std::move(*decoder), std::move(loaded.tokenizer)};
-}
-
-LoadedDecoder load_decoder(const ModelFile& file) {
-  return decoder_of(load_model(file), file.file().path());
 }
 
 }  // namespace heddle::formats

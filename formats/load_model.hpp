@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/formats/model_file.hpp"
-#include "heddle/models/decoder.hpp"
+#include "heddle/models/model.hpp"
 
 namespace heddle::formats {
 
@@ -14,7 +14,7 @@ namespace heddle::formats {
 std::vector<NamedTensor> named_tensors(const Parameters& parameters);
 
 struct LoadedModel {
-  std::unique_ptr<models::Model> model;  // a Decoder or an Encoder, as the configuration says
+  std::unique_ptr<models::Model> model;  // of the architecture that the configuration names
   text::Tokenizer tokenizer;
 };
 
@@ -28,14 +28,5 @@ LoadedModel load_model(const ModelFile& file);
 
 // A model to train: its weights are Reals in memory, checksums computed. Throws DataError as above, and for damage.
 LoadedModel load_model_to_train(const ModelFile& file);
-
-struct LoadedDecoder {
-  models::Decoder model;
-  text::Tokenizer tokenizer;
-};
-
-// For what only a decoder can do. Throws DataError, which names the file, for an encoder.
-LoadedDecoder decoder_of(LoadedModel loaded, const std::string& path);
-LoadedDecoder load_decoder(const ModelFile& file);
 
 }  // namespace heddle::formats

@@ -7,7 +7,7 @@
 namespace heddle::formats {
 
 void ModelWriter::weights(std::span<const NamedTensor> weights) {
-  const auto is_reduced = [](const NamedTensor& tensor) { return tensor.value.element() != Element::real; };
+  const auto is_reduced = [](const NamedTensor& tensor) { return tensor.value.dtype() != DType::real; };
   if (std::any_of(weights.begin(), weights.end(), is_reduced)) file_.needs_version(2);
   write_tensors(file_.root().create_group("weights"), weights);
   file_.check_written();
@@ -22,8 +22,20 @@ void ModelWriter::training_tensors(std::span<const NamedTensor> tensors) {
   file_.check_written();
 }
 
+namespace {
+
+const InputFile& checked(const InputFile& file, FileKind kind) {
+  const FileHeader& header = file.expect(kind).header();
+  check<DataError>(header.format_version >= oldest_model_version, file.path(), ": is a model of format version ",
+                   header.format_version, ", made by ", header.created_by, "; this heddle reads models from version ",
+                   oldest_model_version, " on: use that program, or make the model again with this one");
+  return file;
+}
+
+}  // namespace
+
 ModelFile::ModelFile(const std::string& path, FileKind kind)
-    : file_(path), weights_(file_.expect(kind).root().group("weights")) {}
+    : file_(path), weights_(checked(file_, kind).root().group("weights")) {}
 
 std::vector<NamedTensor> ModelFile::map_weights() const {
   return weights_.map(std::make_shared<const MappedFile>(file_.descriptor()));

@@ -18,7 +18,9 @@ namespace heddle::formats {
 // give equal bytes. Throws DataError, on a full disk for example.
 class ModelWriter {
  public:
-  explicit ModelWriter(const std::string& path, FileKind kind = FileKind::model) : file_(path, kind) {}
+  explicit ModelWriter(const std::string& path, FileKind kind = FileKind::model) : file_(path, kind) {
+    file_.needs_version(oldest_model_version);
+  }
 
   template <Visitable Config>
   void config(const Config& config) {
@@ -27,7 +29,6 @@ class ModelWriter {
   // A group of fields of its own: "task", "adapters", "base".
   template <Visitable Fields>
   void part(const char* name, const Fields& fields) {
-    file_.needs_version(3);
     save_fields(file_.root().create_group(name), fields);
   }
   void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_, model); }

@@ -7,17 +7,20 @@ namespace heddle::formats {
 namespace {
 
 models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
-  models::ModelConfig config = read_encoder_config(json);
-  config.position_offset = json["pad_token_id"].number_or(1) + 1;
-  config.context -= config.position_offset;
+  models::EncoderConfig config = read_encoder_config(json);
+  const Index offset = json["pad_token_id"].number_or(1) + 1;
+  config.positions = concatenate("learned:offset=", offset);
+  config.context -= offset;
   config.pooler = tensors.has("roberta.pooler.dense.weight");
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& config, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+  const auto& config = *model.as<models::EncoderConfig>();
   nlohmann::ordered_json json = write_encoder_config(config);
   json["architectures"] = {"RobertaForMaskedLM"};
-  json["max_position_embeddings"] = config.context + config.position_offset;
+  const Index offset = Settings(config.positions).index("offset", 0, 0, 1000);
+  json["max_position_embeddings"] = config.max_positions().value_or(0) + offset;
   const auto set_id = [&](const char* name, Index id) {
     if (id >= 0) json[name] = id;
   };
@@ -31,6 +34,7 @@ nlohmann::ordered_json write_config(const models::ModelConfig& config, const tex
 
 ForeignArchitecture roberta_architecture() {
   return {.model_type = "roberta",
+          .arch = models::EncoderConfig::arch_name,
           .tensors = encoder_tensors("roberta.", {.dense = "lm_head.dense",
                                                   .norm = "lm_head.layer_norm",
                                                   .bias = "lm_head.bias",

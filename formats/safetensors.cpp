@@ -127,13 +127,13 @@ Tensor convert_elements(const Safetensor& tensor, const Shape& shape) {
 }
 
 // The elements where they lie; a copy where processors could not read them there.
-Tensor view_elements(const Safetensor& tensor, const Shape& shape, Element element) {
+Tensor view_elements(const Safetensor& tensor, const Shape& shape, DType dtype) {
   auto* first = const_cast<std::byte*>(tensor.elements.data());
-  const bool aligned = reinterpret_cast<std::uintptr_t>(first) % heddle::bytes_of(element) == 0;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(first) % heddle::bytes_of(dtype) == 0;
   if (aligned && !tensor.elements.empty()) {
-    return {shape, element, first, std::const_pointer_cast<MappedFile>(tensor.file)};
+    return {shape, dtype, first, std::const_pointer_cast<MappedFile>(tensor.file)};
   }
-  const Tensor copy(shape, element);
+  const Tensor copy(shape, dtype);
   if (!tensor.elements.empty()) std::memcpy(copy.raw(), first, tensor.elements.size());
   return copy;
 }
@@ -157,7 +157,7 @@ std::vector<std::uint16_t> halves_of(const Tensor& reals, const std::string& nam
 }
 
 void write_elements(AtomicFile& file, const SafetensorOutput& tensor) {
-  const Tensor value = tensor.value.as(tensor.type == Safetype::bf16 ? Element::bfloat16 : Element::real);
+  const Tensor value = tensor.value.as(tensor.type == Safetype::bf16 ? DType::bfloat16 : DType::real);
   const Tensor elements = value.is_contiguous() ? value : value.copy();
   if (tensor.type == Safetype::f16) {
     const std::vector<std::uint16_t> halves = halves_of(elements, tensor.name);
@@ -229,8 +229,8 @@ std::vector<Safetensor> read_safetensors(const std::string& path) {
 Tensor to_tensor(const Safetensor& tensor) {
   check<DataError>(tensor.shape.size() <= Shape::max_rank, tensor.where, ": has ", tensor.shape.size(), " dimensions");
   const Shape shape(tensor.shape);
-  const Tensor result = tensor.type == Safetype::f32    ? view_elements(tensor, shape, Element::real)
-                        : tensor.type == Safetype::bf16 ? view_elements(tensor, shape, Element::bfloat16)
+  const Tensor result = tensor.type == Safetype::f32    ? view_elements(tensor, shape, DType::real)
+                        : tensor.type == Safetype::bf16 ? view_elements(tensor, shape, DType::bfloat16)
                                                         : convert_elements(tensor, shape);
   check_finite(result, tensor.where);
   return result;

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
 
 namespace heddle::formats {
 
@@ -95,7 +95,7 @@ class Adapted {
     const ParameterSource both = ParameterSource::given([=, this](const Declaration& declaration) {
       return (adapter_.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
     });
-    return both.adapted(adapter_.part<LowRankOptions>(adapters_part));
+    return with_adapters(both, adapter_.part<LowRankOptions>(adapters_part));
   }
 
  private:
@@ -189,19 +189,18 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   if (options.resumed != nullptr) check_undamaged(*options.resumed);
   const ParameterSource fresh(options.seed);
   const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
-    const std::string& name = declaration.names[0];
-    const bool stays = options.rate(name) == 0 && !name.starts_with(task_prefix);
-    return stays ? mapped(file)(declaration) : read_copy(file, declaration);
+    return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
   };
-  const ParameterSource source =
+  const ParameterSource weights =
       ParameterSource::given([&](const Declaration& declaration) {
         const std::string& name = declaration.names[0];
         if (options.resumed != nullptr && options.resumed->weights().has(name)) return of_file(*options.resumed, declaration);
         if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
         return of_file(base, declaration);
-      }).trained_at(options.rate).adapted(options.adapters);
+      });
+  const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
   auto config = base.config<models::ModelConfig>();
-  if (options.dropout >= 0) config.dropout = options.dropout;
+  if (options.dropout >= 0) config->dropout = options.dropout;
   auto body = models::make_model(config, source);
   return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
 }

@@ -9,6 +9,7 @@
 
 #include "heddle/formats/load_model.hpp"
 #include "heddle/models/task_model.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 
 namespace heddle::formats {
 

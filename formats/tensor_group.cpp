@@ -22,15 +22,15 @@ namespace {
 
 const std::string scales_ending = ".scales";
 
-hdf5::Element stored_as(Element element) {
-  return element == Element::int8       ? hdf5::Element::int8
-         : element == Element::bfloat16 ? hdf5::Element::bfloat16
-                                        : hdf5::Element::float32;
+hdf5::DType stored_as(DType dtype) {
+  return dtype == DType::int8       ? hdf5::DType::int8
+         : dtype == DType::bfloat16 ? hdf5::DType::bfloat16
+                                        : hdf5::DType::float32;
 }
 
-std::optional<Element> element_from(hdf5::Element stored) {
-  for (const Element element : {Element::real, Element::bfloat16, Element::int8}) {
-    if (stored_as(element) == stored) return element;
+std::optional<DType> element_from(hdf5::DType stored) {
+  for (const DType dtype : {DType::real, DType::bfloat16, DType::int8}) {
+    if (stored_as(dtype) == stored) return dtype;
   }
   return std::nullopt;
 }
@@ -39,13 +39,13 @@ std::optional<Element> element_from(hdf5::Element stored) {
 template <class F>
 void with_elements(const Tensor& tensor, const F& f) {
   const auto count = static_cast<std::size_t>(tensor.size());
-  if (tensor.element() == Element::int8) return f(std::span(tensor.data<std::int8_t>(), count));
+  if (tensor.dtype() == DType::int8) return f(std::span(tensor.data<std::int8_t>(), count));
   tensor.with_data([&](auto* first) { f(std::span(first, count)); });
 }
 
 // The scales of int8 as a tensor [rows].
 Tensor scales_of(const Tensor& quantised) {
-  return {Shape{quantised.shape()[0]}, Element::real, const_cast<Real*>(quantised.scales()),
+  return {Shape{quantised.shape()[0]}, DType::real, const_cast<Real*>(quantised.scales()),
           std::make_shared<Tensor>(quantised)};
 }
 
@@ -57,7 +57,7 @@ struct Unwritten {
 Unwritten create(hdf5::Group& group, const std::string& name, const Tensor& tensor) {
   const Tensor elements = tensor.is_contiguous() ? tensor : tensor.copy();
   hdf5::Dataset dataset =
-      group.create_dataset(name, {.element = stored_as(tensor.element()), .extents = tensor.shape().extents()});
+      group.create_dataset(name, {.dtype = stored_as(tensor.dtype()), .extents = tensor.shape().extents()});
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(elements.raw(), elements.bytes()));
   return {std::move(dataset), elements};
 }
@@ -74,7 +74,7 @@ void read_checked(const hdf5::Dataset& dataset, const Tensor& target) {
 }
 
 void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
-  if (tensor.element() == Element::int8) return;
+  if (tensor.dtype() == DType::int8) return;
   with_elements(tensor, [&](const auto& elements) {
     const auto bad = std::find_if(elements.begin(), elements.end(),
                                   [](auto x) { return !std::isfinite(static_cast<double>(load(x))); });
@@ -83,33 +83,33 @@ void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
 }
 
 bool is_aligned(const hdf5::Dataset& dataset) {
-  return dataset.offset().value_or(0) % hdf5::size_of(dataset.element()) == 0;
+  return dataset.offset().value_or(0) % hdf5::size_of(dataset.dtype()) == 0;
 }
 
 // The elements where they lie; read when processors could not do that there.
-Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, Element element,
+Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, DType dtype,
                     const std::shared_ptr<const MappedFile>& file) {
   if (!is_aligned(dataset)) {
-    const Tensor copy(shape, element);
+    const Tensor copy(shape, dtype);
     read_checked(dataset, copy);
     return copy;
   }
   const auto offset = static_cast<std::size_t>(dataset.offset().value_or(0));
-  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * bytes_of(element);
+  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * bytes_of(dtype);
   check<DataError>(offset <= file->size() && bytes <= file->size() - offset, dataset.where(),
                    ": lies beyond the end of the file. The file is damaged");
   // Mapped pages are read-only; a tensor is a handle that has no constant form.
   auto* elements = const_cast<std::byte*>(file->data() + offset);
-  return {shape, element, elements, std::const_pointer_cast<MappedFile>(file)};
+  return {shape, dtype, elements, std::const_pointer_cast<MappedFile>(file)};
 }
 
 // Whether the data sets follow one another in the file without a gap.
 bool are_adjacent(std::span<const hdf5::Dataset* const> datasets) {
   const hdf5::Dataset& first = *datasets.front();
-  const Index bytes = first.size() * hdf5::size_of(first.element());
+  const Index bytes = first.size() * hdf5::size_of(first.dtype());
   Index expected = first.offset().value_or(0);
   return is_aligned(first) && std::all_of(datasets.begin(), datasets.end(), [&](const hdf5::Dataset* dataset) {
-           return dataset->element() == first.element() &&
+           return dataset->dtype() == first.dtype() &&
                   dataset->offset().value_or(0) == std::exchange(expected, expected + bytes);
          });
 }
@@ -122,17 +122,17 @@ Shape stacked(Shape shape, Index count) {
 // A copy of all parts as one tensor; Reals when their types differ.
 Tensor joined(std::vector<Tensor> parts) {
   const bool alike =
-      std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) { return part.element() == parts[0].element(); });
+      std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) { return part.dtype() == parts[0].dtype(); });
   if (!alike) {
-    std::transform(parts.begin(), parts.end(), parts.begin(), [](const Tensor& t) { return t.as(Element::real); });
+    std::transform(parts.begin(), parts.end(), parts.begin(), [](const Tensor& t) { return t.as(DType::real); });
   }
-  const Tensor whole(stacked(parts[0].shape(), static_cast<Index>(parts.size())), parts[0].element());
+  const Tensor whole(stacked(parts[0].shape(), static_cast<Index>(parts.size())), parts[0].dtype());
   auto* to = static_cast<std::byte*>(whole.raw());
   for (const Tensor& part : parts) {
     std::memcpy(to, part.raw(), part.bytes());
     to += part.bytes();
   }
-  if (whole.element() != Element::int8) return whole;
+  if (whole.dtype() != DType::int8) return whole;
   std::transform(parts.begin(), parts.end(), parts.begin(), scales_of);
   return Tensor::quantised(whole, joined(std::move(parts)));
 }
@@ -149,7 +149,7 @@ void write_tensors(const hdf5::Group& group, std::span<const NamedTensor> tensor
     hdf5::Group place = group;
     for (const std::string& part : parts) place = place.has(part) ? place.group(part) : place.create_group(part);
     unwritten.push_back(create(place, last, tensor.value));
-    if (tensor.value.element() == Element::int8) {
+    if (tensor.value.dtype() == DType::int8) {
       scales.push_back(create(place, last + scales_ending, scales_of(tensor.value)));
     }
   }
@@ -161,7 +161,7 @@ TensorGroup::TensorGroup(const hdf5::Group& group) : where_(group.where()) {
   Budget budget;
   list(group, "", budget);
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    check<DataError>(tensors_[i].element != Element::int8 || scales_[i], datasets_[i].where(),
+    check<DataError>(tensors_[i].dtype != DType::int8 || scales_[i], datasets_[i].where(),
                      ": holds int8 without scales beside it. The file is damaged or not heddle's");
   }
 }
@@ -183,14 +183,14 @@ void TensorGroup::list(const hdf5::Group& group, const std::string& prefix, Budg
 }
 
 void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
-  const std::optional<Element> element = element_from(dataset.element());
+  const std::optional<DType> dtype = element_from(dataset.dtype());
   const std::size_t rank = dataset.extents().size();
   check<DataError>(
-      element && dataset.layout().chunk == 0 && rank <= Shape::max_rank && (element != Element::int8 || rank == 2),
+      dtype && dataset.layout().chunk == 0 && rank <= Shape::max_rank && (dtype != DType::int8 || rank == 2),
       dataset.where(), ": is not a contiguous tensor of float32 or bfloat16 with at most ", Shape::max_rank,
       " dimensions, nor an int8 matrix. The file is damaged or not heddle's");
   numbers_.emplace(name, tensors_.size());
-  tensors_.push_back({name, Shape(dataset.extents()), *element, dataset.offset().value_or(0)});
+  tensors_.push_back({name, Shape(dataset.extents()), *dtype, dataset.offset().value_or(0)});
   datasets_.push_back(std::move(dataset));
   scales_.emplace_back();
 }
@@ -198,8 +198,8 @@ void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
 // A matrix comes before its scales, in the order of writing and in that of the alphabet.
 void TensorGroup::add_scales(const std::string& name, hdf5::Dataset dataset) {
   const auto found = numbers_.find(name.substr(0, name.size() - scales_ending.size()));
-  check<DataError>(found != numbers_.end() && tensors_[found->second].element == Element::int8 &&
-                       dataset.element() == hdf5::Element::float32 && dataset.layout().chunk == 0 &&
+  check<DataError>(found != numbers_.end() && tensors_[found->second].dtype == DType::int8 &&
+                       dataset.dtype() == hdf5::DType::float32 && dataset.layout().chunk == 0 &&
                        dataset.extents() == std::vector<Index>{tensors_[found->second].shape[0]},
                    dataset.where(),
                    ": is not a contiguous float32 vector with a scale for each row of an int8 matrix"
@@ -246,7 +246,7 @@ void TensorGroup::check_match(std::span<const NamedTensor> targets, std::string_
 }
 
 Tensor TensorGroup::read(std::size_t number) const {
-  const Tensor tensor(tensors_[number].shape, tensors_[number].element);
+  const Tensor tensor(tensors_[number].shape, tensors_[number].dtype);
   read_checked(datasets_[number], tensor);
   if (!scales_[number]) return tensor;
   const Tensor scales({tensor.shape()[0]});
@@ -259,7 +259,7 @@ void TensorGroup::read(std::span<const NamedTensor> targets, std::string_view ex
   check_match(targets, extra);
   for (const NamedTensor& target : targets) {
     const std::size_t number = number_of(target.name);
-    if (target.value.is_contiguous() && tensors_[number].element == Element::real) {
+    if (target.value.is_contiguous() && tensors_[number].dtype == DType::real) {
       read_checked(datasets_[number], target.value);
     } else {
       target.value.assign(read(number));
@@ -306,9 +306,9 @@ bool TensorGroup::lie_together(std::span<const std::size_t> numbers) const {
 Tensor TensorGroup::map(std::size_t first, Index count, const std::shared_ptr<const MappedFile>& file) const {
   const TensorInfo& tensor = tensors_[first];
   const Shape shape = stacked(tensor.shape, count);
-  const Tensor mapped = map_elements(datasets_[first], shape, tensor.element, file);
+  const Tensor mapped = map_elements(datasets_[first], shape, tensor.dtype, file);
   if (!scales_[first]) return mapped;
-  const Tensor scales = map_elements(*scales_[first], Shape{shape[0]}, Element::real, file);
+  const Tensor scales = map_elements(*scales_[first], Shape{shape[0]}, DType::real, file);
   check_finite(*scales_[first], scales);
   return Tensor::quantised(mapped, scales);
 }

@@ -24,7 +24,7 @@ struct NamedTensor {
 struct TensorInfo {
   std::string name;
   Shape shape;
-  Element element;
+  DType dtype;
   Index offset;  // of the first byte in the file
 };
 

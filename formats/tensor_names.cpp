@@ -152,10 +152,10 @@ std::string shape_text(const std::vector<Index>& shape) {
 
 Tensor stacked(const std::vector<Tensor>& parts, const Shape& shape) {
   const bool bfloat16 =
-      std::ranges::all_of(parts, [](const Tensor& part) { return part.element() == Element::bfloat16; });
-  const Element element = bfloat16 ? Element::bfloat16 : Element::real;
-  if (parts.size() == 1) return parts[0].as(element);
-  const Tensor whole(shape, element);
+      std::ranges::all_of(parts, [](const Tensor& part) { return part.dtype() == DType::bfloat16; });
+  const DType dtype = bfloat16 ? DType::bfloat16 : DType::real;
+  if (parts.size() == 1) return parts[0].as(dtype);
+  const Tensor whole(shape, dtype);
   Index row = 0;
   for (const Tensor& part : parts) {
     whole.narrowed(0, row, part.shape()[0]).assign(part);
@@ -196,7 +196,7 @@ std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const 
   std::map<std::string, Tensor> found;
   for (const auto& [assignment, tensor] : make_plan(names, tensors, parameters, where)) {
     const Tensor read = to_tensor(*tensor);
-    const Tensor whole = transposed(read.rank() == 2 ? read : read.as(Element::real), assignment.form);
+    const Tensor whole = transposed(read.rank() == 2 ? read : read.as(DType::real), assignment.form);
     const Index rows = assignment.shape[0];
     for (std::size_t i = 0; i < assignment.parameters.size(); ++i) {
       found.emplace(assignment.parameters[i], whole.narrowed(0, static_cast<Index>(i) * rows, rows));

@@ -16,8 +16,8 @@ constexpr const char* text_bytes_attribute = "text_bytes";
 hdf5::Dataset open_ids(const InputFile& file) {
   const hdf5::Group& root = file.expect(FileKind::tokens).root();
   hdf5::Dataset ids = root.dataset("tokens");
-  const bool narrow = ids.element() == hdf5::Element::uint16;
-  check<DataError>((narrow || ids.element() == hdf5::Element::uint32) && ids.extents().size() == 1, ids.where(),
+  const bool narrow = ids.dtype() == hdf5::DType::uint16;
+  check<DataError>((narrow || ids.dtype() == hdf5::DType::uint32) && ids.extents().size() == 1, ids.where(),
                    ": is not a list of token ids. The file is damaged or not heddle's");
   // Parts of uncompressed chunks are best read straight from the file.
   return ids.layout().compress ? root.dataset("tokens", compressed_cache) : ids;
@@ -26,7 +26,7 @@ hdf5::Dataset open_ids(const InputFile& file) {
 hdf5::Dataset open_documents(const InputFile& file) {
   hdf5::Dataset documents = file.root().dataset("documents", compressed_cache);
   check<DataError>(
-      documents.element() == hdf5::Element::uint64 && documents.extents().size() == 1 && documents.size() >= 1,
+      documents.dtype() == hdf5::DType::uint64 && documents.extents().size() == 1 && documents.size() >= 1,
       documents.where(), ": is not a list of offsets. The file is damaged or not heddle's");
   return documents;
 }
@@ -95,7 +95,7 @@ void TokenFile::read(Index offset, std::span<TokenId> out) const {
   check<DataError>(offset >= 0 && count <= size() && offset <= size() - count, name(), ": has no ", count,
                    " tokens from token ", offset, " on, only ", size());
   const std::lock_guard lock(mutex_);
-  if (ids_.element() == hdf5::Element::uint16) {
+  if (ids_.dtype() == hdf5::DType::uint16) {
     read_as(offset, out, narrow_);
   } else {
     read_as(offset, out, wide_);
@@ -174,7 +174,7 @@ void TokenFile::check_made_with(const text::Tokenizer& tokenizer, const std::str
 
 std::vector<std::string> TokenFile::verify() const {
   Problems problems;
-  const bool narrow = ids_.element() == hdf5::Element::uint16;
+  const bool narrow = ids_.dtype() == hdf5::DType::uint16;
   problems.watch([&] { narrow ? verify_ids<std::uint16_t>() : verify_ids<std::uint32_t>(); });
   problems.watch([&] { document_bounds(); });
   problems.watch([&] { tokenizer(); });

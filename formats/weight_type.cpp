@@ -33,7 +33,7 @@ Tensor rounded_to_half(const Tensor& matrix) {
 
 Tensor quantise(const Tensor& matrix) {
   const Index rows = matrix.shape()[0], columns = matrix.shape()[1];
-  const Tensor numbers(matrix.shape(), Element::int8), scales({rows});
+  const Tensor numbers(matrix.shape(), DType::int8), scales({rows});
   parallel_for(rows, [&](Index row) {
     scales[row] = quantise_row({matrix.data() + row * columns, static_cast<std::size_t>(columns)},
                                numbers.data<std::int8_t>() + row * columns);
@@ -45,15 +45,15 @@ Tensor quantise(const Tensor& matrix) {
 
 Tensor convert(const Tensor& tensor, WeightType type) {
   if (type == WeightType::keep || tensor.rank() != 2) return tensor;
-  if (type == WeightType::f32) return tensor.as(Element::real);
-  if (type == WeightType::f16) return rounded_to_half(tensor.as(Element::real));
-  if (type == WeightType::bf16) return tensor.as(Element::bfloat16);
-  return tensor.element() == Element::int8 ? tensor : quantise(tensor.as(Element::real));
+  if (type == WeightType::f32) return tensor.as(DType::real);
+  if (type == WeightType::f16) return rounded_to_half(tensor.as(DType::real));
+  if (type == WeightType::bf16) return tensor.as(DType::bfloat16);
+  return tensor.dtype() == DType::int8 ? tensor : quantise(tensor.as(DType::real));
 }
 
 double rounding_error(const Tensor& original, const Tensor& converted) {
   if (original.raw() == converted.raw()) return 0;
-  const Tensor before = original.as(Element::real), after = converted.as(Element::real);
+  const Tensor before = original.as(DType::real), after = converted.as(DType::real);
   double difference = 0, whole = 0;
   for (Index i = 0; i < before.size(); ++i) {
     difference += std::pow(static_cast<double>(after[i]) - before[i], 2);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Who may include whom. CMake's targets enforce most of it; this finds what they cannot see.
+# Who may include whom, and who may know of which class. CMake's targets enforce most of it; this finds what they cannot
+# see.
 #
 #   include_rules.sh [ROOT]         prints each violation as file:line: text, and fails if there is one
 #   include_rules.sh --self-test    plants each kind of violation and fails if one is not found
@@ -12,15 +13,17 @@ declare -A sees=(
   [autograd]="base tensor"
   [ops]="base tensor autograd"
   [attention]="base tensor autograd ops"
-  [nn]="base tensor autograd ops attention"
+  [positions]="base tensor autograd ops"
+  [nn]="base tensor autograd ops attention positions"
   [heads]="base tensor autograd ops attention nn"
-  [models]="base tensor autograd ops attention nn heads text data"
+  [models]="base tensor autograd ops attention positions nn heads text data"
   [text]="base tensor"
   [parallel]="base tensor"
   [data]="base tensor text"
   [metrics]="base text"
   [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
   [decoding]="base tensor autograd ops attention nn heads models text data"
+  [analysis]="base tensor autograd ops attention nn heads models text data decoding"
 )
 
 violations=0
@@ -41,6 +44,33 @@ report() {
   printf '%s:\n%s\n' "$1" "$2"
 }
 
+# listed LIST.def...: "NAME CLASS" for each entry of these lists.
+listed() {
+  sed -nE 's/^HEDDLE_[A-Z]+\((\w+), *(\w+),.*/\1 \2/p' "$@"
+}
+
+# Whoever uses a model asks for a role; whoever uses attention or positions asks for their interface.
+check_roles() {
+  local models=libcore/models/architectures.def name class own list
+  local lists=($models libcore/attention/variants.def libcore/positions/positions.def)
+  for list in "${lists[@]}"; do
+    [[ -n $(listed "$list") ]] || report "a list without entries" "$list"
+  done
+  local rule="only an architecture's own files know of its class: ask for a role"
+  while read -r name class; do
+    own="^libcore/models/$name\.[ch]pp:"
+    refuse "$rule" "\bmodels::$class\b" libcore formats tools -- "$own"
+    refuse "$rule" "(^|[^:[:alnum:]_])$class\b" libcore/models -- "$own|^$models:"
+    refuse "$rule" "[=!]= *\"$name\"|\"$name\" *[=!]=|\bArchitecture::$name\b" libcore formats tools -- "$own"
+  done < <(listed $models)
+  refuse "nobody asks which architecture a model is of: ask for a role" \
+    'switch *\(.*\barch|[=!]= *[[:alnum:]_:]+::arch_name|::arch_name *[=!]=' libcore formats tools
+  while read -r name class; do
+    refuse "nobody asks what class something is of: ask for a role, or the interface" \
+      "dynamic_cast<(const )?([[:alnum:]_]+::)*$class\b" libcore formats tools
+  done < <(listed "${lists[@]}")
+}
+
 check() {
   cd "$1"
   local folder allowed
@@ -59,6 +89,7 @@ check() {
     refuse "libcore/$folder may include only: $allowed" '#include *[<"]heddle/' "libcore/$folder" \
       -- "[<\"]heddle/(${allowed// /|})/"
   done
+  check_roles
   refuse "unfinished work" '\b(TODO|FIXME)\b' CMakeLists.txt cmake libcore formats tools tests man examples \
     -- '^tests/include_rules\.sh:'
   return $((violations > 0))
@@ -85,7 +116,16 @@ self_test() {
   scratch=$(mktemp -d)
   failures=0
   trap 'rm -rf "$scratch"' EXIT
-  mkdir -p "$scratch/clean"/{libcore/{base,tensor,ops,text,data},formats,tools,tests,man,cmake,examples}
+  mkdir -p "$scratch/clean"/{formats,tools,tests,man,cmake,examples}
+  mkdir -p "$scratch/clean"/libcore/{base,tensor,ops,text,data,attention,positions,models}
+  printf 'HEDDLE_ATTENTION(dot, DotAttention, "")\n' >"$scratch/clean/libcore/attention/variants.def"
+  printf 'HEDDLE_POSITIONS(rope, RotaryPositions, "")\n' >"$scratch/clean/libcore/positions/positions.def"
+  printf 'HEDDLE_ARCHITECTURE(%s, "")\n' 'decoder, Decoder' 'lstm, Lstm' \
+    >"$scratch/clean/libcore/models/architectures.def"
+  printf 'if (arch == "decoder") { Decoder model; models::Decoder other; }\n' \
+    >"$scratch/clean/libcore/models/decoder.cpp"
+  printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::arch_name;\n' \
+    >"$scratch/clean/libcore/models/model.hpp"
   printf '#include <cblas.h>\n#include "heddle/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
   printf '#include <hdf5.h>\n#include "heddle/tensor/tensor.hpp"\n' >"$scratch/clean/formats/model.cpp"
   "$self" "$scratch/clean" || { echo "the clean tree fails"; failures=1; }
@@ -105,6 +145,19 @@ self_test() {
   plant libcore/tensor/a.hpp '#include "heddle/autograd/tape.hpp"'
   plant libcore/text/a.hpp '#include "heddle/data/batches.hpp"'
   plant libcore/strange/a.hpp 'int x;'
+  plant tools/a.cpp 'const models::Decoder model(config, 1);'
+  plant libcore/text/a.cpp 'model.as<models::Lstm>();'
+  plant libcore/models/a.cpp 'class Other : public Lstm {};'
+  plant libcore/models/decoder.cpp 'class Other : public Lstm {};'
+  plant formats/a.cpp 'dynamic_cast<const Decoder*>(&model)'
+  plant libcore/models/decoder.cpp 'dynamic_cast<const models::Decoder&>(model)'
+  plant tools/a.cpp 'dynamic_cast<const DotAttention*>(&attention)'
+  plant libcore/ops/a.cpp 'dynamic_cast<heddle::RotaryPositions&>(positions)'
+  plant tools/a.cpp 'if (config.arch() == "lstm") return;'
+  plant tools/a.cpp 'if ("decoder" != config.arch()) return;'
+  plant tools/a.cpp 'case Architecture::lstm: return 1;'
+  plant libcore/data/a.cpp 'switch (config.arch) {'
+  plant formats/a.cpp 'if (config.arch() == models::DecoderConfig::arch_name) return;'
   plant tests/a.cpp '// TODO: finish'
   plant man/a.1.in 'FIXME'
   [[ $failures -eq 0 ]]

@@ -17,10 +17,8 @@ struct Rates {
 Rates measure_rates() {
   Rates best;
   for (int turn = 0; turn < 3 && best.half <= best.single; ++turn) {
-    set_precision(Precision::f32);
-    best.single = std::max(best.single, measure_matmul_rate());
-    set_precision(Precision::bf16);
-    best.half = std::max(best.half, measure_matmul_rate());
+    best.single = std::max(best.single, measure_matmul_rate(Precision::f32));
+    best.half = std::max(best.half, measure_matmul_rate(Precision::bf16));
   }
   return best;
 }
@@ -30,10 +28,7 @@ std::string gigaflops(double rate) { return grouped(static_cast<Index>(std::lrou
 }  // namespace
 
 PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& arguments, Start start) {
-  if (wanted == PrecisionChoice::f32) {
-    set_precision(Precision::f32);
-    return wanted;
-  }
+  if (wanted == PrecisionChoice::f32) return wanted;
   if (!bf16_is_supported()) {
     const std::string reason = "this processor has no bf16 arithmetic (AMX or AVX-512 BF16)";
     if (wanted == PrecisionChoice::bf16) {
@@ -43,12 +38,9 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
     } else {
       arguments.say("precision f32: " + reason);
     }
-    return choose_precision(PrecisionChoice::f32, arguments);
+    return PrecisionChoice::f32;
   }
-  if (start == Start::resumed && wanted == PrecisionChoice::bf16) {
-    set_precision(Precision::bf16);
-    return wanted;
-  }
+  if (start == Start::resumed && wanted == PrecisionChoice::bf16) return wanted;
   const auto [single, half] = measure_rates();
   const std::string rates = concatenate("matrix products run at ", gigaflops(half), " GFLOP/s in bf16 (", bf16_unit(),
                                         ") and at ", gigaflops(single), " in f32");
@@ -61,7 +53,7 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
   } else {
     arguments.say("precision f32: " + rates);
   }
-  return choose_precision(PrecisionChoice::f32, arguments);
+  return PrecisionChoice::f32;
 }
 
 }  // namespace heddle

@@ -63,8 +63,8 @@ class Classifier {
     check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"), ": is a language model's adapter, for generate");
     refuse_for(task.task);
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
-    const models::ModelConfig& config = loaded.model->body().config();
-    const data::Framing framing(loaded.tokenizer, config.context, config.segments > 0);
+    const models::Model& body = loaded.model->body();
+    const data::Framing framing(loaded.tokenizer, body.position_limit(), body.config()->has_segments());
     const decoding::SpanLimits limits{options_.longest_answer, options_.top};
     data::OverlongTexts overlong{options_.overlong};
     Index unseen = 0;
@@ -83,11 +83,12 @@ class Classifier {
 
   void with_language_model() {
     const std::string path = arguments_.operand("MODEL");
-    const formats::LoadedDecoder loaded = decoder_of(formats::load_language_model(path, options_.base), path);
+    const formats::LoadedModel loaded = formats::load_language_model(path, options_.base);
+    const auto& model = models::require<models::TokenLoss>(*loaded.model, "--labels", path);
     refuse_for(Task::classify);
     const std::optional<std::string> neutral =
         arguments_.given("neutral") ? std::optional(options_.zero_shot.neutral) : std::nullopt;
-    LabelAsker ask(loaded, options_, neutral);
+    LabelAsker ask(model, loaded.tokenizer, options_, neutral);
     const data::LabelSet labels(options_.zero_shot.labels);
     classify({.task = Task::classify, .labels = labels.names()}, labels, [&](const TaskData& data) {
       TaskAnswers answers;
@@ -103,7 +104,7 @@ class Classifier {
     const TaskInput how{options_.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, gold()};
     if (options_.evaluate) return evaluate(read_task_data(arguments_.open_text(path_), how), task, labels, answerer);
     cli::Input input = arguments_.open_text(path_);
-    PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_for_a_token);
+    PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_per_token);
     const auto give = [&](const InputPart& part) {
       const TaskData data = parse_task_data(part.text, {input.name(), part.first_line}, how);
       write(part, data, task, labels, answerer(data));
@@ -157,7 +158,7 @@ class Classifier {
   }
 
   // Of a part of the input, for each token of a batch: about sixteen batches, within which texts are sorted by length.
-  static constexpr Index bytes_for_a_token = 64;
+  static constexpr Index bytes_per_token = 64;
 
   const cli::Arguments& arguments_;
   const ClassifyOptions& options_;

@@ -10,16 +10,16 @@
 
 namespace heddle {
 
-TextContinuer::TextContinuer(const models::Decoder& model, const text::Tokenizer& tokenizer,
+TextContinuer::TextContinuer(const models::Generator& model, const text::Tokenizer& tokenizer,
                              const GenerateOptions& options, const cli::Arguments& arguments)
     : model_(model),
       tokenizer_(tokenizer),
       options_(options),
       arguments_(arguments),
       wanted_(options.search.beam > 0 ? options.search.n_best : options.num_samples),
-      cache_(options.cache == Precision::bf16 ? Element::bfloat16 : Element::real),
+      cache_(options.cache == Precision::bf16 ? DType::bfloat16 : DType::real),
       output_(options.output) {
-  refuse({"top"}, arguments, ": is for encoders, which fill in blanks; this model continues texts (see --top-k)");
+  refuse({"top"}, arguments, ": is for models that fill in blanks; this one continues texts (see --top-k)");
   const Index vocab = tokenizer.vocab_size();
   check<UsageError>(options.search.beam <= vocab, "--beam ", options.search.beam, " is more than the ", vocab,
                     " tokens there are; lower it");
@@ -58,7 +58,7 @@ void TextContinuer::finish() {
 
 TextContinuer::Prompt TextContinuer::make(const std::string& text, const std::string& where) {
   std::vector<TokenId> ids = encode(text, where);
-  const auto context = static_cast<std::size_t>(model_.config().context);
+  const auto context = static_cast<std::size_t>(model_.position_limit());
   if (ids.size() > context) {
     check<DataError>(options_.overlong == data::Overlong::truncate, where, ": the prompt has ", ids.size(),
                      " tokens, more than the context of ", context,

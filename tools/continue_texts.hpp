@@ -1,4 +1,4 @@
-// generate with a decoder: continues texts.
+// generate: continues texts.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 #include "generate_options.hpp"
 #include "heddle/cli/arguments.hpp"
 #include "heddle/cli/streams.hpp"
-#include "heddle/models/decoder.hpp"
+#include "heddle/models/roles.hpp"
 
 namespace heddle {
 
 class TextContinuer {
  public:
-  // All must stay. Throws UsageError for options that are for encoders, or do not fit the model.
-  TextContinuer(const models::Decoder& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+  // All must stay. Throws UsageError for options that are for filling in blanks, or do not fit the model.
+  TextContinuer(const models::Generator& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
                 const cli::Arguments& arguments);
 
   // One text with its continuation, as it is; each piece goes out as soon as it is certain. Several are lines.
@@ -48,12 +48,12 @@ class TextContinuer {
   void stream(const Prompt& prompt, const std::function<std::string(std::string_view)>& spelled);
   void finish();
 
-  const models::Decoder& model_;
+  const models::Generator& model_;
   const text::Tokenizer& tokenizer_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
   const Index wanted_;  // texts for each prompt
-  const Element cache_;
+  const DType cache_;
   cli::Output output_;
   Index done_ = 0, truncated_ = 0;
 };

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
+#include "heddle/models/model.hpp"
 #include "heddle/text/tokenizer.hpp"
 
 namespace heddle {
@@ -25,12 +24,18 @@ Values values_of(const std::vector<formats::NamedTensor>& weights) {
 std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
   std::vector<TokenId> ids = text::Tokenizer(parts.tokenizer).encode(probe_text);
   if (ids.empty()) ids.push_back(0);
-  ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config.context)));
+  ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config->position_limit())));
   return ids;
 }
 
+// What the model predicts tokens with.
+const heads::TokenHead& head_of(const models::Model& model, const std::string& where) {
+  if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head();
+  return models::require<models::MaskedPredictor>(model, "the check of what was written", where).masked_token_head();
+}
+
 // With weights as float32, whatever they are stored as.
-Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& ids) {
+Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& ids, const std::string& where) {
   const Values values = values_of(parts.weights);
   const auto model = models::make_model(
       parts.config, ParameterSource::given([&](const Declaration& declaration) {
@@ -42,9 +47,7 @@ Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& i
         return whole;
       }));
   const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
-  const Variable hidden = model->hidden(batch);
-  if (const auto* encoder = dynamic_cast<const models::Encoder*>(model.get())) return encoder->head()(hidden).value();
-  return dynamic_cast<const models::Decoder&>(*model).logits(hidden).value();
+  return head_of(*model, where)(models::require<models::ContextualVectors>(*model, "the check of what was written", where).hidden(batch)).value();
 }
 
 void check_weights(const std::vector<formats::NamedTensor>& stored, const std::vector<formats::NamedTensor>& written,
@@ -79,7 +82,7 @@ double check_written(const formats::ModelParts& original, const std::vector<form
   check_weights(stored, written.weights, where);
   const std::vector<TokenId> ids = probe_ids(original);
   check<DataError>(ids == probe_ids(written), where, ": the written tokenizer cuts text otherwise; nothing is kept");
-  const double difference = formats::rounding_error(logits_of(original, ids), logits_of(written, ids));
+  const double difference = formats::rounding_error(logits_of(original, ids, where), logits_of(written, ids, where));
   check<DataError>(difference <= logit_tolerance(type), where, ": logits of a probe text differ by ", difference,
                    " of their norm, more than ", logit_tolerance(type), " for ", to_text(type), "; nothing is kept");
   return difference;

@@ -64,7 +64,7 @@ std::string describe(const Converted& converted) {
 // What the weights become: int8 has no place in directories.
 WeightType type_for(const ModelConversion& conversion, const formats::ModelParts& parts) {
   const bool is_int8 = std::ranges::any_of(
-      parts.weights, [](const formats::NamedTensor& tensor) { return tensor.value.element() == Element::int8; });
+      parts.weights, [](const formats::NamedTensor& tensor) { return tensor.value.dtype() == DType::int8; });
   const bool expand = is_int8 && conversion.weights == WeightType::keep && names_directory(conversion.output);
   return expand ? WeightType::f32 : conversion.weights;
 }

@@ -9,11 +9,11 @@
 #include <iostream>
 
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/processors.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "write_rate.hpp"
 
 namespace heddle {
@@ -44,24 +44,28 @@ struct Begun {
   std::unique_ptr<Trial> trial;
   training::Trainer trainer;
 
-  Begun(const DryRun& run, const training::Plan& plan) : trial(run.begin(plan)), trainer(trial->objective(), plan) {}
+  Begun(const DryRun& run, const training::TrainingConfig& config)
+      : trial(run.begin(config)), trainer(trial->objective(), config) {}
 
-  const Parameters& parameters() const { return trial->objective().model().parameters(); }
+  const Parameters& parameters() const { return trial->objective().parameters(); }
   bool can_evaluate() const { return trial->objective().can_evaluate(); }
-  void evaluate() const { (void)trial->objective().evaluate([] { return false; }); }
+  void evaluate() const {
+    const PrecisionScope scope(trainer.precision());
+    (void)trial->objective().evaluate([] { return false; });
+  }
 };
 
 // A few steps must not diverge, whatever the rate is to be.
-training::Plan harmless(training::Plan plan) {
-  plan.schedule.learning_rate = 1e-12;
-  plan.schedule.final_learning_rate = -1;
-  return plan;
+training::TrainingConfig harmless(training::TrainingConfig config) {
+  config.schedule.learning_rate = 1e-12;
+  config.schedule.final_learning_rate = -1;
+  return config;
 }
 
 // Runs steps in a simulation, which allocates nothing. Returns the steps from one evaluation to the next.
 Index simulate(const DryRun& run, Estimate& result) {
   const Simulation simulation;
-  Begun begun(run, run.plan);
+  Begun begun(run, run.config);
   begun.trainer.step();
   const double before = matmul_flops();
   const Index steps = std::min(run.steps_to_simulate, std::max<Index>(1, begun.trainer.total_steps() - 1));
@@ -73,8 +77,9 @@ Index simulate(const DryRun& run, Estimate& result) {
   MemoryEstimate& memory = result.memory;
   memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
   memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
-  for (const training::OptimizerMoment& moment : begun.trainer.moments()) {
-    (moment.name.starts_with("trained/") ? memory.average : memory.optimizer) += static_cast<double>(moment.value.bytes());
+  for (const training::StateTensor& tensor : begun.trainer.tensors()) {
+    if (tensor.name.starts_with("objective/")) continue;
+    (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) += static_cast<double>(tensor.value.bytes());
   }
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
   return begun.trainer.evaluation_interval();
@@ -82,7 +87,7 @@ Index simulate(const DryRun& run, Estimate& result) {
 
 // Does steps, and an evaluation where there is one; returns the seconds of an evaluation.
 double measure(const DryRun& run, Estimate& result) {
-  Begun begun(run, run.plan);
+  Begun begun(run, run.config);
   begun.trainer.step();
   double seconds = 0;
   const auto begin = Clock::now();
@@ -107,14 +112,14 @@ double times(Index steps, Index every) { return std::ceil(static_cast<double>(st
 void add_disk(const DryRun& run, Estimate& result) {
   constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
   const MemoryEstimate& memory = result.memory;
-  const double weights = (run.saves_what_is_trained ? memory.gradients + run.saved_too : memory.weights) + files_own_part;
+  const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
   result.checkpoint_bytes = weights + memory.optimizer + memory.average;
   const auto kept = static_cast<double>(2 + run.control.keep);
   result.disk_bytes = kept * result.checkpoint_bytes + (run.evaluates ? weights : 0);
 }
 
 double checkpoints(const DryRun& run, const Estimate& result) {
-  const Index every = run.plan.training.checkpoint_every;
+  const Index every = run.config.training.checkpoint_every;
   return every > 0 ? times(result.steps, every) : 1;
 }
 
@@ -177,15 +182,15 @@ void print(const Estimate& result, Index threads, const RunControl& control) {
 }
 
 Estimate estimate(DryRun run) {
-  run.plan = harmless(run.plan);
+  run.config = harmless(run.config);
   Estimate result;
-  const double matmul_rate = measure_matmul_rate();
+  const double matmul_rate = measure_matmul_rate(chosen(run.config.training.precision));
   result.memory.program = resident_bytes() + libraries_later;
   const Index eval_every = simulate(run, result);
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.
   const double arithmetic_seconds = 1.25 * result.flops_per_step / matmul_rate;
   double evaluation =
-      run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.plan.training.accumulate);
+      run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.config.training.accumulate);
   const bool fits = result.memory.total() < 0.8 * available_memory();
   if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
     evaluation = measure(run, result);

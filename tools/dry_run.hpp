@@ -64,24 +64,23 @@ struct Estimate {
 class Trial {
  public:
   virtual ~Trial() = default;
-  virtual const training::Objective& objective() const = 0;
+  virtual training::Objective& objective() const = 0;
 };
 
 struct DryRun {
   // Called in a simulation, where nothing has elements, and for real.
-  std::function<std::unique_ptr<Trial>(const training::Plan&)> begin;
-  training::Plan plan;
+  std::function<std::unique_ptr<Trial>(const training::TrainingConfig&)> begin;
+  training::TrainingConfig config;
   const RunControl& control;
   std::string output;                  // on whose disk it would be
   bool saves_what_is_trained = false;  // and not the rest of the model
-  double saved_too = 0;                // bytes of what is not trained, and saved all the same
   Index steps_to_simulate = 1;         // more where steps differ
   bool evaluates = false;
   bool simulates_evaluation = true;    // where it reads no element
   EvaluationSample evaluation = {};    // what a trial's evaluation reads
 };
 
-// Prints the estimate to standard output, at the precision in force. Steps are simulated for the memory and, where they
+// Prints the estimate to standard output, in the plan's precision. Steps are simulated for the memory and, where they
 // are short enough and the memory is there, done and timed.
 void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
 

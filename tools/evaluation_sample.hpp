@@ -10,7 +10,7 @@ struct EvaluationSample {
   double batches = 1;  // micro-batches in it
 };
 
-// One batch of so many tokens of validation text, which the plan asks for from now on.
-EvaluationSample sample_tokens(training::Plan& plan, Index tokens, Index context);
+// One batch of so many tokens of validation text, which the configuration asks for from now on.
+EvaluationSample sample_tokens(training::TrainingConfig& config, Index tokens, Index context);
 
 }  // namespace heddle

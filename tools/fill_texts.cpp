@@ -24,17 +24,17 @@ std::vector<TokenId> best_of(const Blanks& blanks) {
 
 }  // namespace
 
-TextFiller::TextFiller(const models::Encoder& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
                        const cli::Arguments& arguments)
-    : model_(model),
+    : model_(models::require<models::MaskedPredictor>(model, "filling in blanks", arguments.operand("MODEL"))),
       tokenizer_(tokenizer),
       options_(options),
       arguments_(arguments),
-      framing_(tokenizer, model.config().context, model.config().segments > 0),
+      framing_(tokenizer, model_.position_limit(), model.config()->has_segments()),
       output_(options.output) {
-  refuse({"max_tokens", "stop", "num_samples", "stream", "score", "cache", "temperature", "top_k", "top_p", "min_p",
+  refuse({"max_tokens", "stop", "num_samples", "stream", "cache", "temperature", "top_k", "top_p", "min_p",
           "repetition_penalty", "beam"},
-         arguments, ": is for decoders, which continue texts; this model is an encoder and fills in blanks");
+         arguments, ": is for models that continue texts; this one fills in blanks");
   check<DataError>(tokenizer.mask().has_value(), arguments.operand("MODEL"),
                    ": its tokenizer has no mask token to stand for a blank");
   settings_.top = options.top;

@@ -1,4 +1,4 @@
-// generate with an encoder: fills in the blanks of texts.
+// generate with a model that predicts masked tokens: fills in the blanks of texts.
 #pragma once
 
 #include <string>
@@ -9,13 +9,15 @@
 #include "heddle/cli/arguments.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/decoding/fill_masks.hpp"
+#include "heddle/models/model.hpp"
 
 namespace heddle {
 
 class TextFiller {
  public:
-  // All must stay. Throws UsageError for options that are for decoders, and DataError for models that know no masks.
-  TextFiller(const models::Encoder& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+  // All must stay. Throws UsageError for options that are for continuing texts, and DataError for models that know no
+  // masks.
+  TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
              const cli::Arguments& arguments);
 
   void one();
@@ -33,7 +35,7 @@ class TextFiller {
   std::string json_of(const Item& item, const std::vector<std::vector<decoding::LikelyToken>>& blanks) const;
   void finish();
 
-  const models::Encoder& model_;
+  const models::MaskedPredictor& model_;
   const text::Tokenizer& tokenizer_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;

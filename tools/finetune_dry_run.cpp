@@ -12,15 +12,16 @@ namespace {
 
 class FinetuneTrial : public Trial {
  public:
-  FinetuneTrial(const FinetuneOptions& options, Lesson& lesson, models::ModelConfig config, const training::Plan& plan) {
+  FinetuneTrial(const FinetuneOptions& options, FinetuningTask& task, models::ModelConfig config,
+                const training::TrainingConfig& training) {
     const FinetuneSettings& settings = options.settings;
-    if (settings.dropout >= 0) config.dropout = settings.dropout;
+    if (settings.dropout >= 0) config->dropout = settings.dropout;
     const ParameterSource source =
-        ParameterSource(0).trained_at(learning_rates(settings, config)).adapted(settings.adapters);
-    model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), lesson.task());
-    objective_ = lesson.objective(*model_, plan);
+        with_adapters(ParameterSource(0).trained_at(learning_rates(settings, config)), settings.adapters);
+    model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), task.config());
+    objective_ = task.objective(*model_, training);
   }
-  const training::Objective& objective() const override { return *objective_; }
+  training::Objective& objective() const override { return *objective_; }
 
  private:
   std::unique_ptr<models::TaskModel> model_;
@@ -33,20 +34,18 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   settle_length(options.setup.training, arguments);
   const formats::ModelFile base(options.from);
   const auto config = base.config<models::ModelConfig>();
-  const std::unique_ptr<Lesson> lesson = make_lesson(options, config, base.tokenizer(), arguments);
-  choose_precision(options.setup.training.precision, arguments);
-  training::Plan plan = options.setup.plan(0);
-  const EvaluationSample evaluation = lesson->sample_evaluation(plan, config);
+  const std::unique_ptr<FinetuningTask> finetuning = make_finetuning_task(options, base.tokenizer(), arguments);
+  options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
+  training::TrainingConfig training = options.setup.config(0);
+  const EvaluationSample evaluation = finetuning->sample_evaluation(training, config);
   DryRun run{.begin =
-                 [&](const training::Plan& trial) {
-                   return std::make_unique<FinetuneTrial>(options, *lesson, config, trial);
+                 [&](const training::TrainingConfig& trial) {
+                   return std::make_unique<FinetuneTrial>(options, *finetuning, config, trial);
                  },
-             .plan = plan,
+             .config = training,
              .control = options.control,
              .output = options.output};
   run.saves_what_is_trained = options.settings.adapts();
-  const models::TaskConfig task = lesson->task();
-  run.saved_too = sizeof(Real) * static_cast<double>(task.naive_bayes) * static_cast<double>(task.labels.size());
   run.steps_to_simulate = 200;  // examples differ in length
   run.evaluates = !options.valid.empty() || options.settings.folds > 0;
   run.evaluation = evaluation;

@@ -7,6 +7,7 @@
 #include "heddle/data/framing.hpp"
 #include "heddle/formats/labelled_input.hpp"
 #include "heddle/models/task.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "run_control.hpp"
 #include "training_setup.hpp"
 
@@ -27,7 +28,6 @@ struct FinetuneSettings {
   data::Overlong overlong = data::Overlong::error;
   Index folds = 0, fold = 0, patience = 0;
   ClassWeights class_weights = ClassWeights::none;
-  bool naive_bayes = false;
   std::string metric, freeze;
   double layer_decay = 1;
   double dropout = -1, piece_dropout = 0, auxiliary_text = 0;
@@ -50,7 +50,7 @@ struct FinetuneSettings {
                 .range(0, 9999)
                 .takes("I"),
             self.fold);
-    visitor(Field("metric", "the figure of the validation that decides which model is best; default: the task's own")
+    visitor(Field("metric", "the metric of the validation that decides which model is best; default: the task's own")
                 .needs({"valid", "folds"})
                 .takes("NAME"),
             self.metric);
@@ -67,15 +67,13 @@ struct FinetuneSettings {
     visitor(Field("class_weights", "auto lets every class count alike, however rare")
                 .needs({"task=classify", "task=pair", "task=label"}),
             self.class_weights);
-    visitor(Field("naive_bayes", "the head adds what naive Bayes says, which is counted on the pieces and pairs of pieces of "
-                  "--train").needs({"task=classify", "task=pair"}), self.naive_bayes);
     visitor(Field("freeze", "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
                   "apart by commas").takes("LIST"), self.freeze);
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
                 .above(0, 1).takes("X"), self.layer_decay);
     visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
-    visitor(Field("piece_dropout", "share of the pieces of the examples that the mask stands for in training, other ones "
-                  "in every epoch").range(0, 0.99).takes("P"), self.piece_dropout);
+    visitor(Field("piece_dropout", "fraction of the pieces of the examples that are masked in training, other ones in every "
+                  "epoch").range(0, 0.99).takes("P"), self.piece_dropout);
     visitor(Field("auxiliary_text", "weight of the loss of predicting the examples' own texts too, as in pre-training: 0.5, "
                   "say").range(0, 100).takes("X"), self.auxiliary_text);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
@@ -109,7 +107,7 @@ struct FinetuneOptions {
             self.output);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
-    visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
+    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     FinetuneSettings::visit(self.settings, visitor);

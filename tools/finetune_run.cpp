@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "choose_precision.hpp"
-#include "fill_in.hpp"
-#include "heddle/models/encoder.hpp"
+#include "heddle/tensor/context.hpp"
+#include "merge.hpp"
 #include "resume.hpp"
 #include "training_files.hpp"
 
@@ -45,12 +45,22 @@ void check_freeze(const std::string& freeze, const Parameters& parameters) {
 }
 
 // Whether nothing that is learned depends on the parameter, which weight decay would only shrink.
-bool is_idle(std::string_view name, const FinetuneSettings& settings, const models::ModelConfig& model) {
-  const bool is_pooler = name.starts_with("encoder/pooler/");
-  if (settings.task == Task::lm) return is_pooler && !model.next_sentence;
-  const bool pools_first = models::pools(settings.task) &&
-                           models::resolved(settings.pooling, model) == models::Pooling::first;
-  return is_pooler ? !pools_first : models::is_of_head(name) && settings.auxiliary_text == 0;
+bool is_idle(std::string_view name, const FinetuneSettings& settings, const models::Model& model) {
+  const bool is_summary = model.is_of_summary(name);
+  if (settings.task == Task::lm) {
+    const auto* const masked = model.as<models::MaskedPredictor>();
+    return is_summary && !(masked != nullptr && masked->has_next_sentence());
+  }
+  if (!is_summary) return models::is_of_head(name) && settings.auxiliary_text == 0;
+  const auto* const vectors = model.as<models::ContextualVectors>();
+  return !models::pools(settings.task) || vectors == nullptr ||
+         models::resolved(settings.pooling, *vectors) != models::Pooling::first;
+}
+
+// The model as it would be, without memory for its weights.
+std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& config) {
+  const Simulation simulation;
+  return models::make_model(config, ParameterSource::unset());
 }
 
 std::optional<formats::ModelFile> file_to_resume(const FinetuneOptions& options) {
@@ -60,17 +70,20 @@ std::optional<formats::ModelFile> file_to_resume(const FinetuneOptions& options)
 
 }  // namespace
 
-ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& model) {
+ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& config) {
   const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
-  return [frozen, settings, model](std::string_view name) {
-    if (name.starts_with("task/")) return name.starts_with("task/naive_bayes/") ? 0.0 : 1.0;
-    if (is_idle(name, settings, model)) return 0.0;
+  const std::shared_ptr<const models::Model> model = outline_of(config);
+  const auto* const vectors = model->as<models::ContextualVectors>();
+  const Index layers = vectors == nullptr ? 0 : vectors->layers();
+  return [frozen, settings, model, layers](std::string_view name) {
+    if (name.starts_with("task/")) return 1.0;
+    if (is_idle(name, settings, *model)) return 0.0;
     const bool is_adapter = name.find("/lora/") != name.npos;
     if (settings.adapts() && !is_adapter) return 0.0;
     if (std::any_of(frozen.begin(), frozen.end(), [&](const std::string& word) { return is_named(name, word); })) {
       return 0.0;
     }
-    return std::pow(settings.layer_decay, static_cast<double>(blocks_above(name, model.layers)));
+    return std::pow(settings.layer_decay, static_cast<double>(blocks_above(name, layers)));
   };
 }
 
@@ -83,20 +96,20 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   formats::add_input(provenance_, "model", options.from);
   add_inputs(provenance_, training_files(options.train));
   if (!options.valid.empty()) formats::add_input(provenance_, "valid", options.valid);
-  resumed_ ? resume() : tell_of_replacement(options.output, arguments);
+  resumed_ ? resume() : report_replacement(options.output, arguments);
   settle_length(options_.setup.training, arguments);
   const auto config = base_.config<models::ModelConfig>();
   const FinetuneSettings& settings = options_.settings;
-  lesson_ = make_lesson(options_, config, base_.tokenizer(), arguments);
+  task_ = make_finetuning_task(options_, base_.tokenizer(), arguments);
   training::TrainingOptions& training = options_.setup.training;
   training.precision = choose_precision(training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
   const Index seed = arguments.common().seed;
   loaded_ =
-      formats::start_task(base_, {lesson_->task(), settings.adapters, learning_rates(settings, config),
+      formats::start_task(base_, {task_->config(), settings.adapters, learning_rates(settings, config),
                                   static_cast<std::uint64_t>(seed), settings.dropout, resumed_ ? &*resumed_ : nullptr});
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
-  objective_ = lesson_->objective(*loaded_->model, options_.setup.plan(seed));
+  objective_ = task_->objective(*loaded_->model, options_.setup.config(seed));
   session_.emplace(*objective_, options_.setup, SessionOptions{options.output, options.log, options.control, settings.patience},
                    arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<FinetuneRecord>().training.progress);
@@ -114,9 +127,9 @@ void FinetuneRun::save(const std::string& path, Keep keep) const {
   formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), session_->history(), provenance_};
   if (keep == Keep::everything) {
     saved.training = [this](formats::ModelWriter& writer) {
-      // What is finished needs no moments; the record says that it is.
-      const auto moments = session_->is_finished() ? std::vector<formats::NamedTensor>() : session_->moments();
-      writer.training(FinetuneRecord{session_->record(), options_.settings}, moments);
+      // What is finished needs none of them; the record says that it is.
+      const auto tensors = session_->is_finished() ? std::vector<formats::NamedTensor>() : session_->tensors();
+      writer.training(FinetuneRecord{session_->record(), options_.settings}, tensors);
     };
   }
   const FinetuneSettings& settings = options_.settings;
@@ -130,10 +143,10 @@ void FinetuneRun::save(const std::string& path, Keep keep) const {
 void FinetuneRun::describe() const {
   const Parameters& parameters = loaded_->model->parameters();
   const Index trained = parameters.trained_count();
-  const Index all = loaded_->model->network_count();
-  const auto share = static_cast<double>(trained) / static_cast<double>(all);
-  arguments_.say(concatenate(lesson_->summary(), ", ", grouped(trained), " of ", grouped(all),
-                             " parameters are trained (", std::round(share * 1000) / 10, " %)"));
+  const Index all = parameters.count();
+  const auto fraction = static_cast<double>(trained) / static_cast<double>(all);
+  arguments_.say(concatenate(task_->summary(), ", ", grouped(trained), " of ", grouped(all),
+                             " parameters are trained (", std::round(fraction * 1000) / 10, " %)"));
 }
 
 int FinetuneRun::run() {

@@ -7,7 +7,7 @@
 #include "finetune_options.hpp"
 #include "heddle/cli/arguments.hpp"
 #include "heddle/formats/task_file.hpp"
-#include "lesson.hpp"
+#include "finetuning_task.hpp"
 #include "training_session.hpp"
 
 namespace heddle {
@@ -31,7 +31,7 @@ class FinetuneRun {
   std::optional<formats::ModelFile> resumed_;
   formats::ModelFile base_;
   formats::Provenance provenance_;
-  std::unique_ptr<Lesson> lesson_;
+  std::unique_ptr<FinetuningTask> task_;
   std::optional<formats::LoadedTask> loaded_;
   std::unique_ptr<training::Objective> objective_;
   std::optional<TrainingSession> session_;
@@ -39,6 +39,6 @@ class FinetuneRun {
 
 // The factor of each parameter's learning rate: 0 where it is frozen; layer_decay to the number of blocks above it;
 // with adapters 0 for all but them and the head of a task.
-ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& model);
+ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& config);
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// generate: continues texts with a decoder, or scores them, and fills in their blanks with an encoder.
+// generate: continues texts, scores them or fills in their blanks, as far as the model can.
 #include "continue_texts.hpp"
 #include "fill_texts.hpp"
 #include "heddle/cli/outputs.hpp"
@@ -29,13 +29,15 @@ int main(int argc, char** argv) {
     cli::keep_inputs({arguments.operand("MODEL"), options.base, file}, {options.output});
     const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
     const auto work = [&](auto&& worker) { one ? worker.one() : worker.lines(file); };
-    const auto* const decoder = dynamic_cast<const models::Decoder*>(loaded.model.get());
-    if (decoder == nullptr) {
-      work(TextFiller(dynamic_cast<const models::Encoder&>(*loaded.model), loaded.tokenizer, options, arguments));
-    } else if (options.score) {
-      work(TextScorer(*decoder, loaded.tokenizer, options, arguments));
+    const models::Model& model = *loaded.model;
+    const text::Tokenizer& tokenizer = loaded.tokenizer;
+    const std::string path = arguments.operand("MODEL");
+    if (options.score) {
+      work(TextScorer(models::require<models::TokenLoss>(model, "--score", path), tokenizer, options, arguments));
+    } else if (model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr) {
+      work(TextFiller(model, tokenizer, options, arguments));
     } else {
-      work(TextContinuer(*decoder, loaded.tokenizer, options, arguments));
+      work(TextContinuer(models::require<models::Generator>(model, "generate", path), tokenizer, options, arguments));
     }
   });
 }

@@ -7,7 +7,7 @@ namespace heddle {
 
 namespace {
 
-constexpr Index bytes_of_a_line = 16;
+constexpr Index bytes_per_line = 16;
 // Long enough for a program that writes without a pause, too short for people to notice.
 constexpr std::chrono::milliseconds patience{2};
 
@@ -37,7 +37,7 @@ std::optional<InputPart> PartReader::next() {
       break;
     }
     text.append(line->text).append(line->ending);
-    counted += static_cast<Index>(line->text.size()) + bytes_of_a_line;
+    counted += static_cast<Index>(line->text.size()) + bytes_per_line;
     if (ends_unit(line->text)) whole = text.size();
     if (whole > 0 && (counted >= bytes_ || lines_.is_idle(patience))) break;
   }

@@ -99,7 +99,7 @@ void show_score(const Score& score, bool json) {
     Json answer{
         {"tokens", score.tokens}, {"nats_per_token", score.nats_per_token()}, {"perplexity", score.perplexity()}};
     if (score.figures.empty()) answer["bits_per_byte"] = score.bits_per_byte();
-    for (const training::Figure& figure : score.figures) answer[figure.name] = figure.value;
+    for (const training::Metric& figure : score.figures) answer[figure.name] = figure.value;
     std::cout << dump(answer);
     return;
   }
@@ -112,7 +112,7 @@ void show_score(const Score& score, bool json) {
   line("nats a token", score.nats_per_token());
   line("perplexity", score.perplexity());
   if (score.bytes > 0) line("bits a byte", score.bits_per_byte());
-  for (const training::Figure& figure : score.figures) {
+  for (const training::Metric& figure : score.figures) {
     std::string name = figure.name;
     std::ranges::replace(name, '_', ' ');
     line(name.c_str(), figure.value);

@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <iostream>
 
+#include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/pair_bias.hpp"
+#include "heddle/analysis/template_bias.hpp"
 #include "heddle/cli/streams.hpp"
-#include "heddle/decoding/embed.hpp"
-#include "heddle/decoding/pair_bias.hpp"
-#include "heddle/decoding/template_bias.hpp"
 #include "heddle/formats/bias_file.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/metrics/weat.hpp"
@@ -21,13 +21,13 @@ using formats::Json;
 using metrics::Vector;
 
 struct Loaded {
-  formats::LoadedModel whole;
+  VectorModel whole;
   std::string file;  // of the tests
   std::vector<Index> layers;
 };
 
 // A word's tokens in a text, by the bytes it has there.
-decoding::TextToEmbed word_in(const Loaded& loaded, const std::string& context, const std::string& word) {
+analysis::TextToEmbed word_in(const Loaded& loaded, const std::string& context, const std::string& word) {
   const std::size_t begin = context.find(data::word_slot);
   std::string text = context;
   text.replace(begin, std::string_view(data::word_slot).size(), word);
@@ -36,17 +36,17 @@ decoding::TextToEmbed word_in(const Loaded& loaded, const std::string& context, 
   for (const text::LocatedToken& token : located) ids.push_back(token.id);
   const auto place = data::tokens_of(located, {begin, begin + word.size()});
   check<DataError>(place.has_value(), "has no token");
-  auto result = decoding::text_to_embed(loaded.whole.model->config(), loaded.whole.tokenizer, ids, *place);
+  auto result = analysis::text_to_embed(loaded.whole.vectors, loaded.whole.tokenizer, ids, *place);
   result.wanted = {result.around};
   return result;
 }
 
 // The mean over the contexts of a word's states, or without any the mean of its pieces' embeddings.
 Tensor vector_of(const Loaded& loaded, const std::string& word, const std::vector<PlacedText>& contexts) {
-  if (contexts.empty()) return decoding::embed_tokens(*loaded.whole.model, loaded.whole.tokenizer.encode(word));
-  std::vector<decoding::TextToEmbed> texts;
+  if (contexts.empty()) return analysis::embed_tokens(loaded.whole.vectors, loaded.whole.tokenizer.encode(word));
+  std::vector<analysis::TextToEmbed> texts;
   for (const PlacedText& context : contexts) texts.push_back(word_in(loaded, context.text, word));
-  const std::vector<Tensor> states = decoding::embed(*loaded.whole.model, texts, {.layers = loaded.layers});
+  const std::vector<Tensor> states = analysis::embed(loaded.whole.vectors, texts, {.layers = loaded.layers});
   for (std::size_t i = 1; i < states.size(); ++i) states[0].add(states[i]);
   states[0].scale(Real(1) / static_cast<Real>(states.size()));
   return states[0];
@@ -85,10 +85,10 @@ void print(const char* format, Values... values) {
   std::cout << line.data();
 }
 
-void print(const data::TemplateTest& test, const std::vector<decoding::AttributeBias>& biases) {
+void print(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
   std::cout << "templates " << test.name << ": log p(" << test.targets[0].text << ") / p(" << test.targets[1].text
             << ")\n    ratio    prior     bias  attribute\n";
-  for (const decoding::AttributeBias& one : biases) {
+  for (const analysis::AttributeBias& one : biases) {
     print("%9.4f%9.4f%9.4f  ", one.ratio, one.prior, one.bias());
     std::cout << one.attribute << '\n';
   }
@@ -101,16 +101,16 @@ struct PairSummary {
   double mean = 0;  // of the differences
 };
 
-PairSummary summarise(const std::vector<decoding::PairLikelihoods>& pairs) {
+PairSummary summarise(const std::vector<analysis::PairLikelihoods>& pairs) {
   PairSummary summary;
-  for (const decoding::PairLikelihoods& pair : pairs) {
+  for (const analysis::PairLikelihoods& pair : pairs) {
     summary.first_likelier += pair.difference() > 0 ? 1 : 0;
     summary.mean += pair.difference() / static_cast<double>(pairs.size());
   }
   return summary;
 }
 
-void print(const data::PairTest& test, const std::vector<decoding::PairLikelihoods>& pairs) {
+void print(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
   std::cout << "pairs " << test.name << ": log-likelihoods\n    first   second  difference\n";
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     print("%9.4f%9.4f%12.4f  ", pairs[i].first, pairs[i].second, pairs[i].difference());
@@ -128,15 +128,15 @@ void print(const data::WordTest& test, const metrics::Association& result) {
             << (result.exact ? "" : ", drawn at random") << ")\n";
 }
 
-Json as_json(const data::TemplateTest& test, const std::vector<decoding::AttributeBias>& biases) {
+Json as_json(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
   Json list = Json::array();
-  for (const decoding::AttributeBias& one : biases) {
+  for (const analysis::AttributeBias& one : biases) {
     list.push_back({{"attribute", one.attribute}, {"ratio", one.ratio}, {"prior", one.prior}, {"bias", one.bias()}});
   }
   return {{"name", test.name}, {"targets", {test.targets[0].text, test.targets[1].text}}, {"attributes", list}};
 }
 
-Json as_json(const data::PairTest& test, const std::vector<decoding::PairLikelihoods>& pairs) {
+Json as_json(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
   Json list = Json::array();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     list.push_back({{"sentences", {test.first[i].text, test.second[i].text}},
@@ -156,16 +156,16 @@ void show_bias(const cli::Arguments& arguments, const VectorOptions& options, bo
   cli::Input input(options.bias);
   const std::string content = cli::read_all(input);
   const data::BiasTests tests = formats::read_bias_tests(content, input.name());
-  const Loaded loaded{formats::load_model(formats::ModelFile(arguments.operand("FILE"))), input.name(),
+  const Loaded loaded{VectorModel(arguments.operand("FILE"), "--bias"), input.name(),
                       options.layer.empty() ? std::vector<Index>{-1} : options.layer};
   Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
-    const auto biases = decoding::template_bias(*loaded.whole.model, loaded.whole.tokenizer, test, loaded.file);
+    const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
     answers["templates"].push_back(as_json(test, biases));
     if (!json) print(test, biases);
   }
   for (const data::PairTest& test : tests.pairs) {
-    const auto pairs = decoding::pair_bias(*loaded.whole.model, loaded.whole.tokenizer, test, loaded.file);
+    const auto pairs = analysis::pair_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
     answers["pairs"].push_back(as_json(test, pairs));
     if (!json) print(test, pairs);
   }

@@ -12,6 +12,8 @@
 #include "heddle/formats/problems.hpp"
 #include "heddle/formats/task_file.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "heddle/models/decoder.hpp"
+#include "heddle/models/encoder.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/masked.hpp"
 #include "inspect_summary.hpp"
@@ -44,7 +46,7 @@ void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
 
 void check_vocabulary(const formats::ModelFile& file) {
   const auto pieces = static_cast<Index>(file.tokenizer_model().pieces.size());
-  const Index rows = file.config<models::ModelConfig>().vocab_size;
+  const Index rows = file.config<models::ModelConfig>()->vocab_size;
   check<DataError>(pieces <= rows, file.file().path(), ": has a tokenizer of ", pieces, " pieces, but the model knows ",
                    rows);
 }
@@ -76,16 +78,18 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
   return tokens.text_bytes() - (tokenizer.is_special(first) ? 0 : tokenizer.token_bytes(first));
 }
 
-Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens, Index batch_size,
+// Windows of `time` tokens.
+Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens, Index time, Index batch_size,
                const std::function<bool()>& stop) {
-  if (const auto* const decoder = dynamic_cast<const models::Decoder*>(loaded.model.get())) {
-    const training::Evaluation result = training::evaluate(*decoder, tokens, 0, batch_size, stop);
+  if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
+    const training::Evaluation result =
+        training::evaluate(*next, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
     return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
   }
-  const auto& encoder = dynamic_cast<const models::Encoder&>(*loaded.model);
+  const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "--evaluate", tokens.name());
   const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
-  const training::MaskedEvaluation result =
-      training::evaluate(encoder, training::evaluation_windows(encoder, tokens, vocabulary), 0, batch_size, stop);
+  const training::MaskedEvaluation result = training::evaluate(
+      masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
   Score score{result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
   if (result.pairs > 0) score.figures.push_back({"next_sentence_accuracy", result.pair_accuracy()});
   return score;
@@ -126,14 +130,18 @@ Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, c
                    tokens.size() == 1 ? " token" : " tokens", "; it takes two to predict one from the other");
 
   cli::Progress progress(arguments, "tokens");
-  const Index batch_tokens = options.batch_size * loaded.model->config().context;
+  const Index most = loaded.model->position_limit();
+  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length, " is more than the ", most,
+                    " positions of ", model_path);
+  const Index time = options.sequence_length > 0 ? options.sequence_length : loaded.model->training_length();
+  const Index batch_tokens = options.batch_size * time;
   double done = 0;
   const auto show_progress = [&] {
     progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
     done += static_cast<double>(batch_tokens);
     return false;
   };
-  const Score score = score_of(loaded, tokens, options.batch_size, show_progress);
+  const Score score = score_of(loaded, tokens, time, options.batch_size, show_progress);
   check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
                       " on it is not finite; inspect --verify finds weights that are not");
   return score;

@@ -17,7 +17,7 @@ struct Score {
   Index tokens;  // predicted: by decoders all but the first, by encoders the masked ones
   Index bytes;   // that these decode to, special tokens aside; 0 for encoders
   double nats;   // in all
-  std::vector<training::Figure> figures = {};  // further ones
+  std::vector<training::Metric> figures = {};  // further ones
   double nats_per_token() const;
   double perplexity() const;
   double bits_per_byte() const;  // NaN without bytes

@@ -86,7 +86,7 @@ class Distances {
 };
 
 Distances distances(const Tensor& first, const Tensor& second) {
-  const Tensor a = first.as(Element::real), b = second.as(Element::real);
+  const Tensor a = first.as(DType::real), b = second.as(DType::real);
   Distances sums;
   for (Index i = 0; i < a.size(); ++i) sums.add(a[i], b[i]);
   return sums;
@@ -106,8 +106,8 @@ WeightComparison compare_weights(const formats::ModelFile& first, const formats:
     if (other->second.shape() == value.shape()) {
       const Distances sums = distances(value, other->second);
       total.add(sums);
-      comparison.compared.push_back({name, value.shape(), std::string(name_of(value.element())),
-                                     std::string(name_of(other->second.element())), sums.result()});
+      comparison.compared.push_back({name, value.shape(), std::string(name_of(value.dtype())),
+                                     std::string(name_of(other->second.dtype())), sums.result()});
     } else {
       comparison.mismatched.push_back({name, value.shape(), other->second.shape()});
     }

@@ -2,8 +2,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "heddle/analysis/embed.hpp"
 #include "heddle/cli/streams.hpp"
-#include "heddle/decoding/embed.hpp"
 #include "heddle/formats/embedding_file.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "inspect_vectors.hpp"
@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-using decoding::TextToEmbed;
+using analysis::TextToEmbed;
 
 constexpr std::size_t texts_at_once = 256;
 
@@ -47,12 +47,12 @@ class Embedder {
   Embedder(const cli::Arguments& arguments, const VectorOptions& options)
       : arguments_(arguments),
         options_(options),
-        loaded_(formats::load_model(formats::ModelFile(arguments.operand("FILE")))) {
+        loaded_(arguments.operand("FILE"), "--embed") {
     if (!options.layer.empty()) embedding_.layers = options.layer;
   }
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }
-  Index width() const { return loaded_.model->config().width; }
+  Index width() const { return loaded_.vectors.width(); }
   // Where the texts came from, for messages.
   const std::string& source() const { return source_; }
 
@@ -83,10 +83,10 @@ class Embedder {
   void add(std::string_view line, const std::string& where) {
     try {
       const std::vector<TokenId> tokens = loaded_.tokenizer.encode(line);
-      TextToEmbed text = decoding::text_to_embed(loaded_.model->config(), loaded_.tokenizer, tokens, {0, 0});
+      TextToEmbed text = analysis::text_to_embed(loaded_.vectors, loaded_.tokenizer, tokens, {0, 0});
       if (text.text.last - text.text.first + 1 < static_cast<Index>(tokens.size())) {
         check<DataError>(options_.overlong == Overlong::truncate, tokens.size(),
-                         " tokens are more than the context of ", loaded_.model->config().context,
+                         " tokens are more than the context of ", loaded_.vectors.position_limit(),
                          "; shorten it, or keep its beginning with --overlong truncate");
         ++cut_;
       }
@@ -99,7 +99,7 @@ class Embedder {
 
   template <class Take>
   void flush(const Take& take) {
-    const std::vector<Tensor> states = decoding::embed(*loaded_.model, texts_, embedding_);
+    const std::vector<Tensor> states = analysis::embed(loaded_.vectors, texts_, embedding_);
     for (std::size_t i = 0; i < states.size(); ++i) take(texts_[i], states[i]);
     texts_.clear();
   }
@@ -107,8 +107,8 @@ class Embedder {
   const cli::Arguments& arguments_;
   const VectorOptions& options_;
   std::string source_ = "--embed";
-  formats::LoadedModel loaded_;
-  decoding::EmbedOptions embedding_;
+  VectorModel loaded_;
+  analysis::EmbedOptions embedding_;
   std::vector<TextToEmbed> texts_;
   Index cut_ = 0;
 };

@@ -11,7 +11,7 @@ Json weights_json(const std::vector<formats::TensorInfo>& weights) {
   for (const formats::TensorInfo& tensor : weights) {
     Json shape = Json::array();
     for (int i = 0; i < tensor.shape.rank(); ++i) shape.push_back(tensor.shape[i]);
-    list.push_back({{"name", tensor.name}, {"shape", std::move(shape)}, {"type", name_of(tensor.element)}});
+    list.push_back({{"name", tensor.name}, {"shape", std::move(shape)}, {"type", name_of(tensor.dtype)}});
   }
   return list;
 }

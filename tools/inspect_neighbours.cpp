@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "heddle/decoding/embed.hpp"
-#include "heddle/decoding/nearest.hpp"
+#include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/nearest.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "inspect_print.hpp"
 #include "inspect_vectors.hpp"
@@ -10,7 +10,7 @@
 namespace heddle {
 
 void show_neighbours(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
-  const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(arguments.operand("FILE")));
+  const VectorModel loaded(arguments.operand("FILE"), "--neighbours");
   const text::Tokenizer& tokenizer = loaded.tokenizer;
   const std::vector<TokenId> word = tokenizer.encode(options.neighbours);
   check<UsageError>(!word.empty(), "--neighbours: '", options.neighbours, "' has no token");
@@ -18,8 +18,8 @@ void show_neighbours(const cli::Arguments& arguments, const VectorOptions& optio
     return row < tokenizer.vocab_size() && !tokenizer.is_special(static_cast<TokenId>(row)) &&
            std::ranges::find(word, row) == word.end();
   };
-  const decoding::NearestVectors pieces(loaded.model->token_embeddings());
-  const Tensor vector = decoding::embed_tokens(*loaded.model, word).reshaped({1, loaded.model->config().width});
+  const analysis::NearestVectors pieces(loaded.vectors.token_embeddings());
+  const Tensor vector = analysis::embed_tokens(loaded.vectors, word).reshaped({1, loaded.vectors.width()});
   formats::Json list = formats::Json::array();
   Index shown = 0;
   const auto found = pieces.find(vector, pieces.size());

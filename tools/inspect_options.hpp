@@ -4,7 +4,7 @@
 #include <string>
 
 #include "heddle/base/visit.hpp"
-#include "heddle/models/config.hpp"
+#include "heddle/models/presets.hpp"
 #include "inspect_profile.hpp"
 #include "inspect_vectors.hpp"
 
@@ -35,7 +35,7 @@ struct InspectOptions {
   bool verify = false;
   std::string diff;
   std::string evaluate, base;
-  Index batch_size = 8;
+  Index batch_size = 8, sequence_length = 0;
   std::string preset;
   std::string output;
   Parts parts;
@@ -60,6 +60,11 @@ struct InspectOptions {
             self.base);
     visitor(Field("batch_size", "sequences to compute at once").needs({"evaluate", "profile"}).range(1, 1 << 20),
             self.batch_size);
+    visitor(Field("sequence_length", "tokens of a window to evaluate; 0 means as many as the model was trained on")
+                .needs({"evaluate"})
+                .range(0, 10000000)
+                .takes("N"),
+            self.sequence_length);
     visitor(Field("preset", "a built-in configuration instead of a file")
                 .not_empty()
                 .one_of(models::preset_names())

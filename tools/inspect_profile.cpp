@@ -10,8 +10,8 @@
 #include "heddle/formats/json_archive.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/profile.hpp"
+#include "heddle/training/objectives.hpp"
 #include "heddle/training/trainer.hpp"
-#include "make_objective.hpp"
 
 namespace heddle {
 
@@ -21,12 +21,12 @@ constexpr double least_seconds = 2;
 constexpr Index least_steps = 3;
 
 data::TokensInMemory random_tokens(const models::ModelConfig& config, Index batch_size, std::uint64_t seed) {
-  std::vector<TokenId> ids(static_cast<std::size_t>(4 * batch_size * (config.context + 1)));
+  std::vector<TokenId> ids(static_cast<std::size_t>(4 * batch_size * (config->training_length() + 1)));
   const RandomStream stream(seed, random_site("inspect/profile"));
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    ids[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(config.vocab_size)));
+    ids[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(config->vocab_size)));
   }
-  return {std::move(ids), config.vocab_size};
+  return {std::move(ids), config->vocab_size};
 }
 
 struct Measured {
@@ -66,22 +66,23 @@ OperationProfile summed_up(const Profile::Entry& entry, const Measured& measured
 
 StepProfile profile_steps(models::ModelConfig config, Index batch_size, const ProfileOptions& options,
                           const cli::Arguments& arguments) {
-  if (config.vocab_size == 0) config.vocab_size = 256;
-  choose_precision(options.precision, arguments);
+  if (config->vocab_size == 0) config->vocab_size = 256;
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   const auto model = models::make_model(config, seed);
   const data::TokensInMemory tokens = random_tokens(config, batch_size, seed);
-  training::Plan plan;
-  plan.training.batch_size = batch_size;
-  const auto objective = make_objective(*model, {tokens}, {}, plan);
-  training::Trainer trainer(*objective, plan);
+  training::TrainingConfig training;
+  training.training.batch_size = batch_size;
+  training.training.precision = choose_precision(options.precision, arguments);
+  const auto objective =
+      training::make_objective("auto", {.model = *model, .train = tokens, .masking = {}, .config = training});
+  training::Trainer trainer(*objective, training);
   StepProfile result;
-  result.precision = precision() == Precision::bf16 ? "bf16" : "f32";
-  result.matmul_gflops = 1e-9 * measure_matmul_rate();
+  result.precision = to_text(trainer.precision());
+  result.matmul_gflops = 1e-9 * measure_matmul_rate(trainer.precision());
   result.memory_gigabytes = 1e-9 * measure_memory_rate();
   const Measured measured = run_steps(trainer);
   result.milliseconds = 1e3 * measured.seconds / static_cast<double>(measured.steps);
-  result.tokens_per_second = 1e3 * static_cast<double>(batch_size * config.context) / result.milliseconds;
+  result.tokens_per_second = 1e3 * static_cast<double>(batch_size * config->training_length()) / result.milliseconds;
   double rest = result.milliseconds;
   for (const Profile::Entry& entry : measured.entries) {
     result.operations.push_back(summed_up(entry, measured, result));

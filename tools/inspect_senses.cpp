@@ -3,10 +3,10 @@
 #include <iostream>
 #include <set>
 
+#include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/senses.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/data/label_set.hpp"
-#include "heddle/decoding/embed.hpp"
-#include "heddle/decoding/senses.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/marked_words.hpp"
 #include "heddle/metrics/classification.hpp"
@@ -61,17 +61,17 @@ class WordEmbedder {
  public:
   WordEmbedder(const cli::Arguments& arguments, const VectorOptions& options)
       : arguments_(arguments),
-        loaded_(formats::load_model(formats::ModelFile(arguments.operand("FILE")))),
+        loaded_(arguments.operand("FILE"), "--senses"),
         sentence_(static_cast<Real>(options.sentence)) {
     embedding_.layers = options.layer;
-    for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.model->config().layers); ++i) {
+    for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.vectors.layers()); ++i) {
       embedding_.layers.push_back(-i);
     }
   }
 
   WordVectors operator()(const MarkedFile& file) const {
     WordVectors result;
-    std::vector<decoding::TextToEmbed> texts;
+    std::vector<analysis::TextToEmbed> texts;
     Index cut = 0;
     for (std::size_t i = 0; i < file.words.size(); ++i) {
       const data::AlignedWords aligned = data::align_words(loaded_.tokenizer, file.words[i].words);
@@ -84,10 +84,10 @@ class WordEmbedder {
       arguments_.say(
           concatenate(file.name, ": ", cut, " sentences were longer than the context, and cut around the word"));
     }
-    const Index width = loaded_.model->config().width;
+    const Index width = loaded_.vectors.width();
     result.vectors = Tensor({static_cast<Index>(texts.size()), width});
     Index row = 0;
-    for (const Tensor& means : decoding::embed(*loaded_.model, texts, embedding_)) {
+    for (const Tensor& means : analysis::embed(loaded_.vectors, texts, embedding_)) {
       Real* const vector = result.vectors.data() + row++ * width;
       for (Index j = 0; j < width; ++j) vector[j] = (1 - sentence_) * means[j] + sentence_ * means[width + j];
     }
@@ -95,14 +95,14 @@ class WordEmbedder {
   }
 
  private:
-  decoding::TextToEmbed around(const data::AlignedWords& aligned, const MarkedWord& word,
+  analysis::TextToEmbed around(const data::AlignedWords& aligned, const MarkedWord& word,
                                const std::string& file) const {
     data::TokenSpan span{aligned.first_token[static_cast<std::size_t>(word.position)], 0};
     for (std::size_t i = 0; i < aligned.word_of.size(); ++i) {
       if (aligned.word_of[i] == word.position) span.last = static_cast<Index>(i);
     }
     try {
-      auto text = decoding::text_to_embed(loaded_.model->config(), loaded_.tokenizer, aligned.ids, span);
+      auto text = analysis::text_to_embed(loaded_.vectors, loaded_.tokenizer, aligned.ids, span);
       text.wanted = {text.around, text.text};
       return text;
     } catch (const DataError& error) {
@@ -111,12 +111,12 @@ class WordEmbedder {
   }
 
   const cli::Arguments& arguments_;
-  formats::LoadedModel loaded_;
-  decoding::EmbedOptions embedding_;
+  VectorModel loaded_;
+  analysis::EmbedOptions embedding_;
   Real sentence_;
 };
 
-decoding::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& train, const data::LabelSet& senses,
+analysis::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& train, const data::LabelSet& senses,
                                 Index voters) {
   const WordVectors known = embedder(train);
   check<DataError>(!known.words.empty(), train.name, ": the tokenizer has no token for any of the words");
@@ -127,9 +127,9 @@ decoding::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& 
 }
 
 // Words without a token have the most frequent sense.
-std::vector<decoding::SenseGuess> guess(const decoding::SenseClassifier& classifier, const WordEmbedder& embedder,
+std::vector<analysis::SenseGuess> guess(const analysis::SenseClassifier& classifier, const WordEmbedder& embedder,
                                         const MarkedFile& file) {
-  std::vector<decoding::SenseGuess> guesses(file.words.size(), {classifier.most_frequent(), 0.0});
+  std::vector<analysis::SenseGuess> guesses(file.words.size(), {classifier.most_frequent(), 0.0});
   const WordVectors vectors = embedder(file);
   if (vectors.words.empty()) return guesses;
   const auto found = classifier(vectors.vectors);
@@ -155,7 +155,7 @@ void print_report(const metrics::ClassificationReport& report, double baseline) 
 }
 
 // `first` is what takes always the most frequent sense of the training file.
-void evaluate(const std::vector<Index>& gold, const std::vector<decoding::SenseGuess>& guesses, Index first,
+void evaluate(const std::vector<Index>& gold, const std::vector<analysis::SenseGuess>& guesses, Index first,
               const data::LabelSet& senses, bool json) {
   metrics::Confusion confusion(senses.size()), always(senses.size());
   for (std::size_t i = 0; i < gold.size(); ++i) {
@@ -176,7 +176,7 @@ void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, 
   const MarkedFile file = read(arguments.open_text(arguments.input_or_usage("INPUT").front()), options.gold ? Gold::given : Gold::absent);
   const data::LabelSet senses = senses_of(train, file);
   const WordEmbedder embedder(arguments, options);
-  const decoding::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
+  const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
   const auto guesses = guess(classifier, embedder, file);
   if (options.gold) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, json);
   for (const auto& [sense, similarity] : guesses) {

@@ -6,8 +6,8 @@
 #include "heddle/formats/foreign_vocabulary.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "heddle/models/presets.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle {
 
@@ -19,16 +19,16 @@ std::string kind_text(formats::FileKind kind) {
   return kind == formats::FileKind::tokens ? "token" : to_text(kind);
 }
 
-// Published numbers of encoders' parameters leave out the head that they are pre-trained with.
+// Published numbers of parameters leave out the head that predicts masked tokens.
 void count_parameters(Summary& summary) {
   Index all = 0, head = 0;
   for (const formats::TensorInfo& tensor : *summary.weights) {
     all += tensor.shape.size();
     if (models::is_of_head(tensor.name)) head += tensor.shape.size();
   }
-  const bool is_encoder = summary.config->arch == models::Architecture::encoder;
-  summary.parameters = is_encoder ? all - head : all;
-  if (is_encoder) summary.head_parameters = head;
+  const bool is_masked = models::architecture(summary.config->arch()).plays(models::MaskedPredictor::what);
+  summary.parameters = is_masked ? all - head : all;
+  if (is_masked) summary.head_parameters = head;
 }
 
 Summary start_summary(const formats::InputFile& file) {
@@ -125,8 +125,8 @@ Summary summarize_file(const std::string& path, const Parts& parts, Index most_f
 Summary summarize_preset(const std::string& name, const Parts& parts) {
   models::ModelConfig config = models::preset(name);
   std::string description = "built-in configuration";
-  if (config.vocab_size == 0) {
-    config.vocab_size = byte_vocabulary;
+  if (config->vocab_size == 0) {
+    config->vocab_size = byte_vocabulary;
     description += ", here with a vocabulary of " + grouped(byte_vocabulary);
   }
   Summary summary{
@@ -140,7 +140,7 @@ namespace {
 std::vector<formats::TensorInfo> weights_of(const Parameters& parameters) {
   std::vector<formats::TensorInfo> weights;
   for (const formats::NamedTensor& tensor : formats::named_tensors(parameters)) {
-    weights.push_back({tensor.name, tensor.value.shape(), Element::real, 0});
+    weights.push_back({tensor.name, tensor.value.shape(), DType::real, 0});
   }
   return weights;
 }

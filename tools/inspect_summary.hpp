@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/autograd/low_rank_options.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "heddle/formats/history.hpp"
 #include "heddle/formats/provenance.hpp"
 #include "heddle/formats/tensor_group.hpp"

@@ -5,9 +5,22 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
+#include "heddle/formats/load_model.hpp"
 #include "overlong.hpp"
 
 namespace heddle {
+
+// A model file whose vectors are asked for. Throws DataError for a model that gives none.
+struct VectorModel {
+  VectorModel(const std::string& path, std::string_view user)
+      : loaded(formats::load_model(formats::ModelFile(path))),
+        tokenizer(loaded.tokenizer),
+        vectors(models::require<models::ContextualVectors>(*loaded.model, user, path)) {}
+
+  formats::LoadedModel loaded;
+  const text::Tokenizer& tokenizer;
+  const models::ContextualVectors& vectors;
+};
 
 // Which vectors stand for a text.
 enum class TextPooling {

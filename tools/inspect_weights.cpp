@@ -52,7 +52,7 @@ std::vector<Row> rows_of(std::span<const formats::TensorInfo> weights) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
   for (const formats::TensorInfo& tensor : weights) {
     const NumberedName name = take_apart(tensor.name);
-    const std::string shape = concatenate(tensor.shape), type(name_of(tensor.element));
+    const std::string shape = concatenate(tensor.shape), type(name_of(tensor.dtype));
     std::size_t& place = places.try_emplace({name.front, name.back, shape, type}, rows.size()).first->second;
     const bool continues =
         place < rows.size() && is_number(name.number) && follows(rows[place].last_number, name.number);

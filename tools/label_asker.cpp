@@ -42,16 +42,16 @@ std::string with_text(std::string part, const std::string& text) {
 
 }  // namespace
 
-LabelAsker::LabelAsker(const formats::LoadedDecoder& loaded, const ClassifyOptions& options,
+LabelAsker::LabelAsker(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const ClassifyOptions& options,
                        const std::optional<std::string>& neutral)
-    : loaded_(loaded), options_(options), overlong_{options.overlong} {
+    : model_(model), tokenizer_(tokenizer), options_(options), overlong_{options.overlong} {
   const std::string& pattern = options.zero_shot.template_text;
   check<UsageError>(options.zero_shot.labels.size() >= 2, "--labels: at least two are needed");
   check<UsageError>(pattern.find(mark) != pattern.npos,
                     "--template: says with {} where the text goes: --template 'Review: {} Sentiment:'");
-  template_ = cut(pattern, loaded.tokenizer);
-  labels_ = encoded(options.zero_shot, loaded.tokenizer);
-  room_ = decoding::prompt_room(loaded.model, labels_);
+  template_ = cut(pattern, tokenizer);
+  labels_ = encoded(options.zero_shot, tokenizer);
+  room_ = decoding::prompt_room(model, labels_);
   prior_.assign(labels_.size(), 0.0);
   if (neutral) prior_ = scores({prompt(*neutral, "--neutral")}).front();
 }
@@ -64,7 +64,7 @@ decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& 
       if (const auto* const special = std::get_if<TokenId>(&part)) {
         ids.push_back(*special);
       } else {
-        loaded_.tokenizer.encode(with_text(std::get<std::string>(part), text), ids, text::SpecialText::plain);
+        tokenizer_.encode(with_text(std::get<std::string>(part), text), ids, text::SpecialText::plain);
       }
     }
   } catch (const text::TextError& error) {
@@ -83,7 +83,7 @@ decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& 
 
 // Log-likelihoods, or their means.
 std::vector<std::vector<double>> LabelAsker::scores(const std::vector<decoding::Tokens>& prompts) const {
-  auto scores = decoding::label_log_likelihoods(loaded_.model, prompts, labels_, options_.batch_tokens);
+  auto scores = decoding::label_log_likelihoods(model_, prompts, labels_, options_.batch_tokens);
   if (options_.zero_shot.label_score == LabelScore::sum) return scores;
   for (std::vector<double>& of_prompt : scores) {
     for (std::size_t l = 0; l < labels_.size(); ++l) of_prompt[l] /= static_cast<double>(labels_[l].size());

@@ -9,7 +9,6 @@
 #include "classify_options.hpp"
 #include "heddle/data/task_examples.hpp"
 #include "heddle/decoding/zero_shot.hpp"
-#include "heddle/formats/load_model.hpp"
 #include "task_data.hpp"
 
 namespace heddle {
@@ -18,7 +17,7 @@ class LabelAsker {
  public:
   // With a neutral text, each label's score after the prompt with that is subtracted. All must stay. Throws UsageError
   // where there are fewer than two labels, or the template has no place for the text.
-  LabelAsker(const formats::LoadedDecoder& loaded, const ClassifyOptions& options,
+  LabelAsker(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const ClassifyOptions& options,
              const std::optional<std::string>& neutral);
 
   // The probability of each label for each text: [texts][labels]. Throws DataError, "FILE:LINE: …", for a prompt that
@@ -32,7 +31,8 @@ class LabelAsker {
   decoding::Tokens prompt(const std::string& text, const std::string& where);
   std::vector<std::vector<double>> scores(const std::vector<decoding::Tokens>& prompts) const;
 
-  const formats::LoadedDecoder& loaded_;
+  const models::TokenLoss& model_;
+  const text::Tokenizer& tokenizer_;
   const ClassifyOptions& options_;
   std::vector<std::variant<TokenId, std::string>> template_;  // cut where it spells special tokens
   std::vector<decoding::Tokens> labels_;

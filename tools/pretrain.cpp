@@ -1,6 +1,4 @@
 // pretrain: trains a transformer from the beginning.
-#include "choose_precision.hpp"
-#include "fill_in.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "pretrain_dry_run.hpp"
@@ -17,9 +15,9 @@ const cli::About about{
     .synopsis = {"--train TOKENS [--valid TOKENS] -o MODEL [options]", "--dry-run [--preset NAME] [options]"},
     .operands = {}};
 
-// Presets fill in the model; resuming fills in everything from the file.
+// A preset gives what the command line leaves out of the model; resuming takes everything from the file.
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
-  if (!options.preset.empty()) fill_in(options.model, models::preset(options.preset), arguments);
+  options.model.show(chosen_model(options, arguments));
   settle_length(options.setup.training, arguments);
 }
 
@@ -29,12 +27,8 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
-    if (!resumes(options.control, options.output)) {
-      check_objective(options.objective, options.model.arch, arguments);
-      models::check_config(options.model, models::Naming::options);
-    }
+    if (!resumes(options.control, options.output)) chosen_model(options, arguments).check(models::Naming::options);
     if (options.dry_run) {
-      choose_precision(options.setup.training.precision, arguments);
       pretrain_dry_run(options, arguments);
       return 0;
     }

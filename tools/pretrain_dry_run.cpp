@@ -3,8 +3,9 @@
 #include <memory>
 #include <optional>
 
+#include "choose_objective.hpp"
+#include "choose_precision.hpp"
 #include "dry_run.hpp"
-#include "make_objective.hpp"
 #include "training_files.hpp"
 
 namespace heddle {
@@ -21,7 +22,7 @@ struct Tokens {
   const data::TokenSource& train() const { return files ? files->tokens() : *memory; }
 };
 
-Tokens tokens_of(const PretrainOptions& options) {
+Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& model) {
   Tokens tokens;
   if (!options.train.empty()) {
     tokens.files = std::make_unique<TrainingFiles>(options.train);
@@ -29,24 +30,29 @@ Tokens tokens_of(const PretrainOptions& options) {
     if (!options.valid.empty()) tokens.valid_file = std::make_unique<formats::TokenFile>(options.valid);
     return tokens;
   }
-  const Index vocab = options.model.vocab_size;
+  const Index vocab = model->vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
-  std::vector<TokenId> ids(static_cast<std::size_t>(2 * options.model.context));
+  std::vector<TokenId> ids(static_cast<std::size_t>(2 * model->training_length()));
   tokens.memory = std::make_unique<data::TokensInMemory>(std::move(ids), vocab);
   return tokens;
 }
 
 class PretrainTrial : public Trial {
  public:
-  PretrainTrial(const PretrainOptions& options, const Tokens& tokens, const training::Plan& plan) {
-    models::ModelConfig config = options.model;
-    if (config.vocab_size == 0) config.vocab_size = tokens.train().vocab_size();
+  PretrainTrial(const PretrainOptions& options, const Tokens& tokens, const training::TrainingConfig& training,
+                const cli::Arguments& arguments) {
+    models::ModelConfig config = chosen_model(options, arguments);
+    if (config->vocab_size == 0) config->vocab_size = tokens.train().vocab_size();
     model_ = models::make_model(config, 0);
-    objective_ = make_objective(
-        *model_, {tokens.train(), tokens.valid_file.get(), tokens.tokenizer ? &*tokens.tokenizer : nullptr},
-        options.setup.masking, plan);
+    objective_ = training::make_objective(choose_objective(options.objective, *model_, arguments),
+                                          {.model = *model_,
+                                           .train = tokens.train(),
+                                           .valid = tokens.valid_file.get(),
+                                           .tokenizer = tokens.tokenizer ? &*tokens.tokenizer : nullptr,
+                                           .masking = options.setup.masking,
+                                           .config = training});
   }
-  const training::Objective& objective() const override { return *objective_; }
+  training::Objective& objective() const override { return *objective_; }
 
  private:
   std::unique_ptr<models::Model> model_;
@@ -55,13 +61,18 @@ class PretrainTrial : public Trial {
 
 }  // namespace
 
-void pretrain_dry_run(const PretrainOptions& options, const cli::Arguments& arguments) {
-  const Tokens tokens = tokens_of(options);
-  training::Plan plan = options.setup.plan(0);
+void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) {
+  options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
+  const models::ModelConfig model = chosen_model(options, arguments);
+  const Tokens tokens = tokens_of(options, model);
+  training::TrainingConfig config = options.setup.config(0);
   const Index valid_tokens = tokens.valid_file ? tokens.valid_file->size() : 0;
-  const EvaluationSample evaluation = sample_tokens(plan, valid_tokens, options.model.context);
-  DryRun run{.begin = [&](const training::Plan& trial) { return std::make_unique<PretrainTrial>(options, tokens, trial); },
-             .plan = plan,
+  const EvaluationSample evaluation = sample_tokens(config, valid_tokens, model->training_length());
+  DryRun run{.begin =
+                 [&](const training::TrainingConfig& trial) {
+                   return std::make_unique<PretrainTrial>(options, tokens, trial, arguments);
+                 },
+             .config = config,
              .control = options.control,
              .output = options.output};
   run.evaluates = tokens.valid_file != nullptr;

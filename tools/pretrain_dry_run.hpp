@@ -7,6 +7,6 @@
 namespace heddle {
 
 // Prints it. Without --train, tokens that mean nothing stand for the text.
-void pretrain_dry_run(const PretrainOptions& options, const cli::Arguments& arguments);
+void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/models/config.hpp"
-#include "make_objective.hpp"
+#include "choose_objective.hpp"
+#include "heddle/models/presets.hpp"
+#include "heddle/training/objectives.hpp"
+#include "model_options.hpp"
 #include "run_control.hpp"
 #include "training_setup.hpp"
 
@@ -17,8 +19,8 @@ struct PretrainOptions {
   bool dry_run = false, json = false;
   Index patience = 0;
   RunControl control;
-  ObjectiveKind objective = ObjectiveKind::automatic;
-  models::ModelConfig model;
+  std::string objective = "auto";
+  ModelOptions model;
   TrainingSetup setup;
 
   template <class Self, class Visitor>
@@ -35,9 +37,11 @@ struct PretrainOptions {
                 .one_of(models::preset_names())
                 .takes("NAME"),
             self.preset);
-    visitor(Field("objective",
-                  "what to learn: to predict each next token (causal, decoders), or masked tokens from all "
-                  "others (masked, encoders); auto goes by --arch"),
+    visitor(Field("objective", "what to predict; " + training::objective_summaries() +
+                                   "; auto: the first of them that the model can be trained for")
+                .not_empty()
+                .one_of(objective_choices())
+                .takes("NAME"),
             self.objective);
     visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
             self.log);
@@ -46,12 +50,15 @@ struct PretrainOptions {
                 .range(0)
                 .takes("N"),
             self.patience);
-    visitor(Field("dry_run", "tell parameters, memory, arithmetic and time; train nothing"), self.dry_run);
+    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing"), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     visitor(Field("model", "Model"), self.model);
     TrainingSetup::visit(self.setup, visitor);
   }
 };
+
+// The model that the options describe: what they give, over the preset's fields or the architecture's defaults.
+models::ModelConfig chosen_model(const PretrainOptions& options, const cli::Arguments& arguments);
 
 }  // namespace heddle

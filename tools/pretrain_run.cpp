@@ -1,8 +1,8 @@
 #include "pretrain_run.hpp"
 
 #include "choose_precision.hpp"
-#include "fill_in.hpp"
-#include "make_objective.hpp"
+#include "merge.hpp"
+#include "choose_objective.hpp"
 #include "resume.hpp"
 
 namespace heddle {
@@ -31,33 +31,35 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   if (resumed_) {
     resume(*resumed_);
   } else {
-    tell_of_replacement(options.output, arguments);
-    models::ModelConfig& config = options_.model;
+    report_replacement(options.output, arguments);
+    models::ModelConfig config = chosen_model(options, arguments);
     const Index pieces = train_.tokens().vocab_size();
-    if (config.vocab_size == 0) config.vocab_size = pieces;
-    check<UsageError>(config.vocab_size >= pieces, "--vocab-size ", config.vocab_size, " is less than the ", pieces,
+    if (config->vocab_size == 0) config->vocab_size = pieces;
+    check<UsageError>(config->vocab_size >= pieces, "--vocab-size ", config->vocab_size, " is less than the ", pieces,
                       " pieces of the tokenizer of ", train_.first().name(), "; leave it out, or raise it");
     model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
   }
-  check_objective(options.objective, model_->config().arch, arguments);
+  const std::string objective = choose_objective(options.objective, *model_, arguments);
   TrainingSetup& setup = options_.setup;
   settle_length(setup.training, arguments);
   setup.training.precision = choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
-  objective_ = make_objective(*model_, {train_.tokens(), valid_ ? &*valid_ : nullptr, &tokenizer}, setup.masking,
-                              setup.plan(arguments.common().seed));
+  objective_ = training::make_objective(objective, {.model = *model_,
+                                                    .train = train_.tokens(),
+                                                    .valid = valid_ ? &*valid_ : nullptr,
+                                                    .tokenizer = &tokenizer,
+                                                    .masking = setup.masking,
+                                                    .config = setup.config(arguments.common().seed)});
   session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience}, arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
 }
 
 // What the options make of the preset is what the file has, the size of the vocabulary aside.
-void PretrainRun::check_preset(const models::ModelConfig& stored) const {
+void PretrainRun::check_preset(models::ModelConfig stored) const {
   if (options_.preset.empty()) return;
-  models::ModelConfig wanted = options_.model;
-  for_each_pair(wanted, stored, [&](const Field& field, const auto& value, const auto& old) {
-    check<UsageError>(value == old || (field.name == "vocab_size" && !arguments_.given(field.name)), "--preset ",
-                      options_.preset, ": --", field.option(), " differs from what ", options_.output,
-                      " was trained with; leave the preset out to go on, or train anew to another -o");
-  });
+  const models::ModelConfig wanted = chosen_model(options_, arguments_);
+  if (!arguments_.given("vocab_size")) stored->vocab_size = wanted->vocab_size;
+  check<UsageError>(wanted == stored, "--preset ", options_.preset, " differs from what ", options_.output,
+                    " was trained with; leave the preset out to continue, or train anew to another -o");
 }
 
 // Takes model and settings from the file; whatever the command line repeats must agree.
@@ -66,7 +68,9 @@ void PretrainRun::resume(const formats::ModelFile& file) {
   const auto record = file.training_state<TrainingRecord>();
   const auto config = file.config<models::ModelConfig>();
   check_preset(config);
-  take_over(options_.model, config, arguments_, path, {});
+  options_.model.check_agrees(config, arguments_,
+                              "differs from what " + path +
+                                  " was trained with; leave it out to continue, or train anew to another -o");
   take_over(options_.setup, record, arguments_, path);
   check_same_input(file, provenance_, "train");
   model_ = formats::load_model_to_train(file).model;
@@ -78,13 +82,12 @@ void PretrainRun::save(const std::string& path, Keep keep) const {
   writer.tokenizer(train_.first().tokenizer_model());
   writer.weights(formats::named_tensors(model_->parameters()));
   writer.history(session_->history());
-  if (keep == Keep::everything) writer.training(session_->record(), session_->moments());
+  if (keep == Keep::everything) writer.training(session_->record(), session_->tensors());
   writer.commit(provenance_);
 }
 
 void PretrainRun::describe_start() const {
-  const models::ModelConfig& config = model_->config();
-  arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", config.vocab_size,
+  arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(),
                              ", ", grouped(train_.tokens().size()), " training tokens, ", session_->total_steps(), " steps"));
 }
 

@@ -24,7 +24,7 @@ class PretrainRun {
 
  private:
   void resume(const formats::ModelFile& file);
-  void check_preset(const models::ModelConfig& stored) const;
+  void check_preset(models::ModelConfig stored) const;
   enum class Keep { weights, everything };
   void save(const std::string& path, Keep keep) const;
   void describe_start() const;

@@ -1,17 +1,16 @@
 // Options that have no meaning in what the user wants.
 #pragma once
 
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "heddle/cli/arguments.hpp"
 
 namespace heddle {
 
 // Throws UsageError, "--NAME" and the reason, for the first of these options that was given.
-inline void refuse(std::initializer_list<const char*> options, const cli::Arguments& arguments,
-                   const std::string& reason) {
-  for (const char* option : options) {
+inline void refuse(const std::vector<std::string>& options, const cli::Arguments& arguments, const std::string& reason) {
+  for (const std::string& option : options) {
     check<UsageError>(!arguments.given(option), "--", Field(option, "").option(), reason);
   }
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "fill_in.hpp"
+#include "merge.hpp"
 
 namespace heddle {
 
@@ -29,7 +29,7 @@ formats::ModelFile open_trained(const std::string& path) {
 
 }  // namespace
 
-void tell_of_replacement(const std::string& path, const cli::Arguments& arguments) {
+void report_replacement(const std::string& path, const cli::Arguments& arguments) {
   std::error_code absent;
   if (!std::filesystem::is_regular_file(path, absent)) return;
   try {

@@ -11,8 +11,8 @@
 
 namespace heddle {
 
-// Tells of an earlier run that a new one is about to replace, for --resume may have been forgotten.
-void tell_of_replacement(const std::string& path, const cli::Arguments& arguments);
+// Reports an earlier run that a new one is about to replace, for --resume may have been forgotten.
+void report_replacement(const std::string& path, const cli::Arguments& arguments);
 
 // A file with a training state. Throws DataError for others.
 formats::ModelFile open_to_resume(const std::string& path);

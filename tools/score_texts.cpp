@@ -22,11 +22,11 @@ double sum(const std::vector<double>& values) {
 
 }  // namespace
 
-TextScorer::TextScorer(const models::Decoder& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+TextScorer::TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
                        const cli::Arguments& arguments)
     : model_(model), tokenizer_(tokenizer), options_(options), arguments_(arguments), output_(options.output) {
-  refuse({"top"}, arguments, ": is for encoders, which fill in blanks");
-  check<DataError>(model.config().context > 1, "the model's context is one token, too short to score any");
+  refuse({"top"}, arguments, ": is for models that fill in blanks");
+  check<DataError>(model.position_limit() > 1, "the model's context is one token, too short to score any");
 }
 
 void TextScorer::one() {
@@ -47,9 +47,9 @@ TextScorer::Text TextScorer::make(const std::string& line, const std::string& wh
   Text text{line, encode_line(tokenizer_, line, where), {}};
   decoding::Tokens ids = text.ids;
   if (const auto begin = tokenizer_.end_of_text()) ids.insert(ids.begin(), *begin);
-  if (const auto excess = static_cast<Index>(ids.size()) - model_.config().context; excess > 0) {
+  if (const auto excess = static_cast<Index>(ids.size()) - model_.position_limit(); excess > 0) {
     check<DataError>(options_.overlong != data::Overlong::error, where, ": ", ids.size(),
-                     " tokens are more than the context of ", model_.config().context,
+                     " tokens are more than the context of ", model_.position_limit(),
                      "; cut the text with --overlong truncate, or read it in parts with --overlong split");
     ++overlong_;
     if (options_.overlong == data::Overlong::truncate) {
@@ -63,7 +63,7 @@ TextScorer::Text TextScorer::make(const std::string& line, const std::string& wh
 
 // The first part fills the context; each further one scores half a context of tokens behind the other half.
 std::vector<decoding::GivenTokens> TextScorer::parts_of(decoding::Tokens ids) const {
-  const auto size = static_cast<Index>(ids.size()), context = model_.config().context;
+  const auto size = static_cast<Index>(ids.size()), context = model_.position_limit();
   std::vector<decoding::GivenTokens> parts;
   for (Index scored = 1, end = std::min(size, context); scored < size;
        scored = end, end = std::min(size, end + context / 2)) {

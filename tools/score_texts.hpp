@@ -1,4 +1,4 @@
-// generate --score: how likely a decoder holds texts.
+// generate --score: prints the log-likelihood of each text.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace heddle {
 
 class TextScorer {
  public:
-  // All must stay. Throws UsageError for options that are for encoders.
-  TextScorer(const models::Decoder& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+  // All must stay. Throws UsageError for options that are for filling in blanks.
+  TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
              const cli::Arguments& arguments);
 
   void one();
@@ -36,7 +36,7 @@ class TextScorer {
   std::string line(const Text& text, const std::vector<double>& scores) const;
   void finish();
 
-  const models::Decoder& model_;
+  const models::TokenLoss& model_;
   const text::Tokenizer& tokenizer_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;

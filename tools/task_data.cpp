@@ -32,14 +32,6 @@ TaskData read_task_data(cli::Input source, const TaskInput& input) {
   return parse_task_data(content, source.name(), input);
 }
 
-std::size_t text_bytes(const TaskData& data) {
-  std::size_t bytes = 0;
-  for (const data::LabelledText& text : data.texts) {
-    bytes += text.text.size() + (text.second_text ? text.second_text->size() : 0);
-  }
-  return bytes;
-}
-
 TaskData joined(const std::vector<TaskData>& files) {
   TaskData all{.file = {}, .texts = {}, .sentences = {}, .questions = {}};
   std::vector<std::string> names;

@@ -33,9 +33,6 @@ TaskData read_task_data(cli::Input source, const TaskInput& input);
 // Of whole lines of a file, the first of which is at `begin`.
 TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input);
 
-// Of the texts to classify.
-std::size_t text_bytes(const TaskData& data);
-
 // The examples of several files, as of one.
 TaskData joined(const std::vector<TaskData>& files);
 

@@ -11,7 +11,7 @@
 namespace heddle {
 
 struct Judgement {
-  std::vector<training::Figure> figures;  // the first one decides
+  std::vector<training::Metric> figures;  // the first one decides
   formats::Json json;
   std::string text;  // tables for people
 };

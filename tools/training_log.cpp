@@ -60,7 +60,7 @@ void TrainingLog::write(const training::StepRecord& record, double matmul_rate) 
   file_ << step.dump() << "\n";
   if (!record.valid.empty()) {
     Json line{{"step", record.step}};
-    for (const training::Figure& figure : record.valid) line["valid_" + figure.name] = rounded(figure.value, 7);
+    for (const training::Metric& metric : record.valid) line["valid_" + metric.name] = rounded(metric.value, 7);
     file_ << line.dump() << "\n";
   }
   file_.flush();

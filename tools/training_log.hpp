@@ -14,7 +14,7 @@ class TrainingLog {
   // Throws DataError when the file cannot be written.
   TrainingLog(const std::string& path, Index last_step);
 
-  // A line for the step and, when it was evaluated, one with its figures: valid_loss, ….
+  // A line for the step and, when it was evaluated, one with its metrics: valid_loss, ….
   void write(const training::StepRecord& record, double matmul_rate);
 
  private:

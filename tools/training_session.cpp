@@ -32,7 +32,7 @@ double most_memory() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-// Before the names of an evaluation's figures in the history.
+// Before the names of an evaluation's metrics in the history.
 const std::string valid_prefix = "valid_";
 
 // "next_sentence_accuracy" as people say it.
@@ -43,13 +43,13 @@ std::string spoken(std::string name) {
 
 }  // namespace
 
-TrainingSession::TrainingSession(const training::Objective& objective, const TrainingSetup& setup,
+TrainingSession::TrainingSession(training::Objective& objective, const TrainingSetup& setup,
                                  const SessionOptions& options, const cli::Arguments& arguments)
     : setup_(setup),
-      trainer_(objective, setup.plan(arguments.common().seed)),
+      trainer_(objective, setup.config(arguments.common().seed)),
       options_(options),
       arguments_(arguments),
-      matmul_rate_(measure_matmul_rate()),
+      matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(max_seconds(options.control)) {
   // Fails before the work rather than after it where the file cannot be written.
@@ -59,7 +59,7 @@ TrainingSession::TrainingSession(const training::Objective& objective, const Tra
                                " steps: the learning rate never passes its peak"));
   }
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
-                               (precision() == Precision::bf16 ? "bf16" : "f32"), " on ", thread_count(), " threads"));
+                               to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }
 
 void TrainingSession::resume(const formats::ModelFile& file, const training::TrainingState& progress) {
@@ -71,15 +71,15 @@ void TrainingSession::resume(const formats::ModelFile& file, const training::Tra
   keep_last();  // which what ended the run may have prevented
   if (is_finished()) return;
   const formats::TensorGroup stored = file.training_tensors();
-  check<DataError>(!stored.tensors().empty() || moments().empty(), options_.output, ": was finished after ",
+  check<DataError>(!stored.tensors().empty() || tensors().empty(), options_.output, ": was finished after ",
                    progress.step,
                    " steps and holds no more than its weights; to train further, begin with it (--from)");
-  stored.read(moments());
+  stored.read(tensors());
 }
 
-std::vector<formats::NamedTensor> TrainingSession::moments() const {
+std::vector<formats::NamedTensor> TrainingSession::tensors() const {
   std::vector<formats::NamedTensor> tensors;
-  for (const training::OptimizerMoment& moment : trainer_.moments()) tensors.push_back({moment.name, moment.value});
+  for (const training::StateTensor& tensor : trainer_.tensors()) tensors.push_back({tensor.name, tensor.value});
   return tensors;
 }
 
@@ -89,34 +89,26 @@ void TrainingSession::on_step(const training::StepRecord& record) {
                                                   {"loss", record.loss},
                                                   {"learning_rate", record.learning_rate},
                                                   {"gradient_norm", record.gradient_norm}};
-  for (const training::Figure& figure : record.valid) row.emplace_back(valid_prefix + figure.name, figure.value);
+  for (const training::Metric& metric : record.valid) row.emplace_back(valid_prefix + metric.name, metric.value);
   history_.append(row);
   if (log_) log_->write(record, matmul_rate_);
   if (record.valid.empty()) return;
   std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4);
-  for (const training::Figure& figure : record.valid) {
-    note += ", validation " + spoken(figure.name) + " " + text_of(figure.value, 4);
+  for (const training::Metric& metric : record.valid) {
+    note += ", validation " + spoken(metric.name) + " " + text_of(metric.value, 4);
   }
   if (record.tokens_per_second > 0) note += ", " + text_of(record.tokens_per_second, 0) + " tokens/s";
   progress_.note(note);
 }
 
-// The first one of an evaluation.
-std::string TrainingSession::deciding_figure() const {
-  for (const formats::History::Column& column : history_.columns()) {
-    if (column.name.starts_with(valid_prefix)) return column.name.substr(valid_prefix.size());
-  }
-  return {};
-}
-
 bool TrainingSession::out_of_patience() const {
-  const std::vector<double>* const figures = history_.find(valid_prefix + deciding_figure());
+  const std::vector<double>* const values = history_.find(valid_prefix + trainer_.state().metric);
   const std::vector<double>* const steps = history_.find("step");
-  if (options_.patience == 0 || figures == nullptr || steps == nullptr) return false;
+  if (options_.patience == 0 || values == nullptr || steps == nullptr) return false;
   Index since_best = 0;
   for (std::size_t row = 0; row < steps->size(); ++row) {
     const bool later = (*steps)[row] > static_cast<double>(trainer_.state().best_step);
-    since_best += later && !std::isnan((*figures)[row]) ? 1 : 0;
+    since_best += later && !std::isnan((*values)[row]) ? 1 : 0;
   }
   return since_best >= options_.patience;
 }
@@ -144,7 +136,7 @@ std::string TrainingSession::summary() const {
   const training::TrainingState& state = trainer_.state();
   std::string text = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
   if (state.best_step > 0) {
-    text += concatenate("; best validation ", spoken(deciding_figure()), " ", text_of(state.best_figure, 4),
+    text += concatenate("; best validation ", spoken(state.metric), " ", text_of(state.best_metric, 4),
                         " at step ", state.best_step, " in ", best_path(options_.output));
   }
   return text;

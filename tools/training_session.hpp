@@ -26,7 +26,7 @@ struct SessionOptions {
 class TrainingSession {
  public:
   // The objective and the arguments must stay. Throws DataError when the output cannot be written.
-  TrainingSession(const training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
+  TrainingSession(training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
                   const cli::Arguments& arguments);
 
   // Goes on from where the file's run was; the weights are the caller's matter. Throws DataError where the file does
@@ -41,7 +41,7 @@ class TrainingSession {
   // What files keep.
   const formats::History& history() const { return history_; }
   TrainingRecord record() const { return {trainer_.state(), setup_, arguments_.common().seed}; }
-  std::vector<formats::NamedTensor> moments() const;
+  std::vector<formats::NamedTensor> tensors() const;
 
   // Trains; save_last and save_best write files with the history so far. From here on signals ask to save or to stop.
   // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError that says where the last checkpoint is, and DataError when the log cannot be
@@ -55,7 +55,6 @@ class TrainingSession {
   void keep_last() const;
   bool checkpoint_is_due() const;
   bool time_is_over() const;
-  std::string deciding_figure() const;
   bool out_of_patience() const;
   std::string patience_note() const;
   std::string summary() const;

@@ -1,14 +1,43 @@
 #include "heddle/attention/attention.hpp"
 
+#include <map>
+
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
 
 namespace heddle {
 
 #define HEDDLE_ATTENTION(variant, type, summary) \
-  std::unique_ptr<Attention> make_##type(Settings& settings, HeadShape shape);
+  std::unique_ptr<Attention> make_##type(Settings& settings, const AttentionScopes& scopes, HeadShape shape);
 #include "heddle/attention/variants.def"
 #undef HEDDLE_ATTENTION
+
+namespace {
+
+struct NeedChecker {
+  const std::string& text;
+  std::map<std::string, bool> has;
+  void operator()(const Field& field, const bool& needed) const {
+    check<UsageError>(!needed || has.at(field.name), "attention ", text, " ", field.help);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<AttentionState> Attention::start(Index, Index, DType) const {
+  throw Error("this attention variant has no cached steps");
+}
+Tensor Attention::step(const AttentionCall&, const StepRows&, AttentionState&) const {
+  throw Error("this attention variant has no cached steps");
+}
+Tensor Attention::weights(const AttentionCall&) const { throw Error("this attention variant has no weights"); }
+
+void check_support(const std::string& text, const AttentionSupport& has, const AttentionSupport& needed) {
+  NeedChecker checker{text, {}};
+  const auto remember = [&](const Field& field, const bool& value) { checker.has[field.name] = value; };
+  visit_fields(has, remember);
+  visit_fields(needed, checker);
+}
 
 const std::vector<AttentionVariant>& attention_variants() {
   static const std::vector<AttentionVariant> variants = {
@@ -19,17 +48,19 @@ const std::vector<AttentionVariant>& attention_variants() {
   return variants;
 }
 
-std::unique_ptr<Attention> make_attention(const std::string& text, HeadShape shape) {
+std::unique_ptr<Attention> make_attention(const std::string& text, const AttentionScopes& scopes, HeadShape shape) {
   Settings settings(text);
   std::unique_ptr<Attention> made;
 #define HEDDLE_ATTENTION(variant, type, summary) \
-  if (settings.name() == #variant) made = make_##type(settings, shape);
+  if (settings.name() == #variant) made = make_##type(settings, scopes, shape);
 #include "heddle/attention/variants.def"
 #undef HEDDLE_ATTENTION
   if (made == nullptr) {
     std::vector<std::string> names;
     for (const AttentionVariant& variant : attention_variants()) names.push_back(variant.name);
-    throw UsageError(concatenate("attention '", settings.name(), "' is not one of ", join(names)));
+    const std::string near = nearest(settings.name(), names);
+    throw UsageError(concatenate("attention '", settings.name(), "' is not one of ", join(names),
+                                 near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
   settings.refuse_others();
   return made;

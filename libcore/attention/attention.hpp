@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/attention/settings.hpp"
+#include "heddle/autograd/parameters.hpp"
+#include "heddle/base/settings.hpp"
+#include "heddle/base/visit.hpp"
 #include "heddle/ops/attention.hpp"
 
 namespace heddle {
@@ -18,39 +20,80 @@ class AttentionState {
   virtual void reorder(const std::vector<Index>& rows) = 0;
 };
 
+// What a variant can do, and what a model asks of one.
 struct AttentionSupport {
-  bool causal = true;   // masks that hide the future
-  bool cross = true;    // query_time != key_time
-  bool cached = true;   // step()
+  bool causal = false;   // hides the future
+  bool cross = false;    // query_time != key_time
+  bool cached = false;   // start() and step()
+  bool window = false;   // limits the distance
+  bool grouped = false;  // fewer key heads than query heads
+  bool bias = false;     // adds a bias of positions to scores
+  bool weights = false;  // tells its weights
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("causal", "cannot hide the future, as decoders must"), self.causal);
+    visitor(Field("cross", "cannot attend to another sequence"), self.cross);
+    visitor(Field("cached", "cannot continue texts step by step"), self.cached);
+    visitor(Field("window", "has no window"), self.window);
+    visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
+    visitor(Field("bias", "cannot add the bias of these positions to scores that it does not form"), self.bias);
+    visitor(Field("weights", "does not tell its weights"), self.weights);
+  }
 };
 
 struct HeadShape {
-  Index heads, width;
+  Index heads, key_width;
+  Index kv_heads = heads, value_width = key_width;
+};
+
+// All that a variant may want to know. Shapes: query [batch, heads, query_time, key_width], key [batch, kv_heads,
+// key_time, key_width], value [batch, kv_heads, key_time, value_width], any strides with neighbouring elements of a head
+// together.
+struct AttentionCall {
+  Variable query, key, value;
+  Mask mask{};
+  Variable offset_bias{};  // added to scaled scores; ops::FusedAttention says how, empty for none
+};
+
+// Positions that rows of a batch have seen before a step, and how many of the new ones are theirs.
+struct StepRows {
+  std::vector<Index> seen, added;
 };
 
 class Attention {
  public:
   virtual ~Attention() = default;
-  virtual AttentionSupport support() const { return {}; }
+  virtual AttentionSupport support() const = 0;
 
-  // A whole sequence. Shapes: query [batch, heads, query_time, head_width], key and value
-  // [batch, heads, key_time, head_width], any strides -> [batch, query_time, heads, head_width], contiguous.
-  virtual Variable mix(const Variable& query, const Variable& key, const Variable& value, const Mask& mask) const = 0;
+  // A whole sequence -> [batch, query_time, heads, value_width], contiguous.
+  virtual Variable mix(const AttentionCall& call) const = 0;
 
   // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16.
-  virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, HeadShape shape,
-                                                Element element) const = 0;
+  // Precondition, for step() too: support().cached.
+  virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType dtype) const;
 
-  // Appends the keys and values of some new positions and mixes for their queries; causal, never recorded. Row b has
-  // seen seen[b] positions and gets the first added[b] of the `time` new ones; what lies behind them is padding.
-  // Shapes: query, key, value [batch, heads, time, head_width] -> [batch, time, heads, head_width].
-  virtual Tensor step(const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Index>& seen,
-                      const std::vector<Index>& added, Index window, AttentionState& state) const = 0;
+  // Appends the keys and values of some new positions and mixes for their queries; causal, with the mask's window, never
+  // recorded. Row b has seen rows.seen[b] positions and gets the first rows.added[b] of the `time` new ones; the rest is
+  // padding. Shapes: as above, with query_time = key_time = time -> [batch, time, heads, value_width].
+  virtual Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const;
+
+  // The weights: [batch, heads, query_time, key_time], Reals, never recorded. Precondition: support().weights.
+  virtual Tensor weights(const AttentionCall& call) const;
+};
+
+// Where a variant declares parameters: of its own layer, and of the whole stack, for what the layers share
+// (Scope::shared).
+struct AttentionScopes {
+  Scope layer, stack;
 };
 
 // The variant that the text names ("dot", "performer:features=256"). Throws UsageError for unknown names, which lists
-// the known ones, and for unknown settings.
-std::unique_ptr<Attention> make_attention(const std::string& text, HeadShape shape);
+// the known ones, for unknown settings, and for shapes that the variant cannot serve.
+std::unique_ptr<Attention> make_attention(const std::string& text, const AttentionScopes& scopes, HeadShape shape);
+
+// Throws UsageError where the variant does not do all that is needed: "attention NAME …".
+void check_support(const std::string& text, const AttentionSupport& has, const AttentionSupport& needed);
 
 struct AttentionVariant {
   std::string name, summary;

@@ -12,17 +12,17 @@ namespace heddle {
 
 namespace {
 
-// The keys and values of all positions so far: [places, heads, capacity, head_width] each. A row of the batch has a
+// The keys and values of all positions so far: [places, kv_heads, capacity, width] each. A row of the batch has a
 // place there, so that rows leave and change their order without a copy.
 class KeyValueCache : public AttentionState {
  public:
-  KeyValueCache(Index batch, Index capacity, HeadShape shape, Element element)
-      : keys_({batch, shape.heads, capacity, shape.width}, element),
-        values_(keys_.shape(), element),
+  KeyValueCache(Index batch, Index capacity, HeadShape shape, DType dtype)
+      : keys_({batch, shape.kv_heads, capacity, shape.key_width}, dtype),
+        values_({batch, shape.kv_heads, capacity, shape.value_width}, dtype),
         places_(static_cast<std::size_t>(batch)),
         lengths_(places_.size(), 0) {
     std::iota(places_.begin(), places_.end(), Index{0});
-    // Masked positions count nothing, but nothing times what memory happens to hold may be no number.
+    // Masked positions get weight zero, but zero times what memory happens to hold may be NaN.
     keys_.fill(0);
     values_.fill(0);
   }
@@ -86,7 +86,7 @@ class KeyValueCache : public AttentionState {
     for (Tensor* const tensor : {&keys_, &values_}) {
       Shape shape = tensor->shape();
       shape.set(0, count);
-      const Tensor larger(shape, tensor->element());
+      const Tensor larger(shape, tensor->dtype());
       larger.fill(0);
       larger.narrowed(0, 0, tensor->shape()[0]).assign(*tensor);
       *tensor = larger;
@@ -100,34 +100,49 @@ class KeyValueCache : public AttentionState {
 
 class DotAttention : public Attention {
  public:
-  explicit DotAttention(HeadShape shape) : scale_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.width)))) {}
+  explicit DotAttention(HeadShape shape)
+      : shape_(shape), scale_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.key_width)))) {}
 
-  Variable mix(const Variable& query, const Variable& key, const Variable& value, const Mask& mask) const override {
-    return ops::fused_attention(query, key, value, {.scale = scale_, .mask = mask});
+  AttentionSupport support() const override {
+    return {.causal = true, .cross = true, .cached = true, .window = true, .grouped = true, .bias = true, .weights = true};
   }
 
-  std::unique_ptr<AttentionState> start(Index batch, Index capacity, HeadShape shape, Element element) const override {
-    return std::make_unique<KeyValueCache>(batch, capacity, shape, element);
+  Variable mix(const AttentionCall& call) const override {
+    return ops::fused_attention(call.query, call.key, call.value, options_of(call));
   }
 
-  Tensor step(const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Index>& seen,
-              const std::vector<Index>& added, Index window, AttentionState& state) const override {
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType dtype) const override {
+    return std::make_unique<KeyValueCache>(batch, capacity, shape_, dtype);
+  }
+
+  Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const override {
     auto& cache = dynamic_cast<KeyValueCache&>(state);
-    cache.append(key, value, seen, added);
-    Mask mask{.causal = true, .window = window, .key_lengths = seen, .query_offsets = seen};
-    for (std::size_t b = 0; b < added.size(); ++b) mask.key_lengths[b] += added[b];
-    const Index time = *std::max_element(mask.key_lengths.begin(), mask.key_lengths.end());
-    return ops::fused_attention(Variable(query), cache.keys(time), cache.values(time),
-                                {.scale = scale_, .mask = std::move(mask), .key_rows = cache.places()})
-        .value();
+    cache.append(call.key.value(), call.value.value(), rows.seen, rows.added);
+    ops::FusedAttention options = options_of(call);
+    options.mask = {.causal = true, .window = call.mask.window, .key_lengths = rows.seen, .query_offsets = rows.seen};
+    for (std::size_t b = 0; b < rows.added.size(); ++b) options.mask.key_lengths[b] += rows.added[b];
+    options.key_rows = cache.places();
+    const Index time = *std::max_element(options.mask.key_lengths.begin(), options.mask.key_lengths.end());
+    return ops::fused_attention(call.query, cache.keys(time), cache.values(time), options).value();
+  }
+
+  Tensor weights(const AttentionCall& call) const override {
+    return ops::attention_weights(call.query.value(), call.key.value(), options_of(call));
   }
 
  private:
+  ops::FusedAttention options_of(const AttentionCall& call) const {
+    return {.scale = scale_, .mask = call.mask, .offset_bias = call.offset_bias};
+  }
+
+  HeadShape shape_;
   Real scale_;
 };
 
 }  // namespace
 
-std::unique_ptr<Attention> make_DotAttention(Settings&, HeadShape shape) { return std::make_unique<DotAttention>(shape); }
+std::unique_ptr<Attention> make_DotAttention(Settings&, const AttentionScopes&, HeadShape shape) {
+  return std::make_unique<DotAttention>(shape);
+}
 
 }  // namespace heddle

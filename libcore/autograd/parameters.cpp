@@ -14,11 +14,11 @@ namespace {
 
 constexpr Index grain = 8192;  // even: normal numbers come in pairs
 
-void fill_normal(const Tensor& tensor, const RandomStream& stream, double deviation) {
+void fill_normal(const Tensor& tensor, const RandomStream& stream, double stddev) {
   parallel_ranges(tensor.size(), grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; i += 2) {
       const auto words = stream.block(static_cast<std::uint64_t>(i / 2));
-      const double radius = deviation * std::sqrt(-2.0 * std::log((words[0] + 0.5) * 0x1p-32));
+      const double radius = stddev * std::sqrt(-2.0 * std::log((words[0] + 0.5) * 0x1p-32));
       const double angle = words[1] * (0x1p-32 * 6.283185307179586);
       tensor[i] = static_cast<Real>(radius * std::cos(angle));
       if (i + 1 < end) tensor[i + 1] = static_cast<Real>(radius * std::sin(angle));
@@ -74,13 +74,6 @@ ParameterSource ParameterSource::trained_at(Rate rate) const {
   return result;
 }
 
-ParameterSource ParameterSource::adapted(const LowRankOptions& options) const {
-  check_low_rank(options);
-  ParameterSource result = *this;
-  result.adapters_ = options;
-  return result;
-}
-
 double ParameterSource::rate_of(const Declaration& declaration) const {
   const double rate = rate_(declaration.names[0]);
   for (const std::string& name : declaration.names) {
@@ -88,14 +81,6 @@ double ParameterSource::rate_of(const Declaration& declaration) const {
                       " are trained as one: either both can be frozen or neither");
   }
   return rate;
-}
-
-void check_low_rank(const LowRankOptions& options) {
-  const std::vector<std::string> known{"query", "key", "value", "output", "up", "down"};
-  for (const std::string& target : split(options.lora_targets, ',')) {
-    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "--lora-targets: '", target,
-                      "' is none of ", join(known));
-  }
 }
 
 ParameterSource ParameterSource::given(Function function) { return ParameterSource(std::move(function)); }
@@ -134,6 +119,23 @@ void Parameters::clear_gradients() {
   for (const Parameter& parameter : parameters_) {
     if (parameter.is_trained()) parameter.variable.gradient()->clear();
   }
+}
+
+void Parameters::watch_gradients(Recording& recording, Complete complete) const {
+  std::vector<const Gradient*> leaves;
+  std::vector<std::vector<const Parameter*>> stored_as_one;  // for each leaf
+  for (const Parameter& parameter : parameters_) {
+    if (!parameter.is_trained()) continue;
+    const Gradient* const leaf = parameter.variable.gradient()->root();
+    if (leaves.empty() || leaves.back() != leaf) {
+      leaves.push_back(leaf);
+      stored_as_one.emplace_back();
+    }
+    stored_as_one.back().push_back(&parameter);
+  }
+  recording.watch_leaves(leaves, [parts = std::move(stored_as_one), complete = std::move(complete)](std::size_t leaf) {
+    for (const Parameter* const parameter : parts[leaf]) complete(*parameter);
+  });
 }
 
 Variable Parameters::declare(const Declaration& declaration, Decay decay) {

@@ -2,12 +2,14 @@
 // counting, exchanging gradients) goes by these names, in the order in which the model declared them.
 #pragma once
 
+#include <any>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
-#include "heddle/autograd/low_rank_options.hpp"
 #include "heddle/autograd/tape.hpp"
 
 namespace heddle {
@@ -19,7 +21,7 @@ struct Initializer {
 
   static Initializer zeros() { return {Kind::constant, 0}; }
   static Initializer ones() { return {Kind::constant, 1}; }
-  static Initializer normal(double deviation) { return {Kind::normal, deviation}; }
+  static Initializer normal(double stddev) { return {Kind::normal, stddev}; }
   static Initializer uniform(double half_width) { return {Kind::uniform, half_width}; }
 };
 
@@ -50,19 +52,29 @@ class ParameterSource {
 
   // The same values, trained otherwise. Parameters that are stored as one need one rate.
   ParameterSource trained_at(Rate rate) const;
-  // The same, with adapters for the matrices that the options name.
-  ParameterSource adapted(const LowRankOptions& options) const;
+  // The same, with settings that modules of a kind look for where they are built, whatever they are; one of each type.
+  template <class Settings>
+  ParameterSource with(Settings settings) const {
+    ParameterSource result = *this;
+    result.settings_[std::type_index(typeid(Settings))] = std::move(settings);
+    return result;
+  }
+  // Null where there are none of the type.
+  template <class Settings>
+  const Settings* settings() const {
+    const auto found = settings_.find(std::type_index(typeid(Settings)));
+    return found == settings_.end() ? nullptr : std::any_cast<Settings>(&found->second);
+  }
 
   Tensor operator()(const Declaration& declaration) const { return function_(declaration); }
   // Throws UsageError where the names have several rates.
   double rate_of(const Declaration& declaration) const;
-  const LowRankOptions& adapters() const { return adapters_; }
 
  private:
   explicit ParameterSource(Function function) : function_(std::move(function)) {}
   Function function_;
   Rate rate_ = [](std::string_view) { return 1.0; };
-  LowRankOptions adapters_;
+  std::map<std::type_index, std::any> settings_;
 };
 
 // Whether weight decay applies: to matrices that multiply, not to norms and biases.
@@ -94,6 +106,12 @@ class Parameters {
   void allocate_gradients();  // before the first step, so that later ones find their memory
   void clear_gradients();     // before a step
 
+  // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
+  // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come
+  // one after the other. To be called before anything is recorded; these parameters must stay.
+  using Complete = std::function<void(const Parameter& parameter)>;
+  void watch_gradients(Recording& recording, Complete complete) const;
+
  private:
   friend class Scope;
   Variable declare(const Declaration& declaration, Decay decay);
@@ -110,10 +128,20 @@ class Scope {
   const std::string& path() const { return path_; }
   Scope operator/(std::string_view name) const { return {*parameters_, inside(name)}; }
   Scope operator/(Index number) const { return *this / std::to_string(number); }
-  const LowRankOptions& adapters() const { return parameters_->source_.adapters(); }
+  // Of the source; null where it has none of the type.
+  template <class Settings>
+  const Settings* settings() const {
+    return parameters_->source_.template settings<Settings>();
+  }
 
   Variable parameter(const std::string& name, const Shape& shape, const Initializer& initializer, Decay decay) const {
     return parameters_->declare({{inside(name)}, shape, initializer}, decay);
+  }
+
+  // The same, declared by whichever module asks first: what several modules share.
+  Variable shared(const std::string& name, const Shape& shape, const Initializer& initializer, Decay decay) const {
+    const Parameter* const known = parameters_->find(inside(name));
+    return known != nullptr ? known->variable : parameter(name, shape, initializer, decay);
   }
 
   // Parameters of one shape [rows, ...] that are stored and multiplied as one, [names * rows, ...], each under its own

@@ -1,5 +1,7 @@
 #include "heddle/autograd/tape.hpp"
 
+#include <algorithm>
+
 #include "heddle/base/error.hpp"
 
 namespace heddle {
@@ -11,7 +13,7 @@ thread_local Recording* current_recording = nullptr;
 GradientTarget Gradient::target() {
   if (base_) return {adding_target(), true};
   if (sum_.empty()) {
-    sum_ = kept_.empty() ? Tensor(shape_, element_) : kept_;
+    sum_ = kept_.empty() ? Tensor(shape_, dtype_) : kept_;
     if (lifetime_ == Lifetime::persistent) kept_ = sum_;
     return {sum_, false};
   }
@@ -83,17 +85,50 @@ void Recording::run(const Entry& entry, const Tensor& gradient) {
   entry.backward(gradient);
 }
 
+void Recording::watch_leaves(const std::vector<const Gradient*>& leaves, Complete complete) {
+  check<Error>(entries_.empty(), "leaves are watched from the beginning of a recording or not at all");
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    check<Error>(unused_.emplace(leaves[i]->root(), i).second, "a leaf is watched twice");
+  }
+  complete_ = std::move(complete);
+}
+
+void Recording::find_first_uses(std::span<const Variable> inputs) {
+  for (const Variable& input : inputs) {
+    if (input.gradient() == nullptr) continue;
+    const auto found = unused_.find(input.gradient()->root());
+    if (found == unused_.end()) continue;
+    first_uses_.push_back({entries_.size() - 1, found->second});
+    unused_.erase(found);
+  }
+}
+
+void Recording::complete_unused() {
+  std::vector<std::size_t> leaves;
+  for (const auto& [gradient, leaf] : unused_) leaves.push_back(leaf);
+  std::sort(leaves.begin(), leaves.end());  // the map goes by address
+  for (const std::size_t leaf : leaves) complete_(leaf);
+  unused_.clear();
+}
+
 void Recording::backward(const Variable& root, Real seed) {
   check<ShapeError>(root.value().size() == 1, "backward() starts from one number, not from shape ", root.shape());
   check<Error>(root.gradient() != nullptr, "backward() from a value that does not depend on any parameter");
   root.gradient()->contribute(Tensor(root.shape(), seed));
+  complete_unused();
   while (!entries_.empty()) {
-    const Entry entry = std::move(entries_.back());
-    entries_.pop_back();
-    if (entry.output->is_empty()) continue;
-    const Tensor gradient = entry.output->tensor();
-    entry.output->clear();
-    run(entry, gradient);
+    {
+      const Entry entry = std::move(entries_.back());
+      entries_.pop_back();
+      if (!entry.output->is_empty()) {
+        const Tensor gradient = entry.output->tensor();
+        entry.output->clear();
+        run(entry, gradient);
+      }
+    }
+    for (; !first_uses_.empty() && first_uses_.back().entry == entries_.size(); first_uses_.pop_back()) {
+      complete_(first_uses_.back().leaf);
+    }
   }
 }
 

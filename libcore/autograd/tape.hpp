@@ -8,7 +8,9 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,11 +35,11 @@ class Gradient {
 
   // A persistent gradient, that of a parameter, keeps its memory from step to step.
   enum class Lifetime { step, persistent };
-  explicit Gradient(const Shape& shape, Lifetime lifetime = Lifetime::step, Element element = Element::real)
-      : shape_(shape), lifetime_(lifetime), element_(element) {}
+  explicit Gradient(const Shape& shape, Lifetime lifetime = Lifetime::step, DType dtype = DType::real)
+      : shape_(shape), lifetime_(lifetime), dtype_(dtype) {}
   // The gradient of a view is the same view of the base's gradient.
   Gradient(const Shape& shape, std::shared_ptr<Gradient> base, View view)
-      : shape_(shape), lifetime_(Lifetime::step), element_(base->element_), base_(std::move(base)),
+      : shape_(shape), lifetime_(Lifetime::step), dtype_(base->dtype_), base_(std::move(base)),
         view_(std::move(view)) {}
 
   // The tensor to contribute to.
@@ -51,10 +53,13 @@ class Gradient {
   Tensor tensor() const;    // the sum so far; empty when is_empty()
   void clear();             // forgets the sum; a persistent gradient keeps its memory
 
+  // What holds the elements: of a view the gradient that it is a view of.
+  const Gradient* root() const { return base_ ? base_->root() : this; }
+
  private:
   const Shape shape_;
   const Lifetime lifetime_;
-  const Element element_;
+  const DType dtype_;
   Tensor sum_;
   Tensor kept_;
   bool taken_over_ = false;  // sum_ came whole from contribute()
@@ -101,10 +106,21 @@ class Recording {
   void append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward);
 
   // Called with each result of an operation that is recorded from here on, and with its inputs: for finding faults.
-  using Watch = std::function<void(const Tensor& result, std::initializer_list<Variable> inputs)>;
+  using Watch = std::function<void(const Tensor& result, std::span<const Variable> inputs)>;
   void watch(Watch watch) { watch_ = std::move(watch); }
-  void show(const Tensor& result, std::initializer_list<Variable> inputs) const {
+  void show(const Tensor& result, std::span<const Variable> inputs) const {
     if (watch_) watch_(result, inputs);
+  }
+
+  // To be called before anything is recorded: has backward() call complete(i) once for each of these leaves, as soon as
+  // nothing more is added to its gradient, so that it may be exchanged with other processes meanwhile. The order is a
+  // function of what was recorded: first the leaves that nothing used, in their own order, then by their first uses, the
+  // last one first. Views of a leaf count as the leaf.
+  using Complete = std::function<void(std::size_t leaf)>;
+  void watch_leaves(const std::vector<const Gradient*>& leaves, Complete complete);
+  // Of the operation that was appended last.
+  void note_uses(std::span<const Variable> inputs) {
+    if (!unused_.empty()) find_first_uses(inputs);
   }
 
   // Propagates d(seed * root) to every leaf and empties the tape. Root must have one element.
@@ -117,15 +133,23 @@ class Recording {
     const char* name;  // of the section that recorded it; null without a profile
     Backward backward;
   };
+  struct FirstUse {
+    std::size_t entry, leaf;
+  };
   static void run(const Entry& entry, const Tensor& gradient);
+  void find_first_uses(std::span<const Variable> inputs);
+  void complete_unused();
   std::vector<Entry> entries_;
   Watch watch_;
+  Complete complete_;
+  std::map<const Gradient*, std::size_t> unused_;  // leaves that no operation has used yet
+  std::vector<FirstUse> first_uses_;               // in the order of the entries
 };
 
 // Wraps a result. When recording and any input wants a gradient, `backward` is called later with the result's gradient
 // and contributes to the gradients of the inputs that it captured; else it is dropped.
 template <class Function>
-Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&& backward) {
+Variable record(Tensor value, std::span<const Variable> inputs, Function&& backward) {
   Recording* recording = Recording::current();
   bool wanted = false;
   std::size_t input_bytes = 0;
@@ -136,9 +160,14 @@ Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&&
   if (Section* section = Section::current()) section->add_bytes(static_cast<double>(input_bytes + value.bytes()));
   if (recording == nullptr || !wanted) return Variable(std::move(value));
   recording->show(value, inputs);
-  auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.element());
+  auto gradient = std::make_shared<Gradient>(value.shape(), Gradient::Lifetime::step, value.dtype());
   recording->append(gradient, input_bytes, std::forward<Function>(backward));
+  recording->note_uses(inputs);
   return {std::move(value), std::move(gradient)};
+}
+template <class Function>
+Variable record(Tensor value, std::initializer_list<Variable> inputs, Function&& backward) {
+  return record(std::move(value), std::span(inputs.begin(), inputs.size()), std::forward<Function>(backward));
 }
 
 // Applies a view of tensors (Tensor::narrowed and its like) to a variable, without an entry on the tape.

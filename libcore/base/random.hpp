@@ -22,9 +22,6 @@ inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
   return counter;
 }
 
-// A hash: every bit of x reaches every bit of it (the finaliser of SplitMix64).
-std::uint64_t mixed(std::uint64_t x);
-
 // A 64-bit name for a place that draws random numbers ("init/decoder/3/…", "dropout"), by FNV-1a and a mixer.
 std::uint64_t random_site(std::string_view name);
 

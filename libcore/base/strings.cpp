@@ -58,6 +58,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return best;
 }
 
+std::string not_one_of(std::string_view word, const std::vector<std::string>& list) {
+  const std::string near = nearest(word, list);
+  return "'" + std::string(word) + "' is not one of " + join(list) + (near.empty() ? "" : "; did you mean '" + near + "'?");
+}
+
 std::string grouped(long long number) {
   std::string digits = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;

@@ -17,6 +17,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 // differ). For "did you mean" in error messages.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+// "'adamx' is not one of adamw, adam; did you mean 'adamw'?", the one message for what no list has.
+std::string not_one_of(std::string_view word, const std::vector<std::string>& list);
+
 // Counts with thin grouping: 124,439,808.
 std::string grouped(long long number);
 

@@ -16,6 +16,7 @@
 // Names are snake_case, as files and JSON have them; options write them with dashes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -42,7 +43,7 @@ struct Field {
   std::vector<std::string> needed;  // fields of the same options, any of which it needs to mean anything; see needs()
   bool filled = false;              // an empty text is refused
   std::string bare;                 // what the option means without a value, which must then be attached: --name=VALUE
-  std::vector<std::string> texts;   // that a text can be, for help and completion; whoever uses it refuses others
+  std::vector<std::string> texts;   // that a text can be; others are refused
   bool completes = false;           // what else is set is completed from elsewhere, so that nothing is missing
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
@@ -98,6 +99,12 @@ struct Field {
 
   bool allows(double value) const {
     return !std::isnan(value) && (above_minimum ? value > minimum : value >= minimum) && value <= maximum;
+  }
+
+  // Throws UsageError, which lists the texts, for one that is none of them.
+  void check_text(const std::string& text) const {
+    const bool known = texts.empty() || std::find(texts.begin(), texts.end(), text) != texts.end();
+    check<UsageError>(known, not_one_of(text, texts));
   }
 
   // "at least 1", "more than 0", "from 0 to 1", "more than 0 and at most 1"; empty when everything is allowed.
@@ -168,15 +175,22 @@ E from_text(std::string_view text) {
   for (const auto& entry : Names<E>::list) {
     if (entry.second == text) return entry.first;
   }
-  const std::string near = nearest(text, names_of<E>());
-  throw UsageError(concatenate("'", text, "' is not one of ", join(names_of<E>()),
-                               near.empty() ? "" : "; did you mean '" + near + "'?"));
+  throw UsageError(not_one_of(text, names_of<E>()));
 }
 
 namespace detail {
 
 struct RangeChecker {
   std::string context;
+
+  void check_text(const Field& field, const std::string& text) const {
+    try {
+      field.check_text(text);
+    } catch (const UsageError& error) {
+      throw UsageError(context + field.name + ": " + error.what());
+    }
+  }
+
   template <class T>
   void operator()(const Field& field, const T& value) {
     if constexpr (Visitable<T>) {
@@ -184,13 +198,15 @@ struct RangeChecker {
     } else if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
       check<UsageError>(field.allows(static_cast<double>(value)), context, field.name, " = ", value, " must be ",
                         field.range_text().empty() ? "a number" : field.range_text());
+    } else if constexpr (std::same_as<T, std::string>) {
+      if (!value.empty()) check_text(field, value);  // "" is a text that was not given
     }
   }
 };
 
 }  // namespace detail
 
-// Throws UsageError for the first field outside its range. Context ("model.h5: ") goes before the message.
+// Throws UsageError for the first field outside its range or its list. Context ("model.h5: ") goes before the message.
 template <Visitable T>
 void check_ranges(const T& object, std::string context = "") {
   detail::RangeChecker checker{std::move(context)};

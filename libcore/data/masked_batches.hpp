@@ -40,7 +40,7 @@ class MaskedWindows {
   MaskedWindows(const TokenSource& source, MaskVocabulary vocabulary, const MaskedText& options);
 
   Index windows_per_epoch() const { return order_->samples_per_epoch(); }
-  Index tokens_a_window() const { return body_; }  // of the stream
+  Index tokens_per_window() const { return body_; }  // of the stream
   // Samples [first, first + count).
   MaskedBatch batch(Index first, Index count) const;
   // Where the window of a sample begins.

@@ -37,7 +37,7 @@ struct MaskingOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("masking", "choose the pieces to predict anew in every epoch, or once"), self.masking);
     visitor(
-        Field("mask_probability", "share of the pieces to predict; 80 % of them are masked, 10 % replaced, 10 % left")
+        Field("mask_probability", "fraction of the pieces to predict; 80 % of them are masked, 10 % replaced, 10 % left")
             .above(0, 1)
             .takes("P"),
         self.mask_probability);

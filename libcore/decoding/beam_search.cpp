@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "heddle/decoding/logits.hpp"
 #include "heddle/tensor/exponentials.hpp"
 
 namespace heddle::decoding {
@@ -20,7 +21,7 @@ bool before(const Logit& a, const Logit& b) {
   return a.value != b.value ? a.value > b.value : a.id < b.id;
 }
 
-// The highest logits, in order. Most of the vocabulary is passed over in runs whose maximum is too low.
+// The highest logits, in order; all are finite. Most of the vocabulary is passed over in runs whose maximum is too low.
 std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
   constexpr Index run = 256;
   std::vector<Logit> heap;  // the lowest on top
@@ -44,7 +45,7 @@ std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
 
 class BeamSearch : public Search {
  public:
-  BeamSearch(Index vocab, const BeamOptions& options) : vocab_(vocab), options_(options), going_on_(1) {}
+  BeamSearch(Index vocab, const BeamOptions& options) : vocab_(vocab), options_(options), alive_(1) {}
 
   // One more than go on, since one of them may be the end.
   std::vector<Choice> candidates(Index, const Real* logits) const override {
@@ -72,7 +73,7 @@ class BeamSearch : public Search {
       }
       if (!is_best && static_cast<Index>(next.size()) == options_.width) break;
     }
-    going_on_ = std::move(next);
+    alive_ = std::move(next);
     if (is_over()) steps.clear();
     return steps;
   }
@@ -94,7 +95,7 @@ class BeamSearch : public Search {
     std::vector<Candidate> all;
     for (std::size_t h = 0; h < candidates.size(); ++h) {
       for (const Choice& choice : candidates[h]) {
-        all.push_back({static_cast<Index>(h), choice, going_on_[h].log_likelihood + choice.log_probability});
+        all.push_back({static_cast<Index>(h), choice, alive_[h].log_likelihood + choice.log_probability});
       }
     }
     std::stable_sort(all.begin(), all.end(),
@@ -103,7 +104,7 @@ class BeamSearch : public Search {
   }
 
   Text extended(const Candidate& candidate) const {
-    Text text = going_on_[static_cast<std::size_t>(candidate.hypothesis)];
+    Text text = alive_[static_cast<std::size_t>(candidate.hypothesis)];
     text.tokens.push_back(candidate.choice);
     text.log_likelihood = candidate.log_likelihood;
     return text;
@@ -114,41 +115,45 @@ class BeamSearch : public Search {
            (options_.ends_with && options_.ends_with(text.tokens));
   }
 
-  double score(double log_likelihood) const {
-    return log_likelihood / std::pow((5 + static_cast<double>(length_)) / 6, options_.length_penalty);
+  double score(double log_likelihood, Index length) const {
+    return log_likelihood / std::pow((5 + static_cast<double>(length)) / 6, options_.length_penalty);
   }
 
   // Keeps as many as the beam is wide.
   void add_found(Text text) {
     if (text.tokens.back().id == options_.end) text.tokens.pop_back();
-    const FoundText found{std::move(text.tokens), score(text.log_likelihood)};
+    const FoundText found{std::move(text.tokens), score(text.log_likelihood, length_)};
     const auto place = std::upper_bound(found_.begin(), found_.end(), found,
                                         [](const FoundText& a, const FoundText& b) { return a.score > b.score; });
     found_.insert(place, found);
     if (static_cast<Index>(found_.size()) > options_.width) found_.pop_back();
   }
 
+  // No text that continues scores more than its likelihood now at the greatest length, since tokens only make it less
+  // likely. Greedy decoding does not look beyond the first end, whatever a longer text would score.
   bool is_over() const {
-    return going_on_.empty() || (static_cast<Index>(found_.size()) == options_.width &&
-                                 found_.back().score >= score(going_on_.front().log_likelihood));
+    if (alive_.empty()) return true;
+    if (static_cast<Index>(found_.size()) < options_.width) return false;
+    return options_.width == 1 ||
+           found_.back().score >= score(alive_.front().log_likelihood, options_.max_tokens);
   }
 
   const Index vocab_;
   const BeamOptions& options_;
-  std::vector<Text> going_on_;    // best first
+  std::vector<Text> alive_;    // best first
   std::vector<FoundText> found_;  // best first
   Index length_ = 0;              // of the texts that go on
 };
 
 }  // namespace
 
-std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
+std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
                                                 const BeamOptions& options) {
   check<UsageError>(options.width >= 1 && options.length_penalty >= 0 && options.max_tokens >= 1, "a beam of ",
                     options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
                     " tokens: none can be less than 1, 0 and 1");
-  const Index vocab = options.vocab_size.value_or(model.config().vocab_size);
+  const Index vocab = options.vocab_size.value_or(model.vocab_size());
   std::vector<std::unique_ptr<Search>> searches;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     searches.push_back(std::make_unique<BeamSearch>(vocab, options));

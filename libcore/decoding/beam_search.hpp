@@ -20,7 +20,7 @@ struct BeamOptions {
   // Whether a text that has come so far ends there; empty: never.
   std::function<bool(const std::vector<Choice>& tokens)> ends_with{};
   std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
-  Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
 };
 
 struct FoundText {
@@ -31,13 +31,17 @@ struct FoundText {
 // The best texts that the search finds for each prompt, best first: `width` of them, or all there are.
 //
 // Each step keeps the `width` most probable texts that go on. A text is found when its end is among the `width` most
-// probable next steps, or when it has max_tokens. The search is over when as many are found and none that goes on would
-// be better than the worst of them if it ended now. With width 1 that is greedy decoding. Among equals, texts of better
+// probable next steps, or when it has max_tokens. The search is over when `width` are found and no text that continues
+// can become better than the worst of them: log p(text so far) / ((5 + max_tokens) / 6)^length_penalty bounds what it
+// can score, since log p only falls and lengths are at most max_tokens. So stopping changes nothing in what is found.
+// With width 1 the search is greedy decoding: it is over with the first end, which the bound alone would not say, for
+// with a penalty a longer text may score more than the one that greedy decoding finds. Among equals, texts of better
 // ones, and lower tokens, come first.
 //
-// Probabilities are among the tokens that may come. The text and its bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from
-// first_prompt. Throws as run_searches().  Cost: that of width sequences a prompt.
-std::vector<std::vector<FoundText>> beam_search(const models::Decoder& model,
+// Probabilities are among the tokens that may come. The text and its bits do not depend on the other prompts, as far as
+// RowKernels allow. Prompts count from first_prompt. Throws as run_searches(), and NumericError where a logit is not
+// finite.  Cost: that of width sequences a prompt.
+std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
                                                 const BeamOptions& options);
 

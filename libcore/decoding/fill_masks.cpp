@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "heddle/decoding/length_batches.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -17,9 +18,7 @@ namespace {
 constexpr std::size_t rows_at_once = 256;
 
 std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const FillOptions& options) {
-  const double maximum = *std::max_element(logits, logits + vocab);
-  double sum = 0;
-  for (Index i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(logits[i]) - maximum);
+  const double log_sum = log_sum_exp(logits, vocab);
   const Index candidates = options.vocab_size > 0 ? std::min(options.vocab_size, vocab) : vocab;
   std::vector<TokenId> ids(static_cast<std::size_t>(candidates));
   std::iota(ids.begin(), ids.end(), TokenId{0});
@@ -28,24 +27,24 @@ std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const Fill
                     [&](TokenId a, TokenId b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
   std::vector<LikelyToken> result;
   for (auto id = ids.begin(); id != wanted; ++id) {
-    result.push_back({*id, std::exp(static_cast<double>(logits[*id]) - maximum) / sum});
+    result.push_back({*id, std::exp(static_cast<double>(logits[*id]) - log_sum)});
   }
   return result;
 }
 
 // One entry a row of the batch that is to be filled.
-std::vector<std::vector<LikelyToken>> fill_batch(const models::Encoder& model, models::TaskExamples batch,
+std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& model, models::TaskExamples batch,
                                                  const FillOptions& options) {
   const models::Sequences sequences = models::sequences_of(batch);
   const std::vector<Index> rows = models::positions_of(batch, sequences.ids.shape[1]);
   const Variable hidden = model.hidden(sequences);
-  const Index vocab = model.config().vocab_size;
+  const Index vocab = model.vocab_size();
   std::vector<std::vector<LikelyToken>> result(rows.size());
   for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_once) {
     const std::size_t end = std::min(rows.size(), begin + rows_at_once);
     const std::vector<Index> part(rows.begin() + static_cast<std::ptrdiff_t>(begin),
                                   rows.begin() + static_cast<std::ptrdiff_t>(end));
-    const Tensor logits = model.head()(ops::gather_rows(hidden, part)).value();
+    const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, part)).value();
     parallel_for(static_cast<Index>(part.size()), [&](Index row) {
       result[begin + static_cast<std::size_t>(row)] = most_likely(logits.data() + row * vocab, vocab, options);
     });
@@ -55,7 +54,7 @@ std::vector<std::vector<LikelyToken>> fill_batch(const models::Encoder& model, m
 
 }  // namespace
 
-std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::Encoder& model,
+std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,
                                                               const FillOptions& options) {
   std::vector<std::vector<std::vector<LikelyToken>>> filled(sequences.size());

@@ -1,4 +1,4 @@
-// What may stand in the place of masked tokens: p(x_i | the other tokens), for which an encoder was pre-trained.
+// What may stand in the place of masked tokens: p(x_i | the other tokens).
 // Source: Devlin et al. 2019, "BERT", section 3.1 (SPEC 4.3).
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/data/task_examples.hpp"
-#include "heddle/models/encoder.hpp"
+#include "heddle/models/roles.hpp"
 
 namespace heddle::decoding {
 
@@ -23,8 +23,9 @@ struct FillOptions {
 
 // For each sequence and each of its `positions` the most probable tokens, the most probable first and of equal ones
 // that with the lower id: [sequences][positions][top]. Every position is filled by itself, while masks elsewhere in the
-// sequence stay masks. What a sequence gives does not depend on the others.
-std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::Encoder& model,
+// sequence stay masks. What a sequence gives does not depend on the others. Throws NumericError where a logit is not
+// finite.
+std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,
                                                               const FillOptions& options);
 

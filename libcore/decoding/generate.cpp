@@ -12,13 +12,13 @@ class SampleSearch : public Search {
   SampleSearch(Index prompt, const std::vector<TokenId>& tokens, Index vocab, const GenerateOptions& options,
                const TokenSink& sink)
       : prompt_(prompt), vocab_(vocab), options_(options), sink_(sink) {
-    for (Index sample = 0; sample < options.samples; ++sample) going_on_.push_back({sample, 0, tokens});
+    for (Index sample = 0; sample < options.samples; ++sample) alive_.push_back({sample, 0, tokens});
   }
 
   // A token for each sample that stands there: for all of them at first.
   std::vector<Choice> candidates(Index hypothesis, const Real* logits) const override {
     std::vector<Choice> choices;
-    for (const Sample& s : going_on_) {
+    for (const Sample& s : alive_) {
       if (s.hypothesis == hypothesis) choices.push_back(choose(s, logits));
     }
     return choices;
@@ -26,10 +26,10 @@ class SampleSearch : public Search {
 
   std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) override {
     std::vector<Step> steps;
-    std::vector<Sample> going_on;
+    std::vector<Sample> alive;
     std::vector<std::size_t> used(candidates.size(), 0);
     ++produced_;
-    for (Sample& s : going_on_) {
+    for (Sample& s : alive_) {
       const auto at = static_cast<std::size_t>(s.hypothesis);
       const Choice& choice = candidates[at][used[at]++];
       if (options_.end && choice.id == *options_.end) continue;
@@ -37,9 +37,9 @@ class SampleSearch : public Search {
       if (!wanted || produced_ >= options_.max_tokens) continue;
       s.text.push_back(choice.id);
       steps.push_back({std::exchange(s.hypothesis, static_cast<Index>(steps.size())), choice.id});
-      going_on.push_back(std::move(s));
+      alive.push_back(std::move(s));
     }
-    going_on_ = std::move(going_on);
+    alive_ = std::move(alive);
     return steps;
   }
 
@@ -59,16 +59,16 @@ class SampleSearch : public Search {
   const Index prompt_, vocab_;
   const GenerateOptions& options_;
   const TokenSink& sink_;
-  std::vector<Sample> going_on_;
+  std::vector<Sample> alive_;
   Index produced_ = 0;
 };
 
 }  // namespace
 
-void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
+void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink) {
   if (options.max_tokens == 0) return;
-  const Index vocab = options.vocab_size.value_or(model.config().vocab_size);
+  const Index vocab = options.vocab_size.value_or(model.vocab_size());
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
     const Index number = first_prompt + static_cast<Index>(searches.size());

@@ -16,7 +16,7 @@ struct GenerateOptions {
   std::optional<TokenId> end{};  // stops a sequence; not delivered
   std::uint64_t seed = 0;
   std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
-  Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
 };
 
 // Told of each new token of each sequence, in order within a sequence; false ends that sequence (after this token).
@@ -27,7 +27,7 @@ using TokenSink = std::function<bool(Index sequence, const Choice& token)>;
 // prompt, its number among the samples, the prompt) alone, not on its neighbours. Probabilities are among the tokens
 // that may come. Prompts count from first_prompt.
 // Throws as run_searches().
-void generate(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
+void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink);
 
 }  // namespace heddle::decoding

@@ -1,12 +1,11 @@
 #include "heddle/decoding/predict.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 
-#include "heddle/data/text_features.hpp"
 #include "heddle/decoding/length_batches.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/decoding/softmax.hpp"
 #include "heddle/models/task_batch.hpp"
 
@@ -18,20 +17,15 @@ using models::Task;
 using models::TaskExamples;
 
 std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
+  check_finite(t.data() + first, count);
   return {t.data() + first, t.data() + first + count};
-}
-
-void add_evidence(const heads::NaiveBayes& naive_bayes, const data::FramedSequence& sequence,
-                  std::vector<Real>& logits) {
-  const std::vector<Real> evidence = naive_bayes(data::text_features(sequence, naive_bayes.rows()));
-  std::transform(logits.begin(), logits.end(), evidence.begin(), logits.begin(), std::plus<>());
 }
 
 void predict_batch(const models::TaskModel& model, TaskExamples examples, std::span<TaskOutput* const> outputs) {
   const models::Sequences sequences = models::sequences_of(examples);
   const Index time = sequences.ids.shape[1];
   if (model.task().task == Task::span) {
-    const heads::Span::Scores scores = model.of_spans(sequences);
+    const heads::Span::Scores scores = model.span_scores(sequences);
     for (std::size_t b = 0; b < outputs.size(); ++b) {
       const auto length = static_cast<Index>(examples[b]->sequence.ids.size());
       outputs[b]->start = values_of(scores.start.value(), static_cast<Index>(b) * time, length);
@@ -42,13 +36,12 @@ void predict_batch(const models::TaskModel& model, TaskExamples examples, std::s
   const bool words = model.task().task == Task::label;
   const std::vector<Index> positions = words ? models::positions_of(examples, time) : std::vector<Index>();
   if (words && positions.empty()) return;
-  const Tensor logits = (words ? model.of_positions(sequences, positions) : model.of_sequences(sequences)).value();
+  const Tensor logits = (words ? model.token_logits(sequences, positions) : model.sequence_logits(sequences)).value();
   const Index classes = logits.shape()[-1];
   Index row = 0;
   for (std::size_t b = 0; b < outputs.size(); ++b) {
     const Index rows = words ? static_cast<Index>(examples[b]->positions.size()) : 1;
     outputs[b]->logits = values_of(logits, row * classes, rows * classes);
-    if (model.naive_bayes()) add_evidence(*model.naive_bayes(), examples[b]->sequence, outputs[b]->logits);
     row += rows;
   }
 }
@@ -106,7 +99,7 @@ std::vector<double> numbers(const models::TaskConfig& task, std::span<const data
     sums[static_cast<std::size_t>(examples[i].source)] += static_cast<double>(outputs[i].logits.at(0));
     counts[static_cast<std::size_t>(examples[i].source)] += 1;
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = task.mean + task.deviation * sums[i] / counts[i];
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = task.mean + task.stddev * sums[i] / counts[i];
   return sums;
 }
 

@@ -25,6 +25,7 @@ struct PredictOptions {
 };
 
 // One output a sequence, in order. Sequences of like length share a batch. When stopped, the outputs mean nothing.
+// Throws NumericError where an output is not finite.
 std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
                                 const PredictOptions& options = {});
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "heddle/base/error.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/tensor/exponentials.hpp"
 
 namespace heddle::decoding {
@@ -64,18 +64,6 @@ std::vector<Real> penalised(const Real* logits, Index vocab, std::span<const Tok
 }
 
 }  // namespace
-
-double log_sum_exp(const Real* logits, Index vocab, Real maximum) {
-  check<NumericError>(std::isfinite(maximum), "the model's logits are not finite: its weights are damaged or diverged");
-  constexpr Index run = 1024;  // short enough for a sum of Reals
-  double sum = 0;
-  for (Index i = 0; i < vocab; i += run) sum += sum_of_exponentials(logits + i, maximum, std::min(run, vocab - i));
-  return maximum + std::log(sum);
-}
-
-double log_sum_exp(const Real* logits, Index vocab) {
-  return log_sum_exp(logits, vocab, maximum_of(logits, vocab));
-}
 
 Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, std::span<const TokenId> text,
               const RandomStream& stream, std::uint64_t index) {

@@ -41,14 +41,10 @@ struct Choice {
   double log_probability;  // under the model itself (temperature 1, all tokens, no penalty), nats
 };
 
-// log sum_i e^(logits_i); the first with the maximum of the logits. Throws NumericError where the logits are not
-// finite.
-double log_sum_exp(const Real* logits, Index vocab, Real maximum);
-double log_sum_exp(const Real* logits, Index vocab);
-
 // Draws from softmax(logits / temperature), cut to the top_k most probable tokens and, of these, to the smallest set
 // whose probability reaches top_p and to those that reach min_p of the highest probability; all after the penalty for
-// what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id. Throws NumericError.
+// what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id. Throws
+// NumericError where any logit is not finite.
 Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, std::span<const TokenId> text,
               const RandomStream& stream, std::uint64_t index);
 

@@ -1,9 +1,10 @@
 #include "heddle/decoding/score.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "heddle/decoding/length_batches.hpp"
-#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/decoding/logits.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/matmul.hpp"
 
@@ -17,36 +18,35 @@ using Batch = std::span<const std::size_t>;
 constexpr Index rows_at_once = 1024;
 
 // The log-probabilities of targets[i] behind the hidden state rows[i].
-std::vector<double> log_probabilities(const models::Decoder& model, const Variable& hidden,
-                                      const std::vector<Index>& rows, const Tokens& targets) {
+std::vector<double> target_scores(const models::TokenLoss& model, const Variable& hidden,
+                                  const std::vector<Index>& rows, const Tokens& targets) {
   std::vector<double> all;
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end = begin + std::min<Index>(rows_at_once, rows.end() - begin);
     const Tokens some(targets.begin() + (begin - rows.begin()), targets.begin() + (end - rows.begin()));
-    const Variable logits = model.logits(ops::gather_rows(hidden, {begin, end}));
-    for (const double nats : ops::negative_log_likelihoods(logits.value(), some)) all.push_back(-nats);
+    const Variable logits = model.next_token_head()(ops::gather_rows(hidden, {begin, end}));
+    std::ranges::copy(log_probabilities(logits.value(), some), std::back_inserter(all));
     begin = end;
   }
   return all;
 }
 
-void score(const models::Decoder& model, std::span<const GivenTokens> texts, Batch batch,
+void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, Batch batch,
            std::vector<std::vector<double>>& scores) {
-  std::vector<Index> lengths, rows;
-  for (const std::size_t number : batch) lengths.push_back(static_cast<Index>(texts[number].ids.size()));
-  // Two at least, since single queries are mixed in another way, and neighbours must not decide that.
-  const Index time = std::max(std::min<Index>(2, model.config().context), *std::ranges::max_element(lengths));
-  TokenIds ids(Shape{static_cast<Index>(batch.size()), time});
+  std::vector<models::TokenList> lists;
+  for (const std::size_t number : batch) lists.emplace_back(texts[number].ids);
+  // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.
+  const models::Sequences sequences = models::padded(lists, std::min<Index>(2, model.position_limit()));
+  std::vector<Index> rows;
   Tokens targets;
   for (std::size_t b = 0; b < batch.size(); ++b) {
     const auto& [text, from] = texts[batch[b]];
-    const Index begin = static_cast<Index>(b) * time;
-    std::copy(text.begin(), text.end(), ids.ids.begin() + begin);
-    for (Index t = from; t < lengths[b]; ++t) rows.push_back(begin + t - 1);
+    const Index begin = static_cast<Index>(b) * sequences.ids.shape[1];
+    for (Index t = from; t < sequences.lengths[b]; ++t) rows.push_back(begin + t - 1);
     targets.insert(targets.end(), text.begin() + from, text.end());
   }
   const RowKernelsScope kernels(RowKernels::many);
-  const auto all = log_probabilities(model, model.hidden({std::move(ids), std::move(lengths)}), rows, targets);
+  const auto all = target_scores(model, model.hidden(sequences), rows, targets);
   auto next = all.begin();
   for (const std::size_t number : batch) {
     const auto count = static_cast<Index>(texts[number].ids.size()) - texts[number].from;
@@ -57,7 +57,7 @@ void score(const models::Decoder& model, std::span<const GivenTokens> texts, Bat
 
 }  // namespace
 
-std::vector<std::vector<double>> token_log_probabilities(const models::Decoder& model,
+std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {
   std::vector<Index> lengths;
   for (const auto& [ids, from] : texts) {

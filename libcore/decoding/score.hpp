@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "heddle/models/decoder.hpp"
+#include "heddle/models/roles.hpp"
 
 namespace heddle::decoding {
 
@@ -18,8 +18,9 @@ struct GivenTokens {
 
 // log p(ids[t] | ids[0 … t)) for each t from `from` on, nats. What is said of a text does not depend on the others, to
 // the bit as far as RowKernels allow. Batches have at most batch_tokens tokens with their padding, or one text.
-// Throws DataError for texts that do not fit the context, ShapeError for a text of which nothing is given.
-std::vector<std::vector<double>> token_log_probabilities(const models::Decoder& model,
+// Throws DataError for texts that do not fit the context, ShapeError for a text of which nothing is given, NumericError where
+// a logit is not finite.
+std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens = 4096);
 
 }  // namespace heddle::decoding

@@ -26,9 +26,9 @@ struct Line {
 class Round {
  public:
   // Reads the texts, cut to their last half where they do not fit the context.
-  Round(const models::Decoder& model, std::vector<Line> lines, const SearchLimits& limits)
+  Round(const models::Generator& model, std::vector<Line> lines, const SearchLimits& limits)
       : model_(model), lines_(std::move(lines)) {
-    const Index context = model.config().context;
+    const Index context = model.position_limit();
     Index rows = 0, longest = 0;
     for (Line& line : lines_) {
       rows += line.count();
@@ -49,17 +49,12 @@ class Round {
  private:
   // Two columns at least, since the model reads single tokens in another way, and neighbours must not decide that.
   Tensor read_all() {
-    Index time = std::min<Index>(2, model_.config().context);
-    for (const Line& line : lines_) time = std::max(time, line.length());
-    TokenIds ids(Shape{state_->batch(), time});
-    std::vector<Index> added;
+    std::vector<models::TokenList> texts;
     for (const Line& line : lines_) {
-      for (const auto& [text] : line.hypotheses) {
-        std::copy(text.begin(), text.end(), ids.ids.begin() + static_cast<Index>(added.size()) * time);
-        added.push_back(line.length());
-      }
+      for (const auto& [text] : line.hypotheses) texts.emplace_back(text);
     }
-    return model_.step(ids, added, *state_);
+    const models::Sequences batch = models::padded(texts, std::min<Index>(2, model_.position_limit()));
+    return model_.step(batch.ids, batch.lengths, *state_);
   }
 
   Tensor read_last() {
@@ -87,7 +82,7 @@ class Round {
 
   void advance(const Tensor& logits) {
     const auto all = candidates(logits);
-    std::vector<Line> going_on;
+    std::vector<Line> alive;
     std::vector<Index> rows;
     Index begin = 0;
     for (Line& line : lines_) {
@@ -98,15 +93,15 @@ class Round {
         next.hypotheses.push_back(line.hypotheses[static_cast<std::size_t>(hypothesis)]);
         next.hypotheses.back().text.push_back(token);
       }
-      if (!steps.empty() && next.length() > model_.config().context) {
+      if (!steps.empty() && next.length() > model_.position_limit()) {
         full_.push_back(std::move(next));
       } else if (!steps.empty()) {
         for (const auto& step : steps) rows.push_back(begin + step.hypothesis);
-        going_on.push_back(std::move(next));
+        alive.push_back(std::move(next));
       }
       begin += line.count();
     }
-    lines_ = std::move(going_on);
+    lines_ = std::move(alive);
     keep(rows);
   }
 
@@ -116,21 +111,21 @@ class Round {
     if (!rows.empty() && rows != all) state_->reorder(rows);
   }
 
-  const models::Decoder& model_;
+  const models::Generator& model_;
   std::vector<Line> lines_, full_;
   std::unique_ptr<models::GeneratorState> state_;
 };
 
 }  // namespace
 
-void run_searches(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
+void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
                   const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits) {
   std::vector<Line> lines;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const Index number = first + static_cast<Index>(i) + 1;
     check<DataError>(!prompts[i].empty(), "prompt ", number, " is empty");
-    check<DataError>(static_cast<Index>(prompts[i].size()) <= model.config().context, "prompt ", number, " has ",
-                     prompts[i].size(), " tokens, more than the context of ", model.config().context);
+    check<DataError>(static_cast<Index>(prompts[i].size()) <= model.position_limit(), "prompt ", number, " has ",
+                     prompts[i].size(), " tokens, more than the context of ", model.position_limit());
     lines.push_back({searches.at(i).get(), {{prompts[i]}}});
   }
   while (!lines.empty()) lines = Round(model, std::move(lines), limits).run();

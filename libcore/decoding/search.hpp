@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/decoding/sampling.hpp"
-#include "heddle/models/decoder.hpp"
+#include "heddle/models/roles.hpp"
 
 namespace heddle::decoding {
 
@@ -29,14 +29,14 @@ class Search {
 
 struct SearchLimits {
   Index max_tokens;               // no search goes on for more steps
-  Element cache = Element::real;  // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
 };
 
-// Runs one search for each prompt, all as one batch, until they are over. A hypothesis that fills the context goes on
-// from its last half: the model forgets what came before. What a search sees does not depend on the other searches, to
-// the bit as far as RowKernels allow.
+// Runs one search for each prompt, all as one batch, until they are over. Where the number of positions is limited, a
+// hypothesis that fills them continues from its last half: the model forgets what came before. What a search sees does
+// not depend on the other searches, to the bit as far as RowKernels allow.
 // Throws DataError for an empty prompt and for prompts longer than the context, "prompt N: ", counting from `first`.
-void run_searches(const models::Decoder& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
+void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
                   const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits);
 
 }  // namespace heddle::decoding

@@ -5,18 +5,18 @@
 
 namespace heddle::decoding {
 
-Index prompt_room(const models::Decoder& model, std::span<const Tokens> labels) {
+Index prompt_room(const models::TokenLoss& model, std::span<const Tokens> labels) {
   std::size_t longest = 0;
   for (const Tokens& label : labels) {
     check<DataError>(!label.empty(), "a label without a token cannot be scored");
     longest = std::max(longest, label.size());
   }
-  const Index room = model.config().context - static_cast<Index>(longest);
-  check<DataError>(room > 0, "a label of ", longest, " tokens does not fit the context of ", model.config().context);
+  const Index room = model.position_limit() - static_cast<Index>(longest);
+  check<DataError>(room > 0, "a label of ", longest, " tokens does not fit the context of ", model.position_limit());
   return room;
 }
 
-std::vector<std::vector<double>> label_log_likelihoods(const models::Decoder& model, std::span<const Tokens> prompts,
+std::vector<std::vector<double>> label_log_likelihoods(const models::TokenLoss& model, std::span<const Tokens> prompts,
                                                        std::span<const Tokens> labels, Index batch_tokens) {
   const auto room = static_cast<std::size_t>(prompt_room(model, labels));
   std::vector<GivenTokens> texts;

@@ -10,11 +10,11 @@ namespace heddle::decoding {
 
 // How many tokens a prompt may have, so that it fits the context together with the longest label: 1 at least. Throws
 // DataError for an empty label, and for one that does not fit.
-Index prompt_room(const models::Decoder& model, std::span<const Tokens> labels);
+Index prompt_room(const models::TokenLoss& model, std::span<const Tokens> labels);
 
 // sum over t of log p(label_t | prompt, label_<t), nats: [prompts][labels]. Throws DataError as above, and for a prompt
 // that is empty or does not fit.
-std::vector<std::vector<double>> label_log_likelihoods(const models::Decoder& model, std::span<const Tokens> prompts,
+std::vector<std::vector<double>> label_log_likelihoods(const models::TokenLoss& model, std::span<const Tokens> prompts,
                                                        std::span<const Tokens> labels, Index batch_tokens = 4096);
 
 }  // namespace heddle::decoding

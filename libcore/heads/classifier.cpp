@@ -3,14 +3,19 @@
 namespace heddle::heads {
 
 namespace {
-constexpr double deviation = 0.02;
+constexpr double stddev = 0.02;
 }
 
 Classifier::Classifier(const Scope& scope, Index width, Index classes)
-    : dense_(scope, width, classes, nn::Bias::yes, deviation), dropout_site_(random_site(scope.path() + "/dropout")) {}
+    : dense_(scope, width, classes, nn::Bias::yes, stddev), dropout_site_(random_site(scope.path() + "/dropout")) {}
 
 Variable Classifier::operator()(const Variable& hidden, const Pass& pass) const {
-  return dense_(pass.drop(hidden, dropout_site_), {.output = Element::real});
+  return dense_(pass.drop(hidden, dropout_site_), {.output = DType::real});
+}
+
+Variable Classifier::of_positions(const Variable& hidden, const std::vector<Index>& positions, Index time,
+                                  const Pass& pass) const {
+  return dense_(pass.drop_rows(hidden, dropout_site_, positions, time), {.output = DType::real});
 }
 
 Span::Span(const Scope& scope, Index width) : start_(scope / "start", width, 1), end_(scope / "end", width, 1) {}

@@ -9,8 +9,10 @@ namespace heddle::heads {
 class Classifier {
  public:
   Classifier(const Scope& scope, Index width, Index classes);
-  // hidden [rows, width] -> [rows, classes], Real
+  // hidden [batch, width] or [batch, time, width] -> [.., classes], Real
   Variable operator()(const Variable& hidden, const Pass& pass) const;
+  // The same for rows [count, width] that are positions of a batch, counted through it: sequence * time + position.
+  Variable of_positions(const Variable& hidden, const std::vector<Index>& positions, Index time, const Pass& pass) const;
 
  private:
   nn::Linear dense_;

@@ -5,7 +5,7 @@
 namespace heddle::heads {
 
 Variable LanguageModel::operator()(const Variable& hidden) const {
-  return ops::linear(hidden, weight_, {}, {.output = Element::real});
+  return ops::linear(hidden, weight_, {}, {.output = DType::real});
 }
 
 Variable LanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,

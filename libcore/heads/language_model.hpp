@@ -11,8 +11,8 @@ namespace heddle::heads {
 class LanguageModel : public TokenHead {
  public:
   explicit LanguageModel(const nn::Embedding& tied) : weight_(tied.weight()) {}
-  LanguageModel(const Scope& scope, Index vocab, Index width, double deviation)
-      : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(deviation), Decay::yes)) {}
+  LanguageModel(const Scope& scope, Index vocab, Index width, double stddev)
+      : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(stddev), Decay::yes)) {}
 
   Variable operator()(const Variable& hidden) const override;
   // Without keeping all logits.

@@ -4,7 +4,7 @@ namespace heddle::heads {
 
 MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, Variable weight)
     : activation_(options.activation),
-      dense_(scope / "dense", options.width, options.width, options.bias, options.deviation),
+      dense_(scope / "dense", options.width, options.width, options.bias, options.stddev),
       norm_(scope / "norm", options.width, options.norm),
       weight_(std::move(weight)) {
   if (options.bias == nn::Bias::yes) bias_ = scope.parameter("bias", {options.vocab}, Initializer::zeros(), Decay::no);
@@ -17,11 +17,11 @@ MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguag
 MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options)
     : MaskedLanguageModel(scope, options,
                           scope.parameter("weight", {options.vocab, options.width},
-                                          Initializer::normal(options.embedding_deviation), Decay::yes)) {}
+                                          Initializer::normal(options.embedding_stddev), Decay::yes)) {}
 
 Variable MaskedLanguageModel::operator()(const Variable& hidden) const {
-  const Variable dense = dense_(hidden, {.activation = activation_, .output = Element::real});
-  return ops::linear(norm_(dense, nn::Norm::Result::activation), weight_, bias_, {.output = Element::real});
+  const Variable dense = dense_(hidden, {.activation = activation_, .output = DType::real});
+  return ops::linear(norm_(dense, nn::Norm::Result::activation), weight_, bias_, {.output = DType::real});
 }
 
 Variable MaskedLanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,

@@ -12,7 +12,7 @@ struct MaskedLanguageModelOptions {
   Activation activation = Activation::gelu;
   nn::NormOptions norm{};
   nn::Bias bias = nn::Bias::yes;
-  double deviation = 0.02, embedding_deviation = 0.02;
+  double stddev = 0.02, embedding_stddev = 0.02;
 };
 
 // logits = norm(f(h W^T + b)) E^T + c with the embedding's own matrix (tied), or with a matrix of its own.

@@ -31,7 +31,7 @@ struct AnswerScores {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("questions", "how many were asked"), self.questions);
-    visitor(Field("exact_match", "share of answers that are a gold answer"), self.exact_match);
+    visitor(Field("exact_match", "fraction of answers that are a gold answer"), self.exact_match);
     visitor(Field("token_f1", "mean F1 of the words of answer and gold answer"), self.token_f1);
   }
 };

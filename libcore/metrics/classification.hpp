@@ -60,7 +60,7 @@ struct ClassificationReport {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("examples", "how many were to be predicted"), self.examples);
     visitor(Field("unanswered", "for how many of them there was no prediction"), self.unanswered);
-    visitor(Field("accuracy", "share of right labels"), self.accuracy);
+    visitor(Field("accuracy", "fraction of right labels"), self.accuracy);
     visitor(Field("macro_f1", "mean F1 of the classes"), self.macro_f1);
     visitor(Field("matthews", "Matthews correlation of gold and predicted labels"), self.matthews);
     visitor(Field("classes", "scores of each class"), self.classes);

@@ -17,8 +17,8 @@ struct Scores {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("precision", "share of the predicted ones that are right"), self.precision);
-    visitor(Field("recall", "share of the right ones that are predicted"), self.recall);
+    visitor(Field("precision", "fraction of the predicted ones that are right"), self.precision);
+    visitor(Field("recall", "fraction of the right ones that are predicted"), self.recall);
     visitor(Field("f1", "harmonic mean of precision and recall"), self.f1);
     visitor(Field("support", "how many right ones there are"), self.support);
   }

@@ -102,8 +102,8 @@ Association weat(std::span<const double> x, std::span<const double> y, const Par
   double squares = 0;
   for (const double value : all) squares += (value - mean) * (value - mean);
   Association result;
-  const double deviation = std::sqrt(squares / static_cast<double>(all.size() - 1));
-  if (deviation > 0) result.effect_size = (mean_of(x) - mean_of(y)) / deviation;
+  const double stddev = std::sqrt(squares / static_cast<double>(all.size() - 1));
+  if (stddev > 0) result.effect_size = (mean_of(x) - mean_of(y)) / stddev;
   const Index count = subsets(static_cast<Index>(all.size()), static_cast<Index>(x.size()), partitions.most);
   result.exact = count <= partitions.most;
   const Counter counter(all, x.size());

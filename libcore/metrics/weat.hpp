@@ -25,7 +25,7 @@ struct Association {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("effect_size", "difference of the means in deviations"), self.effect_size);
-    visitor(Field("p", "share of the partitions with a difference as large or larger"), self.p);
+    visitor(Field("p", "fraction of the partitions with a difference as large or larger"), self.p);
     visitor(Field("partitions", "how many were looked at"), self.partitions);
     visitor(Field("exact", "whether these are all"), self.exact);
   }

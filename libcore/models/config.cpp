@@ -1,108 +1,107 @@
 #include "heddle/models/config.hpp"
 
-#include "heddle/attention/attention.hpp"
+#include <algorithm>
+#include <map>
+
+#include "heddle/models/architecture.hpp"
+#include "heddle/models/stack.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle::models {
 
 namespace {
 
-ModelConfig gpt2(Index layers, Index width, Index heads) {
-  ModelConfig config;
-  config.layers = layers;
-  config.width = width;
-  config.heads = heads;
-  config.context = 1024;
-  config.vocab_size = 50257;
-  return config;
-}
+// Every field of an architecture as text that compares.
+class FieldTexts : public FieldVisitor {
+ public:
+  void operator()(const Field& field, bool& value) override { texts_[field.name] = value ? "true" : "false"; }
+  void operator()(const Field& field, Index& value) override { texts_[field.name] = concatenate(value); }
+  void operator()(const Field& field, double& value) override { texts_[field.name] = detail_of(value); }
+  void operator()(const Field& field, std::string& value) override { texts_[field.name] = value; }
+  static std::map<std::string, std::string> of(ModelConfig config) {
+    FieldTexts visitor;
+    config.visit_own(visitor);
+    return std::move(visitor.texts_);
+  }
 
-ModelConfig nano() {
-  ModelConfig config;
-  config.bias = false;
-  return config;
-}
-
-ModelConfig bert(Index layers, Index width, Index heads) {
-  ModelConfig config;
-  config.arch = Architecture::encoder;
-  config.layers = layers;
-  config.width = width;
-  config.heads = heads;
-  config.context = 512;
-  config.vocab_size = 30522;
-  config.activation = Activation::gelu;
-  config.norm_position = NormPosition::post;
-  config.norm_epsilon = 1e-12;
-  config.dropout = 0.1;
-  config.segments = 2;
-  config.embedding_norm = true;
-  config.pooler = true;
-  return config;
-}
-
-ModelConfig roberta() {
-  ModelConfig config = bert(12, 768, 12);
-  config.vocab_size = 50265;
-  config.norm_epsilon = 1e-5;
-  config.segments = 1;
-  config.position_offset = 2;
-  return config;
-}
+ private:
+  static std::string detail_of(double value) {
+    std::string bits(sizeof value, '\0');
+    std::copy_n(reinterpret_cast<const char*>(&value), sizeof value, bits.data());
+    return bits;
+  }
+  std::map<std::string, std::string> texts_;
+};
 
 }  // namespace
 
-void check_config(const ModelConfig& config, Naming naming) {
-  const auto name = [naming](const char* field) {
-    return naming == Naming::options ? "--" + Field(field, "").option() : std::string(field);
-  };
-  check_ranges(config);
-  check<UsageError>(config.width % config.heads == 0, name("width"), " = ", config.width, " is not divisible by ",
-                    name("heads"), " = ", config.heads);
-  check<UsageError>(config.position_offset == 0 || config.positions == PositionKind::learned, name("position_offset"),
-                    " is for learned positions only");
-  check<UsageError>(config.arch == Architecture::encoder || !(config.pooler || config.next_sentence), name("pooler"),
-                    " and ", name("next_sentence"), " are for encoders only");
-  check<UsageError>(!config.next_sentence || (config.pooler && config.segments >= 2), name("next_sentence"),
-                    " needs a pooler and at least 2 segments");
-  make_attention(config.attention, {config.heads, config.width / config.heads});
+HeadShape StackConfig::head_shape() const {
+  const Index key_width = head_width > 0 ? head_width : width / heads;
+  return {heads, key_width, kv_heads > 0 ? kv_heads : heads, key_width};
 }
 
-const std::vector<Preset>& presets() {
-  // Source: Radford et al. 2019, "Language models are unsupervised multitask learners", table 2; nano is the CPU recipe
-  // of the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases); Devlin et al. 2019, "BERT",
-  // section 3, and Liu et al. 2019, "RoBERTa", with the context, epsilons and positions of the models they published.
-  static const std::vector<Preset> list = {
-      {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
-      {"gpt2", "GPT-2 small, 124 M parameters", gpt2(12, 768, 12)},
-      {"gpt2-medium", "355 M parameters", gpt2(24, 1024, 16)},
-      {"gpt2-large", "774 M parameters", gpt2(36, 1280, 20)},
-      {"gpt2-xl", "1.56 G parameters", gpt2(48, 1600, 25)},
-      {"bert-base", "BERT, 109 M parameters without the head", bert(12, 768, 12)},
-      {"bert-large", "335 M parameters without the head", bert(24, 1024, 16)},
-      {"roberta-base", "RoBERTa, 125 M parameters without the head", roberta()},
-  };
-  return list;
+std::optional<Index> TransformerConfig::max_positions() const {
+  const Index window_length = sequence_length > 0 ? sequence_length : 64;
+  return context_of(positions, context > 0 ? std::optional(context) : std::nullopt, window_length);
 }
 
-std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (const Preset& entry : presets()) names.push_back(entry.name);
-  return names;
+void TransformerConfig::spell_out() {
+  const HeadShape shape = head_shape();
+  ffn_width = inner_width();
+  kv_heads = shape.kv_heads;
+  head_width = shape.key_width;
+  context = max_positions().value_or(0);
 }
 
-const ModelConfig& preset(const std::string& name) {
-  for (const Preset& entry : presets()) {
-    if (entry.name == name) return entry.config;
+double TransformerConfig::attention_flops_per_token(Index time, bool causal) const {
+  const auto length = static_cast<double>(time), reach = static_cast<double>(window);
+  double keys = causal ? (length + 1) / 2 : length;
+  if (window > 0) {
+    const double sides = causal ? 1 : 2, most = std::min(reach, length - 1);
+    keys = 1 + sides * (most - most * (most + 1) / (2 * length));
   }
-  const std::string near = nearest(name, preset_names());
-  throw UsageError(concatenate("preset '", name, "' is not one of ", join(preset_names()),
-                               near.empty() ? "" : "; did you mean '" + near + "'?"));
+  const HeadShape shape = head_shape();
+  const auto numbers = static_cast<double>(shape.heads * (shape.key_width + shape.value_width));
+  return 6.0 * static_cast<double>(layers) * numbers * keys;
 }
 
-double training_flops_per_token(const ModelConfig& config, Index parameters, Index time) {
-  const Index positions = config.positions == PositionKind::learned ? config.context * config.width : 0;
-  return 6.0 * static_cast<double>(parameters - positions) +
-         12.0 * static_cast<double>(config.layers * config.width * time);
+std::string named(const char* field, Naming naming) {
+  return naming == Naming::options ? "--" + Field(field, "").option() : std::string(field);
 }
+
+void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming) {
+  const auto name = [naming](const char* field) { return named(field, naming); };
+  check<UsageError>(config.head_width > 0 || config.width % config.heads == 0, name("width"), " = ", config.width,
+                    " is not divisible by ", name("heads"), " = ", config.heads);
+  const HeadShape shape = config.head_shape();
+  check<UsageError>(shape.heads % shape.kv_heads == 0, name("heads"), " = ", config.heads, " is not a multiple of ",
+                    name("kv_heads"), " = ", config.kv_heads);
+  const std::optional<Index> most = config.max_positions();
+  check<UsageError>(!most || config.sequence_length <= *most, name("sequence_length"), " = ", config.sequence_length,
+                    " is more than the ", most.value_or(0), " positions of ", name("context"));
+  // What the texts of attention and positions ask for is refused by the block that they would make.
+  const Simulation nothing_is_computed;
+  Parameters parameters(ParameterSource::unset());
+  const Scope scope(parameters, "");
+  const auto positions =
+      make_positions(config.positions, scope, {most, config.width, shape.heads, shape.key_width, embedding_stddev});
+  AttentionSupport all = needed;
+  all.window = config.window > 0;
+  const nn::SelfAttention attention(scope / "attention", scope,
+                                    {.variant = config.attention, .width = config.width, .shape = shape, .needed = all,
+                                     .positions = positions.get()});
+}
+
+ModelConfig::ModelConfig() : ModelConfig(architectures().front().defaults) {}
+
+ModelConfig ModelConfig::of(const std::string& arch) { return architecture(arch).defaults; }
+
+bool ModelConfig::operator==(const ModelConfig& other) const {
+  return arch() == other.arch() && FieldTexts::of(*this) == FieldTexts::of(other);
+}
+
+void ModelConfig::check(Naming naming) const { own_->check(naming); }
+
+Field arch_field() { return Field("arch", "architecture").one_of(architecture_names()).takes("NAME"); }
 
 }  // namespace heddle::models

@@ -1,112 +1,276 @@
 // The shape of a model, as files and command lines state it.
+//
+// An architecture's configuration is a struct of its own with a visit(), put together from the parts below. ModelConfig
+// holds one of them without knowing which, so that files and tools serve every architecture of architectures.def.
 #pragma once
 
+#include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "heddle/base/visit.hpp"
 #include "heddle/nn/block.hpp"
-#include "heddle/nn/position.hpp"
+#include "heddle/positions/positions.hpp"
 
 namespace heddle::models {
 
-enum class Architecture {
-  decoder,  // predicts each token from those before it
-  encoder,  // predicts masked tokens from all others
+// What every architecture has.
+struct CommonConfig {
+  Index vocab_size = 0;       // 0: the tokenizer's
+  Index sequence_length = 0;  // tokens of a training window; 0: the context, or 64 where there is none
+  double dropout = 0;
+
+  // The positions that the model can hold; none where nothing limits them.
+  virtual std::optional<Index> max_positions() const { return std::nullopt; }
+  // The same as a number; more than any sequence has where nothing limits them.
+  Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
+  virtual bool has_segments() const { return false; }
+  Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
+
+  CommonConfig() = default;
+  CommonConfig(const CommonConfig&) = default;
+  CommonConfig& operator=(const CommonConfig&) = default;
+  virtual ~CommonConfig() = default;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("vocab_size", "size of the vocabulary; 0 means the tokenizer's").range(0, 1000000000).takes("N"),
+            self.vocab_size);
+    visitor(Field("sequence_length", "tokens of a training window; 0 means the context, or 64 where there is none")
+                .range(0, 10000000)
+                .takes("N"),
+            self.sequence_length);
+    visitor(Field("dropout", "fraction of the embeddings and of each sublayer's output to drop in training")
+                .range(0, 0.99)
+                .takes("P"),
+            self.dropout);
+  }
 };
 
-struct ModelConfig {
-  Architecture arch = Architecture::decoder;
+// A stack of blocks.
+struct StackConfig {
   Index layers = 4;
   Index width = 128;
   Index heads = 4;
-  Index context = 64;
+  Index kv_heads = 0;    // 0: heads
+  Index head_width = 0;  // 0: width / heads
   Index ffn_width = 0;   // 0: 4 width
-  Index vocab_size = 0;  // 0: the tokenizer's
-  Activation activation = Activation::gelu_tanh;
-  NormKind norm = NormKind::layer;
-  NormPosition norm_position = NormPosition::pre;
+  std::string activation = "gelu-tanh";
+  bool gated = false;
+  std::string norm = "layer";
+  std::string block = "pre";
   double norm_epsilon = 1e-5;
-  PositionKind positions = PositionKind::learned;
+  std::string positions = "learned";
+  Index context = 0;  // 0: as many as a training window has where positions need a limit, else any number
   std::string attention = "dot";
   Index window = 0;
-  double dropout = 0;
   bool bias = true;
-  bool tie_embeddings = true;
-  Index segments = 0;
-  Index position_offset = 0;
-  bool embedding_norm = false;
-  bool pooler = false;
-  bool next_sentence = false;
+
+  HeadShape head_shape() const;
+  Index inner_width() const { return ffn_width > 0 ? ffn_width : 4 * width; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
+};
 
-  Index inner_width() const { return ffn_width > 0 ? ffn_width : 4 * width; }
+// What is embedded besides tokens and positions.
+struct EmbeddingConfig {
+  Index segments = 0;
+  bool embedding_norm = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("segments", "kinds of segments that tokens may belong to, each with an embedding; BERT has 2")
+                .range(0, 1000)
+                .takes("N"),
+            self.segments);
+    visitor(Field("embedding_norm", "a norm between the embeddings and the first block, as BERT has"),
+            self.embedding_norm);
+  }
+};
+
+// A transformer of one stack: common, stack and embedding together, and whether the output shares the embedding.
+struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
+  bool tie_embeddings = true;
+
+  std::optional<Index> max_positions() const override;
+  bool has_segments() const override { return segments > 0; }
+  // Replaces every 0 that stands for a default by the default.
+  void spell_out();
+  // Floating-point operations of attention to train on one token of a sequence of `time`, as done: 12 width for each
+  // key that a query may attend, in each layer (SPEC 7.8).
+  double attention_flops_per_token(Index time, bool causal) const;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    StackConfig::visit(self, visitor);
+    CommonConfig::visit(self, visitor);
+    EmbeddingConfig::visit(self, visitor);
+    visitor(Field("tie_embeddings", "an output matrix of its own, not the token embeddings"), self.tie_embeddings);
+  }
 };
 
 // How messages name fields: norm_epsilon, as files have them, or --norm-epsilon.
 enum class Naming { fields, options };
+std::string named(const char* field, Naming naming);
 
-// Throws UsageError for fields out of range or that do not go together (width not divisible by heads, …).
-void check_config(const ModelConfig& config, Naming naming = Naming::fields);
+// Throws UsageError for fields of a stack that do not go together.
+void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming);
 
-struct Preset {
-  std::string name, summary;
-  ModelConfig config;
+// Visits fields of any architecture through one function for each kind of value.
+class FieldVisitor {
+ public:
+  virtual ~FieldVisitor() = default;
+  virtual void operator()(const Field& field, bool& value) = 0;
+  virtual void operator()(const Field& field, Index& value) = 0;
+  virtual void operator()(const Field& field, double& value) = 0;
+  virtual void operator()(const Field& field, std::string& value) = 0;
 };
-const std::vector<Preset>& presets();
-std::vector<std::string> preset_names();
-// Throws UsageError that lists the presets.
-const ModelConfig& preset(const std::string& name);
 
-// Floating-point operations to train on one token: 6 P + 12 layers width time, where P counts the parameters that
-// multiply (all but learned positions) (SPEC 7.8).
-double training_flops_per_token(const ModelConfig& config, Index parameters, Index time);
+class ModelConfig {
+ public:
+  // The defaults of the first architecture of the list.
+  ModelConfig();
+  // The defaults of the architecture of that name. Throws UsageError that lists them.
+  static ModelConfig of(const std::string& arch);
+  // An architecture's own configuration, which has its name as `arch_name`.
+  template <class Config>
+    requires std::derived_from<Config, CommonConfig>
+  ModelConfig(const Config& config) : own_(std::make_unique<Holder<Config>>(config)) {}
+
+  ModelConfig(const ModelConfig& other) : own_(other.own_->copy()) {}
+  ModelConfig& operator=(const ModelConfig& other) {
+    own_ = other.own_->copy();
+    return *this;
+  }
+  bool operator==(const ModelConfig& other) const;
+
+  std::string arch() const { return own_->arch(); }
+  const CommonConfig* operator->() const { return &own_->common(); }
+  CommonConfig* operator->() { return &own_->common(); }
+
+  // The architecture's own configuration; null where it is another's.
+  template <class Config>
+  const Config* as() const {
+    return dynamic_cast<const Config*>(&own_->common());
+  }
+  template <class Config>
+  Config* as() {
+    return dynamic_cast<Config*>(&own_->common());
+  }
+
+  // Calls visitor(Field, value) for the fields of the architecture, without `arch`.
+  void visit_own(FieldVisitor& visitor) { own_->visit(visitor); }
+
+  // `arch`, which makes the rest what it says, then the fields of the architecture.
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor);
+
+  // Throws UsageError for fields out of range or that do not go together (width not divisible by heads, …).
+  void check(Naming naming = Naming::fields) const;
+
+ private:
+  struct Own {
+    virtual ~Own() = default;
+    virtual std::unique_ptr<Own> copy() const = 0;
+    virtual std::string arch() const = 0;
+    virtual CommonConfig& common() = 0;
+    virtual void visit(FieldVisitor& visitor) = 0;
+    virtual void check(Naming naming) const = 0;
+  };
+  template <class Config>
+  struct Holder final : Own {
+    explicit Holder(const Config& config) : value(config) {}
+    std::unique_ptr<Own> copy() const override { return std::make_unique<Holder>(value); }
+    std::string arch() const override { return Config::arch_name; }
+    CommonConfig& common() override { return value; }
+    void visit(FieldVisitor& visitor) override { Config::visit(value, visitor); }
+    void check(Naming naming) const override {
+      check_ranges(value);
+      value.check(naming);
+    }
+    Config value;
+  };
+
+  std::unique_ptr<Own> own_;
+};
+
+// The field that names the architecture.
+Field arch_field();
+
+namespace detail {
+
+// A visitor of any kind as a FieldVisitor.
+template <class Visitor, bool constant>
+class Erased final : public FieldVisitor {
+ public:
+  explicit Erased(Visitor& visitor) : visitor_(visitor) {}
+  void operator()(const Field& field, bool& value) override { pass_on(field, value); }
+  void operator()(const Field& field, Index& value) override { pass_on(field, value); }
+  void operator()(const Field& field, double& value) override { pass_on(field, value); }
+  void operator()(const Field& field, std::string& value) override { pass_on(field, value); }
+
+ private:
+  template <class T>
+  void pass_on(const Field& field, T& value) {
+    if constexpr (constant) {
+      visitor_(field, std::as_const(value));
+    } else {
+      visitor_(field, value);
+    }
+  }
+  Visitor& visitor_;
+};
+
+}  // namespace detail
+
+template <class Self, class Visitor>
+void ModelConfig::visit(Self& self, Visitor& visitor) {
+  constexpr bool constant = std::is_const_v<Self>;
+  detail::Erased<Visitor, constant> erased(visitor);
+  std::string arch = self.arch();
+  if constexpr (constant) {
+    visitor(arch_field(), std::as_const(arch));
+    ModelConfig(self).visit_own(erased);
+  } else {
+    visitor(arch_field(), arch);
+    if (arch != self.arch()) self = ModelConfig::of(arch);
+    self.visit_own(erased);
+  }
+}
 
 }  // namespace heddle::models
 
-template <>
-struct heddle::Names<heddle::models::Architecture> {
-  static constexpr std::pair<heddle::models::Architecture, std::string_view> list[] = {
-      {heddle::models::Architecture::decoder, "decoder"}, {heddle::models::Architecture::encoder, "encoder"}};
-};
-
 template <class Self, class Visitor>
-void heddle::models::ModelConfig::visit(Self& self, Visitor& visitor) {
-  visitor(Field("arch", "architecture").takes("NAME"), self.arch);
+void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
   visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
   visitor(Field("heads", "attention heads; width must be a multiple").range(1, 10000).takes("N"), self.heads);
-  visitor(Field("context", "most tokens the model sees at once").range(1, 10000000).takes("N"), self.context);
+  visitor(Field("kv_heads", "heads of keys and values, which groups of heads share; 0 means one for each head")
+              .range(0, 10000)
+              .takes("N"),
+          self.kv_heads);
+  visitor(Field("head_width", "width of a head; 0 means the width divided by the heads").range(0, 100000).takes("N"),
+          self.head_width);
   visitor(Field("ffn_width", "inner width of the feed-forward layers; 0 means 4 times the width")
               .range(0, 10000000).takes("N"), self.ffn_width);
-  visitor(Field("vocab_size", "size of the vocabulary; 0 means the tokenizer's").range(0, 1000000000).takes("N"),
-          self.vocab_size);
-  visitor(Field("activation", "non-linearity of the feed-forward layers").takes("NAME"), self.activation);
-  visitor(Field("norm", "layer norm, or RMS norm").takes("NAME"), self.norm);
-  visitor(Field("norm_position", "norm before each sublayer, or after its residual").takes("WHERE"),
-          self.norm_position);
+  visitor(Field("activation", "non-linearity of the feed-forward layers").one_of(names_of<Activation>()).takes("NAME"),
+          self.activation);
+  visitor(Field("gated", "feed-forward layers with a gate: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid"),
+          self.gated);
+  visitor(Field("norm", "layer norm, or RMS norm").one_of(names_of<NormKind>()).takes("NAME"), self.norm);
+  visitor(Field("block", "norm before each sublayer, after its residual, or once for sublayers side by side")
+              .one_of(names_of<BlockOrder>())
+              .takes("ORDER"),
+          self.block);
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);
-  visitor(Field("positions", "position vectors; sinusoidal ones come with embeddings times sqrt(width)").takes("NAME"),
-          self.positions);
-  visitor(Field("attention", "attention variant with its settings, name:key=value,...").takes("NAME"), self.attention);
+  visitor(Field("positions", "position scheme with its settings, NAME[:KEY=VALUE,...]").takes("NAME"), self.positions);
+  visitor(Field("context", "positions that the model can hold; 0 means any number, or, where positions are learned, those "
+                "of a training window").range(0, 10000000).takes("N"),
+          self.context);
+  visitor(Field("attention", "attention variant with its settings, NAME[:KEY=VALUE,...]").takes("NAME"), self.attention);
   visitor(Field("window", "attend at most N positions back; 0 means all").range(0, 10000000).takes("N"), self.window);
-  visitor(Field("dropout", "share of the embeddings and of each sublayer's output to drop in training")
-              .range(0, 0.99).takes("P"), self.dropout);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
-  visitor(Field("tie_embeddings", "an output matrix of its own, not the token embeddings"), self.tie_embeddings);
-  visitor(Field("segments", "kinds of segments that tokens may belong to, each with an embedding; BERT has 2")
-              .range(0, 1000)
-              .takes("N"),
-          self.segments);
-  visitor(Field("position_offset", "row of the learned positions at which the first token stands; RoBERTa's is 2")
-              .range(0, 1000)
-              .takes("N"),
-          self.position_offset);
-  visitor(Field("embedding_norm", "a norm between the embeddings and the first block, as BERT has"),
-          self.embedding_norm);
-  visitor(Field("pooler", "encoders: a layer that makes one vector of the first token's, as BERT has"), self.pooler);
-  visitor(
-      Field("next_sentence", "encoders with a pooler: learn too whether the second of two segments follows the first"),
-      self.next_sentence);
 }

@@ -2,65 +2,81 @@
 
 #include <algorithm>
 
+#include "heddle/models/architecture.hpp"
 #include "heddle/tensor/matmul.hpp"
 
 namespace heddle::models {
 
 namespace {
 
-heads::LanguageModel head_for(const Scope& scope, const ModelConfig& config, const nn::Embedding& tokens) {
+constexpr AttentionSupport needed{.causal = true, .cached = true};
+
+heads::LanguageModel head_for(const Scope& scope, const DecoderConfig& config, const nn::Embedding& tokens) {
   if (config.tie_embeddings) return heads::LanguageModel(tokens);
-  return {scope, config.vocab_size, config.width, embedding_deviation};
+  return {scope, config.vocab_size, config.width, embedding_stddev};
 }
 
-struct DecoderState : GeneratorState {
-  explicit DecoderState(Index batch) : GeneratorState(batch) {}
+class DecoderState : public GeneratorState {
+ public:
+  DecoderState(Index batch, LayerStates states) : GeneratorState(batch), layers(std::move(states)) {}
+  const LayerStates layers;
+
+ private:
   void reorder_layers(const std::vector<Index>& rows) override {
     for (const auto& layer : layers) layer->reorder(rows);
   }
-  void add_seen(std::size_t row, Index count) { seen_[row] += count; }
-  std::vector<std::unique_ptr<AttentionState>> layers;
 };
+
+DecoderConfig gpt2(Index layers, Index width, Index heads) {
+  DecoderConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.context = 1024;
+  config.vocab_size = 50257;
+  return config;
+}
+
+DecoderConfig nano() {
+  DecoderConfig config;
+  config.context = 64;
+  config.bias = false;
+  return config;
+}
 
 }  // namespace
 
-Decoder::Decoder(const ModelConfig& config, ParameterSource weights)
-    : Model(config, std::move(weights)), head_(head_for(scope("head"), config, stack().tokens())) {
-  check<UsageError>(config.arch == Architecture::decoder, "arch = ", to_text(config.arch), " is no decoder");
-}
+void DecoderConfig::check(Naming naming) const { check_transformer(*this, needed, naming); }
+
+Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)
+    : StackModel(config, std::move(weights), {.causal = true, .needed = needed}),
+      head_(head_for(scope("head"), config, embeddings().tokens())) {}
 
 std::unique_ptr<GeneratorState> Decoder::start(const GenerationStart& start) const {
-  check<DataError>(start.capacity <= config().context, start.capacity, " tokens are more than the context of ",
-                   config().context);
-  auto state = std::make_unique<DecoderState>(start.batch);
-  for (const nn::Block& block : stack().blocks()) {
-    state->layers.push_back(block.start(start.batch, start.capacity, start.cache));
-  }
-  return state;
+  const std::optional<Index> most = max_positions();
+  check<DataError>(!most || start.capacity <= *most, start.capacity, " tokens are more than the context of ",
+                           most.value_or(0));
+  return std::make_unique<DecoderState>(start.batch, stack().start(start.batch, start.capacity, start.cache));
 }
 
-Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state_of) const {
-  auto& state = dynamic_cast<DecoderState&>(state_of);
-  const Index batch = state.batch(), width = config().width;
-  check<ShapeError>(ids.shape.rank() == 2 && ids.shape[0] == batch && static_cast<Index>(added.size()) == batch,
-                    "a step of shape ", ids.shape, " for a batch of ", batch);
-  for (const Index count : added) {
-    check<ShapeError>(count >= 1 && count <= ids.shape[1], "a row adds ", count, " of ", ids.shape[1], " tokens");
-  }
+Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& generator_state) const {
+  auto& state = dynamic_cast<DecoderState&>(generator_state);
+  state.check_step(ids, added);
   const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
-  Tensor x = stack().embed(ids, state.seen()).value();
-  const nn::StepRows rows{state.seen(), added};
-  for (std::size_t i = 0; i < state.layers.size(); ++i) {
-    x = stack().blocks()[i].step(x, rows, config().window, *state.layers[i]);
-  }
-  const Tensor last({batch, width});
-  for (Index b = 0; b < batch; ++b) {
-    const auto row = static_cast<std::size_t>(b);
-    const Tensor from = x.narrowed(0, b, 1).narrowed(1, added[row] - 1, 1);
-    std::copy_n(from.data(), width, last.data() + b * width);
-    state.add_seen(row, added[row]);
-  }
+  const Tensor x = embeddings()(ids, {}, state.seen()).value();
+  const Tensor last = last_added(stack().step(x, {state.seen(), added}, state.layers), added);
+  state.advance(added);
   return head_(stack().finish(Variable(last))).value();
 }
+
+Architecture describe_Decoder() { // Source: Radford et al. 2019, "Language models are unsupervised multitask learners", table 2; nano is the CPU recipe of
+  // the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases).
+  return describe<Decoder, DecoderConfig>({
+      {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
+      {"gpt2", "GPT-2 small, 124 M parameters", gpt2(12, 768, 12)},
+      {"gpt2-medium", "355 M parameters", gpt2(24, 1024, 16)},
+      {"gpt2-large", "774 M parameters", gpt2(36, 1280, 20)},
+      {"gpt2-xl", "1.56 G parameters", gpt2(48, 1600, 25)},
+  }); }
 
 }  // namespace heddle::models

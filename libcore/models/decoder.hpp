@@ -1,20 +1,20 @@
 // The decoder-only transformer: a stack of causal blocks that predicts each next token (GPT; SPEC 4.2).
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "heddle/heads/language_model.hpp"
-#include "heddle/models/model.hpp"
+#include "heddle/models/stack_model.hpp"
 
 namespace heddle::models {
 
-class Decoder : public Model, public Generator, public TokenLoss {
- public:
-  Decoder(const ModelConfig& config, ParameterSource weights);
+struct DecoderConfig : TransformerConfig {
+  static constexpr const char* arch_name = "decoder";
+  void check(Naming naming) const;
+};
 
-  Variable logits(const Variable& hidden) const { return head_(hidden); }
-  const heads::TokenHead& head() const { return head_; }
+// Parameters beside the stack's: head/weight [vocab, width] where embeddings are not tied.
+class Decoder : public StackModel, public Generator, public TokenLoss {
+ public:
+  Decoder(const DecoderConfig& config, ParameterSource weights);
 
   const heads::TokenHead& next_token_head() const override { return head_; }
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;

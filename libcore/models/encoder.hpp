@@ -4,19 +4,34 @@
 #include <optional>
 
 #include "heddle/heads/masked_language_model.hpp"
-#include "heddle/models/model.hpp"
+#include "heddle/models/stack_model.hpp"
 
 namespace heddle::models {
 
-// Parameters beside the stack's: encoder/pooler; head/… of the masked language model; head/next_sentence.
-class Encoder : public Model, public MaskedPredictor {
- public:
-  Encoder(const ModelConfig& config, ParameterSource weights);
+struct EncoderConfig : TransformerConfig {
+  static constexpr const char* arch_name = "encoder";
+  bool pooler = false;
+  bool next_sentence = false;
 
-  const heads::TokenHead& head() const { return head_; }
+  void check(Naming naming) const;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    TransformerConfig::visit(self, visitor);
+    visitor(Field("pooler", "a layer that makes one vector of the first token's, as BERT has"), self.pooler);
+    visitor(Field("next_sentence", "with a pooler: learn too whether the second of two segments follows the first"),
+            self.next_sentence);
+  }
+};
+
+// Parameters beside the stack's: encoder/pooler; head/… of the masked language model; head/next_sentence.
+class Encoder : public StackModel, public MaskedPredictor {
+ public:
+  Encoder(const EncoderConfig& config, ParameterSource weights);
 
   // tanh(W h_0 + b) where the model has a pooler.
   Variable summary(const Variable& first) const override;
+  bool is_of_summary(std::string_view parameter) const override { return parameter.starts_with("encoder/pooler/"); }
 
   const heads::TokenHead& masked_token_head() const override { return head_; }
   bool has_next_sentence() const override { return next_sentence_.has_value(); }
@@ -27,8 +42,5 @@ class Encoder : public Model, public MaskedPredictor {
   heads::MaskedLanguageModel head_;
   std::optional<nn::Linear> next_sentence_;
 };
-
-// Whether a parameter belongs to what an encoder is pre-trained with rather than to the encoder itself.
-bool is_of_head(std::string_view parameter);
 
 }  // namespace heddle::models

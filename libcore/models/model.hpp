@@ -1,14 +1,15 @@
-// A transformer of one stack, whatever it is used for.
+// A model: its configuration, its parameters by name, and the roles that it plays (roles.hpp).
 #pragma once
 
 #include <memory>
 
+#include "heddle/autograd/parameters.hpp"
+#include "heddle/models/config.hpp"
 #include "heddle/models/roles.hpp"
-#include "heddle/models/stack.hpp"
 
 namespace heddle::models {
 
-class Model : public virtual ContextualVectors {
+class Model : public virtual TokenModel {
  public:
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -23,41 +24,36 @@ class Model : public virtual ContextualVectors {
   Parameters& parameters() { return *parameters_; }
   const Parameters& parameters() const { return *parameters_; }
 
-  Index vocab_size() const override { return config_.vocab_size; }
-  std::optional<Index> max_positions() const override { return config_.context; }
-  Index layers() const override { return config_.layers; }
-  Index width() const override { return config_.width; }
-  bool is_bidirectional() const override { return config_.arch == Architecture::encoder; }
+  Index vocab_size() const override { return config_->vocab_size; }
+  std::optional<Index> max_positions() const override { return config_->max_positions(); }
+  Index training_length() const override { return config_->training_length(); }
 
-  Variable hidden(const Sequences& sequences, const Pass& pass = {}, const Observer& observe = {}) const override {
-    return stack_.hidden(sequences, mask(), pass, observe);
-  }
-  Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
-                     const Pass& pass = {}) const override {
-    return stack_.hidden_at(positions, sequences, mask(), pass);
-  }
-  const Tensor& token_embeddings() const override { return stack_.tokens().weight().value(); }
+  // Floating-point operations to train on one token of a sequence of `time`, of which a fraction is predicted: 6 for
+  // each number of a matrix that multiplies it, and those of mixing tokens (SPEC 7.8).
+  virtual double training_flops_per_token(Index time, double predicted) const = 0;
+  // Whether the parameter is only used by ContextualVectors::summary().
+  virtual bool is_of_summary(std::string_view) const { return false; }
 
  protected:
-  // Weights come from the source and are named after the architecture. Throws UsageError as check_config() does and
-  // when vocab_size is 0.
+  // Parameters come from the source. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.
   Model(const ModelConfig& config, ParameterSource weights);
   Model(Model&&) = default;
 
-  const Stack& stack() const { return stack_; }
   Scope scope(const std::string& path) const { return {*parameters_, path}; }
 
  private:
-  Mask mask() const { return {.causal = config_.arch == Architecture::decoder, .window = config_.window}; }
-
   ModelConfig config_;
   std::unique_ptr<Parameters> parameters_;
-  Stack stack_;
 };
 
-// The model that the configuration describes: a Decoder or an Encoder. Throws as their constructors.
+// The model that the configuration describes. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
 
+// Whether a parameter belongs to what a model predicts tokens with rather than to the model itself.
+bool is_of_head(std::string_view parameter);
+
+// The model in a role. Where it does not play it throws DataError, which names the file, what this model does instead,
+// and the architectures of models that do what `user`, a tool, an option or a test, needs.
 template <class Role>
 const Role& require(const Model& model, std::string_view user, std::string_view path) {
   const Role* const role = model.as<Role>();

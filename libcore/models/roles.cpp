@@ -1,7 +1,7 @@
 #include "heddle/models/roles.hpp"
 
 #include "heddle/base/strings.hpp"
-#include "heddle/models/model.hpp"
+#include "heddle/models/architecture.hpp"
 #include "heddle/ops/gather.hpp"
 
 namespace heddle::models {
@@ -26,9 +26,42 @@ void GeneratorState::reorder(const std::vector<Index>& rows) {
   reorder_layers(rows);
 }
 
+void GeneratorState::check_step(const TokenIds& ids, const std::vector<Index>& added) const {
+  check<ShapeError>(ids.shape.rank() == 2 && ids.shape[0] == batch() && static_cast<Index>(added.size()) == batch(),
+                    "a step of shape ", ids.shape, " for a batch of ", batch());
+  for (const Index count : added) {
+    check<ShapeError>(count >= 1 && count <= ids.shape[1], "a row adds ", count, " of ", ids.shape[1], " tokens");
+  }
+}
+
+void GeneratorState::advance(const std::vector<Index>& added) {
+  for (std::size_t row = 0; row < added.size(); ++row) seen_[row] += added[row];
+}
+
+Tensor last_added(const Tensor& x, const std::vector<Index>& added) {
+  const Index batch = x.shape()[0], width = x.shape()[2];
+  const Tensor last({batch, width});
+  for (Index b = 0; b < batch; ++b) {
+    const Tensor from = x.narrowed(0, b, 1).narrowed(1, added[static_cast<std::size_t>(b)] - 1, 1);
+    last.narrowed(0, b, 1).assign(from.copy().reshaped({1, width}));
+  }
+  return last;
+}
+
+namespace {
+
+std::string what_it_does(const Model& model) {
+  if (model.as<Generator>() != nullptr) return std::string(Generator::what);
+  if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
+  return std::string(ContextualVectors::what);
+}
+
+}  // namespace
+
 void detail::refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path) {
-  const std::string arch = to_text(model.config().arch);
-  throw DataError(concatenate(path, ": ", user, " needs a model that ", what, "; this model's architecture is ", arch));
+  const std::string others = architectures_with(what);
+  throw DataError(concatenate(path, ": is of the architecture ", model.config().arch(), ", which ", what_it_does(model), "; ",
+                              user, " needs a model that ", what, others.empty() ? "" : " (pretrain --arch " + others + ")"));
 }
 
 }  // namespace heddle::models

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ class TokenModel {
   virtual Index vocab_size() const = 0;
   // Tokens that a sequence may have; none where nothing limits them.
   virtual std::optional<Index> max_positions() const = 0;
+  // The same as a number; more than any sequence has where nothing limits them.
+  Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
+  // Tokens of a window that it is trained and, unless told otherwise, evaluated on.
+  virtual Index training_length() const = 0;
 };
 
 // Gives a vector for each token of a text: hidden states, from which heads, embeddings and senses come.
@@ -79,16 +84,25 @@ class GeneratorState {
   // Row i becomes what row rows[i] was.
   void reorder(const std::vector<Index>& rows);
 
+  // For Generator::step(): throws ShapeError for a step that does not fit the batch; counts what it adds.
+  void check_step(const TokenIds& ids, const std::vector<Index>& added) const;
+  void advance(const std::vector<Index>& added);
+
  protected:
   explicit GeneratorState(Index batch) : seen_(static_cast<std::size_t>(batch), 0) {}
+
+ private:
   virtual void reorder_layers(const std::vector<Index>& rows) = 0;
   std::vector<Index> seen_;
 };
 
+// The states of each row's last added token: x [batch, time, width] -> [batch, width], Real.
+Tensor last_added(const Tensor& x, const std::vector<Index>& added);
+
 struct GenerationStart {
   Index batch;
   Index capacity;                    // tokens of a sequence, at most
-  Element cache = Element::real;     // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;     // what keys and values are stored as: Real or bfloat16
   const Sequences* sources = nullptr;  // what each row is written from, for models that read a source
 };
 
@@ -121,9 +135,5 @@ class Model;
 namespace detail {
 [[noreturn]] void refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path);
 }  // namespace detail
-
-// The model in a role. Throws DataError, "PATH: USER needs a model that …; this is …", where it does not play it.
-template <class Role>
-const Role& require(const Model& model, std::string_view user, std::string_view path);
 
 }  // namespace heddle::models

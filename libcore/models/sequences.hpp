@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "heddle/tensor/tensor.hpp"
@@ -18,5 +19,11 @@ struct Sequences {
   Sequences(TokenIds token_ids, std::vector<Index> token_lengths = {}, std::vector<TokenId> token_segments = {})
       : ids(std::move(token_ids)), lengths(std::move(token_lengths)), segments(std::move(token_segments)) {}
 };
+
+using TokenList = std::span<const TokenId>;
+
+// The lists, padded at their ends to the longest one, and to `least` positions. Padding is never attended to, so that
+// any token will do.  Shapes: -> [lists, time].
+Sequences padded(std::span<const TokenList> lists, Index least = 0);
 
 }  // namespace heddle::models

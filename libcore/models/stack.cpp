@@ -3,113 +3,108 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
 
 namespace heddle::models {
 
 namespace {
 
-nn::BlockOptions block_options(const ModelConfig& config) {
-  const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
-  const double deviation = projection_deviation(config);
-  const double output = deviation / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
-  return {.norm_position = config.norm_position,
-          .norm = norm_options(config),
-          .attention = {config.attention, config.width, config.heads, bias, deviation, output},
-          .feed_forward = {config.width, config.inner_width(), config.activation, bias, deviation, output}};
-}
-
-std::optional<nn::Embedding> segment_embedding(const Scope& scope, const ModelConfig& config) {
-  if (config.segments == 0) return std::nullopt;
-  return nn::Embedding(scope / "segment", config.segments, config.width, embedding_deviation);
-}
-
-std::optional<nn::Norm> norm_if(bool wanted, const Scope& scope, const ModelConfig& config) {
-  if (!wanted) return std::nullopt;
-  return nn::Norm(scope / "norm", config.width, norm_options(config));
-}
-
-std::vector<nn::Block> blocks_of(const Scope& scope, const ModelConfig& config) {
-  std::vector<nn::Block> stack;
-  for (Index i = 0; i < config.layers; ++i) stack.emplace_back(scope / i, block_options(config));
-  return stack;
-}
-
-void check_sequences(const Sequences& sequences) {
-  const Shape& shape = sequences.ids.shape;
-  check<ShapeError>(shape.rank() == 2, "ids of shape ", shape, " instead of [batch, time]");
-  check<ShapeError>(sequences.lengths.empty() || static_cast<Index>(sequences.lengths.size()) == shape[0],
-                    sequences.lengths.size(), " lengths for ids of shape ", shape);
-  check<ShapeError>(sequences.segments.empty() || sequences.segments.size() == sequences.ids.ids.size(),
-                    sequences.segments.size(), " segments for ids of shape ", shape);
-  for (const Index length : sequences.lengths) {
-    check<ShapeError>(length >= 1 && length <= shape[1], "a sequence of ", length, " of ", shape[1], " tokens");
+nn::BlockOptions block_options(const StackConfig& config, const StackParts& parts) {
+  const nn::Bias bias = bias_of(config);
+  const double stddev = projection_stddev(config.width);
+  const double output = stddev / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
+  nn::BlockOptions options{.order = from_text<BlockOrder>(config.block),
+                           .norm = norm_options(config),
+                           .attention = {.variant = config.attention,
+                                         .width = config.width,
+                                         .shape = config.head_shape(),
+                                         .needed = parts.needed,
+                                         .positions = parts.positions,
+                                         .bias = bias,
+                                         .stddev = stddev,
+                                         .output_stddev = output},
+                           .feed_forward = {config.width, config.inner_width(), from_text<Activation>(config.activation),
+                                            config.gated, bias, stddev, output}};
+  options.attention.needed.window = config.window > 0;
+  if (parts.cross_attention) {
+    options.cross_attention = options.attention;
+    options.cross_attention->needed = {.cross = true};
+    options.cross_attention->positions = nullptr;
   }
+  return options;
 }
 
 }  // namespace
 
-double projection_deviation(const ModelConfig& config) {
-  return 0.02 * std::sqrt(768.0 / static_cast<double>(config.width));
+double projection_stddev(Index width) { return 0.02 * std::sqrt(768.0 / static_cast<double>(width)); }
+
+nn::NormOptions norm_options(const StackConfig& config) {
+  return {from_text<NormKind>(config.norm), config.norm_epsilon, bias_of(config)};
 }
 
-nn::NormOptions norm_options(const ModelConfig& config) {
-  return {config.norm, config.norm_epsilon, config.bias ? nn::Bias::yes : nn::Bias::no};
+nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config) {
+  const HeadShape shape = config.head_shape();
+  const std::optional<Index> context = config.max_positions();
+  nn::EmbeddingsOptions options{.vocab = config.vocab_size,
+                                .width = config.width,
+                                .positions = config.positions,
+                                .position_shape = {context, config.width, shape.heads, shape.key_width, embedding_stddev},
+                                .context = context,
+                                .segments = config.segments};
+  if (config.embedding_norm) options.norm = norm_options(config);
+  return options;
 }
 
-Stack::Stack(const Scope& scope, const ModelConfig& config)
-    : tokens_(scope / "embedding" / "token", config.vocab_size, config.width, embedding_deviation),
-      token_scale_(config.positions == PositionKind::sinusoidal
-                       ? static_cast<Real>(std::sqrt(static_cast<double>(config.width)))
-                       : Real(1)),
-      positions_(scope / "embedding" / "position",
-                 {config.positions, config.context, config.width, config.position_offset}, embedding_deviation),
-      segments_(segment_embedding(scope / "embedding", config)),
-      embedding_norm_(norm_if(config.embedding_norm, scope / "embedding", config)),
-      blocks_(blocks_of(scope, config)),
-      norm_(norm_if(config.norm_position == NormPosition::pre, scope, config)),
-      dropout_site_(random_site(scope.path() + "/embedding/dropout")) {}
-
-Variable Stack::embed(const Sequences& sequences, const std::vector<Index>& starts) const {
-  check_sequences(sequences);
-  Variable x = tokens_(sequences.ids);
-  if (token_scale_ != 1) x = ops::scale(x, token_scale_);
-  x = positions_(x, starts);
-  if (segments_) {
-    TokenIds segments(sequences.ids.shape);
-    if (!sequences.segments.empty()) segments.ids = sequences.segments;
-    x = ops::add(x, (*segments_)(segments));
-  } else {
-    const bool all_zero = std::ranges::all_of(sequences.segments, [](TokenId segment) { return segment == 0; });
-    check<DataError>(all_zero, "the model has no embeddings of segments");
-  }
-  return embedding_norm_ ? (*embedding_norm_)(x, nn::Norm::Result::residual) : x;
+Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& parts) : window_(config.window) {
+  for (Index i = 0; i < config.layers; ++i) blocks_.emplace_back(scope / i, scope, block_options(config, parts));
+  if (config.block != to_text(BlockOrder::post)) norm_.emplace(scope / "norm", config.width, norm_options(config));
 }
 
-Variable Stack::finish(const Variable& x) const {
-  return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x;
-}
+Variable Stack::finish(const Variable& x) const { return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x; }
 
-Variable Stack::hidden(const Sequences& sequences, Mask mask, const Pass& pass, const Observer& observe) const {
-  Variable x = pass.drop(embed(sequences, {}), dropout_site_);
-  mask.key_lengths = sequences.lengths;
-  for (const nn::Block& block : blocks_) {
+Variable Stack::operator()(Variable x, const Mask& mask, const Pass& pass, const Observer& observe,
+                           const Memories& memories) const {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (observe) observe(x);
-    x = block(x, mask, pass);
+    x = blocks_[i](x, mask, pass, memory_of(memories, i));
   }
   x = finish(x);
   if (observe) observe(x);
   return x;
 }
 
-Variable Stack::hidden_at(const std::vector<Index>& positions, const Sequences& sequences, Mask mask,
-                          const Pass& pass) const {
-  if (blocks_.empty()) return ops::gather_positions(hidden(sequences, std::move(mask), pass), positions);
-  Variable x = pass.drop(embed(sequences, {}), dropout_site_);
-  mask.key_lengths = sequences.lengths;
+Variable Stack::at(const std::vector<Index>& positions, Variable x, const Mask& mask, const Pass& pass) const {
+  if (blocks_.empty()) return ops::gather_positions(finish(x), positions);
   for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) x = blocks_[i](x, mask, pass);
   return finish(blocks_.back().at(positions, x, mask, pass));
+}
+
+Stack::Memories Stack::remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass) const {
+  Memories memories;
+  for (const nn::Block& block : blocks_) memories.push_back(block.cross_attention()->remember(states, lengths, pass));
+  return memories;
+}
+
+LayerStates Stack::start(Index batch, Index capacity, DType cache) const {
+  LayerStates states;
+  for (const nn::Block& block : blocks_) states.push_back(block.start(batch, capacity, cache));
+  return states;
+}
+
+Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories) const {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    x = blocks_[i].step(x, rows, window_, *states[i], memory_of(memories, i));
+  }
+  return x;
+}
+
+std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix) const {
+  std::vector<AttentionMap> maps;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    maps.push_back({concatenate(prefix, "/", i, "/attention"), blocks_[i].weights(x, mask)});
+    x = blocks_[i](x, mask, {});
+  }
+  return maps;
 }
 
 }  // namespace heddle::models

@@ -53,21 +53,19 @@ struct TaskConfig {
   Task task = Task::classify;
   Pooling pooling = Pooling::automatic;
   std::vector<std::string> labels{};  // of the classes, in order of their ids
-  Index naive_bayes = 0;  // classify, pair: rows of the table of naive Bayes, which the head adds to its logits; 0: none
   bool two_texts = false;
   bool null_answers = false;  // span: whether there may be no answer
-  double mean = 0, deviation = 1;  // of the numbers to predict: the head's outputs count in deviations from the mean
+  double mean = 0, stddev = 1;  // of the numbers to predict: the head's outputs count in deviations from the mean
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task", "what the model predicts"), self.task);
     visitor(Field("pooling", "which hidden state stands for a text"), self.pooling);
     visitor(Field("labels", "names of the classes"), self.labels);
-    visitor(Field("naive_bayes", "rows of the table of naive Bayes; 0 means none").range(0, Index{1} << 20), self.naive_bayes);
     visitor(Field("two_texts", "whether examples have two texts"), self.two_texts);
     visitor(Field("null_answers", "span: whether questions may have no answer"), self.null_answers);
     visitor(Field("mean", "regression: what the head's 0 stands for"), self.mean);
-    visitor(Field("deviation", "regression: what the head's 1 adds"), self.deviation);
+    visitor(Field("stddev", "regression: what the head's 1 adds"), self.stddev);
   }
 
   bool has_classes() const { return task == Task::classify || task == Task::pair || task == Task::label; }

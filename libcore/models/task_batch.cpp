@@ -5,25 +5,21 @@
 namespace heddle::models {
 
 Sequences sequences_of(TaskExamples examples) {
-  const auto batch = static_cast<Index>(examples.size());
-  Index time = 0;
+  std::vector<TokenList> lists;
   bool has_segments = false;
   for (const data::TaskExample* example : examples) {
-    time = std::max(time, static_cast<Index>(example->sequence.ids.size()));
+    lists.emplace_back(example->sequence.ids);
     has_segments = has_segments || !example->sequence.segments.empty();
   }
-  // Padding is never attended to, so that any token will do.
-  TokenIds ids(Shape{batch, time});
-  std::vector<Index> lengths;
-  std::vector<TokenId> segments(has_segments ? ids.ids.size() : 0, 0);
+  Sequences sequences = padded(lists);
+  if (!has_segments) return sequences;
+  sequences.segments.assign(sequences.ids.ids.size(), 0);
+  auto row = sequences.segments.begin();
   for (const data::TaskExample* example : examples) {
-    const Index at = static_cast<Index>(lengths.size()) * time;
-    const data::FramedSequence& sequence = example->sequence;
-    std::copy(sequence.ids.begin(), sequence.ids.end(), ids.ids.begin() + at);
-    if (has_segments) std::copy(sequence.segments.begin(), sequence.segments.end(), segments.begin() + at);
-    lengths.push_back(static_cast<Index>(sequence.ids.size()));
+    std::ranges::copy(example->sequence.segments, row);
+    row += sequences.ids.shape[1];
   }
-  return {std::move(ids), std::move(lengths), std::move(segments)};
+  return sequences;
 }
 
 std::vector<Index> positions_of(TaskExamples examples, Index time) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/data/task_examples.hpp"
-#include "heddle/models/stack.hpp"
+#include "heddle/models/sequences.hpp"
 
 namespace heddle::models {
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "heddle/heads/classifier.hpp"
-#include "heddle/heads/naive_bayes.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/models/task.hpp"
 
@@ -19,33 +18,29 @@ class TaskModel {
 
   const Model& body() const { return *body_; }
   Model& body() { return *body_; }
+  const ContextualVectors& vectors() const { return vectors_; }  // of the body
   const TaskConfig& task() const { return task_; }
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }
 
-  // Of classify and pair, where the task has it: to be added to the rows of of_sequences().
-  const std::optional<heads::NaiveBayes>& naive_bayes() const { return naive_bayes_; }
-  // Numbers in the parameters, but for that table.
-  Index network_count() const;
-
   // classify, pair and regress: a row for each sequence, [batch, classes]
-  Variable of_sequences(const Sequences& sequences, const Pass& pass = {}) const;
+  Variable sequence_logits(const Sequences& sequences, const Pass& pass = {}) const;
   // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]
-  Variable of_positions(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
+  Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
   // span: scores of every position, [batch, time]
-  heads::Span::Scores of_spans(const Sequences& sequences, const Pass& pass = {}) const;
+  heads::Span::Scores span_scores(const Sequences& sequences, const Pass& pass = {}) const;
 
  private:
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
 
   std::unique_ptr<Model> body_;
+  const ContextualVectors& vectors_;
   TaskConfig task_;
   std::optional<heads::Classifier> classifier_;
-  std::optional<heads::NaiveBayes> naive_bayes_;
   std::optional<heads::Span> span_;
 };
 
-// What Pooling::automatic is for an architecture.
-Pooling resolved(Pooling pooling, const ModelConfig& config);
+// What Pooling::automatic is for a model: the first token's state where that depends on all others, else the last one's.
+Pooling resolved(Pooling pooling, const ContextualVectors& vectors);
 
 }  // namespace heddle::models

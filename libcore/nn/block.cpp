@@ -5,50 +5,96 @@
 
 namespace heddle::nn {
 
-Block::Block(const Scope& scope, const BlockOptions& options)
-    : norm_position_(options.norm_position),
+namespace {
+
+std::optional<Norm> norm_if(bool wanted, const Scope& scope, const BlockOptions& options) {
+  if (!wanted) return std::nullopt;
+  return Norm(scope, options.attention.width, options.norm);
+}
+
+std::optional<CrossAttention> crossing_of(const Scope& scope, const Scope& stack, const BlockOptions& options) {
+  if (!options.cross_attention) return std::nullopt;
+  return CrossAttention(scope, stack, *options.cross_attention);
+}
+
+std::uint64_t site(const Scope& scope, const char* sublayer) {
+  return random_site(scope.path() + "/" + sublayer + "/dropout");
+}
+
+}  // namespace
+
+Block::Block(const Scope& scope, const Scope& stack, const BlockOptions& options)
+    : order_(options.order),
       attention_norm_(scope / "attention_norm", options.attention.width, options.norm),
-      attention_(scope / "attention", options.attention),
-      feed_forward_norm_(scope / "feed_forward_norm", options.attention.width, options.norm),
+      attention_(scope / "attention", stack / "attention", options.attention),
+      cross_norm_(norm_if(options.cross_attention && order_ != BlockOrder::parallel, scope / "cross_attention_norm", options)),
+      cross_(crossing_of(scope / "cross_attention", stack / "cross_attention", options)),
+      feed_forward_norm_(norm_if(order_ != BlockOrder::parallel, scope / "feed_forward_norm", options)),
       feed_forward_(scope / "feed_forward", options.feed_forward),
-      attention_site_(random_site(scope.path() + "/attention/dropout")),
-      feed_forward_site_(random_site(scope.path() + "/feed_forward/dropout")) {}
+      attention_site_(site(scope, "attention")),
+      cross_site_(site(scope, "cross_attention")),
+      feed_forward_site_(site(scope, "feed_forward")) {}
 
-// What the sublayer makes of x is added to `rest`, in the cache, unless dropout comes between.
-template <class Sublayer>
-Variable Block::residual(const Variable& x, const Variable& rest, const Norm& norm, std::uint64_t site,
-                         const Pass& pass, const Sublayer& sublayer) const {
-  const bool pre = norm_position_ == NormPosition::pre;
-  const Variable input = pre ? norm(x, Norm::Result::activation) : x;
-  const Variable sum =
-      pass.dropout == 0 ? sublayer(input, rest) : ops::add(rest, pass.drop(sublayer(input, Variable()), site));
-  return pre ? sum : norm(sum, Norm::Result::residual);
+Variable Block::add(const Variable& rest, const Sublayer& f, const Variable& input, std::uint64_t site,
+                    const Pass& pass) const {
+  return pass.dropout == 0 ? f(input, rest) : ops::add(rest, pass.drop(f(input, Variable()), site));
 }
 
-Variable Block::feed(const Variable& x, const Pass& pass) const {
-  return residual(x, x, feed_forward_norm_, feed_forward_site_, pass,
-                  [&](const Variable& n, const Variable& rest) { return feed_forward_(n, rest, pass); });
+// The orders: x becomes what the block makes of it.
+Variable Block::run(const Variable& x, const Sublayers& f, const Pass& pass) const {
+  const auto activation = Norm::Result::activation, residual = Norm::Result::residual;
+  const Sublayer feed = [&](const Variable& n, const Variable& rest) { return feed_forward_(n, rest, pass); };
+  Variable h = f.rest;
+  switch (order_) {
+    case BlockOrder::pre:
+      h = add(h, f.attend, attention_norm_(x, activation), attention_site_, pass);
+      if (f.cross) h = add(h, f.cross, (*cross_norm_)(h, activation), cross_site_, pass);
+      return add(h, feed, (*feed_forward_norm_)(h, activation), feed_forward_site_, pass);
+    case BlockOrder::post:
+      h = attention_norm_(add(h, f.attend, x, attention_site_, pass), residual);
+      if (f.cross) h = (*cross_norm_)(add(h, f.cross, h, cross_site_, pass), residual);
+      return (*feed_forward_norm_)(add(h, feed, h, feed_forward_site_, pass), residual);
+    case BlockOrder::parallel:
+      break;
+  }
+  const Variable n = attention_norm_(x, activation);
+  const Variable asking = h.shape() == x.shape() ? n : attention_norm_(h, activation);
+  h = add(h, f.attend, n, attention_site_, pass);
+  if (f.cross) h = add(h, f.cross, asking, cross_site_, pass);
+  return add(h, feed, asking, feed_forward_site_, pass);
 }
 
-Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass) const {
-  const auto attend = [&](const Variable& n, const Variable& rest) { return attention_(n, mask, rest, pass); };
-  return feed(residual(x, x, attention_norm_, attention_site_, pass, attend), pass);
+Block::Sublayer Block::crossing(const CrossAttention::Memory* memory, const Pass& pass) const {
+  if (!cross_) return {};
+  check<Error>(memory != nullptr, "a block with cross-attention has nothing to attend to");
+  return [this, memory, &pass](const Variable& n, const Variable& rest) { return (*cross_)(n, *memory, rest, pass); };
+}
+
+Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass,
+                           const CrossAttention::Memory* memory) const {
+  const Sublayer attend = [&](const Variable& n, const Variable& rest) { return attention_(n, mask, rest, pass); };
+  return run(x, {attend, crossing(memory, pass), x}, pass);
 }
 
 Variable Block::at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const {
-  const auto attend = [&](const Variable& n, const Variable& rest) {
+  const Sublayer attend = [&](const Variable& n, const Variable& rest) {
     return attention_(n, mask, rest, pass, positions);
   };
-  const Variable rest = ops::gather_positions(x, positions);
-  return feed(residual(x, rest, attention_norm_, attention_site_, pass, attend), pass);
+  return run(x, {attend, {}, ops::gather_positions(x, positions)}, pass);
 }
 
-Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const {
+Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
+                   const CrossAttention::Memory* memory) const {
   const Variable input(x);
-  const auto attend = [&](const Variable& n, const Variable& rest) {
+  const Pass pass;
+  const Sublayer attend = [&](const Variable& n, const Variable& rest) {
     return attention_.step(n, rows, window, state, rest);
   };
-  return feed(residual(input, input, attention_norm_, attention_site_, {}, attend), {}).value();
+  return run(input, {attend, crossing(memory, pass), input}, pass).value();
+}
+
+Tensor Block::weights(const Variable& x, const Mask& mask) const {
+  return attention_.weights(order_ == BlockOrder::post ? x : normed(x), mask);
 }
 
 }  // namespace heddle::nn

@@ -1,5 +1,8 @@
-// One layer of a transformer: attention and a feed-forward network, each with norm and residual.
+// One layer of a transformer: sublayers (self-attention, cross-attention, a feed-forward network), each with norm and
+// residual, in one of three orders.
 #pragma once
+
+#include <optional>
 
 #include "heddle/nn/feed_forward.hpp"
 #include "heddle/nn/multi_head_attention.hpp"
@@ -7,50 +10,74 @@
 
 namespace heddle {
 
-enum class NormPosition {
-  pre,   // x + f(norm(x)); the stack ends with one more norm (GPT-2)
-  post,  // norm(x + f(x)) (Vaswani et al. 2017)
+enum class BlockOrder {
+  pre,       // x + f(norm(x)) for each sublayer f in turn; the stack ends with one more norm (GPT-2)
+  post,      // norm(x + f(x)) for each sublayer f in turn (Vaswani et al. 2017)
+  parallel,  // x + attend(n) + feed(n), n = norm(x), for all sublayers together (Chowdhery et al. 2022, "PaLM")
 };
 template <>
-struct Names<NormPosition> {
-  static constexpr std::pair<NormPosition, std::string_view> list[] = {{NormPosition::pre, "pre"},
-                                                                        {NormPosition::post, "post"}};
+struct Names<BlockOrder> {
+  static constexpr std::pair<BlockOrder, std::string_view> list[] = {
+      {BlockOrder::pre, "pre"}, {BlockOrder::post, "post"}, {BlockOrder::parallel, "parallel"}};
 };
 
 namespace nn {
 
 struct BlockOptions {
-  NormPosition norm_position = NormPosition::pre;
+  BlockOrder order = BlockOrder::pre;
   NormOptions norm{};
   AttentionOptions attention;
   FeedForwardOptions feed_forward;
+  std::optional<AttentionOptions> cross_attention{};  // between self-attention and the feed-forward network
 };
 
 // Shapes: x [batch, time, width] -> the same.
+// Parameters: attention_norm, attention, cross_attention_norm, cross_attention, feed_forward_norm, feed_forward; where
+// the order is parallel, one norm, attention_norm.
 class Block {
  public:
-  Block(const Scope& scope, const BlockOptions& options);
-  Variable operator()(const Variable& x, const Mask& mask, const Pass& pass) const;
-  // The same at one position of each sequence, which takes a fraction of the work: [batch, 1, width].
+  // `stack`: the scope of what the layers of a stack share.
+  Block(const Scope& scope, const Scope& stack, const BlockOptions& options);
+
+  // memory: of blocks with cross-attention; null for others.
+  Variable operator()(const Variable& x, const Mask& mask, const Pass& pass,
+                      const CrossAttention::Memory* memory = nullptr) const;
+  // The same at one position of each sequence, which takes a fraction of the work: [batch, 1, width]. Precondition: no
+  // cross-attention.
   Variable at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const;
 
-  std::unique_ptr<AttentionState> start(Index batch, Index capacity, Element cache) const {
+  // Step by step, for decoding.
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType cache) const {
     return attention_.start(batch, capacity, cache);
   }
-  Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state) const;
+  Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
+              const CrossAttention::Memory* memory = nullptr) const;
+
+  // The weights of self-attention, [batch, heads, time, time], when the block reads x.
+  Tensor weights(const Variable& x, const Mask& mask) const;
+  const std::optional<CrossAttention>& cross_attention() const { return cross_; }
 
  private:
-  template <class Sublayer>
-  Variable residual(const Variable& x, const Variable& rest, const Norm& norm, std::uint64_t site, const Pass& pass,
-                    const Sublayer& sublayer) const;
-  Variable feed(const Variable& x, const Pass& pass) const;
+  // f(input) + residual, added where the product is finished unless dropout comes between.
+  using Sublayer = std::function<Variable(const Variable& input, const Variable& residual)>;
+  Variable add(const Variable& rest, const Sublayer& f, const Variable& input, std::uint64_t site,
+               const Pass& pass) const;
+  struct Sublayers {
+    Sublayer attend, cross;  // cross: empty for none
+    Variable rest;           // x where attention asks
+  };
+  Variable run(const Variable& x, const Sublayers& sublayers, const Pass& pass) const;
+  Variable normed(const Variable& x) const { return attention_norm_(x, Norm::Result::activation); }
+  Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass) const;
 
-  NormPosition norm_position_;
+  BlockOrder order_;
   Norm attention_norm_;
-  MultiHeadAttention attention_;
-  Norm feed_forward_norm_;
+  SelfAttention attention_;
+  std::optional<Norm> cross_norm_;
+  std::optional<CrossAttention> cross_;
+  std::optional<Norm> feed_forward_norm_;
   FeedForward feed_forward_;
-  std::uint64_t attention_site_, feed_forward_site_;  // of dropout
+  std::uint64_t attention_site_, cross_site_, feed_forward_site_;  // of dropout
 };
 
 }  // namespace nn

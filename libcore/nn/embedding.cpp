@@ -4,8 +4,8 @@
 
 namespace heddle::nn {
 
-Embedding::Embedding(const Scope& scope, Index vocab, Index width, double deviation)
-    : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(deviation), Decay::yes)) {}
+Embedding::Embedding(const Scope& scope, Index vocab, Index width, double stddev)
+    : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(stddev), Decay::yes)) {}
 
 Variable Embedding::operator()(const TokenIds& ids) const { return ops::embed(ids, weight_); }
 

@@ -8,7 +8,7 @@ namespace heddle::nn {
 // Parameters: weight [vocab, width].
 class Embedding {
  public:
-  Embedding(const Scope& scope, Index vocab, Index width, double deviation);
+  Embedding(const Scope& scope, Index vocab, Index width, double stddev);
   // ids [batch, time] -> [batch, time, width]
   Variable operator()(const TokenIds& ids) const;
   const Variable& weight() const { return weight_; }

@@ -1,14 +1,40 @@
 #include "heddle/nn/feed_forward.hpp"
 
+#include "heddle/ops/gate.hpp"
+
 namespace heddle::nn {
+
+namespace {
+
+std::optional<Linear> plain(const Scope& scope, const FeedForwardOptions& o) {
+  if (o.gated) return std::nullopt;
+  return Linear(scope / "up", o.width, o.inner_width, o.bias, o.stddev);
+}
+
+std::optional<StackedLinear> gated(const Scope& scope, const FeedForwardOptions& o) {
+  if (!o.gated) return std::nullopt;
+  return StackedLinear(scope, {"gate", "up"}, o.width, o.inner_width, o.bias, o.stddev);
+}
+
+}  // namespace
 
 FeedForward::FeedForward(const Scope& scope, const FeedForwardOptions& options)
     : activation_(options.activation),
-      up_(scope / "up", options.width, options.inner_width, options.bias, options.deviation),
-      down_(scope / "down", options.inner_width, options.width, options.bias, options.output_deviation) {}
+      up_(plain(scope, options)),
+      gate_and_up_(gated(scope, options)),
+      down_(scope / "down", options.inner_width, options.width, options.bias, options.output_stddev) {}
+
+Variable FeedForward::inner(const Variable& x, const Pass& pass) const {
+  if (up_) return (*up_)(x, {.activation = activation_}, pass);
+  const Variable both = (*gate_and_up_)(x, pass);
+  const auto half = [&](Index i) {
+    return view(both, [i](const Tensor& t) { return t.narrowed(-1, i * t.shape()[-1] / 2, t.shape()[-1] / 2); });
+  };
+  return ops::gate(half(0), half(1), activation_);
+}
 
 Variable FeedForward::operator()(const Variable& x, const Variable& residual, const Pass& pass) const {
-  return down_(up_(x, {.activation = activation_}, pass), {.residual = residual}, pass);
+  return down_(inner(x, pass), {.residual = residual}, pass);
 }
 
 }  // namespace heddle::nn

@@ -3,6 +3,7 @@
 
 #include "heddle/nn/linear.hpp"
 #include "heddle/nn/pass.hpp"
+#include "heddle/nn/stacked_linear.hpp"
 #include "heddle/ops/activation.hpp"
 
 namespace heddle::nn {
@@ -10,20 +11,27 @@ namespace heddle::nn {
 struct FeedForwardOptions {
   Index width, inner_width;
   Activation activation = Activation::gelu;
+  bool gated = false;
   Bias bias = Bias::yes;
-  double deviation = 0.02, output_deviation = 0.02;
+  double stddev = 0.02, output_stddev = 0.02;
 };
 
-// y = W_2 f(W_1 x + b_1) + b_2, plus a residual where one is given.  Source: Vaswani et al. 2017, equation 2.
+// y = W_2 f(W_1 x + b_1) + b_2, or gated, y = W_2 (f(V x + c) * (W_1 x + b_1)) + b_2, plus a residual where one is given.
+// Source: Vaswani et al. 2017, equation 2; Shazeer 2020, "GLU variants improve transformer", equation 6 (SPEC 3.4).
 // Shapes: [batch, time, width] -> the same.
+// Parameters: up (W_1), down (W_2) and, where gated, gate (V).
 class FeedForward {
  public:
   FeedForward(const Scope& scope, const FeedForwardOptions& options);
   Variable operator()(const Variable& x, const Variable& residual = {}, const Pass& pass = {}) const;
 
  private:
+  Variable inner(const Variable& x, const Pass& pass) const;
+
   Activation activation_;
-  Linear up_, down_;
+  std::optional<Linear> up_;
+  std::optional<StackedLinear> gate_and_up_;
+  Linear down_;
 };
 
 }  // namespace heddle::nn

@@ -2,8 +2,8 @@
 
 namespace heddle::nn {
 
-Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double deviation)
-    : weight_(scope.parameter("weight", {out, in}, Initializer::normal(deviation), Decay::yes)) {
+Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double stddev)
+    : weight_(scope.parameter("weight", {out, in}, Initializer::normal(stddev), Decay::yes)) {
   if (bias == Bias::yes) bias_ = scope.parameter("bias", {out}, Initializer::zeros(), Decay::no);
   adapter_ = LowRank::of(scope, {""}, in, out);
 }

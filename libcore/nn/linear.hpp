@@ -9,10 +9,10 @@ namespace heddle::nn {
 
 enum class Bias { no, yes };
 
-// Parameters: weight [out, in], bias [out]. Weights start normal with the given deviation, biases at zero.
+// Parameters: weight [out, in], bias [out]. Weights start normal with the given standard deviation, biases at zero.
 class Linear {
  public:
-  Linear(const Scope& scope, Index in, Index out, Bias bias, double deviation);
+  Linear(const Scope& scope, Index in, Index out, Bias bias, double stddev);
   // x [..., in] -> [..., out]
   Variable operator()(const Variable& x, const ops::LinearOptions& options = {}, const Pass& pass = {}) const;
 

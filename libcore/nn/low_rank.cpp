@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-namespace heddle::nn {
+namespace heddle {
+
+ParameterSource with_adapters(const ParameterSource& source, const LowRankOptions& options) {
+  const std::vector<std::string> known{"query", "key", "value", "output", "up", "down"};
+  for (const std::string& target : split(options.lora_targets, ',')) {
+    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "--lora-targets: '", target,
+                      "' is none of ", join(known));
+  }
+  return source.with(options);
+}
+
+namespace nn {
 
 namespace {
 
@@ -14,24 +25,26 @@ std::string last_part(const std::string& path) {
 }  // namespace
 
 std::optional<LowRank> LowRank::of(const Scope& scope, const std::vector<std::string>& matrices, Index in, Index out) {
+  const auto* const options = scope.settings<LowRankOptions>();
+  if (options == nullptr) return std::nullopt;
   std::vector<std::string> adapted;
   std::vector<Index> columns;
   Index column = 0;
   for (const std::string& matrix : matrices) {
-    if (scope.adapters().targets(last_part(matrix.empty() ? scope.path() : matrix))) {
+    if (options->targets(last_part(matrix.empty() ? scope.path() : matrix))) {
       adapted.push_back(matrix.empty() ? "lora/" : matrix + "/lora/");
       columns.push_back(column);
     }
     column += out;
   }
   if (adapted.empty()) return std::nullopt;
-  return LowRank(scope, adapted, columns, in, out);
+  return LowRank(scope, *options, adapted, columns, in, out);
 }
 
-LowRank::LowRank(const Scope& scope, const std::vector<std::string>& matrices, const std::vector<Index>& columns,
-                 Index in, Index out)
-    : scale_(static_cast<Real>(scope.adapters().scale())),
-      dropout_(scope.adapters().lora_dropout),
+LowRank::LowRank(const Scope& scope, const LowRankOptions& options, const std::vector<std::string>& matrices,
+                 const std::vector<Index>& columns, Index in, Index out)
+    : scale_(static_cast<Real>(options.scale())),
+      dropout_(options.lora_dropout),
       dropout_site_(random_site(scope.path() + "/lora/dropout")),
       columns_(columns) {
   const auto names = [&](const char* parameter) {
@@ -39,7 +52,7 @@ LowRank::LowRank(const Scope& scope, const std::vector<std::string>& matrices, c
     for (const std::string& matrix : matrices) result.push_back(matrix + parameter);
     return result;
   };
-  const Index rank = scope.adapters().lora_rank;
+  const Index rank = options.lora_rank;
   check<UsageError>(rank <= std::min(in, out), "--lora-rank ", rank, " is more than ", std::min(in, out),
                     ", the smaller side of ", scope.path(), "; adapters of that rank can say all that it can");
   a_ = scope.stacked(names("a"), {rank, in}, Initializer::uniform(1 / std::sqrt(static_cast<double>(in))), Decay::yes);
@@ -51,4 +64,5 @@ ops::LowRankTerm LowRank::operator()(const Variable& x, const Pass& pass) const 
   return {drops ? pass.drop(x, dropout_site_, dropout_) : Variable(), a_, b_, columns_, scale_};
 }
 
-}  // namespace heddle::nn
+}  // namespace nn
+}  // namespace heddle

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "heddle/autograd/parameters.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "heddle/nn/pass.hpp"
 #include "heddle/ops/low_rank.hpp"
 
@@ -23,8 +24,8 @@ class LowRank {
   ops::LowRankTerm operator()(const Variable& x, const Pass& pass) const;
 
  private:
-  LowRank(const Scope& scope, const std::vector<std::string>& matrices, const std::vector<Index>& columns, Index in,
-          Index out);
+  LowRank(const Scope& scope, const LowRankOptions& options, const std::vector<std::string>& matrices,
+          const std::vector<Index>& columns, Index in, Index out);
 
   Real scale_;
   double dropout_;

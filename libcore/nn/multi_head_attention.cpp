@@ -1,66 +1,148 @@
 #include "heddle/nn/multi_head_attention.hpp"
 
+#include <algorithm>
+
 #include "heddle/ops/gather.hpp"
-#include "heddle/ops/linear.hpp"
 
 namespace heddle::nn {
 
 namespace {
 
-HeadShape head_shape(const AttentionOptions& options) {
-  check<UsageError>(options.heads > 0 && options.width % options.heads == 0, "width = ", options.width,
-                    " is not divisible by heads = ", options.heads);
-  return {options.heads, options.width / options.heads};
+const HeadShape& checked(const HeadShape& shape) {
+  check<UsageError>(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "heads = ", shape.heads,
+                    " is not a multiple of kv_heads = ", shape.kv_heads);
+  return shape;
+}
+
+std::vector<StackedLinear> projections(const Scope& scope, const AttentionOptions& options, bool same_source) {
+  const HeadShape& shape = options.shape;
+  const Index query = shape.heads * shape.key_width, key = shape.kv_heads * shape.key_width,
+              value = shape.kv_heads * shape.value_width;
+  std::vector<StackedLinear> layers;
+  const auto add = [&](const std::vector<std::string>& names, Index in, Index out) {
+    layers.emplace_back(scope, names, in, out, options.bias, options.stddev);
+  };
+  if (same_source && query == key && key == value) {
+    add({"query", "key", "value"}, options.width, query);
+    return layers;
+  }
+  add({"query"}, options.width, query);
+  if (key == value) {
+    add({"key", "value"}, options.memory_width, key);
+  } else {
+    add({"key"}, options.memory_width, key);
+    add({"value"}, options.memory_width, value);
+  }
+  return layers;
+}
+
+AttentionSupport all_needed(const AttentionOptions& options, const AttentionPositions* positions) {
+  AttentionSupport needed = options.needed;
+  needed.grouped = options.shape.heads != options.shape.kv_heads;
+  needed.bias = positions != nullptr && !positions->offset_bias(1).empty();
+  return needed;
 }
 
 }  // namespace
 
-MultiHeadAttention::MultiHeadAttention(const Scope& scope, const AttentionOptions& options)
-    : shape_(head_shape(options)),
-      attention_(make_attention(options.variant, shape_)),
-      weight_(scope.stacked({"query/weight", "key/weight", "value/weight"}, {options.width, options.width},
-                            Initializer::normal(options.deviation), Decay::yes)),
-      bias_(options.bias == Bias::yes ? scope.stacked({"query/bias", "key/bias", "value/bias"}, {options.width},
-                                                      Initializer::zeros(), Decay::no)
-                                      : Variable()),
-      adapters_(LowRank::of(scope, {"query", "key", "value"}, options.width, options.width)),
-      output_(scope / "output", options.width, options.width, options.bias, options.output_deviation) {}
-
-Variable MultiHeadAttention::stacked_parts(const Variable& x, const Pass& pass) const {
-  return ops::linear(x, weight_, bias_, {.low_rank = correction(adapters_, x, pass)});
+MultiHeadAttention::MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options,
+                                       Source source)
+    : shape_(checked(options.shape)),
+      attention_(make_attention(options.variant, {scope, stack}, shape_)),
+      positions_(options.positions == nullptr ? nullptr : options.positions->for_layer(scope / "positions")),
+      inputs_(projections(scope, options, source == Source::same)),
+      output_(scope / "output", shape_.heads * shape_.value_width, options.width, options.bias, options.output_stddev) {
+  check_support(options.variant, attention_->support(), all_needed(options, positions_.get()));
 }
 
-Variable MultiHeadAttention::heads_of(const Variable& stacked, Index part) const {
-  return view(stacked, [part, shape = shape_](const Tensor& t) {
-    const Index width = shape.heads * shape.width;
-    return t.narrowed(-1, part * width, width).split(-1, shape.heads).swapped(1, 2);
+// Columns [first, first + heads * width) of a product as heads: [batch, heads, time, width].
+Variable MultiHeadAttention::heads_of(const Variable& projected, Index first, Index heads, Index width) const {
+  return view(projected, [=](const Tensor& t) {
+    return t.narrowed(-1, first, heads * width).split(-1, heads).swapped(1, 2);
   });
 }
 
-Variable MultiHeadAttention::merge(const Variable& mixed) const {
-  return view(mixed, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[1], t.shape()[2] * t.shape()[3]}); });
+MultiHeadAttention::Heads MultiHeadAttention::project(const Variable& x, const Pass& pass,
+                                                      const std::vector<Index>& positions) const {
+  const auto asking = [&](const Variable& all) { return positions.empty() ? all : ops::gather_positions(all, positions); };
+  if (inputs_.size() > 1) {
+    Heads heads = memory(x, pass);
+    heads.query = queries(asking(x), pass);
+    return heads;
+  }
+  const Variable all = inputs_[0](x, pass);
+  const Index part = shape_.heads * shape_.key_width;
+  return {heads_of(asking(all), 0, shape_.heads, shape_.key_width), heads_of(all, part, shape_.heads, shape_.key_width),
+          heads_of(all, 2 * part, shape_.heads, shape_.value_width)};
 }
 
-Variable MultiHeadAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
-                                        const std::vector<Index>& positions) const {
-  const Variable stacked = stacked_parts(x, pass);
-  const Variable asking = positions.empty() ? stacked : ops::gather_positions(stacked, positions);
+Variable MultiHeadAttention::queries(const Variable& x, const Pass& pass) const {
+  return heads_of(inputs_[0](x, pass), 0, shape_.heads, shape_.key_width);
+}
+
+MultiHeadAttention::Heads MultiHeadAttention::memory(const Variable& states, const Pass& pass) const {
+  const Variable key = inputs_[1](states, pass);
+  const bool together = inputs_[1].parts() == 2;
+  const Variable value = together ? key : inputs_[2](states, pass);
+  return {{}, heads_of(key, 0, shape_.kv_heads, shape_.key_width),
+          heads_of(value, together ? shape_.kv_heads * shape_.key_width : 0, shape_.kv_heads, shape_.value_width)};
+}
+
+AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts,
+                                       Index key_time) const {
+  AttentionCall call{heads.query, heads.key, heads.value, mask};
+  if (positions_ == nullptr) return call;
+  call.query = positions_->transform(heads.query, mask.query_offsets);
+  call.key = positions_->transform(heads.key, key_starts);
+  call.offset_bias = positions_->offset_bias(key_time);
+  return call;
+}
+
+Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& residual, const Pass& pass) const {
+  const Variable merged = view(mixed, [](const Tensor& t) {
+    return t.reshaped({t.shape()[0], t.shape()[1], t.shape()[2] * t.shape()[3]});
+  });
+  return output_(merged, {.residual = residual}, pass);
+}
+
+Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
+                                   const std::vector<Index>& positions) const {
   Mask seen = mask;
   if (!positions.empty()) seen.query_offsets = positions;
-  const Variable mixed = attention_->mix(heads_of(asking, 0), heads_of(stacked, 1), heads_of(stacked, 2), seen);
-  return output_(merge(mixed), {.residual = residual}, pass);
+  return merge(variant().mix(call(project(x, pass, positions), seen, {}, x.shape()[1])), residual, pass);
 }
 
-std::unique_ptr<AttentionState> MultiHeadAttention::start(Index batch, Index capacity, Element cache) const {
-  return attention_->start(batch, capacity, shape_, cache);
+Tensor SelfAttention::weights(const Variable& x, const Mask& mask) const {
+  return variant().weights(call(project(x, {}), mask, {}, x.shape()[1]));
 }
 
-Variable MultiHeadAttention::step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
-                                  const Variable& residual) const {
-  const Variable stacked = stacked_parts(x, {});
-  const auto part = [&](Index i) { return heads_of(stacked, i).value(); };
-  const Tensor mixed = attention_->step(part(0), part(1), part(2), rows.seen, rows.added, window, state);
-  return output_(merge(Variable(mixed)), {.residual = residual});
+std::unique_ptr<AttentionState> SelfAttention::start(Index batch, Index capacity, DType cache) const {
+  return variant().start(batch, capacity, cache);
+}
+
+Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
+                             const Variable& residual) const {
+  const Mask mask{.causal = true, .window = window, .query_offsets = rows.seen};
+  Index key_time = 0;
+  for (std::size_t b = 0; b < rows.seen.size(); ++b) key_time = std::max(key_time, rows.seen[b] + rows.added[b]);
+  const Tensor mixed = variant().step(call(project(x, {}), mask, rows.seen, key_time), rows, state);
+  return merge(Variable(mixed), residual, {});
+}
+
+CrossAttention::Memory CrossAttention::remember(const Variable& states, const std::vector<Index>& lengths,
+                                                const Pass& pass) const {
+  const Heads heads = memory(states, pass);
+  return {heads.key, heads.value, lengths};
+}
+
+Variable CrossAttention::operator()(const Variable& x, const Memory& memory, const Variable& residual,
+                                    const Pass& pass) const {
+  const Mask mask{.key_lengths = memory.lengths};
+  return merge(variant().mix({queries(x, pass), memory.key, memory.value, mask}), residual, pass);
+}
+
+Tensor CrossAttention::weights(const Variable& x, const Memory& memory) const {
+  return variant().weights({queries(x, {}), memory.key, memory.value, {.key_lengths = memory.lengths}});
 }
 
 }  // namespace heddle::nn

@@ -1,5 +1,6 @@
-// Attention in several heads: A = [head_1 .. head_h] W_O, head_i = mix(X W_Q^i, X W_K^i, X W_V^i).
-// Source: Vaswani et al. 2017, 3.2.2.
+// Attention in several heads: A = [head_1 .. head_h] W_O, head_i = mix(X W_Q^i, Y W_K^i, Y W_V^i), where Y is X itself or
+// the states of another sequence. Several heads may share one head of keys and values.
+// Source: Vaswani et al. 2017, 3.2.2; Ainslie et al. 2023, "GQA".
 #pragma once
 
 #include <memory>
@@ -7,48 +8,92 @@
 #include <vector>
 
 #include "heddle/attention/attention.hpp"
-#include "heddle/nn/linear.hpp"
+#include "heddle/nn/stacked_linear.hpp"
+#include "heddle/positions/positions.hpp"
 
 namespace heddle::nn {
 
 struct AttentionOptions {
   std::string variant = "dot";
-  Index width, heads;
+  Index width;       // of the states that ask, and of the result
+  HeadShape shape;   // throws UsageError unless heads is a multiple of kv_heads
+  Index memory_width = width;  // of the states that are attended to
+  AttentionSupport needed{};   // what the model asks of the variant; throws UsageError where it does not do that
+  const Positions* positions = nullptr;
   Bias bias = Bias::yes;
-  double deviation = 0.02, output_deviation = 0.02;
+  double stddev = 0.02, output_stddev = 0.02;
 };
 
-// Positions that rows of a batch have seen before a decoding step, and how many of the new ones are theirs.
-struct StepRows {
-  std::vector<Index> seen, added;
-};
-
-// Parameters: query, key, value and output, each weight [width, width] and bias [width].
+// The projections and the variant, which self- and cross-attention have in common.
+// Parameters: query/weight [heads * key_width, width], key/weight [kv_heads * key_width, memory_width], value/weight
+// [kv_heads * value_width, memory_width], output/weight [width, heads * value_width], and a bias each.
 class MultiHeadAttention {
  public:
-  MultiHeadAttention(const Scope& scope, const AttentionOptions& options);
+  MultiHeadAttention(const MultiHeadAttention&) = delete;
+  MultiHeadAttention(MultiHeadAttention&&) = default;
 
-  // x [batch, time, width] -> the same, plus a residual where one is given. With positions, one for each sequence, only
-  // they ask: -> [batch, 1, width].
-  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {},
-                      const std::vector<Index>& positions = {}) const;
+ protected:
+  enum class Source { same, other };  // of keys and values: what the queries are of, or another sequence
+  MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options, Source source);
 
-  std::unique_ptr<AttentionState> start(Index batch, Index capacity, Element cache) const;
-  Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
-                const Variable& residual) const;
+  struct Heads {
+    Variable query, key, value;  // [batch, heads, time, width] each
+  };
+  // Query, key and value of the same states [batch, time, width]; with positions, the queries of these alone.
+  Heads project(const Variable& x, const Pass& pass, const std::vector<Index>& positions = {}) const;
+  Variable queries(const Variable& x, const Pass& pass) const;
+  Heads memory(const Variable& states, const Pass& pass) const;  // key and value only
+
+  AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time) const;
+  // [batch, time, heads, value_width] -> [batch, time, width]
+  Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
+  const Attention& variant() const { return *attention_; }
 
  private:
-  // Query, key and value, one product: [batch, time, 3 width], and one of them as heads: [batch, heads, time,
-  // head_width].
-  Variable stacked_parts(const Variable& x, const Pass& pass) const;
-  Variable heads_of(const Variable& stacked, Index part) const;
-  Variable merge(const Variable& mixed) const;
+  Variable heads_of(const Variable& projected, Index first, Index heads, Index width) const;
 
   HeadShape shape_;
-  std::shared_ptr<const Attention> attention_;
-  Variable weight_, bias_;  // query, key and value stacked: [3 width, width], [3 width]
-  std::optional<LowRank> adapters_;  // of the same
+  std::unique_ptr<const Attention> attention_;
+  std::shared_ptr<const AttentionPositions> positions_;
+  std::vector<StackedLinear> inputs_;  // of query, key and value: as few products as their shapes and sources allow
   Linear output_;
+};
+
+// X attends to itself.
+class SelfAttention : public MultiHeadAttention {
+ public:
+  SelfAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options)
+      : MultiHeadAttention(scope, stack, options, Source::same) {}
+
+  // x [batch, time, width] -> the same, plus a residual where one is given. With positions, one for each sequence, only
+  // these query: -> [batch, 1, width].
+  Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {},
+                      const std::vector<Index>& positions = {}) const;
+  // [batch, heads, time, time], Reals; rows of queries sum to 1.
+  Tensor weights(const Variable& x, const Mask& mask) const;
+
+  std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType cache) const;
+  Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
+                const Variable& residual) const;
+};
+
+// X attends to the states of another sequence, of which key_lengths say how long each is (SPEC 1.5).
+class CrossAttention : public MultiHeadAttention {
+ public:
+  CrossAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options)
+      : MultiHeadAttention(scope, stack, options, Source::other) {}
+
+  // Keys and values of the other sequence, which steps and layers of one pass may use again.
+  struct Memory {
+    Variable key, value;  // [batch, kv_heads, memory_time, width]
+    std::vector<Index> lengths;
+  };
+  Memory remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass = {}) const;
+
+  // x [batch, time, width] -> the same, plus a residual where one is given.
+  Variable operator()(const Variable& x, const Memory& memory, const Variable& residual = {}, const Pass& pass = {}) const;
+  // [batch, heads, time, memory_time], Reals.
+  Tensor weights(const Variable& x, const Memory& memory) const;
 };
 
 }  // namespace heddle::nn

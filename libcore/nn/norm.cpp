@@ -14,7 +14,7 @@ Norm::Norm(const Scope& scope, Index width, const NormOptions& options)
 
 Variable Norm::operator()(const Variable& x, Result result) const {
   const auto epsilon = static_cast<Real>(options_.epsilon);
-  const Element output = result == Result::activation ? activation_element() : Element::real;
+  const DType output = result == Result::activation ? activation_dtype() : DType::real;
   return options_.kind == NormKind::layer ? ops::layer_norm(x, gain_, bias_, epsilon, output)
                                           : ops::rms_norm(x, gain_, epsilon, output);
 }

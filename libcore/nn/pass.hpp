@@ -1,27 +1,37 @@
 // What a forward pass is told besides its input.
 #pragma once
 
+#include <vector>
+
 #include "heddle/base/random.hpp"
 #include "heddle/ops/dropout.hpp"
 
 namespace heddle {
 
-// Dropout draws its numbers from (seed, step, site) and the position in the whole step's batch, so that a step gives the
-// same result however its batch is cut into micro-batches.
+// The random numbers of an element depend on (seed, step, site), the number of its sample in the step, its position in
+// the sample and its column alone, so that a step gives the same result however its batch is cut into micro-batches and
+// however these are padded.
 struct Pass {
   double dropout = 0;  // 0 outside training
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   Index first_sample = 0;  // of this micro-batch within the step's batch
   bool training = false;   // for modules with a dropout of their own
+  // No sample has more positions. 0: all batches of the step have one time, which it is then.
+  Index sample_positions = 0;
 
-  // Drops elements of x [batch, ...]; the site is the module's, by random_site(path).
+  // Drops elements of x [batch, time, width], or [batch, width]; the site is the module's, by random_site(path).
+  // Throws ShapeError for more positions than samples have.
   Variable drop(const Variable& x, std::uint64_t site) const { return drop(x, site, dropout); }
-  Variable drop(const Variable& x, std::uint64_t site, double rate) const {
-    if (rate == 0) return x;
-    const Index sample = x.value().size() / x.shape()[0];
-    return ops::dropout(x, rate, RandomStream(seed, site, step), first_sample * sample);
-  }
+  Variable drop(const Variable& x, std::uint64_t site, double rate) const;
+
+  // The same for rows of x [count, width], which are the positions of a batch counted through it: sequence * time +
+  // position.
+  Variable drop_rows(const Variable& x, std::uint64_t site, const std::vector<Index>& positions, Index time) const;
+
+ private:
+  // The number of a position among those of the step.
+  Index position_number(Index sample, Index position, Index time) const;
 };
 
 }  // namespace heddle

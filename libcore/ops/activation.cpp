@@ -1,17 +1,16 @@
 #include "heddle/ops/activation.hpp"
 
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/runs.hpp"
 #include "heddle/tensor/math.hpp"
-#include "heddle/tensor/threads.hpp"
 
 namespace heddle::ops {
 
 namespace {
 
-constexpr Index grain = 8192;
-
 // What a function is at a point.
 struct Point {
-  Real value, slope;
+  Real value, derivative;
 };
 
 // Not a number stays so, for the check of the loss to find.
@@ -49,9 +48,20 @@ struct Tanh {
   }
 };
 
+struct Sigmoid {
+  static HEDDLE_INLINE Point at(Real x) {
+    const Real s = math::sigmoid(x);
+    return {s, s * (Real(1) - s)};
+  }
+};
+
+struct Identity {
+  static HEDDLE_INLINE Point at(Real x) { return {x, Real(1)}; }
+};
+
 template <class F, class X, class Y>
-HEDDLE_INLINE void activate_loop(const X* x, Y* y, Y* slope, Index count) {
-  if (slope == nullptr) {
+HEDDLE_INLINE void activate_loop(const X* x, Y* y, Y* derivative, Index count) {
+  if (derivative == nullptr) {
     for (Index i = 0; i < count; ++i) store(y[i], F::at(load(x[i])).value);
     return;
   }
@@ -59,71 +69,52 @@ HEDDLE_INLINE void activate_loop(const X* x, Y* y, Y* slope, Index count) {
   for (Index i = 0; i < count; ++i) {
     const Point point = F::at(load(x[i]));
     store(y[i], point.value);
-    store(slope[i], point.slope);
+    store(derivative[i], point.derivative);
   }
 }
 
 template <class X, class Y>
-HEDDLE_INLINE void activate_switch(Activation activation, const X* x, Y* y, Y* slope, Index count) {
+HEDDLE_INLINE void activate_switch(Activation activation, const X* x, Y* y, Y* derivative, Index count) {
   switch (activation) {
-    case Activation::relu: return activate_loop<Relu>(x, y, slope, count);
-    case Activation::gelu: return activate_loop<Gelu>(x, y, slope, count);
-    case Activation::gelu_tanh: return activate_loop<GeluTanh>(x, y, slope, count);
-    case Activation::silu: return activate_loop<Silu>(x, y, slope, count);
-    case Activation::tanh:
-      return activate_loop<Tanh>(x, y, slope, count);
-  }
-}
-
-template <class X>
-HEDDLE_INLINE void multiply_loop(const X* slope, const X* dy, Real beta, X* dx, Index count) {
-  if (beta == 0) {
-    HEDDLE_SIMD
-    for (Index i = 0; i < count; ++i) store(dx[i], load(dy[i]) * load(slope[i]));
-  } else {
-    HEDDLE_SIMD
-    for (Index i = 0; i < count; ++i) store(dx[i], load(dx[i]) + load(dy[i]) * load(slope[i]));
+    case Activation::relu: return activate_loop<Relu>(x, y, derivative, count);
+    case Activation::gelu: return activate_loop<Gelu>(x, y, derivative, count);
+    case Activation::gelu_tanh: return activate_loop<GeluTanh>(x, y, derivative, count);
+    case Activation::silu: return activate_loop<Silu>(x, y, derivative, count);
+    case Activation::tanh: return activate_loop<Tanh>(x, y, derivative, count);
+    case Activation::sigmoid: return activate_loop<Sigmoid>(x, y, derivative, count);
+    case Activation::identity: return activate_loop<Identity>(x, y, derivative, count);
   }
 }
 
 }  // namespace
 
-HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, Real* y, Real* slope, Index count) {
-  activate_switch(activation, x, y, slope, count);
+HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, Real* y, Real* derivative, Index count) {
+  activate_switch(activation, x, y, derivative, count);
 }
-HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, BFloat16* y, BFloat16* slope, Index count) {
-  activate_switch(activation, x, y, slope, count);
+HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, BFloat16* y, BFloat16* derivative, Index count) {
+  activate_switch(activation, x, y, derivative, count);
 }
-HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* slope, Index count) {
-  activate_switch(activation, x, y, slope, count);
+HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, Real* y, Real* derivative, Index count) {
+  activate_switch(activation, x, y, derivative, count);
 }
-HEDDLE_KERNEL void multiply_slopes(const Real* slope, const Real* dy, Real beta, Real* dx, Index count) {
-  multiply_loop(slope, dy, beta, dx, count);
-}
-HEDDLE_KERNEL void multiply_slopes(const BFloat16* slope, const BFloat16* dy, Real beta, BFloat16* dx, Index count) {
-  multiply_loop(slope, dy, beta, dx, count);
+HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* derivative, Index count) {
+  activate_switch(activation, x, y, derivative, count);
 }
 
 Variable activate(const Variable& x, Activation activation) {
   const Section section("activation");
-  check<ShapeError>(x.value().is_contiguous(), "activate needs a contiguous tensor");
-  const Tensor y(x.shape(), x.value().element());
-  const Tensor slopes = Recording::current() != nullptr ? Tensor(x.shape(), x.value().element()) : Tensor();
+  check_rows(x.value(), "activate");
+  const Tensor y(x.shape(), x.value().dtype());
+  const Tensor derivatives = Recording::current() != nullptr ? Tensor(x.shape(), y.dtype()) : Tensor();
   x.value().with_data([&]<class T>(T* from) {
     T* const to = y.data<T>();
-    T* const slope = slopes.empty() ? nullptr : slopes.data<T>();
-    parallel_ranges(y.size(), grain, [&](Index begin, Index end) {
-      activate_run(activation, from + begin, to + begin, slope == nullptr ? nullptr : slope + begin, end - begin);
+    T* const derivative = derivatives.empty() ? nullptr : derivatives.data<T>();
+    for_each_run({x.value(), y}, [&](const auto& at, Index count) {
+      activate_run(activation, from + at[0], to + at[1], derivative == nullptr ? nullptr : derivative + at[1], count);
     });
   });
-  return record(y, {x}, [slopes, gradient = x.gradient()](const Tensor& dy) {
-    const GradientTarget dx = gradient->target();
-    slopes.with_data([&]<class T>(T* slope) {
-      T* const to = dx.tensor.data<T>();
-      parallel_ranges(dy.size(), grain, [&](Index begin, Index end) {
-        multiply_slopes(slope + begin, dy.data<T>() + begin, dx.beta(), to + begin, end - begin);
-      });
-    });
+  return record(y, {x}, [derivatives, gradient = x.gradient()](const Tensor& dy) {
+    contribute_product(dy, derivatives, gradient->target());
   });
 }
 

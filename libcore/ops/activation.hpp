@@ -1,4 +1,4 @@
-// Element-wise non-linearities.
+// DType-wise non-linearities.
 #pragma once
 
 #include "heddle/autograd/tape.hpp"
@@ -12,6 +12,8 @@ enum class Activation {
   gelu_tanh,  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): GPT-2's and BERT's
   silu,       // x sigmoid(x), also called swish
   tanh,
+  sigmoid,    // 1 / (1 + e^-x)
+  identity,   // x
 };
 template <>
 struct Names<Activation> {
@@ -19,21 +21,23 @@ struct Names<Activation> {
                                                                      {Activation::gelu, "gelu"},
                                                                      {Activation::gelu_tanh, "gelu-tanh"},
                                                                      {Activation::silu, "silu"},
-                                                                     {Activation::tanh, "tanh"}};
+                                                                     {Activation::tanh, "tanh"},
+                                                                     {Activation::sigmoid, "sigmoid"},
+                                                                     {Activation::identity, "identity"}};
 };
 
 namespace ops {
 
-// y_i = f(x_i). Shapes: any, contiguous; y is stored as x is.
+// y_i = f(x_i). Shapes: any whose rows' elements lie together -> the same, contiguous; y is stored as x is.  Throws
+// ShapeError.
 Variable activate(const Variable& x, Activation activation);
 
 // The kernels, for operations that apply a non-linearity to what they have at hand, over `count` neighbours: y = f(x),
-// and slope = f'(x) unless it is null; dx = beta dx + dy slope.
-void activate_run(Activation activation, const Real* x, Real* y, Real* slope, Index count);
-void activate_run(Activation activation, const Real* x, BFloat16* y, BFloat16* slope, Index count);
-void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* slope, Index count);
-void multiply_slopes(const Real* slope, const Real* dy, Real beta, Real* dx, Index count);
-void multiply_slopes(const BFloat16* slope, const BFloat16* dy, Real beta, BFloat16* dx, Index count);
+// and derivative = f'(x) unless it is null.
+void activate_run(Activation activation, const Real* x, Real* y, Real* derivative, Index count);
+void activate_run(Activation activation, const Real* x, BFloat16* y, BFloat16* derivative, Index count);
+void activate_run(Activation activation, const BFloat16* x, Real* y, Real* derivative, Index count);
+void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* derivative, Index count);
 
 }  // namespace ops
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/ops/arithmetic.hpp"
 
+#include "heddle/ops/runs.hpp"
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -15,6 +16,31 @@ HEDDLE_KERNEL void add_range(const Real* a, const Real* b, Real* y, Index count)
 HEDDLE_KERNEL void add_range(const Real* a, const BFloat16* b, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = a[i] + load(b[i]);
 }
+
+template <class A, class B, class Y>
+HEDDLE_INLINE void multiply_loop(const A* a, const B* b, bool add, Y* y, Index count) {
+  if (!add) {
+    HEDDLE_SIMD
+    for (Index i = 0; i < count; ++i) store(y[i], load(a[i]) * load(b[i]));
+  } else {
+    HEDDLE_SIMD
+    for (Index i = 0; i < count; ++i) store(y[i], load(y[i]) + load(a[i]) * load(b[i]));
+  }
+}
+
+#define HEDDLE_MULTIPLY(A, B, Y)                                                              \
+  HEDDLE_KERNEL void multiply_run(const A* a, const B* b, bool add, Y* y, Index count) {      \
+    multiply_loop(a, b, add, y, count);                                                       \
+  }
+HEDDLE_MULTIPLY(Real, Real, Real)
+HEDDLE_MULTIPLY(Real, Real, BFloat16)
+HEDDLE_MULTIPLY(Real, BFloat16, Real)
+HEDDLE_MULTIPLY(Real, BFloat16, BFloat16)
+HEDDLE_MULTIPLY(BFloat16, Real, Real)
+HEDDLE_MULTIPLY(BFloat16, Real, BFloat16)
+HEDDLE_MULTIPLY(BFloat16, BFloat16, Real)
+HEDDLE_MULTIPLY(BFloat16, BFloat16, BFloat16)
+#undef HEDDLE_MULTIPLY
 
 HEDDLE_KERNEL void scale_range(const Real* x, Real factor, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
@@ -63,6 +89,33 @@ Variable add_to_each(const Variable& x, const Variable& r) {
   return record(y, {x, r}, [dx = x.gradient(), dr = r.gradient()](const Tensor& dy) {
     if (dr) sum_batches(dy, dr->target());
     if (dx) dx->contribute(dy);
+  });
+}
+
+void contribute_product(const Tensor& a, const Tensor& b, const GradientTarget& to) {
+  a.with_data([&](const auto* from_a) {
+    b.with_data([&](const auto* from_b) {
+      to.tensor.with_data([&](auto* y) {
+        for_each_run({a, b, to.tensor}, [&](const auto& at, Index count) {
+          multiply_run(from_a + at[0], from_b + at[1], to.add, y + at[2], count);
+        });
+      });
+    });
+  });
+}
+
+Variable multiply(const Variable& a, const Variable& b) {
+  const Section section("multiply");
+  check<ShapeError>(a.shape() == b.shape(), "cannot multiply shapes ", a.shape(), " and ", b.shape());
+  check_rows(a.value(), "multiply");
+  check_rows(b.value(), "multiply");
+  const bool halves = a.value().dtype() == DType::bfloat16 && b.value().dtype() == DType::bfloat16;
+  const Tensor y(a.shape(), halves ? DType::bfloat16 : DType::real);
+  contribute_product(a.value(), b.value(), {y, false});
+  return record(y, {a, b}, [a_value = b.gradient() ? a.value() : Tensor(), b_value = a.gradient() ? b.value() : Tensor(),
+                            da = a.gradient(), db = b.gradient()](const Tensor& dy) {
+    if (da) contribute_product(dy, b_value, da->target());
+    if (db) contribute_product(dy, a_value, db->target());
   });
 }
 

@@ -1,4 +1,4 @@
-// Sums and scalings, element by element.
+// Sums, products and scalings, element by element.
 #pragma once
 
 #include "heddle/autograd/tape.hpp"
@@ -10,6 +10,13 @@ Variable add(const Variable& a, const Variable& b);
 
 // y = x + r for every batch: x [batch, ...], r [...]. Throws ShapeError.
 Variable add_to_each(const Variable& x, const Variable& r);
+
+// y = a b, element by element. Shapes: equal, with the elements of a row together -> the same, contiguous; stored as
+// bfloat16 when both are.  Backward: da = dy b, db = dy a.  Throws ShapeError.
+Variable multiply(const Variable& a, const Variable& b);
+
+// Contributes a b, element by element, to a gradient: for backward passes. Shapes: as above, of the target too.
+void contribute_product(const Tensor& a, const Tensor& b, const GradientTarget& to);
 
 // y = factor x
 Variable scale(const Variable& x, Real factor);

@@ -1,52 +1,39 @@
-// Softmax attention in tiles of queries: the scores of only one tile exist at a time, so memory is linear in time.
+// Softmax attention in tiles of queries and keys: the scores of only one tile exist at a time, so memory is linear in
+// time, and what a tile needs stays in the caches however long the sequences are.
 #pragma once
 
 #include <vector>
 
 #include "heddle/autograd/tape.hpp"
+#include "heddle/ops/mask.hpp"
 
-namespace heddle {
-
-// Which keys a query may attend. The one convention everywhere. Every query's keys are a range:
-//   causal:   key position <= query position
-//   window:   distance at most `window` (in both directions, or backwards only when causal); 0 means no window
-//   lengths:  key position < key_lengths[batch]; empty means all
-// Query i of batch b stands at position query_offsets[b] + i among the keys (empty: i): the number of keys that a cache
-// held before it.
-struct Mask {
-  bool causal = false;
-  Index window = 0;
-  std::vector<Index> key_lengths{};
-  std::vector<Index> query_offsets{};
-
-  struct Range {
-    Index begin, end;
-    bool operator==(const Range&) const = default;
-  };
-  Index position_of(Index batch, Index query) const {
-    return query + (query_offsets.empty() ? 0 : query_offsets[static_cast<std::size_t>(batch)]);
-  }
-  Range keys_of(Index batch, Index query, Index key_time) const;
-};
-
-namespace ops {
+namespace heddle::ops {
 
 struct FusedAttention {
   Real scale = 1;
   Mask mask{};
-  Index query_tile = 64;  // results do not depend on it but for rounding
+  Index query_tile = 64;  // at most 64; results depend on the tiles only in rounding
+  Index key_tile = 1024;
   std::vector<Index> key_rows{};  // the row of key and value that each batch has; empty: its own. Never recorded
+  // Added to the scaled scores, Reals or bfloat16; empty means none. Both may be given.
+  Variable bias{};         // [batch or 1, heads or 1, query_time, key_time]
+  Variable offset_bias{};  // [heads or 1, 2 reach + 1]: entry clip(j - position of i, -reach, reach) + reach
 };
 
-// y_i = sum over allowed j of softmax_j(scale q_i . k_j) v_j; a query without allowed keys gives zeros.
-// The backward pass computes the scores anew from each query's log-sum, as Dao et al. 2022, "FlashAttention"
-// (SPEC 1.11). Shapes: query [batch, heads, query_time, head_width], key and value [batch, heads, key_time,
-// head_width], any strides with neighbouring elements of a head together, of which key_rows may pick others -> [batch,
-// query_time, heads, head_width], contiguous, so that merging the heads is a reshape; stored as the query is. Keys and
-// values may be stored otherwise, a cache's for example. Throws ShapeError.  Cost: time in the allowed pairs, memory
-// linear in time.
+// y_i = sum over allowed j of w_ij v_j,  w_ij = softmax_j(scale q_i . k_j + bias_ij); a query without allowed keys
+// gives zeros. Head h reads the keys and values of head h / (heads / kv_heads).
+// Source: Dao et al. 2022, "FlashAttention", algorithms 1 and 4 (SPEC 1.11): a running maximum over tiles of keys; the
+// backward pass computes the weights anew from each query's log-sum. Tiles that the mask empties are skipped.
+// Shapes: query [batch, heads, query_time, key_width], key [batch, kv_heads, key_time, key_width], value [batch,
+// kv_heads, key_time, value_width], any strides with neighbouring elements of a head together; key_rows may pick
+// batches of key and value -> [batch, query_time, heads, value_width], contiguous, so that merging the heads is a
+// reshape; stored as the query is. Keys and values may be stored otherwise, a cache's for example.
+// Throws ShapeError.  Cost: time in the allowed pairs, memory linear in time (but for a `bias` and its gradient).
 Variable fused_attention(const Variable& query, const Variable& key, const Variable& value,
                          const FusedAttention& options);
 
-}  // namespace ops
-}  // namespace heddle
+// The weights w_ij themselves, for looking at them: never recorded; rows without allowed keys are zeros.
+// Shapes: query and key as above -> [batch, heads, query_time, key_time], Reals.  Throws ShapeError.
+Tensor attention_weights(const Tensor& query, const Tensor& key, const FusedAttention& options);
+
+}  // namespace heddle::ops

@@ -9,7 +9,7 @@ namespace heddle::ops {
 
 namespace {
 
-HEDDLE_INLINE bool counts(const RowPart& part, std::int32_t i) { return (i >= part.begin) & (i < part.end); }
+HEDDLE_INLINE bool counts(RowPart part, std::int32_t i) { return (i >= part.begin) & (i < part.end); }
 
 template <class T>
 HEDDLE_INLINE void multiply_rows_loop(const Real* x, const Rows<T>& rows, Real* sums) {
@@ -40,7 +40,26 @@ HEDDLE_INLINE void add_rows_loop(const Real* x, Index x_stride, Y* y, Index y_st
   }
 }
 
+template <class T>
+HEDDLE_INLINE Real dot_loop(const T* x, const T* y, Index count) {
+  Real sum = 0;
+  HEDDLE_SIMD_SUM(sum)
+  for (Index i = 0; i < count; ++i) sum += load(x[i]) * load(y[i]);
+  return sum;
+}
+
 }  // namespace
+
+HEDDLE_KERNEL void add_bias(Real* x, Real scale, const Real* bias, const RowPart& part) {
+  HEDDLE_SIMD
+  for (std::int32_t i = part.begin; i < part.end; ++i) x[i] = scale * x[i] + bias[i];
+}
+
+HEDDLE_KERNEL void hide_others(Real* x, Real scale, const std::uint8_t* allowed, const RowPart& part) {
+  constexpr Real hidden = -std::numeric_limits<Real>::infinity();
+  HEDDLE_SIMD
+  for (std::int32_t i = part.begin; i < part.end; ++i) x[i] = allowed[i] != 0 ? scale * x[i] : hidden;
+}
 
 HEDDLE_KERNEL Real maximum_of(const Real* x, const RowPart& part) {
   constexpr Real nothing = -std::numeric_limits<Real>::infinity();
@@ -64,17 +83,26 @@ HEDDLE_KERNEL Real exponentiate(Real* x, Real scale, Real shift, const RowPart& 
   return sum;
 }
 
-HEDDLE_KERNEL void score_gradient(Real* x, Real scale, Real shift, Real* d, const RowPart& part) {
-  Real mean = 0;
-  HEDDLE_SIMD_SUM(mean)
+HEDDLE_KERNEL Real recompute_weights(Real* x, Real scale, Real log_sum, Real* d, const RowPart& part) {
+  Real sum = 0;
+  HEDDLE_SIMD_SUM(sum)
   for (std::int32_t i = 0; i < part.length; ++i) {
-    const Real power = math::exp(scale * x[i] - shift);
+    const Real power = math::exp(scale * x[i] - log_sum);
     x[i] = counts(part, i) ? power : Real(0);
     d[i] = counts(part, i) ? d[i] : Real(0);
-    mean += x[i] * d[i];
+    sum += x[i] * d[i];
   }
+  return sum;
+}
+
+HEDDLE_KERNEL void softmax_backward(const Real* x, Real* d, Real mean, Real scale, const RowPart& part) {
   HEDDLE_SIMD
   for (std::int32_t i = 0; i < part.length; ++i) d[i] = x[i] * (d[i] - mean) * scale;
+}
+
+HEDDLE_KERNEL void add_row(const Real* x, Real* sum, const RowPart& part) {
+  HEDDLE_SIMD
+  for (std::int32_t i = part.begin; i < part.end; ++i) sum[i] += x[i];
 }
 
 HEDDLE_KERNEL void multiply_rows(const Real* x, const Rows<Real>& rows, Real* sums) {
@@ -102,5 +130,8 @@ HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, Real* y, Index y_stri
 HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, BFloat16* y, Index y_stride, Index rows, Index count) {
   add_rows_loop(x, x_stride, y, y_stride, rows, count);
 }
+
+HEDDLE_KERNEL Real dot(const Real* x, const Real* y, Index count) { return dot_loop(x, y, count); }
+HEDDLE_KERNEL Real dot(const BFloat16* x, const BFloat16* y, Index count) { return dot_loop(x, y, count); }
 
 }  // namespace heddle::ops

@@ -1,7 +1,6 @@
 #include "heddle/ops/cross_entropy.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -16,14 +15,7 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index rows_a_task = 8;
-
-HEDDLE_KERNEL Real row_sum(const Real* x, Index count) {
-  Real sum = 0;
-  HEDDLE_SIMD_SUM(sum)
-  for (Index i = 0; i < count; ++i) sum += x[i];
-  return sum;
-}
+constexpr Index rows_per_task = 8;
 
 // gradient = factor (softmax - uniform part of the target's distribution)
 template <class T>
@@ -38,11 +30,6 @@ HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, 
 HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, Real factor, BFloat16* gradient,
                                 Index count) {
   gradient_loop(logits, log_sum, uniform, factor, gradient, count);
-}
-
-double log_sum_of_exponentials(const Real* x, Index count) {
-  const Real maximum = maximum_of(x, count);
-  return static_cast<double>(maximum) + std::log(static_cast<double>(sum_of_exponentials(x, maximum, count)));
 }
 
 void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
@@ -77,13 +64,13 @@ class RowLosses {
 
   void add(Index first, const Tensor& logits) {
     const Index classes = logits.shape()[-1];
-    parallel_ranges(logits.size() / classes, rows_a_task, [&](Index begin, Index end) {
+    parallel_ranges(logits.size() / classes, rows_per_task, [&](Index begin, Index end) {
       for (Index r = begin; r < end; ++r) {
         const TokenId target = targets_[static_cast<std::size_t>(first + r)];
         if (target < 0) continue;
         const Real* row = logits.data() + r * classes;
-        const double log_sum = log_sum_of_exponentials(row, classes);
-        const double mean = smoothing_ > 0 ? row_sum(row, classes) / static_cast<double>(classes) : 0;
+        const double log_sum = log_sum_exp(row, classes);
+        const double mean = smoothing_ > 0 ? sum_of(row, classes) / static_cast<double>(classes) : 0;
         const auto at = static_cast<std::size_t>(first + r);
         losses_[at] = weights_[at] * (log_sum - (1 - smoothing_) * row[target] - smoothing_ * mean);
         log_sums_[first + r] = static_cast<Real>(log_sum);
@@ -101,7 +88,7 @@ class RowLosses {
   void write_gradient(Index first, const Tensor& logits, const Tensor& gradient, Real seed) const {
     const Index classes = logits.shape()[-1];
     gradient.with_data([&](auto* to) {
-      parallel_ranges(logits.size() / classes, rows_a_task, [&](Index begin, Index end) {
+      parallel_ranges(logits.size() / classes, rows_per_task, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) write_row(first + r, logits.data() + r * classes, classes, seed, to + r * classes);
       });
     });
@@ -151,15 +138,15 @@ class HeadLoss {
     const GradientTarget to_hidden = dhidden ? dhidden->target() : GradientTarget{};
     for (Index first = 0; first < rows_; first += part_) {
       const Tensor logits = kept_.empty() ? logits_of(first) : std::exchange(kept_, Tensor());
-      const Tensor slopes = activation_element() == Element::real ? logits : Tensor(logits.shape(), Element::bfloat16);
-      losses_.write_gradient(first, logits, slopes, seed);
+      const Tensor gradients = activation_dtype() == DType::real ? logits : Tensor(logits.shape(), DType::bfloat16);
+      losses_.write_gradient(first, logits, gradients, seed);
       if (dweight) {
         const GradientTarget to = dweight->target();
-        matmul(transpose(slopes), matrix(hidden_of(first)), target(to.tensor), 1, to.beta());
+        matmul(transpose(gradients), matrix(hidden_of(first)), target(to.tensor), 1, to.beta());
       }
       if (dhidden) {
         const Tensor part = to_hidden.tensor.as_matrix().narrowed(0, first, logits.shape()[0]);
-        matmul(matrix(slopes), matrix(weight_), target(part), 1, to_hidden.beta());
+        matmul(matrix(gradients), matrix(weight_), target(part), 1, to_hidden.beta());
       }
     }
   }
@@ -192,8 +179,9 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
   losses.add(0, values);
   const Tensor total = losses.total();
   return record(total, {logits}, [losses = std::move(losses), values, gradient = logits.gradient()](const Tensor& dy) {
-    losses.write_gradient(0, values, values, dy[0]);
-    gradient->contribute(values);
+    const Tensor gradients = values.is_shared() ? Tensor(values.shape()) : values;
+    losses.write_gradient(0, values, gradients, dy[0]);
+    gradient->contribute(gradients);
   });
 }
 
@@ -218,11 +206,11 @@ std::vector<double> negative_log_likelihoods(const Tensor& logits, const std::ve
   check_targets(logits.shape(), targets);
   const Index classes = logits.shape()[-1];
   std::vector<double> losses(targets.size(), 0.0);
-  parallel_ranges(static_cast<Index>(targets.size()), rows_a_task, [&](Index begin, Index end) {
+  parallel_ranges(static_cast<Index>(targets.size()), rows_per_task, [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       const TokenId target = targets[static_cast<std::size_t>(r)];
       const Real* row = logits.data() + r * classes;
-      if (target >= 0) losses[static_cast<std::size_t>(r)] = log_sum_of_exponentials(row, classes) - row[target];
+      if (target >= 0) losses[static_cast<std::size_t>(r)] = log_sum_exp(row, classes) - row[target];
     }
   });
   return losses;

@@ -8,7 +8,7 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index columns_a_task = 64;
+constexpr Index columns_per_task = 64;
 
 void check_ids(const TokenIds& ids, Index vocab) {
   for (std::size_t i = 0; i < ids.ids.size(); ++i) {
@@ -20,7 +20,7 @@ void check_ids(const TokenIds& ids, Index vocab) {
 // Tasks own columns, so that rows which several ids share are summed in the order of the ids.
 void scatter_add(const std::vector<TokenId>& ids, const Tensor& dy, const Tensor& table) {
   const Index width = table.shape()[1], count = static_cast<Index>(ids.size());
-  parallel_ranges(width, columns_a_task, [&](Index begin, Index end) {
+  parallel_ranges(width, columns_per_task, [&](Index begin, Index end) {
     for (Index i = 0; i < count; ++i) {
       const Real* from = dy.data() + i * width;
       Real* to = table.data() + ids[static_cast<std::size_t>(i)] * width;
@@ -32,9 +32,9 @@ void scatter_add(const std::vector<TokenId>& ids, const Tensor& dy, const Tensor
 // A row of a table of any element type, as Reals.
 void copy_row(const Tensor& table, Index row, Real* to) {
   const Index width = table.shape()[1];
-  if (table.element() == Element::real) {
+  if (table.dtype() == DType::real) {
     std::copy_n(table.data() + row * width, width, to);
-  } else if (table.element() == Element::bfloat16) {
+  } else if (table.dtype() == DType::bfloat16) {
     const BFloat16* from = table.data<BFloat16>() + row * width;
     for (Index j = 0; j < width; ++j) to[j] = load(from[j]);
   } else {

@@ -8,14 +8,14 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index rows_a_task = 64, columns_a_task = 64;
+constexpr Index rows_per_task = 64, columns_per_task = 64;
 
 // Tasks own columns, so that a row that was gathered more than once is summed in the order of `rows`.
 void scatter_add(const std::vector<Index>& rows, const Tensor& dy, const Tensor& dx) {
   const Index width = dy.shape()[-1];
   dx.with_data([&](auto* to) {
     dy.with_data([&](const auto* from) {
-      parallel_ranges(width, columns_a_task, [&](Index begin, Index end) {
+      parallel_ranges(width, columns_per_task, [&](Index begin, Index end) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
           const auto* source = from + static_cast<Index>(i) * width;
           auto* sum = to + rows[i] * width;
@@ -33,10 +33,10 @@ Variable gather_rows(const Variable& x, const std::vector<Index>& rows) {
   const Index width = x.shape()[-1], available = x.value().size() / std::max<Index>(1, width);
   check<ShapeError>(x.value().is_contiguous(), "gather_rows needs a contiguous tensor");
   for (const Index row : rows) check<ShapeError>(row >= 0 && row < available, "row ", row, " of ", available);
-  const Tensor y({static_cast<Index>(rows.size()), width}, x.value().element());
+  const Tensor y({static_cast<Index>(rows.size()), width}, x.value().dtype());
   x.value().with_data([&]<class T>(const T* from) {
     T* const to = y.data<T>();
-    parallel_ranges(static_cast<Index>(rows.size()), rows_a_task, [&](Index begin, Index end) {
+    parallel_ranges(static_cast<Index>(rows.size()), rows_per_task, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         std::copy_n(from + rows[static_cast<std::size_t>(i)] * width, width, to + i * width);
     });

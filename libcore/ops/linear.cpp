@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -33,8 +34,8 @@ constexpr Index chunk = 512;
 class RowFinisher {
  public:
   RowFinisher(const Tensor& bias, const std::optional<LowRankSum>& low_rank, const LinearOptions& options,
-              const Tensor& slopes, const Tensor& y)
-      : bias_(bias), low_rank_(low_rank), options_(options), slopes_(slopes), y_(y), width_(y.shape()[-1]) {}
+              const Tensor& derivatives, const Tensor& y)
+      : bias_(bias), low_rank_(low_rank), options_(options), derivatives_(derivatives), y_(y), width_(y.shape()[-1]) {}
 
   void operator()(const Real* values, Index stride, const Tile& tile) const {
     for (Index i = tile.row_begin; i < tile.row_end; ++i, values += stride) {
@@ -62,14 +63,14 @@ class RowFinisher {
 
   void activate(const Real* v, Index at, Index count) const {
     y_.with_data([&]<class T>(T* y) {
-      activate_run(*options_.activation, v, y + at, slopes_.empty() ? nullptr : slopes_.data<T>() + at, count);
+      activate_run(*options_.activation, v, y + at, derivatives_.empty() ? nullptr : derivatives_.data<T>() + at, count);
     });
   }
 
   const Tensor& bias_;
   const std::optional<LowRankSum>& low_rank_;
   const LinearOptions& options_;
-  const Tensor& slopes_;
+  const Tensor& derivatives_;
   const Tensor& y_;
   const Index width_;
 };
@@ -110,36 +111,34 @@ HEDDLE_KERNEL void add_to_sums(const BFloat16* x, Real* sums, Index count) { add
 
 // The gradient of u = x W^T + b, g = dy f'(u), and of b, the sum over rows of g: blocks of rows are summed in Real while they
 // are in the cache, the blocks in double.
-class SlopePass {
+class DerivativePass {
  public:
-  // slopes: f'(u), empty where there is no activation.
-  SlopePass(const Tensor& dy, const Tensor& slopes)
-      : slopes_(slopes), dy_(slopes.empty() ? dy : dy.as(slopes.element())),
-        g_(slopes.empty() ? dy_ : Tensor(dy.shape(), slopes.element())), width_(dy.shape()[-1]),
+  // derivatives: f'(u), empty where there is no activation.
+  DerivativePass(const Tensor& dy, const Tensor& derivatives)
+      : derivatives_(derivatives), dy_(derivatives.empty() ? dy : dy.as(derivatives.dtype())),
+        g_(derivatives.empty() ? dy_ : Tensor(dy.shape(), derivatives.dtype())), width_(dy.shape()[-1]),
         rows_(dy.size() / std::max<Index>(1, width_)) {}
 
   const Tensor& g() const { return g_; }
 
   void run(const std::shared_ptr<Gradient>& db) const {
-    if (slopes_.empty() && !db) return;
-    const Index blocks = (rows_ + rows_a_block - 1) / rows_a_block;
+    if (derivatives_.empty() && !db) return;
+    const Index blocks = (rows_ + rows_per_block - 1) / rows_per_block;
     const Tensor sums = db ? Tensor({blocks, width_}) : Tensor();
     parallel_for(blocks, [&](Index block) {
-      const Index begin = block * rows_a_block, end = std::min(rows_, begin + rows_a_block);
-      if (!slopes_.empty()) multiply_rows(begin, end);
+      const Index begin = block * rows_per_block, end = std::min(rows_, begin + rows_per_block);
+      if (!derivatives_.empty()) multiply_rows(begin, end);
       if (db) sum_rows(begin, end, sums.data() + block * width_);
     });
     if (db) sum_blocks(sums, db->target());
   }
 
  private:
-  static constexpr Index rows_a_block = 16, columns_a_task = 256;
+  static constexpr Index rows_per_block = 16, columns_per_task = 256;
 
   void multiply_rows(Index begin, Index end) const {
-    g_.with_data([&]<class T>(T* to) {
-      const Index at = begin * width_;
-      multiply_slopes(slopes_.data<T>() + at, dy_.data<T>() + at, 0, to + at, (end - begin) * width_);
-    });
+    const auto rows_of = [&](const Tensor& t) { return t.as_matrix().narrowed(0, begin, end - begin); };
+    contribute_product(rows_of(dy_), rows_of(derivatives_), {rows_of(g_), false});
   }
 
   void sum_rows(Index begin, Index end, Real* sums) const {
@@ -151,8 +150,8 @@ class SlopePass {
 
   static void sum_blocks(const Tensor& sums, const GradientTarget& db) {
     const Index blocks = sums.shape()[0], width = sums.shape()[1];
-    parallel_ranges(width, columns_a_task, [&](Index begin, Index end) {
-      std::array<double, columns_a_task> totals{};
+    parallel_ranges(width, columns_per_task, [&](Index begin, Index end) {
+      std::array<double, columns_per_task> totals{};
       for (Index block = 0; block < blocks; ++block) {
         for (Index j = begin; j < end; ++j) totals[static_cast<std::size_t>(j - begin)] += sums[block * width + j];
       }
@@ -162,7 +161,7 @@ class SlopePass {
     });
   }
 
-  const Tensor& slopes_;
+  const Tensor& derivatives_;
   Tensor dy_, g_;
   Index width_, rows_;
 };
@@ -191,21 +190,21 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
   const Section section("linear");
   const Shapes shapes = check_shapes(x, weight, bias, options.residual);
   check<ShapeError>(!options.activation || options.residual.empty(), "linear: either an activation or a residual");
-  const Element output =
-      options.output ? *options.output : options.residual.empty() ? activation_element() : Element::real;
+  const DType output =
+      options.output ? *options.output : options.residual.empty() ? activation_dtype() : DType::real;
   const Shape shape = x.shape().without_last().with_last(shapes.out);
   const Tensor y(shape, output);
   const bool keeps = options.activation && Recording::current() != nullptr;
-  const Tensor slopes = keeps ? Tensor(shape, output) : Tensor();
+  const Tensor derivatives = keeps ? Tensor(shape, output) : Tensor();
   std::optional<LowRankSum> low_rank;
   if (options.low_rank) low_rank.emplace(*options.low_rank, x, shapes.out);
-  matmul(matrix(x.value()), transpose(weight.value()), RowFinisher(bias.value(), low_rank, options, slopes, y));
+  matmul(matrix(x.value()), transpose(weight.value()), RowFinisher(bias.value(), low_rank, options, derivatives, y));
   const LowRankTerm term = options.low_rank.value_or(LowRankTerm{});
   return record(y, {x, weight, bias, options.residual, term.input, term.a, term.b},
-                [x_value = weight.gradient() ? x.value() : Tensor(), w_value = weight.value(), slopes, low_rank,
+                [x_value = weight.gradient() ? x.value() : Tensor(), w_value = weight.value(), derivatives, low_rank,
                  dx = x.gradient(), dw = weight.gradient(), db = bias.gradient(),
                  dr = options.residual.gradient()](const Tensor& dy) {
-                  const SlopePass pass(dy, slopes);
+                  const DerivativePass pass(dy, derivatives);
                   pass.run(db);
                   const Tensor& g = pass.g();
                   if (dw) {

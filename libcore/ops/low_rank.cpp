@@ -11,7 +11,7 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index columns_a_task = 128;
+constexpr Index columns_per_task = 128;
 
 // sums[j] += over r of factors[r * factor_step] rows[r * stride + j]
 HEDDLE_KERNEL void add_rows(const Real* factors, Index factor_step, const Real* rows, Index stride, Index rank,
@@ -37,7 +37,7 @@ Tensor turned(const Tensor& b, Index parts) {
   const Index rank = b.shape()[1], out = b.shape()[0] / parts;
   const Tensor result({parts * rank, out});
   for (Index part = 0; part < parts; ++part) {
-    parallel_ranges(out, columns_a_task, [&](Index begin, Index end) {
+    parallel_ranges(out, columns_per_task, [&](Index begin, Index end) {
       for (Index r = 0; r < rank; ++r) {
         for (Index j = begin; j < end; ++j) result[(part * rank + r) * out + j] = b[(part * out + j) * rank + r];
       }
@@ -110,13 +110,13 @@ Tensor LowRankSum::backward(const Tensor& g) const {
 // This part's rows of v, and of b's gradient.
 void LowRankSum::part_backward(Index part, const Tensor& g, const Tensor& v, const GradientTarget& db) const {
   const Index first = part * rank_, from = columns_[static_cast<std::size_t>(part)];
-  const MatrixView slopes = matrix(g).columns_in(from, from + out_);
-  matmul(rows_of(turned_b_, first, first + rank_), slopes.flipped(), target(v.data() + first * rows_, rank_, rows_),
+  const MatrixView gradients = matrix(g).columns_in(from, from + out_);
+  matmul(rows_of(turned_b_, first, first + rank_), gradients.flipped(), target(v.data() + first * rows_, rank_, rows_),
          scale_);
   if (db.tensor.empty()) return;
   const Tensor sums({rank_, out_});
-  matmul(rows_of(low_, first, first + rank_), slopes, target(sums));
-  parallel_ranges(out_, columns_a_task, [&](Index begin, Index end) {
+  matmul(rows_of(low_, first, first + rank_), gradients, target(sums));
+  parallel_ranges(out_, columns_per_task, [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
       for (Index r = 0; r < rank_; ++r) {
         Real& gradient = db.tensor[(part * out_ + j) * rank_ + r];

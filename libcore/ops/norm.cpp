@@ -10,7 +10,7 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index rows_a_task = 32;
+constexpr Index rows_per_task = 32;
 
 // What the backward pass needs of a row: x^ = (x - mean) * inverse.
 struct RowMoments {
@@ -65,11 +65,11 @@ HEDDLE_INLINE void backward_loop(const Real* x, RowMoments row, const Real* gain
   const Real mean_gx = product / static_cast<Real>(width);
   HEDDLE_SIMD
   for (Index i = 0; i < width; ++i) {
-    const Real normal = (x[i] - row.mean) * row.inverse, slope = load(dy[i]);
-    const Real change = row.inverse * (gain[i] * slope - mean_g - normal * mean_gx);
+    const Real normal = (x[i] - row.mean) * row.inverse, derivative = load(dy[i]);
+    const Real change = row.inverse * (gain[i] * derivative - mean_g - normal * mean_gx);
     to.dx[i] = beta == 0 ? change : to.dx[i] + change;
-    to.dgain[i] += slope * normal;
-    to.dbias[i] += slope;
+    to.dgain[i] += derivative * normal;
+    to.dbias[i] += derivative;
   }
 }
 HEDDLE_KERNEL void row_backward(const Real* x, RowMoments row, const Real* gain, const Real* dy, bool centred,
@@ -96,7 +96,7 @@ void sum_parts(const Tensor& parts, const GradientTarget& target) {
 struct Norm {
   bool centred;
   Real epsilon;
-  Element output;
+  DType output;
 };
 
 // What the backward pass needs.
@@ -108,17 +108,17 @@ struct Saved {
 
 void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta, const GradientTarget* dgain,
                const GradientTarget* dbias) {
-  const Index width = saved.width, tasks = (saved.rows + rows_a_task - 1) / rows_a_task;
+  const Index width = saved.width, tasks = (saved.rows + rows_per_task - 1) / rows_per_task;
   const Tensor gains({tasks, width}), biases({tasks, width});
-  dy.with_data([&](const auto* slopes) {
+  dy.with_data([&](const auto* gradients) {
     parallel_for(tasks, [&](Index task) {
       Real* gains_here = gains.data() + task * width;
       Real* biases_here = biases.data() + task * width;
       std::fill_n(gains_here, width, Real(0));
       std::fill_n(biases_here, width, Real(0));
-      for (Index r = task * rows_a_task; r < std::min(saved.rows, (task + 1) * rows_a_task); ++r) {
+      for (Index r = task * rows_per_task; r < std::min(saved.rows, (task + 1) * rows_per_task); ++r) {
         row_backward(saved.x.data() + r * width, {saved.moments[2 * r], saved.moments[2 * r + 1]}, saved.gain.data(),
-                     slopes + r * width, saved.centred, beta, {dx.data() + r * width, gains_here, biases_here}, width);
+                     gradients + r * width, saved.centred, beta, {dx.data() + r * width, gains_here, biases_here}, width);
       }
     });
   });
@@ -134,7 +134,7 @@ Variable normalise(const Variable& x, const Variable& gain, const Variable& bias
                     "norm: input of shape ", x.shape(), " and gain of shape ", gain.shape());
   const Tensor y(x.shape(), norm.output), moments({rows, 2});
   y.with_data([&](auto* to) {
-    parallel_ranges(rows, rows_a_task, [&](Index begin, Index end) {
+    parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {
       for (Index r = begin; r < end; ++r) {
         const Real* row = x.value().data() + r * width;
         const RowMoments row_is = row_moments(row, width, norm.centred, norm.epsilon);
@@ -157,11 +157,11 @@ Variable normalise(const Variable& x, const Variable& gain, const Variable& bias
 
 }  // namespace
 
-Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon, Element output) {
+Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon, DType output) {
   return normalise(x, gain, bias, {true, epsilon, output});
 }
 
-Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon, Element output) {
+Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon, DType output) {
   return normalise(x, gain, {}, {false, epsilon, output});
 }
 

@@ -9,9 +9,9 @@ namespace heddle::ops {
 // Source: Ba et al. 2016, "Layer normalization".
 // Shapes: x [..., width], gain [width], bias [width] or empty -> [..., width], stored as `output`.  Throws ShapeError.
 Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Real epsilon,
-                    Element output = Element::real);
+                    DType output = DType::real);
 
 // y = gain x / sqrt(mean(x^2) + epsilon).  Source: Zhang and Sennrich 2019.  Shapes as above.
-Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon, Element output = Element::real);
+Variable rms_norm(const Variable& x, const Variable& gain, Real epsilon, DType output = DType::real);
 
 }  // namespace heddle::ops

@@ -17,8 +17,8 @@ Variable squared_error(const Variable& x, const std::vector<double>& targets, do
                   const GradientTarget to = dx->target();
                   for (std::size_t i = 0; i < targets.size(); ++i) {
                     const auto at = static_cast<Index>(i);
-                    const double slope = 2 * (values[at] - targets[i]) / divisor * dy[0];
-                    to.tensor[at] = static_cast<Real>(slope + (to.add ? to.tensor[at] : Real(0)));
+                    const double derivative = 2 * (values[at] - targets[i]) / divisor * dy[0];
+                    to.tensor[at] = static_cast<Real>(derivative + (to.add ? to.tensor[at] : Real(0)));
                   }
                 });
 }

@@ -1,7 +1,7 @@
 // Products of rows with rows, the inner loops of few_rows.cpp. Inside libcore/tensor only.
 #pragma once
 
-#include "heddle/tensor/element.hpp"
+#include "heddle/tensor/dtype.hpp"
 
 namespace heddle {
 

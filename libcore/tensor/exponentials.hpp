@@ -1,6 +1,8 @@
 // What softmaxes and their logarithms are made of, over neighbours in memory.
 #pragma once
 
+#include <algorithm>
+
 #include "heddle/base/real.hpp"
 
 namespace heddle {
@@ -8,7 +10,28 @@ namespace heddle {
 // The largest; -infinity of none. NaNs are passed over.
 Real maximum_of(const Real* x, Index count);
 
-// sum over i of e^(x_i - maximum), as a Real: for more than some thousands take the sums of parts in double.
-Real sum_of_exponentials(const Real* x, Real maximum, Index count);
+// Whether none is NaN or infinite.
+bool are_finite(const Real* x, Index count);
+
+// A sum of any number of terms: of_run(begin, count) returns the sum of `count` of them, few enough for a sum of Reals;
+// these sums are added in double.
+template <class F>
+double sum_of_runs(Index count, const F& of_run) {
+  constexpr Index run = 1024;
+  double sum = 0;
+  for (Index begin = 0; begin < count; begin += run) sum += of_run(begin, std::min(run, count - begin));
+  return sum;
+}
+
+// sum over i of x_i
+double sum_of(const Real* x, Index count);
+
+// sum over i of e^(x_i - maximum)
+double sum_of_exponentials(const Real* x, Real maximum, Index count);
+
+// log sum over i of e^x_i, where the largest x_i is known or is looked for. NaN when any x_i is NaN or the largest is
+// infinite.
+double log_sum_exp(const Real* x, Real maximum, Index count);
+double log_sum_exp(const Real* x, Index count);
 
 }  // namespace heddle

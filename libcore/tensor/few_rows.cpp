@@ -128,12 +128,12 @@ class FewRows {
 // As Reals, since they are read again and again, with rows of zeros that fill up a group; empty if x will do as it is.
 Tensor prepared(const MatrixView& x) {
   const Index rows = x.rows < enough ? x.rows : (x.rows + group - 1) / group * group;
-  if (x.element == Element::real && rows == x.rows) return {};
+  if (x.dtype == DType::real && rows == x.rows) return {};
   const Tensor result({rows, x.columns}, 0);
   for (Index i = 0; i < x.rows; ++i) {
     for (Index k = 0; k < x.columns; ++k) {
       const Index at = i * x.stride + k;
-      result[i * x.columns + k] = x.element == Element::real ? x.as<Real>()[at] : load(x.as<BFloat16>()[at]);
+      result[i * x.columns + k] = x.dtype == DType::real ? x.as<Real>()[at] : load(x.as<BFloat16>()[at]);
     }
   }
   return result;
@@ -142,7 +142,7 @@ Tensor prepared(const MatrixView& x) {
 }  // namespace
 
 bool can_read_in_place(const MatrixView& a, const MatrixView& b) {
-  return a.element != Element::int8 && !a.transposed && b.transposed;
+  return a.dtype != DType::int8 && !a.transposed && b.transposed;
 }
 
 bool is_few_rows(const MatrixView& a) {
@@ -152,7 +152,7 @@ bool is_few_rows(const MatrixView& a) {
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
   const Tensor memory = prepared(a);
   const MatrixView x = memory.empty() ? a : matrix(memory);
-  const Index row_bytes = b.rows * static_cast<Index>(bytes_of(b.element)), threads = thread_count();
+  const Index row_bytes = b.rows * static_cast<Index>(bytes_of(b.dtype)), threads = thread_count();
   const Index turns = (b.columns * row_bytes + threads * task_bytes - 1) / (threads * task_bytes);
   const Index tasks = threads * std::max<Index>(1, turns);
   const Index width = (b.columns + tasks * 16 - 1) / (tasks * 16) * 16;
@@ -160,10 +160,10 @@ void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& s
     const Tile tile{0, a.rows, begin, end};
     static thread_local Workspace workspace;
     Real* values = workspace.get<Real>(tile.rows() * tile.columns());
-    switch (b.element) {
-      case Element::real: FewRows<Real>(x, a.rows, b, tile, values).run(); break;
-      case Element::bfloat16: FewRows<BFloat16>(x, a.rows, b, tile, values).run(); break;
-      case Element::int8: FewRows<std::int8_t>(x, a.rows, b, tile, values).run(); break;
+    switch (b.dtype) {
+      case DType::real: FewRows<Real>(x, a.rows, b, tile, values).run(); break;
+      case DType::bfloat16: FewRows<BFloat16>(x, a.rows, b, tile, values).run(); break;
+      case DType::int8: FewRows<std::int8_t>(x, a.rows, b, tile, values).run(); break;
     }
     sink(values, tile.columns(), tile);
   });

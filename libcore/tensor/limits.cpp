@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/precision.hpp"
 
 namespace heddle {
 
@@ -22,9 +21,10 @@ double seconds_of(const Work& work) {
 
 }  // namespace
 
-double measure_matmul_rate() {
+double measure_matmul_rate(Precision precision) {
+  const PrecisionScope scope(precision);
   constexpr Index n = 1024;
-  const Tensor a({n, n}, activation_element()), b({n, n}, activation_element()), c({n, n}, activation_element());
+  const Tensor a({n, n}, activation_dtype()), b({n, n}, activation_dtype()), c({n, n}, activation_dtype());
   a.fill(Real(0.5));
   b.fill(Real(0.25));
   std::vector<double> seconds;

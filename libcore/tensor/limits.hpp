@@ -1,10 +1,13 @@
 // What this machine can do, measured now on all threads. Each takes about a tenth of a second.
 #pragma once
 
+#include "heddle/tensor/precision.hpp"
+
 namespace heddle {
 
-// Matrix products at the current precision, FLOP/s: the second best of some 1024-cubes.
-double measure_matmul_rate();
+// Matrix products in this precision, FLOP/s: the second best of some 1024-cubes. Throws UsageError where the processor
+// lacks it.
+double measure_matmul_rate(Precision precision);
 
 // Bytes a second of a pass over memory that reads and writes.
 double measure_memory_rate();

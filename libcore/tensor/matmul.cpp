@@ -1,22 +1,19 @@
 #include "heddle/tensor/matmul.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <utility>
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/few_rows.hpp"
 #include "heddle/tensor/packed_product.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/thread_state.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "heddle/tensor/workspace.hpp"
 
 namespace heddle {
 
 namespace {
-
-std::atomic<std::uint64_t> flop_pairs{0};  // m n k, summed
 
 constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
@@ -31,7 +28,7 @@ const MicroKernel* kernel_for(const MatrixView& a, const MatrixView& b) {
   const MicroKernel* halves = nullptr;
   if (precision() == Precision::bf16) {
     halves = bfloat16_kernel();
-  } else if (a.element != Element::real || b.element != Element::real) {
+  } else if (a.dtype != DType::real || b.dtype != DType::real) {
     halves = bfloat16_kernel(BFloat16Unit::matrix);
   }
   return halves != nullptr ? halves : float_kernel();
@@ -56,7 +53,7 @@ HEDDLE_KERNEL void store_run(const Real* values, Real alpha, Real beta, BFloat16
 void store_tile(const Real* values, Index stride, const Tile& tile, const MatrixTarget& c, Real alpha, Real beta) {
   for (Index i = 0; i < tile.rows(); ++i) {
     const Index at = (tile.row_begin + i) * c.stride + tile.column_begin;
-    if (c.element == Element::bfloat16) {
+    if (c.dtype == DType::bfloat16) {
       store_run(values + i * stride, alpha, beta, c.as<BFloat16>() + at, tile.columns());
     } else {
       store_run(values + i * stride, alpha, beta, c.as<Real>() + at, tile.columns());
@@ -86,16 +83,16 @@ void for_each_tile(Index rows, Index columns, TileShape shape, const Body& body)
   });
 }
 
-// Element (i, j) of the matrix as stored.
+// DType (i, j) of the matrix as stored.
 Real stored_element(const MatrixView& x, Index i, Index j) {
   const Index at = i * x.stride + j;
-  if (x.element == Element::bfloat16) return load(x.as<BFloat16>()[at]);
+  if (x.dtype == DType::bfloat16) return load(x.as<BFloat16>()[at]);
   return x.scales[i] * static_cast<Real>(x.as<std::int8_t>()[at]);
 }
 
 // The operand as Reals, for the BLAS.
 MatrixView as_reals(const MatrixView& x, Tensor& memory) {
-  if (x.element == Element::real) return x;
+  if (x.dtype == DType::real) return x;
   const Index rows = x.transposed ? x.columns : x.rows, columns = x.transposed ? x.rows : x.columns;
   memory = Tensor({rows, columns});
   parallel_for(rows, [&](Index i) {
@@ -116,13 +113,11 @@ void blas_product(const MatrixView& a, const MatrixView& b, const TileSink& sink
   });
 }
 
-thread_local RowKernels row_kernels = RowKernels::by_count;
-
 // `kernel` is the one that packs.
 bool reads_in_place(const MatrixView& a, const MatrixView& b, const MicroKernel* kernel) {
   if (!can_read_in_place(a, b)) return false;
   const bool few = is_few_rows(a);
-  switch (row_kernels) {
+  switch (Context::current().row_kernels()) {
     case RowKernels::few:
       return few || kernel == nullptr || kernel == float_kernel();
     case RowKernels::many:
@@ -143,11 +138,6 @@ void product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
 
 }  // namespace
 
-RowKernelsScope::RowKernelsScope(RowKernels kernels) : before_(std::exchange(row_kernels, kernels)) {}
-RowKernelsScope::~RowKernelsScope() {
-  row_kernels = before_;
-}
-
 void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
   check_shapes(a, b, a.rows, b.columns);
   count_matmul(a.rows, b.columns, a.columns);
@@ -162,9 +152,9 @@ void matmul(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Rea
 }
 
 void count_matmul(Index rows, Index columns, Index inner, Index times) {
-  flop_pairs.fetch_add(static_cast<std::uint64_t>(rows * columns * inner * times), std::memory_order_relaxed);
+  detail::flop_pairs().fetch_add(static_cast<std::uint64_t>(rows * columns * inner * times), std::memory_order_relaxed);
 }
 
-double matmul_flops() { return 2.0 * static_cast<double>(flop_pairs.load(std::memory_order_relaxed)); }
+double matmul_flops() { return 2.0 * static_cast<double>(detail::flop_pairs().load(std::memory_order_relaxed)); }
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matrix.hpp"
 
 namespace heddle {
@@ -28,17 +29,15 @@ enum class RowKernels {
 // While it lives, products that the calling thread starts take these kernels.
 class RowKernelsScope {
  public:
-  explicit RowKernelsScope(RowKernels kernels);
-  ~RowKernelsScope();
-  RowKernelsScope(const RowKernelsScope&) = delete;
-  RowKernelsScope& operator=(const RowKernelsScope&) = delete;
+  explicit RowKernelsScope(RowKernels kernels) : scope_(Context::current().with(kernels)) {}
 
  private:
-  RowKernels before_;
+  ContextScope scope_;
 };
 
-// Floating-point operations of all matrix products so far: 2 m n k each. Operations that multiply inside tasks
-// (operand.hpp) count their products themselves, so that a Simulation sees them too.
+// Floating-point operations of all matrix products that the calling thread has started so far, its tasks included:
+// 2 m n k each. Operations that multiply inside tasks (operand.hpp) count their products themselves, so that a
+// Simulation sees them too.
 double matmul_flops();
 void count_matmul(Index rows, Index columns, Index inner, Index times = 1);
 

@@ -13,7 +13,7 @@ struct MatrixView {
   const void* data;
   Index rows, columns, stride;
   bool transposed = false;
-  Element element = Element::real;
+  DType dtype = DType::real;
   const Real* scales = nullptr;  // of the stored rows, int8 only
 
   template <class T>
@@ -33,14 +33,14 @@ struct MatrixView {
   }
   MatrixView rows_in(Index begin, Index end) const {
     MatrixView part = *this;
-    part.data = static_cast<const std::byte*>(data) + begin * row_step() * static_cast<Index>(bytes_of(element));
+    part.data = static_cast<const std::byte*>(data) + begin * row_step() * static_cast<Index>(bytes_of(dtype));
     part.rows = end - begin;
     if (scales != nullptr && !transposed) part.scales += begin;
     return part;
   }
   MatrixView columns_in(Index begin, Index end) const {
     MatrixView part = *this;
-    part.data = static_cast<const std::byte*>(data) + begin * column_step() * static_cast<Index>(bytes_of(element));
+    part.data = static_cast<const std::byte*>(data) + begin * column_step() * static_cast<Index>(bytes_of(dtype));
     part.columns = end - begin;
     if (scales != nullptr && transposed) part.scales += begin;
     return part;
@@ -49,24 +49,24 @@ struct MatrixView {
 
 template <class T>
 MatrixView matrix(const T* data, Index rows, Index columns, Index stride = 0) {
-  return {data, rows, columns, stride == 0 ? columns : stride, false, element_of<T>};
+  return {data, rows, columns, stride == 0 ? columns : stride, false, dtype_of<T>};
 }
 // The transpose of a [rows, columns] matrix: [columns, rows].
 template <class T>
 MatrixView transpose(const T* data, Index rows, Index columns, Index stride = 0) {
-  return {data, columns, rows, stride == 0 ? columns : stride, true, element_of<T>};
+  return {data, columns, rows, stride == 0 ? columns : stride, true, dtype_of<T>};
 }
 // A contiguous tensor of any type as [size / columns, columns], and its transpose.
 inline MatrixView matrix(const Tensor& x) {
   const Index columns = x.shape()[-1];
-  return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, false, x.element(), x.scales()};
+  return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, false, x.dtype(), x.scales()};
 }
 inline MatrixView transpose(const Tensor& x) { return matrix(x).flipped(); }
 
 struct MatrixTarget {
   void* data;
   Index rows, columns, stride;
-  Element element = Element::real;
+  DType dtype = DType::real;
 
   template <class T>
   T* as() const {
@@ -75,11 +75,11 @@ struct MatrixTarget {
 };
 template <class T>
 MatrixTarget target(T* data, Index rows, Index columns, Index stride = 0) {
-  return {data, rows, columns, stride == 0 ? columns : stride, element_of<T>};
+  return {data, rows, columns, stride == 0 ? columns : stride, dtype_of<T>};
 }
 inline MatrixTarget target(const Tensor& x) {
   const Index columns = x.shape()[-1];
-  return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, x.element()};
+  return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, x.dtype()};
 }
 
 // A tile of the target: rows and columns as half-open ranges.

@@ -140,10 +140,10 @@ HEDDLE_AVX512_BF16 void pack(const MatrixView& x, Source from, bool runs, bool t
 }
 
 void pack_any(const MatrixView& x, const Source& from, bool runs, bool transposed, void* panel) {
-  switch (x.element) {
-    case Element::real: return pack<float>(x, from, runs, transposed, panel);
-    case Element::bfloat16: return pack<BFloat16>(x, from, runs, transposed, panel);
-    case Element::int8: return pack<std::int8_t>(x, from, runs, transposed, panel);
+  switch (x.dtype) {
+    case DType::real: return pack<float>(x, from, runs, transposed, panel);
+    case DType::bfloat16: return pack<BFloat16>(x, from, runs, transposed, panel);
+    case DType::int8: return pack<std::int8_t>(x, from, runs, transposed, panel);
   }
 }
 

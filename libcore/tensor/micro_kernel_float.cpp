@@ -170,10 +170,10 @@ struct PackRight {
 template <class Side>
 void pack(const MatrixView& x, const Source& from, bool runs, void* panel) {
   auto* to = static_cast<float*>(panel);
-  switch (x.element) {
-    case Element::real: return Side::pack(x.as<float>(), from, runs, to);
-    case Element::bfloat16: return Side::pack(x.as<BFloat16>(), from, runs, to);
-    case Element::int8: return Side::pack(x.as<std::int8_t>(), from, runs, to);
+  switch (x.dtype) {
+    case DType::real: return Side::pack(x.as<float>(), from, runs, to);
+    case DType::bfloat16: return Side::pack(x.as<BFloat16>(), from, runs, to);
+    case DType::int8: return Side::pack(x.as<std::int8_t>(), from, runs, to);
   }
 }
 

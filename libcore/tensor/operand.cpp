@@ -32,7 +32,7 @@ void Operand::load(const MatrixView& x) {
   view_ = x;
   kernel_ = current_kernel();
   if (kernel_ == nullptr) {
-    if (x.element == Element::bfloat16) view_ = widened(x, panels_);
+    if (x.dtype == DType::bfloat16) view_ = widened(x, panels_);
     return;
   }
   const bool left = side_ == Side::left;

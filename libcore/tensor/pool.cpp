@@ -27,6 +27,8 @@ std::size_t largest_for(std::size_t size) { return size + size / 4; }
 
 }  // namespace
 
+std::shared_ptr<Pool> Pool::make(Kind kind) { return std::shared_ptr<Pool>(new Pool(kind)); }
+
 Pool::~Pool() { trim(); }
 
 std::shared_ptr<std::byte> Pool::acquire(std::size_t bytes) {
@@ -43,7 +45,7 @@ std::shared_ptr<std::byte> Pool::acquire(std::size_t bytes) {
     statistics_.bytes_in_use += size;
     statistics_.peak_bytes_in_use = std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
   }
-  return {block, [this, size](std::byte* freed) { release(freed, size); }};
+  return {block, [pool = shared_from_this(), size](std::byte* freed) { pool->release(freed, size); }};
 }
 
 void Pool::release(std::byte* block, std::size_t bytes) {
@@ -54,7 +56,7 @@ void Pool::release(std::byte* block, std::size_t bytes) {
 
 std::byte* Pool::from_system(std::size_t bytes) {
   void* block = nullptr;
-  if (simulated_) {
+  if (kind_ == Kind::simulated) {
     block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED) block = nullptr;
   } else {
@@ -71,7 +73,7 @@ std::byte* Pool::from_system(std::size_t bytes) {
 
 void Pool::to_system(std::byte* block, std::size_t bytes) {
   statistics_.bytes_from_system -= bytes;
-  if (simulated_) {
+  if (kind_ == Kind::simulated) {
     munmap(block, bytes);
   } else {
     std::free(block);

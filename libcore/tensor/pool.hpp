@@ -17,10 +17,12 @@ struct PoolStatistics {
   std::size_t system_allocations = 0;  // how often the system was asked
 };
 
-class Pool {
+// Lives until its last block has come back.
+class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  // A simulated pool reserves addresses and never touches them (see Simulation in threads.hpp).
-  explicit Pool(bool simulated = false) : simulated_(simulated) {}
+  // A simulated pool reserves addresses and never touches them (see Simulation in context.hpp).
+  enum class Kind { allocating, simulated };
+  static std::shared_ptr<Pool> make(Kind kind);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -32,19 +34,21 @@ class Pool {
   // Gives the kept blocks back to the system.
   void trim();
   PoolStatistics statistics() const;
+  Kind kind() const { return kind_; }
 
  private:
+  explicit Pool(Kind kind) : kind_(kind) {}
   void release(std::byte* block, std::size_t bytes);
   std::byte* from_system(std::size_t bytes);
   void to_system(std::byte* block, std::size_t bytes);
 
-  const bool simulated_;
+  const Kind kind_;
   mutable std::mutex mutex_;
   std::multimap<std::size_t, std::byte*> kept_;  // by size
   PoolStatistics statistics_;
 };
 
-// The pool in force: the process's own, or a simulation's.
+// That of the current context, or of a simulation.
 Pool& pool();
 
 }  // namespace heddle

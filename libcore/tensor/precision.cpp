@@ -5,17 +5,11 @@
 
 namespace heddle {
 
-namespace {
-Precision current = Precision::f32;
+Precision chosen(PrecisionChoice choice) {
+  check<UsageError>(choice != PrecisionChoice::automatic,
+                    "precision auto: measure which is faster beforehand, and ask for f32 or bf16");
+  return choice == PrecisionChoice::bf16 ? Precision::bf16 : Precision::f32;
 }
-
-void set_precision(Precision precision) {
-  check<UsageError>(precision == Precision::f32 || bf16_is_supported(),
-                    "this processor has no bf16 arithmetic (AMX or AVX-512 BF16); use --precision f32");
-  current = precision;
-}
-
-Precision precision() { return current; }
 
 bool bf16_is_supported() { return bfloat16_kernel() != nullptr; }
 

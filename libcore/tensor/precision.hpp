@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "heddle/base/visit.hpp"
-#include "heddle/tensor/element.hpp"
+#include "heddle/tensor/dtype.hpp"
 
 namespace heddle {
 
@@ -25,9 +25,12 @@ struct Names<PrecisionChoice> {
       {PrecisionChoice::f32, "f32"}, {PrecisionChoice::bf16, "bf16"}, {PrecisionChoice::automatic, "auto"}};
 };
 
-// Of this process. bf16 needs a processor with instructions for it: throws UsageError elsewhere.
-void set_precision(Precision precision);
+// The one that was chosen. Throws UsageError for automatic: what is faster must have been measured (limits.hpp).
+Precision chosen(PrecisionChoice choice);
+
+// Of the current context (context.hpp).
 Precision precision();
+// Whether the processor has the instructions that bf16 needs.
 bool bf16_is_supported();
 
 // What multiplies: "AVX-512" where heddle's own kernels do, "BLAS" elsewhere; "AMX", "AVX-512 BF16", or "none".
@@ -35,6 +38,6 @@ std::string_view f32_unit();
 std::string_view bf16_unit();
 
 // What operations store results as that only feed products.
-inline Element activation_element() { return precision() == Precision::bf16 ? Element::bfloat16 : Element::real; }
+inline DType activation_dtype() { return precision() == Precision::bf16 ? DType::bfloat16 : DType::real; }
 
 }  // namespace heddle

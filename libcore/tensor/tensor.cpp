@@ -62,9 +62,9 @@ Index inner_stride(const Tensor& tensor) { return tensor.rank() == 0 ? 1 : tenso
 
 }  // namespace
 
-Tensor::Tensor(const Shape& shape, Element element)
-    : shape_(shape), strides_(row_major(shape)), element_(element) {
-  auto block = pool().acquire(static_cast<std::size_t>(std::max<Index>(1, shape.size())) * bytes_of(element));
+Tensor::Tensor(const Shape& shape, DType dtype)
+    : shape_(shape), strides_(row_major(shape)), dtype_(dtype) {
+  auto block = pool().acquire(static_cast<std::size_t>(std::max<Index>(1, shape.size())) * bytes_of(dtype));
   data_ = block.get();
   owner_ = std::move(block);
 }
@@ -76,11 +76,11 @@ Tensor::Tensor(const Shape& shape, const std::vector<Real>& elements) : Tensor(s
   std::copy(elements.begin(), elements.end(), data());
 }
 
-Tensor::Tensor(const Shape& shape, Element element, void* elements, std::shared_ptr<void> owner)
-    : shape_(shape), strides_(row_major(shape)), element_(element), owner_(std::move(owner)), data_(elements) {}
+Tensor::Tensor(const Shape& shape, DType dtype, void* elements, std::shared_ptr<void> owner)
+    : shape_(shape), strides_(row_major(shape)), dtype_(dtype), owner_(std::move(owner)), data_(elements) {}
 
 Tensor Tensor::quantised(const Tensor& numbers, const Tensor& scales) {
-  check<ShapeError>(numbers.element() == Element::int8 && numbers.rank() == 2 && scales.is_contiguous() &&
+  check<ShapeError>(numbers.dtype() == DType::int8 && numbers.rank() == 2 && scales.is_contiguous() &&
                         scales.shape() == Shape{numbers.shape()[0]},
                     "int8 numbers of shape ", numbers.shape(), " with scales of shape ", scales.shape());
   Tensor result = numbers;
@@ -88,8 +88,8 @@ Tensor Tensor::quantised(const Tensor& numbers, const Tensor& scales) {
   return result;
 }
 
-void Tensor::throw_wrong_element(Element wanted) const {
-  throw ShapeError(concatenate("a tensor of ", name_of(element_), " where ", name_of(wanted), " is needed"));
+void Tensor::throw_wrong_dtype(DType wanted) const {
+  throw ShapeError(concatenate("a tensor of ", name_of(dtype_), " where ", name_of(wanted), " is needed"));
 }
 
 bool Tensor::is_contiguous() const {
@@ -102,7 +102,7 @@ bool Tensor::is_contiguous() const {
 }
 
 std::vector<Real> Tensor::elements() const {
-  const Tensor whole = element_ == Element::real && is_contiguous() ? *this : as(Element::real);
+  const Tensor whole = dtype_ == DType::real && is_contiguous() ? *this : as(DType::real);
   return {whole.data(), whole.data() + whole.size()};
 }
 
@@ -122,7 +122,7 @@ Tensor Tensor::narrowed(int dimension, Index begin, Index length) const {
   Tensor view = *this;
   view.shape_.set(d, length);
   const Index offset = begin * strides_[static_cast<std::size_t>(d)];
-  view.data_ = static_cast<std::byte*>(data_) + offset * static_cast<Index>(bytes_of(element_));
+  view.data_ = static_cast<std::byte*>(data_) + offset * static_cast<Index>(bytes_of(dtype_));
   if (scales_) {
     check<ShapeError>(d == 0, "int8 rows cannot be cut");
     view.scales_ = std::shared_ptr<const Real>(scales_, scales_.get() + begin);
@@ -156,14 +156,14 @@ Tensor Tensor::swapped(int first, int second) const {
 Tensor Tensor::as_matrix() const { return reshaped(Shape{size() / std::max<Index>(1, shape_[-1]), shape_[-1]}); }
 
 Tensor Tensor::copy() const {
-  Tensor result(shape_, element_);
+  Tensor result(shape_, dtype_);
   result.assign(*this);
   return result;
 }
 
-Tensor Tensor::as(Element element) const {
-  if (element == element_ && is_contiguous()) return *this;
-  Tensor result(shape_, element);
+Tensor Tensor::as(DType dtype) const {
+  if (dtype == dtype_ && is_contiguous()) return *this;
+  Tensor result(shape_, dtype);
   result.assign(*this);
   return result;
 }
@@ -185,7 +185,7 @@ void Tensor::with_pair(const Tensor& source, const Body& body) const {
 
 void Tensor::assign(const Tensor& source) const {
   check<ShapeError>(shape_ == source.shape_, "cannot assign shape ", source.shape_, " to shape ", shape_);
-  if (source.element_ == Element::int8) return assign_quantised(source);
+  if (source.dtype_ == DType::int8) return assign_quantised(source);
   const Index to_stride = inner_stride(*this), from_stride = inner_stride(source);
   with_pair(source, [&](auto* to, const auto* from) {
     for_each_run(*this, source, [&](Index a, Index b, Index length) {

@@ -9,7 +9,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
-#include "heddle/tensor/element.hpp"
+#include "heddle/tensor/dtype.hpp"
 #include "heddle/tensor/shape.hpp"
 
 namespace heddle {
@@ -19,20 +19,20 @@ class Tensor {
   using Strides = std::array<Index, Shape::max_rank>;
 
   Tensor() = default;                      // no elements: empty() is true
-  explicit Tensor(const Shape& shape, Element element = Element::real);  // elements not initialised
+  explicit Tensor(const Shape& shape, DType dtype = DType::real);  // elements not initialised
   Tensor(const Shape& shape, Real value);  // all elements the same
   Tensor(const Shape& shape, const std::vector<Real>& elements);
   // Elements that live elsewhere (a mapped file, say) and stay as long as the owner does.
-  Tensor(const Shape& shape, Element element, void* elements, std::shared_ptr<void> owner);
+  Tensor(const Shape& shape, DType dtype, void* elements, std::shared_ptr<void> owner);
   // int8 [rows, columns] with a scale a row [rows].
   static Tensor quantised(const Tensor& numbers, const Tensor& scales);
 
   bool empty() const { return data_ == nullptr; }
-  Element element() const { return element_; }
+  DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   Index size() const { return shape_.size(); }
-  std::size_t bytes() const { return empty() ? 0 : static_cast<std::size_t>(size()) * bytes_of(element_); }
+  std::size_t bytes() const { return empty() ? 0 : static_cast<std::size_t>(size()) * bytes_of(dtype_); }
   Index stride(int dimension) const { return strides_[static_cast<std::size_t>(shape_.resolve(dimension))]; }
   bool is_contiguous() const;
   // Whether another handle shares the elements.
@@ -42,7 +42,7 @@ class Tensor {
   // the elements are of another type.
   template <class T = Real>
   T* data() const {
-    if (element_ != element_of<T>) throw_wrong_element(element_of<T>);
+    if (dtype_ != dtype_of<T>) throw_wrong_dtype(dtype_of<T>);
     return static_cast<T*>(data_);
   }
   void* raw() const { return data_; }
@@ -53,7 +53,7 @@ class Tensor {
   // Calls f with the first element, a Real* or a BFloat16*.
   template <class F>
   decltype(auto) with_data(F&& f) const {
-    return element_ == Element::bfloat16 ? f(data<BFloat16>()) : f(data());
+    return dtype_ == DType::bfloat16 ? f(data<BFloat16>()) : f(data());
   }
 
   // Views over the same elements.
@@ -65,21 +65,21 @@ class Tensor {
   Tensor as_matrix() const;
 
   Tensor copy() const;                         // a contiguous tensor of its own, of the same type
-  Tensor as(Element element) const;            // itself, or a contiguous copy of that type (not int8)
+  Tensor as(DType dtype) const;            // itself, or a contiguous copy of that type (not int8)
   void fill(Real value) const;
   void assign(const Tensor& source) const;     // element by element; the same shape, any types but int8 targets
   void add(const Tensor& source) const;        // this += source; the same shape, no int8
   void scale(Real factor) const;               // this *= factor; contiguous
 
  private:
-  [[noreturn]] void throw_wrong_element(Element wanted) const;
+  [[noreturn]] void throw_wrong_dtype(DType wanted) const;
   template <class Body>
   void with_pair(const Tensor& source, const Body& body) const;
   void assign_quantised(const Tensor& source) const;
 
   Shape shape_;
   Strides strides_{};
-  Element element_ = Element::real;
+  DType dtype_ = DType::real;
   std::shared_ptr<void> owner_;
   std::shared_ptr<const Real> scales_;
   void* data_ = nullptr;

@@ -8,7 +8,7 @@ namespace heddle::text {
 
 namespace {
 // Threads wait for the last block of each turn: it should be a small part of all.
-constexpr std::size_t blocks_a_thread = 16;
+constexpr std::size_t blocks_per_thread = 16;
 }  // namespace
 
 StreamEncoder::StreamEncoder(Tokenizer tokenizer, Sink sink, StreamOptions options)
@@ -38,7 +38,7 @@ void StreamEncoder::push(std::string_view text, bool ends_document) {
   block.text = text;
   block.ends_document = ends_document;
   waiting_bytes_ += text.size() + sizeof(Block);
-  if (waiting_bytes_ >= options_.block_bytes * blocks_a_thread * static_cast<std::size_t>(thread_count())) encode_waiting();
+  if (waiting_bytes_ >= options_.block_bytes * blocks_per_thread * static_cast<std::size_t>(thread_count())) encode_waiting();
 }
 
 void StreamEncoder::flush() {

@@ -1,6 +1,7 @@
 #include "heddle/training/causal.hpp"
 
 #include "heddle/ops/cross_entropy.hpp"
+#include "heddle/training/objectives.hpp"
 
 namespace heddle::training {
 
@@ -10,37 +11,45 @@ TokenIds ids_of(const data::TokenBatch& batch) { return {Shape{batch.batch, batc
 
 }  // namespace
 
-Variable causal_loss(const models::Decoder& model, const data::TokenBatch& batch, const Pass& pass,
+Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& batch, const Pass& pass,
                      const CausalLoss& options) {
-  return model.head().loss(model.hidden(ids_of(batch), pass), batch.targets,
-                           {options.label_smoothing, options.divisor});
+  return model.next_token_head().loss(model.hidden(ids_of(batch), pass), batch.targets,
+                                      {options.label_smoothing, options.divisor});
 }
 
-Evaluation evaluate(const models::Decoder& model, const data::TokenSource& tokens, Index limit, Index batch_size,
-                    const std::function<bool()>& stop) {
+Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run) {
   Evaluation sum;
-  data::for_each_evaluation_batch(
-      tokens, model.config().context, batch_size, limit, [&](const data::TokenBatch& batch) {
-        if (stop()) return;
-        const Variable logits = model.logits(model.hidden(ids_of(batch)));
-        for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) sum.nats += nats;
-        sum.tokens += static_cast<Index>(batch.targets.size());
-      });
+  const Index time = run.time > 0 ? run.time : model.training_length();
+  data::for_each_evaluation_batch(tokens, time, run.batch_size, run.limit, [&](const data::TokenBatch& batch) {
+    if (run.stop()) return;
+    const Variable logits = model.next_token_head()(model.hidden(ids_of(batch)));
+    for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) sum.nats += nats;
+    sum.tokens += static_cast<Index>(batch.targets.size());
+  });
   return sum;
 }
 
-Causal::Causal(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid, const Plan& plan)
-    : model_(model), windows_(train, model.config().context, plan.seed), valid_(valid), options_(plan.training) {
+Causal::Causal(models::Model& model, const data::TokenSource& train, const data::TokenSource* valid,
+               const TrainingConfig& config)
+    : model_(model),
+      predictor_(models::require<models::TokenLoss>(model, "the causal objective", "training")),
+      windows_(train, model.training_length(), config.seed),
+      valid_(valid),
+      options_(config.training) {
   check_vocabulary(model, train);
   if (valid == nullptr) return;
   check_vocabulary(model, *valid);
   check<DataError>(valid->size() > 1, valid->name(), ": nothing to evaluate on in ", valid->size(), " tokens");
 }
 
+Pass Causal::training_pass() const {
+  return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length()};
+}
+
 MicroBatch Causal::batch(Index first, Index count) const {
-  const Index tokens = count * model_.config().context;
+  const Index tokens = count * predictor_.training_length();
   return {{count, tokens, tokens}, [this, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
-            return causal_loss(model_, batch, pass, {options_.label_smoothing, static_cast<double>(step.targets)});
+            return causal_loss(predictor_, batch, pass, {options_.label_smoothing, static_cast<double>(step.targets)});
           }};
 }
 
@@ -51,13 +60,17 @@ std::vector<Origin> Causal::origins(Index first, Index count) const {
 }
 
 double Causal::flops_per_token() const {
-  const models::ModelConfig& config = model_.config();
-  return models::training_flops_per_token(config, model_.parameters().count(), config.context);
+  return model_.training_flops_per_token(predictor_.training_length(), 1);
 }
 
-std::vector<Figure> Causal::evaluate(const std::function<bool()>& stop) const {
-  const Evaluation result = training::evaluate(model_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {
+  const Evaluation result = training::evaluate(
+      predictor_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
   return {{"loss", result.nats_per_token()}};
+}
+
+std::unique_ptr<Objective> make_causal_objective(const ObjectiveInputs& inputs) {
+  return std::make_unique<Causal>(inputs.model, inputs.train, inputs.valid, inputs.config);
 }
 
 }  // namespace heddle::training

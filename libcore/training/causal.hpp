@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/data/token_batches.hpp"
-#include "heddle/models/decoder.hpp"
+#include "heddle/models/model.hpp"
 #include "heddle/training/objective.hpp"
 #include "heddle/training/options.hpp"
 
@@ -14,7 +14,7 @@ struct CausalLoss {
 };
 
 // -mean log p(x_t | x_<t) in nats, recorded when recording: [1].
-Variable causal_loss(const models::Decoder& model, const data::TokenBatch& batch, const Pass& pass,
+Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& batch, const Pass& pass,
                      const CausalLoss& options);
 
 struct Evaluation {
@@ -23,27 +23,35 @@ struct Evaluation {
   double nats_per_token() const { return tokens > 0 ? nats / static_cast<double>(tokens) : 0; }
 };
 
-// The negative log-likelihood of the first `limit` tokens (0: all) in windows of the context, without overlap. `stop` is
-// asked before each batch; when it says yes, what has been summed so far is returned.
-Evaluation evaluate(const models::Decoder& model, const data::TokenSource& tokens, Index limit, Index batch_size,
-                    const std::function<bool()>& stop = [] { return false; });
+struct EvaluationRun {
+  Index time = 0;   // tokens of a window; 0: as many as the model was trained on
+  Index limit = 0;  // only so many tokens; 0: all
+  Index batch_size = 8;
+  std::function<bool()> stop = [] { return false; };  // asked before each batch
+};
 
-// Trains a decoder on windows of its context.
+// The negative log-likelihood of the first tokens in windows without overlap; what has been summed so far when stopped.
+Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run);
+
+// Trains a model that predicts next tokens on windows of its context.
 class Causal : public Objective {
  public:
-  // valid may be null. Throws DataError for tokens that cannot work.
-  Causal(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid, const Plan& plan);
+  // valid may be null. Throws DataError for tokens and models that cannot work.
+  Causal(models::Model& model, const data::TokenSource& train, const data::TokenSource* valid,
+         const TrainingConfig& config);
 
-  models::Model& model() const override { return model_; }
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override;
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
   bool can_evaluate() const override { return valid_ != nullptr; }
-  std::vector<Figure> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
 
  private:
-  models::Decoder& model_;
+  models::Model& model_;
+  const models::TokenLoss& predictor_;  // the same
   data::TrainingWindows windows_;
   const data::TokenSource* valid_;
   TrainingOptions options_;

@@ -5,6 +5,7 @@
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "heddle/training/objectives.hpp"
 
 namespace heddle::training {
 
@@ -26,7 +27,7 @@ Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
   return std::ranges::count(is_right, 1);
 }
 
-const data::TokenSource& checked(const models::Model& model, const data::TokenSource& tokens,
+const data::TokenSource& checked(const models::TokenModel& model, const data::TokenSource& tokens,
                                  const data::MaskVocabulary& vocabulary) {
   check_vocabulary(model, tokens);
   check<DataError>(static_cast<Index>(vocabulary.is_special.size()) >= tokens.vocab_size(), tokens.name(),
@@ -40,32 +41,32 @@ Counts counts_of(const data::MaskedBatch& batch) {
   return {batch.batch, batch.tokens, static_cast<Index>(batch.targets.size())};
 }
 
-Variable masked_loss(const models::Encoder& model, const data::MaskedBatch& batch, const Pass& pass, const Counts& step,
-                     double label_smoothing) {
+Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBatch& batch, const Pass& pass,
+                     const Counts& step, double label_smoothing) {
   const Variable hidden = model.hidden(sequences_of(batch), pass);
-  const Variable masked = model.head().loss(ops::gather_rows(hidden, batch.rows), batch.targets,
+  const Variable masked = model.masked_token_head().loss(ops::gather_rows(hidden, batch.rows), batch.targets,
                                             {label_smoothing, static_cast<double>(step.targets)});
   if (!model.has_next_sentence()) return masked;
   const Variable logits = model.next_sentence(hidden);
   return ops::add(masked, ops::cross_entropy(logits, batch.unrelated, {0, static_cast<double>(step.samples)}));
 }
 
-data::MaskedWindows evaluation_windows(const models::Encoder& model, const data::TokenSource& tokens,
-                                       const data::MaskVocabulary& vocabulary) {
+data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
+                                       const data::MaskVocabulary& vocabulary, Index time) {
   return {checked(model, tokens, vocabulary),
           vocabulary,
-          {.time = model.config().context, .unrelated_pairs = model.has_next_sentence()}};
+          {.time = time > 0 ? time : model.training_length(), .unrelated_pairs = model.has_next_sentence()}};
 }
 
-MaskedEvaluation evaluate(const models::Encoder& model, const data::MaskedWindows& windows, Index limit,
+MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit,
                           Index batch_size, const std::function<bool()>& stop) {
-  const Index all = windows.windows_per_epoch(), body = windows.tokens_a_window();
+  const Index all = windows.windows_per_epoch(), body = windows.tokens_per_window();
   const Index count = limit > 0 ? std::min(all, (limit + body - 1) / body) : all;
   MaskedEvaluation sum;
   for (Index first = 0; first < count && !stop(); first += batch_size) {
     const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
     const Variable hidden = model.hidden(sequences_of(batch));
-    const Tensor logits = model.head()(ops::gather_rows(hidden, batch.rows)).value();
+    const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, batch.rows)).value();
     for (const double nats : ops::negative_log_likelihoods(logits, batch.targets)) sum.nats += nats;
     sum.tokens += static_cast<Index>(batch.targets.size());
     sum.right += count_right(logits, batch.targets);
@@ -76,23 +77,28 @@ MaskedEvaluation evaluate(const models::Encoder& model, const data::MaskedWindow
   return sum;
 }
 
-Masked::Masked(models::Encoder& model, const MaskedTexts& texts, const Plan& plan)
+Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config)
     : model_(model),
+      predictor_(models::require<models::MaskedPredictor>(model, "the masked objective", "training")),
       windows_(checked(model, texts.train, texts.vocabulary), texts.vocabulary,
-               {.time = model.config().context,
+               {.time = model.training_length(),
                 .masking = texts.masking,
-                .unrelated_pairs = model.has_next_sentence(),
-                .seed = plan.seed}),
-      options_(plan.training),
-      masked_share_(texts.masking.mask_probability) {
-  if (texts.valid != nullptr) valid_.emplace(evaluation_windows(model, *texts.valid, texts.vocabulary));
+                .unrelated_pairs = predictor_.has_next_sentence(),
+                .seed = config.seed}),
+      options_(config.training),
+      masked_fraction_(texts.masking.mask_probability) {
+  if (texts.valid != nullptr) valid_.emplace(evaluation_windows(predictor_, *texts.valid, texts.vocabulary));
+}
+
+Pass Masked::training_pass() const {
+  return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length()};
 }
 
 MicroBatch Masked::batch(Index first, Index count) const {
   data::MaskedBatch batch = windows_.batch(first, count);
   const Counts counts = counts_of(batch);
   return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
-            return masked_loss(model_, batch, pass, step, options_.label_smoothing);
+            return masked_loss(predictor_, batch, pass, step, options_.label_smoothing);
           }};
 }
 
@@ -102,24 +108,24 @@ std::vector<Origin> Masked::origins(Index first, Index count) const {
   return origins;
 }
 
-// As training_flops_per_token(), but the head multiplies masked tokens only.
 double Masked::flops_per_token() const {
-  const models::ModelConfig& config = model_.config();
-  double multiplied = 0;
-  for (const Parameter& parameter : model_.parameters().all()) {
-    const bool once = parameter.name.starts_with("encoder/embedding/") || parameter.name.starts_with("encoder/pooler/");
-    const auto size = static_cast<double>(parameter.size());
-    if (!once) multiplied += models::is_of_head(parameter.name) ? masked_share_ * size : size;
-  }
-  if (config.tie_embeddings) multiplied += masked_share_ * static_cast<double>(config.vocab_size * config.width);
-  return 6.0 * multiplied + 12.0 * static_cast<double>(config.layers * config.width * config.context);
+  return model_.training_flops_per_token(predictor_.training_length(), masked_fraction_);
 }
 
-std::vector<Figure> Masked::evaluate(const std::function<bool()>& stop) const {
-  const MaskedEvaluation result = training::evaluate(model_, *valid_, options_.eval_tokens, options_.batch_size, stop);
-  std::vector<Figure> figures{{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
-  if (result.pairs > 0) figures.push_back({"next_sentence_accuracy", result.pair_accuracy()});
-  return figures;
+std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
+  const MaskedEvaluation result =
+      training::evaluate(predictor_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+  std::vector<Metric> metrics{{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
+  if (result.pairs > 0) metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
+  return metrics;
+}
+
+std::unique_ptr<Objective> make_masked_objective(const ObjectiveInputs& inputs) {
+  data::MaskVocabulary vocabulary = inputs.tokenizer != nullptr
+                                        ? data::MaskVocabulary(*inputs.tokenizer, inputs.train.name())
+                                        : data::MaskVocabulary(inputs.model.vocab_size());
+  return std::make_unique<Masked>(
+      inputs.model, MaskedTexts{inputs.train, inputs.valid, std::move(vocabulary), inputs.masking}, inputs.config);
 }
 
 }  // namespace heddle::training

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <optional>
+
 #include "heddle/data/masked_batches.hpp"
-#include "heddle/models/encoder.hpp"
+#include "heddle/models/model.hpp"
 #include "heddle/training/objective.hpp"
 #include "heddle/training/options.hpp"
 
@@ -12,8 +13,8 @@ namespace heddle::training {
 
 // -mean log p(x_t | the rest) over the masked tokens of the step, plus, with a head for it, the mean over its pairs of
 // -log p(follows or not), in nats: [1]. Other positions have no part in it. Logits are computed for masked tokens only.
-Variable masked_loss(const models::Encoder& model, const data::MaskedBatch& batch, const Pass& pass, const Counts& step,
-                     double label_smoothing);
+Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBatch& batch, const Pass& pass,
+                     const Counts& step, double label_smoothing);
 
 Counts counts_of(const data::MaskedBatch& batch);
 
@@ -26,15 +27,15 @@ struct MaskedEvaluation {
   double pair_accuracy() const { return static_cast<double>(pairs_right) / static_cast<double>(pairs); }
 };
 
-// The windows on which every encoder is evaluated, however it was trained: 15 % of the single pieces, the same ones
-// always, in pairs if the model has a head for them.
-data::MaskedWindows evaluation_windows(const models::Encoder& model, const data::TokenSource& tokens,
-                                       const data::MaskVocabulary& vocabulary);
+// The windows on which every such model is evaluated, however it was trained: 15 % of the single pieces, the same ones
+// always, in pairs if the model has a head for them; of `time` tokens each, 0: as many as the model was trained on.
+data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
+                                       const data::MaskVocabulary& vocabulary, Index time = 0);
 
 // Of the windows that hold the first `limit` tokens (0: all). `stop` is asked before each batch; when it says yes, what
 // has been summed so far is returned.
 MaskedEvaluation evaluate(
-    const models::Encoder& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
+    const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
     const std::function<bool()>& stop = [] { return false; });
 
 struct MaskedTexts {
@@ -46,24 +47,26 @@ struct MaskedTexts {
 
 class Masked : public Objective {
  public:
-  // Throws DataError and UsageError for tokens that cannot work.
-  Masked(models::Encoder& model, const MaskedTexts& texts, const Plan& plan);
+  // Throws DataError and UsageError for tokens and models that cannot work.
+  Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config);
 
-  models::Model& model() const override { return model_; }
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override;
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.
-  std::vector<Figure> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
 
  private:
-  models::Encoder& model_;
+  models::Model& model_;
+  const models::MaskedPredictor& predictor_;  // the same
   data::MaskedWindows windows_;
   std::optional<data::MaskedWindows> valid_;
   TrainingOptions options_;
-  double masked_share_;  // of all tokens
+  double masked_fraction_;  // of all tokens
 };
 
 }  // namespace heddle::training

@@ -12,8 +12,8 @@ namespace {
 
 constexpr Index grain = 32768;  // elements a task
 
-HEDDLE_KERNEL void approach(Real* average, const Real* weights, Real share, Index count) {
-  for (Index i = 0; i < count; ++i) average[i] += share * (weights[i] - average[i]);
+HEDDLE_KERNEL void approach(Real* average, const Real* weights, Real fraction, Index count) {
+  for (Index i = 0; i < count; ++i) average[i] += fraction * (weights[i] - average[i]);
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ void MovingAverage::update(Index step) const {
   if (kept_.empty()) return;
   Section section("weight average");
   const auto n = static_cast<double>(step + 1);
-  const auto share = static_cast<Real>(1 - std::min(decay_, (1 + n) / (10 + n)));
+  const auto fraction = static_cast<Real>(1 - std::min(decay_, (1 + n) / (10 + n)));
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     const Tensor &average = kept_[i].value, &weights = weights_[i];
     section.add_bytes(3.0 * static_cast<double>(weights.bytes()));
     parallel_ranges(weights.size(), grain, [&](Index begin, Index end) {
-      approach(average.data() + begin, weights.data() + begin, share, end - begin);
+      approach(average.data() + begin, weights.data() + begin, fraction, end - begin);
     });
   }
 }

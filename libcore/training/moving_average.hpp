@@ -2,7 +2,10 @@
 // Juditsky 1992; Izmailov et al. 2018).
 #pragma once
 
-#include "heddle/training/optimizer.hpp"
+#include <vector>
+
+#include "heddle/autograd/parameters.hpp"
+#include "heddle/training/state.hpp"
 
 namespace heddle::training {
 
@@ -20,11 +23,11 @@ class MovingAverage {
   void update(Index step) const;
   void exchange() const;
   // What is not in the model; for saving and restoring.
-  const std::vector<OptimizerMoment>& kept() const { return kept_; }
+  const std::vector<StateTensor>& kept() const { return kept_; }
 
  private:
   double decay_;
-  std::vector<OptimizerMoment> kept_;
+  std::vector<StateTensor> kept_;
   std::vector<Tensor> weights_;  // the model's, in the same order
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "heddle/base/strings.hpp"
 #include "heddle/tensor/profile.hpp"
@@ -27,7 +28,7 @@ class Place {
     for (const Parameter& parameter : parameters.all()) names_.emplace(parameter.value().raw(), parameter.name);
   }
 
-  std::string see(std::initializer_list<Variable> inputs) {
+  std::string see(std::span<const Variable> inputs) {
     bool here = false;
     for (const Variable& input : inputs) {
       const auto found = input.empty() ? names_.end() : names_.find(input.value().raw());
@@ -65,7 +66,7 @@ std::string result_not_finite(const Parameters& parameters, const std::function<
   Recording recording;
   Place place(parameters);
   std::string found;
-  recording.watch([&](const Tensor& result, std::initializer_list<Variable> inputs) {
+  recording.watch([&](const Tensor& result, std::span<const Variable> inputs) {
     if (!found.empty()) return;
     const std::string where = place.see(inputs);
     const Section* section = Section::current();

@@ -29,8 +29,8 @@ std::string to_text(const std::vector<Origin>& origins) {
   return text;
 }
 
-void check_vocabulary(const models::Model& model, const data::TokenSource& tokens) {
-  const Index vocab = model.config().vocab_size;
+void check_vocabulary(const models::TokenModel& model, const data::TokenSource& tokens) {
+  const Index vocab = model.vocab_size();
   check<DataError>(tokens.vocab_size() <= vocab, tokens.name(), ": vocabulary of ", tokens.vocab_size(),
                    " does not match the model's ", vocab, "; encode it with the model's tokenizer");
 }

@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "heddle/autograd/parameters.hpp"
 #include "heddle/data/token_source.hpp"
-#include "heddle/models/model.hpp"
+#include "heddle/models/roles.hpp"
+#include "heddle/nn/pass.hpp"
+#include "heddle/training/state.hpp"
 
 namespace heddle::training {
 
@@ -32,7 +35,7 @@ struct MicroBatch {
 };
 
 // One number of an evaluation: "loss", in nats; "accuracy", …
-struct Figure {
+struct Metric {
   std::string name;
   double value;
 };
@@ -48,21 +51,31 @@ class Objective {
  public:
   virtual ~Objective() = default;
 
-  // Its parameters are what is trained.
-  virtual models::Model& model() const = 0;
+  // What is trained.
+  virtual Parameters& parameters() const = 0;
+  // How a pass of training runs the network: its dropout, and the most positions of a sample. Seed, step and samples are
+  // the loop's.
+  virtual Pass training_pass() const = 0;
   virtual Index samples_per_epoch() const = 0;
   // Samples [first, first + count) of all epochs, one after the other: a function of the objective and these numbers
-  // alone.
+  // alone. Losses may depend on state(), too, which they leave as it is.
   virtual MicroBatch batch(Index first, Index count) const = 0;
   // A document for each of these samples, or an example.
   virtual std::vector<Origin> origins(Index first, Index count) const = 0;
   // Floating-point operations to train on one token, on average.
   virtual double flops_per_token() const = 0;
 
+  // What is remembered from one step to the next, such as hidden states of the text before; the shapes never change.
+  // Files keep it as "objective/NAME", and a run that is resumed finds it as it was after the last finished step.
+  virtual std::vector<StateTensor> state() const { return {}; }
+  // The step whose losses were computed last is finished: what it leaves for the next one becomes the state. A step that
+  // is given up is computed again from its beginning, without this call.
+  virtual void finish_step() {}
+
   virtual bool can_evaluate() const = 0;
-  // The first figure decides which model is best, and whether lower or higher is better. `stop` is asked now and then;
-  // when it says yes, the figures mean nothing. Precondition: can_evaluate().
-  virtual std::vector<Figure> evaluate(const std::function<bool()>& stop) const = 0;
+  // The first metric decides which model is best, and whether lower or higher is better. `stop` is asked now and then;
+  // when it says yes, the metrics mean nothing. Precondition: can_evaluate().
+  virtual std::vector<Metric> evaluate(const std::function<bool()>& stop) const = 0;
   virtual Better better() const { return Better::lower; }
 };
 
@@ -72,6 +85,6 @@ Origin origin_of(const data::TokenSource& tokens, Index offset);
 std::string to_text(const std::vector<Origin>& origins);
 
 // Throws DataError for a source of another vocabulary than the model's.
-void check_vocabulary(const models::Model& model, const data::TokenSource& tokens);
+void check_vocabulary(const models::TokenModel& model, const data::TokenSource& tokens);
 
 }  // namespace heddle::training

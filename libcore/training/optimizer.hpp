@@ -1,45 +1,38 @@
-// Update rules. One pass over memory: weights, gradients and moments are read once and written once.
+// Update rules: how weights follow from gradients. Each rule is a file of its own, with whatever state it needs.
 #pragma once
 
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/training/options.hpp"
+#include "heddle/training/state.hpp"
 
 namespace heddle::training {
 
-// A tensor of the optimizer's memory, by the name under which files keep it: "m/decoder/0/…".
-struct OptimizerMoment {
-  std::string name;
-  Tensor value;
+// What a rule knows of a step besides the parameters and their gradients.
+struct UpdateStep {
+  Index step = 0;  // from 0
+  double learning_rate = 0;
+  double gradient_scale = 1;  // what gradients are multiplied with, where the norm is clipped
+  double loss = 0;            // before the update
 };
 
-// t counts from 1; decay applies to parameters declared with Decay::yes.
-//   adamw:   m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, w -= r (m^ / (sqrt v^ + eps) + decay w),
-//            m^ = m / (1 - b1^t), v^ = v / (1 - b2^t)                       (Loshchilov and Hutter 2019)
-//   adam:    the same with g + decay w for g and no decay outside           (Kingma and Ba 2015)
-//   adagrad: v += g^2, w -= r g / (sqrt v + eps)                            (Duchi et al. 2011)
-//   sgd:     m = momentum m + g, w -= r m                                   (decay as adam)
+// A rule over the trained ones of some parameters, which must stay. It may look at all of them at once.
 class Optimizer {
  public:
-  Optimizer(const OptimizerOptions& options, Parameters& parameters);
+  virtual ~Optimizer() = default;
 
-  // One update with gradients times gradient_scale. step counts from 0.
-  void update(Index step, double learning_rate, double gradient_scale);
-  // Zeros before the first update; for saving and restoring.
-  const std::vector<OptimizerMoment>& moments() const { return moments_; }
-
- private:
-  struct Slot {
-    Index parameter, begin, end;  // elements of one parameter
-  };
-  OptimizerOptions options_;
-  Parameters& parameters_;
-  std::vector<OptimizerMoment> moments_;
-  std::vector<Tensor> first_, second_;  // one a parameter; empty where the rule has none
-  std::vector<Slot> slots_;
+  // Sets the values of the parameters. A parameter's rate multiplies the learning rate; weight decay applies to those
+  // with Decay::yes alone.
+  virtual void update(const UpdateStep& step) = 0;
+  // What the rule remembers from step to step, as it is before the first update where none was made; for saving and
+  // restoring.
+  virtual std::vector<StateTensor> state() const = 0;
 };
+
+// The rule that the options name. Throws UsageError, which lists the rules, for an unknown one.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Parameters& parameters);
 
 // The norm of all gradients as one vector, accumulated in double in a fixed order.
 double gradient_norm(const Parameters& parameters);

@@ -1,16 +1,22 @@
 // How to train: what files and command lines say about it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "heddle/base/visit.hpp"
 #include "heddle/tensor/precision.hpp"
 
 namespace heddle::training {
 
-enum class OptimizerKind { adamw, adam, adagrad, sgd };
+// The update rules by name, in the order of optimizers.def, and what they do: "adamw: …; adam: …".
+std::vector<std::string> optimizer_names();
+std::string optimizer_summaries();
+
 enum class ScheduleKind { constant, linear, cosine, inverse_sqrt };
 
 struct OptimizerOptions {
-  OptimizerKind optimizer = OptimizerKind::adamw;
+  std::string optimizer = "adamw";
   double beta1 = 0.9;
   double beta2 = 0.95;
   double epsilon = 1e-8;
@@ -27,7 +33,7 @@ struct ScheduleOptions {
   double learning_rate = 1e-3;
   double final_learning_rate = -1;  // -1: a tenth of the peak
   ScheduleKind schedule = ScheduleKind::cosine;
-  Index warmup = -1;  // -1: by its share
+  Index warmup = -1;  // -1: by its fraction
   double warmup_share = 0.01;
 
   template <class Self, class Visitor>
@@ -46,13 +52,14 @@ struct TrainingOptions {
   Index checkpoint_every = 500;
   Index log_every = 10;
 
-  Index samples_a_step() const { return batch_size * accumulate; }
+  Index samples_per_step() const { return batch_size * accumulate; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
 };
 
-struct Plan {
+// All of it.
+struct TrainingConfig {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;
   TrainingOptions training;
@@ -60,13 +67,6 @@ struct Plan {
 };
 
 }  // namespace heddle::training
-
-template <>
-struct heddle::Names<heddle::training::OptimizerKind> {
-  using Kind = heddle::training::OptimizerKind;
-  static constexpr std::pair<Kind, std::string_view> list[] = {
-      {Kind::adamw, "adamw"}, {Kind::adam, "adam"}, {Kind::adagrad, "adagrad"}, {Kind::sgd, "sgd"}};
-};
 
 template <>
 struct heddle::Names<heddle::training::ScheduleKind> {
@@ -79,7 +79,11 @@ struct heddle::Names<heddle::training::ScheduleKind> {
 
 template <class Self, class Visitor>
 void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("optimizer", "update rule").takes("NAME"), self.optimizer);
+  visitor(Field("optimizer", "update rule; " + optimizer_summaries())
+              .not_empty()
+              .one_of(optimizer_names())
+              .takes("NAME"),
+          self.optimizer);
   visitor(Field("beta1", "Adam's decay of the mean gradient")
               .needs({"optimizer=adamw", "optimizer=adam"})
               .range(0, 0.999999)
@@ -98,11 +102,11 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("weight_decay", "shrinks matrices, never norms and biases").range(0, 100).takes("X"),
           self.weight_decay);
   visitor(
-      Field("momentum", "how much of the last update goes on").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
+      Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
       self.momentum);
   visitor(Field("clip", "largest norm of the whole gradient; 0 means any").range(0).takes("NORM"), self.clip);
-  visitor(Field("ema", "weight of what was in a moving average of the weights, which is then what is evaluated and "
-                "saved: 0.99, say; 0 means none").range(0, 0.999999).takes("X"), self.ema);
+  visitor(Field("ema", "decay of the exponential moving average of the weights, which is then what is evaluated and "
+                "saved, such as 0.99; 0 means none").range(0, 0.999999).takes("X"), self.ema);
 }
 
 template <class Self, class Visitor>
@@ -115,7 +119,7 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
           self.final_learning_rate);
   visitor(Field("schedule", "course of the learning rate after the warm-up").takes("NAME"), self.schedule);
   visitor(Field("warmup", "steps to reach the peak; -1 means by --warmup-share").range(-1).takes("N"), self.warmup);
-  visitor(Field("warmup_share", "share of all steps to reach the peak in, where --warmup names none")
+  visitor(Field("warmup_share", "fraction of all steps to reach the peak in, where --warmup names none")
               .range(0, 1)
               .takes("P"),
           self.warmup_share);
@@ -123,7 +127,7 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("precision", "arithmetic of matrix products and of what passes between them; weights, norms, softmax and "
+  visitor(Field("precision", "arithmetic of matrix products and of their operands; weights, norms, softmax and "
                 "loss are always f32; auto measures which is faster").takes("NAME"), self.precision);
   visitor(Field("steps", "optimizer steps, instead of --epochs; 0 means by epochs").range(0).takes("N"), self.steps);
   visitor(
@@ -131,7 +135,7 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
       self.epochs);
   visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1000000).takes("N"), self.batch_size);
   visitor(Field("accumulate", "micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
-  visitor(Field("label_smoothing", "share of each target spread over all classes, or the vocabulary")
+  visitor(Field("label_smoothing", "probability of each target that is spread over all classes, or the vocabulary")
               .range(0, 0.99)
               .takes("P"),
           self.label_smoothing);

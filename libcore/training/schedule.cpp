@@ -7,9 +7,9 @@ namespace heddle::training {
 
 namespace {
 
-// Whole steps. A share such as 0.01 is a little less or more than it says, which must not cost a step.
-Index share_of(Index steps, double share) {
-  return static_cast<Index>(std::floor(static_cast<double>(steps) * share + 1e-6));
+// Whole steps. A fraction such as 0.01 is a little less or more than it says, which must not cost a step.
+Index part_of(Index steps, double fraction) {
+  return static_cast<Index>(std::floor(static_cast<double>(steps) * fraction + 1e-6));
 }
 
 }  // namespace
@@ -18,7 +18,7 @@ Schedule::Schedule(const ScheduleOptions& options, Index steps)
     : kind_(options.schedule),
       peak_(options.learning_rate),
       end_(options.final_learning_rate < 0 ? options.learning_rate / 10 : options.final_learning_rate),
-      warmup_(options.warmup < 0 ? share_of(steps, options.warmup_share) : options.warmup),
+      warmup_(options.warmup < 0 ? part_of(steps, options.warmup_share) : options.warmup),
       steps_(steps) {
   check<UsageError>(options.final_learning_rate >= 0 || options.final_learning_rate == -1, "the final learning rate ",
                     options.final_learning_rate, " must be -1 or at least 0");

@@ -4,8 +4,6 @@
 #include <memory>
 
 #include "heddle/data/permutation.hpp"
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/cross_entropy.hpp"
@@ -19,8 +17,8 @@ namespace {
 using models::Task;
 using models::TaskExamples;
 
-// Batches are made of examples of like length, chosen among this many batches' worth of neighbours.
-constexpr Index batches_to_sort = 32;
+// Steps are made of examples of like length, chosen among this many steps' worth of neighbours.
+constexpr Index steps_to_sort = 32;
 
 template <class Value, class Of>
 std::vector<Value> collect(TaskExamples examples, const Of& of) {
@@ -46,7 +44,7 @@ Variable among(const Variable& scores, TaskExamples examples) {
 
 Variable span_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass,
                    const ops::CrossEntropy& options) {
-  const heads::Span::Scores scores = model.of_spans(models::sequences_of(examples), pass);
+  const heads::Span::Scores scores = model.span_scores(models::sequences_of(examples), pass);
   const auto loss = [&](const Variable& of, Index data::TokenSpan::*end) {
     const auto targets = collect<TokenId>(examples, [&](const data::TaskExample& example) {
       return static_cast<TokenId>(example.answer.*end);
@@ -63,7 +61,7 @@ Variable tag_loss(const models::TaskModel& model, TaskExamples examples, const P
   std::vector<TokenId> tags;
   for (const data::TaskExample* example : examples) tags.insert(tags.end(), example->tags.begin(), example->tags.end());
   const std::vector<Index> positions = models::positions_of(examples, sequences.ids.shape[1]);
-  return ops::cross_entropy(model.of_positions(sequences, positions, pass), tags, options);
+  return ops::cross_entropy(model.token_logits(sequences, positions, pass), tags, options);
 }
 
 }  // namespace
@@ -79,14 +77,14 @@ Variable task_loss(const models::TaskModel& model, TaskExamples examples, const 
     case Task::span: return span_loss(model, examples, pass, {.divisor = options.divisor});
     default: break;
   }
-  const Variable outputs = model.of_sequences(models::sequences_of(examples), pass);
+  const Variable outputs = model.sequence_logits(models::sequences_of(examples), pass);
   if (model.task().task != Task::regress) {
     return ops::cross_entropy(outputs, collect<TokenId>(examples, [](const auto& example) { return example.label; }),
                               entropy);
   }
   const models::TaskConfig& task = model.task();
   const auto targets = collect<double>(
-      examples, [&](const data::TaskExample& example) { return (example.value - task.mean) / task.deviation; });
+      examples, [&](const data::TaskExample& example) { return (example.value - task.mean) / task.stddev; });
   return ops::squared_error(outputs, targets,
                             options.divisor > 0 ? options.divisor : static_cast<double>(targets.size()));
 }
@@ -111,31 +109,40 @@ std::vector<double> balanced_weights(std::span<const data::TaskExample> examples
   return weights;
 }
 
-TaskObjective::TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const Plan& plan,
-                             std::vector<double> class_weights, Evaluate evaluate, Better better)
-    : model_(model), examples_(std::move(examples)), plan_(plan), class_weights_(std::move(class_weights)),
+TaskObjective::TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples,
+                             const TrainingConfig& config, std::vector<double> class_weights, Evaluate evaluate,
+                             Better better)
+    : model_(model), examples_(std::move(examples)), config_(config), class_weights_(std::move(class_weights)),
       evaluate_(std::move(evaluate)), better_(better) {
   check<DataError>(!examples_.empty(), "there is no example to train on");
+  for (const data::TaskExample& example : examples_) {
+    longest_ = std::max(longest_, static_cast<Index>(example.sequence.ids.size()));
+  }
 }
 
-// A random order, in which neighbours that make up a batch are of like length; the batches come in a random order too.
+Pass TaskObjective::training_pass() const {
+  return {.dropout = model_.body().config()->dropout, .sample_positions = longest_};
+}
+
+// A random order, in which neighbours that make up a step are of like length; the steps come in a random order too. It
+// does not depend on how a step is cut into micro-batches.
 const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   if (epoch == epoch_) return order_;
   const auto count = static_cast<Index>(examples_.size());
-  const data::Permutation shuffled(count, plan_.seed, static_cast<std::uint64_t>(epoch));
+  const data::Permutation shuffled(count, config_.seed, static_cast<std::uint64_t>(epoch));
   order_.clear();
   for (Index i = 0; i < count; ++i) order_.push_back(shuffled(i));
   const auto length = [&](Index i) { return examples_[static_cast<std::size_t>(i)].sequence.ids.size(); };
-  const Index batch = plan_.training.batch_size, chunk = batch * batches_to_sort;
+  const Index step = config_.training.samples_per_step(), chunk = step * steps_to_sort;
   for (Index begin = 0; begin < count; begin += chunk) {
     const auto first = order_.begin() + begin, last = order_.begin() + std::min(count, begin + chunk);
     std::stable_sort(first, last, [&](Index a, Index b) { return length(a) < length(b); });
-    const Index batches = (last - first) / batch;
-    const data::Permutation places(std::max<Index>(1, batches), plan_.seed ^ static_cast<std::uint64_t>(begin + 1),
+    const Index steps = (last - first) / step;
+    const data::Permutation places(std::max<Index>(1, steps), config_.seed ^ static_cast<std::uint64_t>(begin + 1),
                                    static_cast<std::uint64_t>(epoch));
     const std::vector<Index> sorted(first, last);
-    for (Index b = 0; b < batches; ++b) {
-      std::copy_n(sorted.begin() + places(b) * batch, batch, first + b * batch);
+    for (Index s = 0; s < steps; ++s) {
+      std::copy_n(sorted.begin() + places(s) * step, step, first + s * step);
     }
   }
   epoch_ = epoch;
@@ -144,7 +151,7 @@ const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
 
 data::TaskExample TaskObjective::without_pieces(const data::TaskExample& example, Index sample) const {
   data::TaskExample result = example;
-  const RandomStream stream(plan_.seed, random_site("piece dropout"), static_cast<std::uint64_t>(sample));
+  const RandomStream stream(config_.seed, random_site("piece dropout"), static_cast<std::uint64_t>(sample));
   std::uint64_t position = 0;
   for (TokenId& id : result.sequence.ids) {
     const bool dropped = stream.uniform(position++) < dropout_->rate;
@@ -161,7 +168,7 @@ std::vector<TaskObjective::TextExample> TaskObjective::text_examples(
     std::vector<TokenId>& ids = text.example.sequence.ids;
     if (text_->vocabulary) {
       const auto sample = static_cast<std::uint64_t>(first) + texts.size();
-      const RandomStream stream(plan_.seed, random_site("auxiliary text"), sample);
+      const RandomStream stream(config_.seed, random_site("auxiliary text"), sample);
       text.predicted = data::mask_tokens(ids, *text_->vocabulary, {}, stream);
     } else {
       for (std::size_t t = 0; t + 1 < ids.size(); ++t) {
@@ -187,12 +194,17 @@ Variable TaskObjective::text_loss(const std::vector<TextExample>& texts, const P
   }
   Pass other = pass;
   other.seed ^= random_site("auxiliary text");  // dropout is not that of the task's own pass
-  const Variable hidden = ops::gather_rows(model_.body().hidden(sequences, other), rows);
+  const Variable hidden = ops::gather_rows(model_.vectors().hidden(sequences, other), rows);
   const ops::CrossEntropy options{0, static_cast<double>(std::max<Index>(1, step.text_targets)) / text_->weight};
-  if (const auto* encoder = dynamic_cast<const models::Encoder*>(&model_.body())) {
-    return encoder->head().loss(hidden, targets, options);
+  return token_head().loss(hidden, targets, options);
+}
+
+const heads::TokenHead& TaskObjective::token_head() const {
+  constexpr std::string_view user = "predicting the examples' texts", path = "training";
+  if (text_->vocabulary) {
+    return models::require<models::MaskedPredictor>(model_.body(), user, path).masked_token_head();
   }
-  return dynamic_cast<const models::Decoder&>(model_.body()).head().loss(hidden, targets, options);
+  return models::require<models::TokenLoss>(model_.body(), user, path).next_token_head();
 }
 
 const data::TaskExample& TaskObjective::example_of(Index sample) const {
@@ -227,7 +239,7 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
   result.loss = [this, chosen, changed, texts = std::move(texts), predicts_text](const Pass& pass, const Counts& step) {
     const double divisor = static_cast<double>(std::max<Index>(1, step.targets));
     const Variable loss =
-        task_loss(model_, chosen, pass, {divisor, plan_.training.label_smoothing, class_weights_});
+        task_loss(model_, chosen, pass, {divisor, config_.training.label_smoothing, class_weights_});
     return predicts_text ? ops::add(loss, text_loss(texts, pass, step)) : loss;
   };
   return result;
@@ -236,8 +248,8 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
 double TaskObjective::flops_per_token() const {
   double tokens = 0;
   for (const data::TaskExample& example : examples_) tokens += static_cast<double>(example.sequence.ids.size());
-  return models::training_flops_per_token(model().config(), model_.network_count(),
-                                          static_cast<Index>(tokens / static_cast<double>(examples_.size())));
+  const Index mean = static_cast<Index>(tokens / static_cast<double>(examples_.size()));
+  return model_.body().training_flops_per_token(mean, text_ ? 1 : 0);
 }
 
 }  // namespace heddle::training

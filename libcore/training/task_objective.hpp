@@ -42,32 +42,33 @@ struct PieceDropout {
   data::MaskVocabulary vocabulary;
 };
 
-// The examples' texts are predicted too, as in pre-training: the next token of each by decoders, masked ones by encoders,
-// other ones in every epoch. The mean loss of these tokens is added to the task's with this weight.
+// The examples' texts are predicted too, as in pre-training: masked tokens by models that fill in such, other ones in every
+// epoch, else each next token. The mean loss of these tokens is added to the task's with this weight.
 // Source: Radford et al. 2018, "Improving language understanding by generative pre-training", 3.2 (weight 0.5).
 struct AuxiliaryText {
   double weight;
-  std::optional<data::MaskVocabulary> vocabulary;  // of encoders
+  std::optional<data::MaskVocabulary> vocabulary;  // where tokens are masked
 };
 
 class TaskObjective : public Objective {
  public:
   // How the validation examples are judged; empty where there are none.
-  using Evaluate = std::function<std::vector<Figure>(const std::function<bool()>& stop)>;
+  using Evaluate = std::function<std::vector<Metric>(const std::function<bool()>& stop)>;
 
   // Throws DataError where there is no example.
-  TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const Plan& plan,
+  TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const TrainingConfig& config,
                 std::vector<double> class_weights, Evaluate evaluate, Better better);
   void drop_pieces(PieceDropout dropout) { dropout_.emplace(std::move(dropout)); }
   void predict_text(AuxiliaryText text) { text_.emplace(std::move(text)); }
 
-  models::Model& model() const override { return model_.body(); }
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override;
   Index samples_per_epoch() const override { return static_cast<Index>(examples_.size()); }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
   bool can_evaluate() const override { return static_cast<bool>(evaluate_); }
-  std::vector<Figure> evaluate(const std::function<bool()>& stop) const override { return evaluate_(stop); }
+  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override { return evaluate_(stop); }
   Better better() const override { return better_; }
 
  private:
@@ -80,16 +81,18 @@ class TaskObjective : public Objective {
   const data::TaskExample& example_of(Index sample) const;
   std::vector<TextExample> text_examples(const std::vector<const data::TaskExample*>& examples, Index first) const;
   Variable text_loss(const std::vector<TextExample>& texts, const Pass& pass, const Counts& step) const;
+  const heads::TokenHead& token_head() const;
   data::TaskExample without_pieces(const data::TaskExample& example, Index sample) const;
 
   models::TaskModel& model_;
   std::vector<data::TaskExample> examples_;
-  Plan plan_;
+  TrainingConfig config_;
   std::vector<double> class_weights_;
   std::optional<PieceDropout> dropout_;
   std::optional<AuxiliaryText> text_;
   Evaluate evaluate_;
   Better better_;
+  Index longest_ = 0;  // tokens of an example
   mutable Index epoch_ = -1;
   mutable std::vector<Index> order_;  // of the epoch
 };

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "heddle/tensor/context.hpp"
 #include "heddle/training/not_finite.hpp"
 
 namespace heddle::training {
@@ -16,53 +17,63 @@ double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) :
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Plan checked(const Plan& plan) {
-  check_ranges(plan.optimizer);
-  check_ranges(plan.schedule);
-  check_ranges(plan.training);
-  return plan;
+TrainingConfig checked(const TrainingConfig& config) {
+  check_ranges(config.optimizer);
+  check_ranges(config.schedule);
+  check_ranges(config.training);
+  return config;
 }
 
-Index steps_in_all(const TrainingOptions& options, Index samples_an_epoch) {
+Precision checked(PrecisionChoice choice) {
+  return Context::current().with(chosen(choice)).precision();
+}
+
+Index steps_in_all(const TrainingOptions& options, Index samples_per_epoch) {
   check<UsageError>(options.steps > 0 || options.epochs > 0, "how long? --steps or --epochs must be more than 0");
   if (options.epochs <= 0) return options.steps;
-  const double samples = options.epochs * static_cast<double>(samples_an_epoch);
-  return std::max<Index>(1, std::llround(samples / static_cast<double>(options.samples_a_step())));
+  const double samples = options.epochs * static_cast<double>(samples_per_epoch);
+  return std::max<Index>(1, std::llround(samples / static_cast<double>(options.samples_per_step())));
 }
 
-Index steps_between_evaluations(const TrainingOptions& options, Index samples_an_epoch) {
-  const Index step = options.samples_a_step();
-  return options.eval_every > 0 ? options.eval_every : std::max<Index>(1, (samples_an_epoch + step - 1) / step);
+Index steps_between_evaluations(const TrainingOptions& options, Index samples_per_epoch) {
+  const Index step = options.samples_per_step();
+  return options.eval_every > 0 ? options.eval_every : std::max<Index>(1, (samples_per_epoch + step - 1) / step);
 }
 
 }  // namespace
 
-Trainer::Trainer(const Objective& objective, const Plan& plan)
+Trainer::Trainer(Objective& objective, const TrainingConfig& config)
     : objective_(objective),
-      parameters_(objective.model().parameters()),
-      plan_(checked(plan)),
-      total_steps_(steps_in_all(plan.training, objective.samples_per_epoch())),
-      eval_every_(steps_between_evaluations(plan.training, objective.samples_per_epoch())),
-      schedule_(plan.schedule, total_steps_),
-      optimizer_(plan.optimizer, parameters_),
-      average_(plan.optimizer.ema, parameters_) {
+      parameters_(objective.parameters()),
+      config_(checked(config)),
+      precision_(checked(config.training.precision)),
+      total_steps_(steps_in_all(config.training, objective.samples_per_epoch())),
+      eval_every_(steps_between_evaluations(config.training, objective.samples_per_epoch())),
+      schedule_(config.schedule, total_steps_),
+      optimizer_(make_optimizer(config.optimizer, parameters_)),
+      average_(config.optimizer.ema, parameters_) {
   parameters_.allocate_gradients();
 }
 
-std::vector<OptimizerMoment> Trainer::moments() const {
-  std::vector<OptimizerMoment> all = optimizer_.moments();
+std::vector<StateTensor> Trainer::tensors() const {
+  std::vector<StateTensor> all = optimizer_->state();
   all.insert(all.end(), average_.kept().begin(), average_.kept().end());
+  for (const StateTensor& tensor : objective_.state()) all.push_back({"objective/" + tensor.name, tensor.value});
   return all;
 }
 
 Pass Trainer::pass_of(Index part) const {
-  return {objective_.model().config().dropout, plan_.seed, static_cast<std::uint64_t>(state_.step),
-          part * plan_.training.batch_size, true};
+  Pass pass = objective_.training_pass();
+  pass.seed = config_.seed;
+  pass.step = static_cast<std::uint64_t>(state_.step);
+  pass.first_sample = part * config_.training.batch_size;
+  pass.training = true;
+  return pass;
 }
 
 // Sums the gradients of a step's micro-batches. Returns nothing useful when stopped.
 Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
-  const Index size = plan_.training.batch_size, parts = plan_.training.accumulate;
+  const Index size = config_.training.batch_size, parts = config_.training.accumulate;
   const Index first = state_.step * size * parts;
   Step step;
   for (Index part = 0; part < parts; ++part) {
@@ -93,9 +104,13 @@ void Trainer::update(const Step& step) {
                                    ", learning rate ", rate, "; ", diagnosis(step),
                                    "; lower --learning-rate or raise --warmup"));
   }
-  const double clip = plan_.optimizer.clip;
-  optimizer_.update(state_.step, rate, clip > 0 && norm > clip ? clip / norm : 1);
+  const double clip = config_.optimizer.clip;
+  optimizer_->update({.step = state_.step,
+                      .learning_rate = rate,
+                      .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
+                      .loss = step.loss});
   average_.update(state_.step);
+  objective_.finish_step();
   state_.step += 1;
   state_.tokens += step.counts.tokens;
   state_.loss = step.loss;
@@ -103,7 +118,7 @@ void Trainer::update(const Step& step) {
 }
 
 std::string Trainer::read_by(Index step) const {
-  const Index samples = plan_.training.samples_a_step();
+  const Index samples = config_.training.samples_per_step();
   return "; it read " + to_text(objective_.origins(step * samples, samples));
 }
 
@@ -123,6 +138,7 @@ std::string Trainer::diagnosis(const Step& step) const {
 }
 
 double Trainer::step() {
+  const PrecisionScope scope(precision_);
   const Step step = accumulate_gradients({});
   update(step);
   return step.loss;
@@ -134,18 +150,18 @@ bool Trainer::evaluation_is_due() const {
 
 bool Trainer::report_is_due() const {
   return state_.reported_step < state_.step &&
-         (is_last() || state_.step % plan_.training.log_every == 0 || evaluation_is_due());
+         (is_last() || state_.step % config_.training.log_every == 0 || evaluation_is_due());
 }
 
-bool Trainer::is_best(double figure) const {
+bool Trainer::is_best(double metric) const {
   if (state_.best_step == 0) return true;
-  return objective_.better() == Better::lower ? figure < state_.best_figure : figure > state_.best_figure;
+  return objective_.better() == Better::lower ? metric < state_.best_metric : metric > state_.best_metric;
 }
 
 // Nothing when stopped.
-std::vector<Figure> Trainer::evaluate(const Hooks& hooks) {
+std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
   average_.exchange();
-  std::vector<Figure> figures = objective_.evaluate([&] {
+  std::vector<Metric> metrics = objective_.evaluate([&] {
     if (hooks.save_now()) {
       check_weights();
       hooks.save_last();
@@ -153,11 +169,11 @@ std::vector<Figure> Trainer::evaluate(const Hooks& hooks) {
     return stopped_ = stopped_ || hooks.stop();
   });
   average_.exchange();
-  for (const Figure& figure : figures) {
-    check<NumericError>(stopped_ || std::isfinite(figure.value), "step ", state_.step, " diverged: validation ",
-                        figure.name, " ", unsigned_nan(figure.value), ", ", circumstances());
+  for (const Metric& metric : metrics) {
+    check<NumericError>(stopped_ || std::isfinite(metric.value), "step ", state_.step, " diverged: validation ",
+                        metric.name, " ", unsigned_nan(metric.value), ", ", circumstances());
   }
-  return figures;
+  return metrics;
 }
 
 // With finite weights only: an update may overflow, which the next step would find too late.
@@ -180,16 +196,17 @@ std::string Trainer::circumstances() const {
                      "; lower --learning-rate or raise --warmup");
 }
 
-// Evaluates if it is time, and tells of the step. A stop during the evaluation leaves both to the resumed run.
+// Evaluates if it is time, and reports the step. A stop during the evaluation leaves both to the resumed run.
 void Trainer::report(const Hooks& hooks, const Interval& interval) {
-  std::vector<Figure> valid;
+  std::vector<Metric> valid;
   if (evaluation_is_due()) {
     valid = evaluate(hooks);
     if (stopped_) return;
   }
   const bool best = !valid.empty() && is_best(valid.front().value);
   if (best) {
-    state_.best_figure = valid.front().value;
+    state_.metric = valid.front().name;
+    state_.best_metric = valid.front().value;
     state_.best_step = state_.step;
   }
   const double rate = interval.seconds > 0 ? static_cast<double>(interval.tokens) / interval.seconds : 0;
@@ -200,6 +217,7 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
 }
 
 void Trainer::run(const Hooks& hooks) {
+  const PrecisionScope scope(precision_);
   Interval interval;
   average_.exchange();
   if (state_.step > 0 && report_is_due()) report(hooks, interval);
@@ -215,7 +233,7 @@ void Trainer::run(const Hooks& hooks) {
       report(hooks, interval);
       interval = {};
     }
-    const Index every = plan_.training.checkpoint_every;
+    const Index every = config_.training.checkpoint_every;
     if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) save(hooks.save_last);
   }
   average_.exchange();

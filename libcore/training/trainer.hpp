@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "heddle/training/moving_average.hpp"
@@ -11,14 +12,15 @@
 
 namespace heddle::training {
 
-// Where training stands: with the weights and the optimizer's moments, all that is needed to go on to the same bits.
+// Where training stands: with the weights and the tensors of Trainer::tensors(), all that is needed to resume to the same bits.
 struct TrainingState {
   Index step = 0;    // steps done
   Index tokens = 0;  // seen in training
   double loss = 0;   // of the last step, nats a token
   double gradient_norm = 0;
-  Index reported_step = 0;      // the last step that Hooks::on_step was told of
-  double best_figure = -1;      // of an evaluation, the one that decides
+  Index reported_step = 0;      // the last step that Hooks::on_step was called with
+  std::string metric;           // that decides which evaluation is best; "" before the first one
+  double best_metric = 0;       // the best one so far
   Index best_step = 0;          // 0: none yet
 
   template <class Self, class Visitor>
@@ -28,8 +30,8 @@ struct TrainingState {
     visitor(Field("loss", "loss of the last step, nats a token"), self.loss);
     visitor(Field("gradient_norm", "norm of the last gradient, before clipping"), self.gradient_norm);
     visitor(Field("reported_step", "last step in the history").range(0), self.reported_step);
-    visitor(Field("best_valid_loss", "best validation so far, by the figure that decides: the loss in nats a token"),
-            self.best_figure);
+    visitor(Field("metric", "metric of the validation that decides which model is best"), self.metric);
+    visitor(Field("best_metric", "its best value so far"), self.best_metric);
     visitor(Field("best_step", "step of the best validation; 0 for none").range(0), self.best_step);
   }
 };
@@ -39,7 +41,7 @@ struct TrainingState {
 struct StepRecord {
   Index step, tokens;
   double loss, learning_rate, gradient_norm;
-  std::vector<Figure> valid;  // empty: not evaluated
+  std::vector<Metric> valid;  // empty: not evaluated
   double tokens_per_second, flops_per_second;
 };
 
@@ -55,20 +57,22 @@ struct Hooks {
   std::function<bool()> stop = [] { return false; };
 };
 
-// The n-th step is a function of the plan, the objective and n alone. Where the plan averages weights, what is
-// evaluated, saved and left in the model is the average.
+// The n-th step is a function of the configuration, the objective and n alone; steps and evaluations compute in the
+// configuration's precision, whatever the caller's context has. Where it averages weights, what is evaluated, saved and
+// left in the model is the average.
 class Trainer {
  public:
-  // Throws UsageError for plans that cannot work.
-  Trainer(const Objective& objective, const Plan& plan);
+  // Throws UsageError for a configuration that cannot work: with precision auto, or one that the processor lacks, too.
+  Trainer(Objective& objective, const TrainingConfig& config);
 
   Index evaluation_interval() const { return eval_every_; }  // steps
   Index total_steps() const { return total_steps_; }
+  Precision precision() const { return precision_; }
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  // Between runs.
-  std::vector<OptimizerMoment> moments() const;
+  // What the optimizer, the average and the objective remember; between runs.
+  std::vector<StateTensor> tensors() const;
 
   // Throws NumericError when the loss, a gradient or the weights to save are not finite; nothing is saved then.
   void run(const Hooks& hooks);
@@ -96,18 +100,19 @@ class Trainer {
   bool evaluation_is_due() const;
   bool report_is_due() const;
   void report(const Hooks& hooks, const Interval& interval);
-  std::vector<Figure> evaluate(const Hooks& hooks);
+  std::vector<Metric> evaluate(const Hooks& hooks);
   void save(const std::function<void()>& hook) const;
   void check_weights() const;
 
-  bool is_best(double figure) const;
+  bool is_best(double metric) const;
 
-  const Objective& objective_;
+  Objective& objective_;
   Parameters& parameters_;
-  Plan plan_;
+  TrainingConfig config_;
+  Precision precision_;
   Index total_steps_, eval_every_;
   Schedule schedule_;
-  Optimizer optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
   TrainingState state_;
   bool stopped_ = false;

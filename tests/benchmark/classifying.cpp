@@ -25,13 +25,18 @@ struct Options {
   }
 };
 
+bool embeds_segments(const models::Model& model) {
+  const auto* const embeddings = model.config().as<models::EmbeddingConfig>();
+  return embeddings != nullptr && embeddings->segments > 0;
+}
+
 std::vector<data::TaskExample> examples_of(const formats::LoadedTask& loaded, const std::string& file) {
   cli::Input input(file);
   const auto texts = formats::read_tsv(cli::read_all(input), file, formats::Texts::one, formats::Gold::absent);
-  const models::ModelConfig& config = loaded.model->body().config();
+  const models::Model& model = loaded.model->body();
   data::OverlongTexts overlong{data::Overlong::truncate};
   return data::text_examples(texts, file, loaded.tokenizer,
-                             data::Framing(loaded.tokenizer, config.context, config.segments > 0), overlong);
+                             data::Framing(loaded.tokenizer, model.position_limit(), embeds_segments(model)), overlong);
 }
 
 const cli::About about{.name = "benchmark_classifying",

@@ -27,12 +27,12 @@ struct Options {
 };
 
 // The bytes that a token needs whatever it is: all weights but the table of positions, which gives one row.
-double bytes_a_token(const models::Decoder& model) {
+double bytes_per_token(const models::Model& model) {
   double bytes = 0;
   for (const Parameter& parameter : model.parameters().all()) {
     if (parameter.name.find("/position/") != std::string::npos) continue;
     const Tensor& value = parameter.value();
-    bytes += static_cast<double>(value.size()) * static_cast<double>(bytes_of(value.element()));
+    bytes += static_cast<double>(value.size()) * static_cast<double>(bytes_of(value.dtype()));
     if (value.scales() != nullptr) bytes += static_cast<double>(value.shape()[0]) * sizeof(Real);
   }
   return bytes;
@@ -40,7 +40,7 @@ double bytes_a_token(const models::Decoder& model) {
 
 class Reader {
  public:
-  explicit Reader(const models::Decoder& model) : model_(model), vocab_(model.config().vocab_size) {}
+  explicit Reader(const models::Generator& model) : model_(model), vocab_(model.vocab_size()) {}
 
   // Tokens a second in reading a prompt.
   double prompt_rate(Index length) const {
@@ -83,7 +83,7 @@ class Reader {
     });
   }
 
-  const models::Decoder& model_;
+  const models::Generator& model_;
   Index vocab_;
 };
 
@@ -97,8 +97,9 @@ const cli::About about{.name = "benchmark_decoding",
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<Options>();
-    const formats::LoadedDecoder loaded = formats::load_decoder(formats::ModelFile(arguments.operand("MODEL")));
-    const Reader reader(loaded.model);
+    const std::string path = arguments.operand("MODEL");
+    const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(path));
+    const Reader reader(models::require<models::Generator>(*loaded.model, "the benchmark", path));
     const MemoryReader memory;
     std::vector<double> bandwidth, bandwidth_of_4, rates, lines_rates;
     for (Index turn = 0; turn < options.turns; ++turn) {
@@ -107,7 +108,7 @@ int main(int argc, char** argv) {
       rates.push_back(reader.decoding_rate(1, options.tokens));
       lines_rates.push_back(reader.decoding_rate(options.lines, options.tokens));
     }
-    const double bytes = bytes_a_token(loaded.model);
+    const double bytes = bytes_per_token(*loaded.model);
     formats::Json json;
     json["tokens_per_second"] = median(rates);
     json["tokens_per_second_limit"] = median(bandwidth) / bytes;

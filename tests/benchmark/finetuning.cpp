@@ -3,10 +3,10 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
-#include "heddle/tensor/precision.hpp"
 #include "heddle/training/task_objective.hpp"
 #include "heddle/training/trainer.hpp"
 #include "measure.hpp"
+#include "model_options.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;
@@ -15,14 +15,14 @@ namespace {
 
 struct Options {
   Index steps = 10, batch_size = 32;
-  Precision precision = Precision::f32;
+  PrecisionChoice precision = PrecisionChoice::f32;
   LowRankOptions adapters;
-  models::ModelConfig model;
+  ModelOptions model;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("steps", "steps that count, after one that does not").range(1, 100000).takes("N"), self.steps);
-    visitor(Field("batch_size", "texts of a step, each as long as the context").range(1, 10000).takes("N"),
+    visitor(Field("batch_size", "texts of a step, each as long as a training window").range(1, 10000).takes("N"),
             self.batch_size);
     visitor(Field("precision", "the numbers of products"), self.precision);
     visitor(Field("adapters", "Adapters"), self.adapters);
@@ -30,14 +30,14 @@ struct Options {
   }
 };
 
-std::vector<data::TaskExample> random_examples(const Options& options) {
-  std::vector<data::TaskExample> examples(static_cast<std::size_t>(4 * options.batch_size));
+std::vector<data::TaskExample> random_examples(const models::Model& model, Index batch_size) {
+  std::vector<data::TaskExample> examples(static_cast<std::size_t>(4 * batch_size));
   const RandomStream stream(1, 2);
   std::uint64_t drawn = 0;
   for (data::TaskExample& example : examples) {
     example.label = static_cast<TokenId>(drawn % 2);
-    for (Index t = 0; t < options.model.context; ++t) {
-      const auto id = stream.below(drawn++, static_cast<std::uint64_t>(options.model.vocab_size));
+    for (Index t = 0; t < model.training_length(); ++t) {
+      const auto id = stream.below(drawn++, static_cast<std::uint64_t>(model.vocab_size()));
       example.sequence.ids.push_back(static_cast<TokenId>(id));
     }
   }
@@ -46,21 +46,22 @@ std::vector<data::TaskExample> random_examples(const Options& options) {
 
 // As finetune has it: with adapters only they and the head are trained.
 ParameterSource source_of(const Options& options) {
-  return ParameterSource(1)
-      .trained_at([adapts = options.adapters.lora_rank > 0](std::string_view name) {
-        if (name.starts_with("head/")) return 0.0;
-        return !adapts || name.starts_with("task/") || name.find("/lora/") != name.npos ? 1.0 : 0.0;
-      })
-      .adapted(options.adapters);
+  const auto rate = [adapts = options.adapters.lora_rank > 0](std::string_view name) {
+    if (name.starts_with("head/")) return 0.0;
+    return !adapts || name.starts_with("task/") || name.find("/lora/") != name.npos ? 1.0 : 0.0;
+  };
+  return with_adapters(ParameterSource(1).trained_at(rate), options.adapters);
 }
 
 // Seconds of a step, the median.
 double step_time(models::TaskModel& model, const Options& options) {
-  training::Plan plan;
-  plan.training.batch_size = options.batch_size;
-  plan.schedule.learning_rate = 1e-4;
-  const training::TaskObjective objective(model, random_examples(options), plan, {}, {}, training::Better::higher);
-  training::Trainer trainer(objective, plan);
+  training::TrainingConfig settings;
+  settings.training.batch_size = options.batch_size;
+  settings.training.precision = options.precision;
+  settings.schedule.learning_rate = 1e-4;
+  training::TaskObjective objective(model, random_examples(model.body(), options.batch_size), settings, {}, {},
+                                    training::Better::higher);
+  training::Trainer trainer(objective, settings);
   return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
 }
 
@@ -73,15 +74,14 @@ const cli::About about{.name = "benchmark_finetuning",
 
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    auto options = arguments.read<Options>();
-    options.model.arch = models::Architecture::encoder;
-    if (options.model.vocab_size == 0) options.model.vocab_size = 8000;
-    set_precision(options.precision);
-    models::TaskModel model(models::make_model(options.model, source_of(options)),
+    const auto options = arguments.read<Options>();
+    models::ModelConfig config = options.model.chosen(arguments, nullptr);
+    if (config->vocab_size == 0) config->vocab_size = 8000;
+    models::TaskModel model(models::make_model(config, source_of(options)),
                             {.task = models::Task::classify, .labels = {"no", "yes"}});
     const double seconds = step_time(model, options);
     formats::Json json;
-    json["tokens_per_second"] = static_cast<double>(options.batch_size * options.model.context) / seconds;
+    json["tokens_per_second"] = static_cast<double>(options.batch_size * model.body().training_length()) / seconds;
     json["peak_memory_mb"] = peak_memory() * 1e-6;
     json["trained_parameters"] = model.parameters().trained_count();
     std::cout << json.dump() << std::endl;

@@ -3,9 +3,8 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "measure.hpp"
 #include "product_shapes.hpp"
 #include "register_peaks.hpp"
@@ -22,13 +21,12 @@ struct NoOptions {
 
 // heddle's own products, with operands as training at this precision has them.
 double product_rate(const ProductShape& shape, Precision numbers) {
-  set_precision(numbers);
-  const Element element = activation_element();
-  const Tensor x = Tensor(Shape{shape.rows, shape.inner}, 0.5f).as(element),
-               weight = Tensor(Shape{shape.columns, shape.inner}, 0.25f).as(element),
-               y(Shape{shape.rows, shape.columns}, element);
+  const PrecisionScope scope(numbers);
+  const DType dtype = activation_dtype();
+  const Tensor x = Tensor(Shape{shape.rows, shape.inner}, 0.5f).as(dtype),
+               weight = Tensor(Shape{shape.columns, shape.inner}, 0.25f).as(dtype),
+               y(Shape{shape.rows, shape.columns}, dtype);
   const double seconds = median_seconds(5, [&] { matmul(matrix(x), transpose(weight), target(y)); });
-  set_precision(Precision::f32);
   return shape.operations() / seconds;
 }
 
@@ -63,11 +61,9 @@ int main(int argc, char** argv) {
     formats::Json json;
     {
       const MemoryReader memory;
-      const int threads = thread_count();
-      set_thread_count(1);
-      put_limits(json, memory, "_1");
-      set_thread_count(threads);
       put_limits(json, memory, "");
+      const ContextScope one{Context(1)};
+      put_limits(json, memory, "_1");
     }
     for (const ProductShape& shape : product_shapes) put_products(json, shape);
     std::cout << json.dump() << std::endl;

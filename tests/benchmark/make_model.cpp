@@ -1,6 +1,7 @@
 // Writes a model file with random weights, as pretrain would before its first step, to measure with.
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/load_model.hpp"
+#include "heddle/models/presets.hpp"
 #include "heddle/text/trainer.hpp"
 
 using namespace heddle;
@@ -29,12 +30,12 @@ int main(int argc, char** argv) {
     const auto options = arguments.read<Options>();
     const text::TokenizerModel bytes = text::Trainer({.kind = text::TokenizerKind::byte}).finish();
     models::ModelConfig config = models::preset(options.preset);
-    if (config.vocab_size == 0) config.vocab_size = static_cast<Index>(bytes.pieces.size());
-    const models::Decoder decoder(config, 1);
+    if (config->vocab_size == 0) config->vocab_size = static_cast<Index>(bytes.pieces.size());
+    const auto model = models::make_model(config, 1);
     formats::ModelWriter file(arguments.operand("MODEL"));
     file.config(config);
     file.tokenizer(bytes);
-    file.weights(formats::named_tensors(decoder.parameters()));
+    file.weights(formats::named_tensors(model->parameters()));
     file.commit(formats::start_provenance(arguments.command_line()));
   });
 }

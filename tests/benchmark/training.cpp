@@ -3,10 +3,10 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/json_archive.hpp"
-#include "heddle/tensor/precision.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/trainer.hpp"
 #include "measure.hpp"
+#include "model_options.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;
@@ -15,8 +15,8 @@ namespace {
 
 struct Options {
   Index steps = 10, batch_size = 12;
-  Precision precision = Precision::f32;
-  models::ModelConfig model;
+  PrecisionChoice precision = PrecisionChoice::f32;
+  ModelOptions model;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -27,34 +27,35 @@ struct Options {
   }
 };
 
-data::TokensInMemory random_tokens(const Options& options) {
-  std::vector<TokenId> tokens(static_cast<std::size_t>(40 * options.batch_size * options.model.context));
+data::TokensInMemory random_tokens(const models::Model& model, Index batch_size) {
+  std::vector<TokenId> tokens(static_cast<std::size_t>(40 * batch_size * model.training_length()));
   const RandomStream stream(1, 2);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(options.model.vocab_size)));
+    tokens[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(model.vocab_size())));
   }
-  return {std::move(tokens), options.model.vocab_size};
+  return {std::move(tokens), model.vocab_size()};
 }
 
 // Seconds of a step, the median.
-double step_time(models::Decoder& decoder, const Options& options) {
-  const data::TokensInMemory source = random_tokens(options);
-  training::Plan plan;
-  plan.training.batch_size = options.batch_size;
-  plan.schedule.learning_rate = 1e-4;
-  const training::Causal objective(decoder, source, nullptr, plan);
-  training::Trainer trainer(objective, plan);
+double step_time(models::Model& model, const Options& options) {
+  const data::TokensInMemory source = random_tokens(model, options.batch_size);
+  training::TrainingConfig settings;
+  settings.training.batch_size = options.batch_size;
+  settings.training.precision = options.precision;
+  settings.schedule.learning_rate = 1e-4;
+  training::Causal objective(model, source, nullptr, settings);
+  training::Trainer trainer(objective, settings);
   trainer.step();
   return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
 }
 
 // Bytes a second of an AdamW update, counting 28 bytes a parameter: weight and two moments read and written, gradient
 // read.
-double update_rate(models::Decoder& decoder) {
-  training::Optimizer optimizer(training::OptimizerOptions{}, decoder.parameters());
+double update_rate(models::Model& model) {
+  const auto optimizer = training::make_optimizer({}, model.parameters());
   Index step = 0;
-  const double seconds = median_seconds(5, [&] { optimizer.update(step++, 1e-4, 1.0); });
-  return 28.0 * static_cast<double>(decoder.parameters().count()) / seconds;
+  const double seconds = median_seconds(5, [&] { optimizer->update({.step = step++, .learning_rate = 1e-4}); });
+  return 28.0 * static_cast<double>(model.parameters().count()) / seconds;
 }
 
 const cli::About about{.name = "benchmark_training",
@@ -66,19 +67,18 @@ const cli::About about{.name = "benchmark_training",
 
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    auto options = arguments.read<Options>();
-    if (options.model.vocab_size == 0) options.model.vocab_size = 256;
-    set_precision(options.precision);
-    models::Decoder decoder(options.model, 1);
-    const double seconds = step_time(decoder, options);
-    const double tokens_per_second = static_cast<double>(options.batch_size * options.model.context) / seconds;
-    const double operations =
-        models::training_flops_per_token(options.model, decoder.parameters().count(), options.model.context);
+    const auto options = arguments.read<Options>();
+    models::ModelConfig config = options.model.chosen(arguments, nullptr);
+    if (config->vocab_size == 0) config->vocab_size = 256;
+    const auto model = models::make_model(config, 1);
+    const double seconds = step_time(*model, options);
+    const double tokens_per_second = static_cast<double>(options.batch_size * model->training_length()) / seconds;
+    const double operations = model->training_flops_per_token(model->training_length(), 1);
     formats::Json json;
     json["tokens_per_second"] = tokens_per_second;
     json["gflops"] = tokens_per_second * operations * 1e-9;
     json["peak_memory_mb"] = peak_memory() * 1e-6;
-    json["update_gb_s"] = update_rate(decoder) * 1e-9;
+    json["update_gb_s"] = update_rate(*model) * 1e-9;
     std::cout << json.dump() << std::endl;
   });
 }

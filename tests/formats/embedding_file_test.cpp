@@ -46,7 +46,7 @@ TEST_CASE("embedding file: hidden states that are no matrix are told of") {
   for (const std::vector<Index>& extents : {std::vector<Index>{}, std::vector<Index>{3}, std::vector<Index>{1, 2, 3}}) {
     {
       OutputFile file(path, FileKind::tensors);
-      file.root().create_dataset("hidden", {.element = hdf5::Element::float32, .extents = extents});
+      file.root().create_dataset("hidden", {.dtype = hdf5::DType::float32, .extents = extents});
       file.commit(start_provenance("test"));
     }
     CHECK(problems_of(path).size() == 1);
@@ -59,7 +59,7 @@ TEST_CASE("embedding file: rows without end that take no space are refused at on
   for (const std::vector<Index>& extents : {std::vector<Index>{Index{1} << 50, 0}, std::vector<Index>{Index{1} << 36, 1}}) {
     {
       OutputFile file(path, FileKind::tensors);
-      file.root().create_dataset("hidden", {.element = hdf5::Element::float32, .extents = extents});
+      file.root().create_dataset("hidden", {.dtype = hdf5::DType::float32, .extents = extents});
       file.commit(start_provenance("test"));
     }
     CHECK(problems_of(path).size() == 1);

@@ -3,17 +3,27 @@
 #include "formats/samples.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/models/encoder.hpp"
 #include "heddle/text/spelling.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
 using namespace heddle::tests;
 
+namespace {
+
+const models::EncoderConfig& encoder_config(const ModelParts& parts) {
+  REQUIRE(parts.config.as<models::EncoderConfig>() != nullptr);
+  return *parts.config.as<models::EncoderConfig>();
+}
+
+}  // namespace
+
 TEST_CASE("BERT from a directory: pieces, hidden states and filled-in words are PyTorch's") {
   for (const std::string& path : fixtures("bert")) {
     CAPTURE(path);
     const ModelParts parts = read(path);
-    const auto model = build<models::Encoder>(parts);
+    const auto model = build(parts);
     const text::Tokenizer tokenizer(parts.tokenizer);
     for (const json& line : json::parse(read_bytes(path + "/expected.json"))) {
       std::vector<TokenId> ids = tokenizer.encode(line["text"].get<std::string>());
@@ -23,11 +33,11 @@ TEST_CASE("BERT from a directory: pieces, hidden states and filled-in words are 
       std::vector<std::string> pieces;
       for (const TokenId id : ids) pieces.push_back(tokenizer.piece(id));
       CHECK(pieces == line["pieces"].get<std::vector<std::string>>());
-      const Tensor hidden = hidden_states(model, ids).value();
+      const Tensor hidden = hidden_states(*model, ids).value();
       for (std::size_t i = 0; i < line["cls"].size(); ++i) {
         CHECK(std::abs(hidden[static_cast<Index>(i)] - line["cls"][i].get<double>()) < 1e-5);
       }
-      const auto rows = log_probabilities(model, ids);
+      const auto rows = log_probabilities(*model, ids);
       for (const json& mask : line["masks"]) {
         for (const json& top : mask["top5"]) {
           const auto id = static_cast<std::size_t>(tokenizer.id_of(top[0].get<std::string>()).value());
@@ -59,7 +69,7 @@ TEST_CASE("BERT to a directory and back: the same weights to the bit, the same n
 
 TEST_CASE("BERT: older names, buffers, a pooler, a next sentence; without the prefix") {
   const ModelParts parts = read(fixture("bert-narrow"));
-  CHECK_FALSE(parts.config.pooler);
+  CHECK_FALSE(encoder_config(parts).pooler);
   const Copy copy("bert-narrow");
   copy.rename([](std::string name) {
     const std::string norm = "LayerNorm.";
@@ -81,8 +91,8 @@ TEST_CASE("BERT: older names, buffers, a pooler, a next sentence; without the pr
     tensors["cls.seq_relationship.bias"] = random_tensor({2}, 4);
   });
   const ModelParts whole = read(copy.path());
-  CHECK(whole.config.pooler);
-  CHECK(whole.config.next_sentence);
+  CHECK(encoder_config(whole).pooler);
+  CHECK(encoder_config(whole).next_sentence);
   const TemporaryFolder folder;
   write_model_directory(folder.path().string(), whole, WeightType::keep);
   CHECK(equal(read(folder.path().string()), whole));
@@ -129,26 +139,27 @@ TEST_CASE("RoBERTa: BERT with other names, and positions from 2 on") {
   copy.set("type_vocab_size", 1);
   copy.set("pad_token_id", 1);
   const ModelParts parts = read(copy.path());
-  CHECK(parts.config.position_offset == 2);
-  CHECK(parts.config.context == 64);
+  CHECK(encoder_config(parts).positions == "learned:offset=2");
+  CHECK(encoder_config(parts).context == 64);
   const std::vector<TokenId> ids{2, 83, 84, 4, 86, 3};
-  CHECK(log_probabilities(build<models::Encoder>(parts), ids) ==
-        log_probabilities(build<models::Encoder>(read(fixture("bert-wide"))), ids));
+  CHECK(log_probabilities(*build(parts), ids) ==
+        log_probabilities(*build(read(fixture("bert-wide"))), ids));
   // The padding token of this vocabulary is 0: transformers would begin positions at 1.
   const TemporaryFolder folder;
   CHECK(contains(message_of([&] { write_model_directory(folder.path().string(), parts, WeightType::keep); }),
-                 "has no position-offset = 2"));
+                 "has no positions = learned:offset=2"));
   copy.set("max_position_embeddings", 1);
   CHECK(contains(copy.problem(), "config.json: context = -1 must be"));
 }
 
 TEST_CASE("RoBERTa to a directory and back; its tokenizer from either kind of files") {
   ModelParts parts;
-  parts.config = read(fixture("bert-narrow")).config;
-  parts.config.segments = 1;
-  parts.config.position_offset = 2;
-  parts.config.vocab_size = 261;
-  parts.config.pooler = true;
+  models::EncoderConfig config = encoder_config(read(fixture("bert-narrow")));
+  config.segments = 1;
+  config.positions = "learned:offset=2";
+  config.vocab_size = 261;
+  config.pooler = true;
+  parts.config = config;
   parts.tokenizer.kind = text::TokenizerKind::bpe;
   parts.tokenizer.pieces = {"<s>", "<pad>", "</s>", "<unk>"};
   for (int byte = 0; byte < 256; ++byte) {
@@ -168,7 +179,7 @@ TEST_CASE("RoBERTa to a directory and back; its tokenizer from either kind of fi
   CHECK(parts.tokenizer.classification == 0);
   CHECK(parts.tokenizer.separator == 2);
   CHECK(parts.tokenizer.padding == 1);
-  const models::Encoder model(parts.config, 1);
+  const models::Encoder model(config, 1);
   parts.weights = named_tensors(model.parameters());
   write_model_directory(folder.path().string(), parts, WeightType::keep);
   const ModelParts again = read(folder.path().string());

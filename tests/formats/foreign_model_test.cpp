@@ -3,23 +3,33 @@
 #include "formats/golden.hpp"
 #include "formats/samples.hpp"
 #include "heddle/formats/foreign_tokenizer.hpp"
+#include "heddle/models/decoder.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
 using namespace heddle::tests;
 
+namespace {
+
+models::DecoderConfig& decoder_config(ModelParts& parts) {
+  REQUIRE(parts.config.as<models::DecoderConfig>() != nullptr);
+  return *parts.config.as<models::DecoderConfig>();
+}
+
+}  // namespace
+
 TEST_CASE("GPT-2 from a directory: likelihoods and greedy text are PyTorch's") {
   for (const std::string& path : fixtures("gpt2")) {
     CAPTURE(path);
-    const ModelParts parts = read(path);
-    const auto model = build<models::Decoder>(parts);
+    ModelParts parts = read(path);
+    const auto model = build(parts);
     const text::Tokenizer tokenizer(parts.tokenizer);
     const json expected = json::parse(read_bytes(path + "/expected.json"));
     for (const json& line : expected["lines"]) {
       std::vector<TokenId> ids = tokenizer.encode(line["text"].get<std::string>());
-      ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config.context)));
+      ids.resize(std::min(ids.size(), static_cast<std::size_t>(decoder_config(parts).context)));
       REQUIRE(ids == line["ids"].get<std::vector<TokenId>>());
-      const auto rows = log_probabilities(model, ids);
+      const auto rows = log_probabilities(*model, ids);
       double sum = 0;
       for (std::size_t t = 1; t < ids.size(); ++t) sum += rows[t - 1][static_cast<std::size_t>(ids[t])];
       CHECK(sum == doctest::Approx(line["log_likelihood"].get<double>()).epsilon(1e-5));
@@ -29,7 +39,7 @@ TEST_CASE("GPT-2 from a directory: likelihoods and greedy text are PyTorch's") {
     }
     std::vector<TokenId> ids = tokenizer.encode(expected["greedy"]["prompt"].get<std::string>());
     for (const json& next : expected["greedy"]["ids"]) {
-      const std::vector<double> row = log_probabilities(model, ids).back();
+      const std::vector<double> row = log_probabilities(*model, ids).back();
       CHECK(std::ranges::max_element(row) - row.begin() == next.get<Index>());
       ids.push_back(next.get<TokenId>());
     }
@@ -92,8 +102,8 @@ TEST_CASE("model directories: names with and without prefix, an untied head, buf
   copy.change([](Copy::Tensors& tensors) { tensors["lm_head.weight"] = random_tensor({267, 8}, 3); });
   CHECK(contains(copy.problem(), "has tensors that should be equal: lm_head.weight and transformer.wte.weight"));
   copy.set("tie_word_embeddings", false);
-  const ModelParts untied = read(copy.path());
-  CHECK_FALSE(untied.config.tie_embeddings);
+  ModelParts untied = read(copy.path());
+  CHECK_FALSE(decoder_config(untied).tie_embeddings);
   CHECK(untied.weights.back().name == "head/weight");
   CHECK(untied.weights.back().value.elements() == random_tensor({267, 8}, 3).elements());
   const TemporaryFolder folder;
@@ -154,8 +164,9 @@ TEST_CASE("model directories: what heddle cannot express is an error that names 
   copy.set("activation_function", "relu");
   copy.set("n_inner", nullptr);
   copy.set("resid_pdrop", 0.25);
-  const models::ModelConfig config = read(copy.path()).config;
-  CHECK(config.activation == Activation::relu);
+  ModelParts parts = read(copy.path());
+  const models::DecoderConfig& config = decoder_config(parts);
+  CHECK(config.activation == "relu");
   CHECK(config.inner_width() == 32);
   CHECK(config.dropout == 0.25);
   write_bytes(copy.file("config.json"), "{\n\"model_type\": ");
@@ -167,13 +178,13 @@ TEST_CASE("model directories: what heddle cannot express is an error that names 
 TEST_CASE("model directories: a model without biases gets zeros; what the format lacks is named") {
   ModelParts parts = read(fixture("gpt2-narrow"));
   std::erase_if(parts.weights, [](const NamedTensor& weight) { return weight.name.ends_with("/bias"); });
-  parts.config.bias = false;
+  decoder_config(parts).bias = false;
   const TemporaryFolder folder;
   write_model_directory(folder.path().string(), parts, WeightType::keep);
-  const ModelParts again = read(folder.path().string());
-  CHECK(again.config.bias);
+  ModelParts again = read(folder.path().string());
+  CHECK(decoder_config(again).bias);
   const std::vector<TokenId> ids{1, 2, 3, 4, 5, 6};
-  CHECK(log_probabilities(build<models::Decoder>(again), ids) == log_probabilities(build<models::Decoder>(parts), ids));
+  CHECK(log_probabilities(*build(again), ids) == log_probabilities(*build(parts), ids));
 
   const auto problem = [&](const std::function<void(ModelParts&)>& change) {
     ModelParts other = parts;
@@ -181,10 +192,10 @@ TEST_CASE("model directories: a model without biases gets zeros; what the format
     const TemporaryFolder target;
     return message_of([&] { write_model_directory(target.path().string(), other, WeightType::keep); });
   };
-  CHECK(contains(problem([](ModelParts& p) { p.config.window = 8; }), "gpt2 has no window = 8"));
+  CHECK(contains(problem([](ModelParts& p) { decoder_config(p).window = 8; }), "gpt2 has no window = 8"));
   CHECK(contains(problem([](ModelParts& p) {
-                   p.config.norm = NormKind::rms;
-                   p.config.positions = PositionKind::sinusoidal;
+                   decoder_config(p).norm = "rms";
+                   decoder_config(p).positions = "sinusoidal";
                  }),
                  "gpt2 has no norm = rms, positions = sinusoidal"));
   CHECK(contains(problem([](ModelParts& p) { p.tokenizer = byte_tokenizer_model(); }),

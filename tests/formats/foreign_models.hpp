@@ -17,8 +17,7 @@
 #include "heddle/formats/foreign_model.hpp"
 #include "heddle/formats/safetensors.hpp"
 #include "heddle/formats/text_archive.hpp"
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
+#include "heddle/models/model.hpp"
 
 namespace heddle::tests {
 
@@ -46,22 +45,21 @@ inline ModelParts read(const std::string& path) {
   return formats::read_model_directory(path, files);
 }
 
-template <class Model>
-Model build(const ModelParts& parts) {
+inline std::unique_ptr<models::Model> build(const ModelParts& parts) {
   std::map<std::string, Tensor> values;
   for (const auto& [name, tensor] : parts.weights) values.emplace(name, tensor);
-  return {parts.config, ParameterSource::given([&](const Declaration& declaration) {
-            std::vector<Real> elements;
-            for (const std::string& name : declaration.names) {
-              const std::vector<Real> part = values.at(name).elements();
-              elements.insert(elements.end(), part.begin(), part.end());
-            }
-            return Tensor(declaration.stacked_shape(), elements);
-          })};
+  return models::make_model(parts.config, ParameterSource::given([&](const Declaration& declaration) {
+                              std::vector<Real> elements;
+                              for (const std::string& name : declaration.names) {
+                                const std::vector<Real> part = values.at(name).elements();
+                                elements.insert(elements.end(), part.begin(), part.end());
+                              }
+                              return Tensor(declaration.stacked_shape(), elements);
+                            }));
 }
 
 inline Variable hidden_states(const models::Model& model, const std::vector<TokenId>& ids) {
-  return model.hidden(TokenIds({1, static_cast<Index>(ids.size())}, ids));
+  return model.as<models::ContextualVectors>()->hidden(TokenIds({1, static_cast<Index>(ids.size())}, ids));
 }
 
 inline std::vector<std::vector<double>> log_softmax(const Tensor& logits) {
@@ -77,13 +75,11 @@ inline std::vector<std::vector<double>> log_softmax(const Tensor& logits) {
 }
 
 // Logarithms of the probabilities of every token after each position, or at it: [time, vocab].
-inline std::vector<std::vector<double>> log_probabilities(const models::Decoder& model,
-                                                          const std::vector<TokenId>& ids) {
-  return log_softmax(model.logits(hidden_states(model, ids)).value());
-}
-inline std::vector<std::vector<double>> log_probabilities(const models::Encoder& model,
-                                                          const std::vector<TokenId>& ids) {
-  return log_softmax(model.head()(hidden_states(model, ids)).value());
+inline std::vector<std::vector<double>> log_probabilities(const models::Model& model, const std::vector<TokenId>& ids) {
+  const auto* const causal = model.as<models::TokenLoss>();
+  const heads::TokenHead& head =
+      causal != nullptr ? causal->next_token_head() : model.as<models::MaskedPredictor>()->masked_token_head();
+  return log_softmax(head(hidden_states(model, ids)).value());
 }
 
 // A copy of a fixture that tests change.

@@ -8,6 +8,7 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
+#include "support/models.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -17,18 +18,12 @@ namespace {
 
 constexpr std::array types{WeightType::f32, WeightType::bf16, WeightType::int8};
 
-models::ModelConfig small_config(Index width = 64) {
-  models::ModelConfig config;
-  config.layers = 2;
-  config.width = width;
-  config.heads = 4;
-  config.context = 40;
-  config.vocab_size = 257;
-  return config;
+models::DecoderConfig small_config(Index width = 64) {
+  return testing::decoder({.layers = 2, .width = width, .heads = 4, .context = 40, .vocab_size = 257});
 }
 
 // Larger weights than training starts from, so that tokens differ.
-models::Decoder random_model(const models::ModelConfig& config) {
+models::Decoder random_model(const models::DecoderConfig& config) {
   models::Decoder model(config, 5);
   for (const Parameter& parameter : model.parameters().all()) {
     const RandomStream stream(11, random_site(parameter.name));
@@ -55,8 +50,8 @@ TokenIds some_ids(Index time) {
   return ids;
 }
 
-Tensor logits_of(const models::Decoder& model, const TokenIds& ids) {
-  return model.logits(model.hidden(ids)).value();
+Tensor logits_of(const models::Model& model, const TokenIds& ids) {
+  return model.as<models::TokenLoss>()->next_token_head()(model.as<models::ContextualVectors>()->hidden(ids)).value();
 }
 
 double relative_difference(const Tensor& a, const Tensor& b) {
@@ -64,8 +59,9 @@ double relative_difference(const Tensor& a, const Tensor& b) {
 }
 
 // The logits of all positions, from a prompt of `prompt` tokens and then one token after the other.
-Tensor cached_logits(const models::Decoder& model, const TokenIds& ids, Index prompt, Element cache) {
-  const Index time = ids.shape[1], vocab = model.config().vocab_size;
+Tensor cached_logits(const models::Model& any, const TokenIds& ids, Index prompt, DType cache) {
+  const auto& model = models::require<models::Generator>(any, "the test", "model.h5");
+  const Index time = ids.shape[1], vocab = model.vocab_size();
   const Tensor all({2, time - prompt + 1, vocab});
   const auto state = model.start({2, time, cache});
   for (Index seen = 0; seen < time;) {
@@ -93,31 +89,31 @@ TEST_CASE("load model: mapped weights are those written, in their types; weights
     write_model(folder.file("model.h5"), model, type);
     const ModelFile file(folder.file("model.h5"));
     CHECK(file.verify().empty());
-    const LoadedDecoder mapped = load_decoder(file);
+    const LoadedModel mapped = load_model(file);
     const LoadedModel read = load_model_to_train(file);
     for (const Parameter& parameter : model.parameters().all()) {
       CAPTURE(parameter.name);
       const Tensor expected = convert(parameter.value(), type);
-      const Tensor found = mapped.model.parameters().find(parameter.name)->value();
-      CHECK(found.element() == expected.element());
+      const Tensor found = mapped.model->parameters().find(parameter.name)->value();
+      CHECK(found.dtype() == expected.dtype());
       CHECK(found.elements() == expected.elements());
       const Tensor trained = read.model->parameters().find(parameter.name)->value();
-      CHECK(trained.element() == Element::real);
+      CHECK(trained.dtype() == DType::real);
       CHECK(trained.elements() == expected.elements());
       trained.fill(1);  // may be written to
     }
-    CHECK(load_decoder(ModelFile(folder.file("model.h5"))).model.parameters().all()[0].value().elements() ==
-          mapped.model.parameters().all()[0].value().elements());
+    CHECK(load_model(ModelFile(folder.file("model.h5"))).model->parameters().all()[0].value().elements() ==
+          mapped.model->parameters().all()[0].value().elements());
   }
 }
 
 TEST_CASE("load model: a mapped model outlives its file") {
   const TemporaryFolder folder;
   write_model(folder.file("model.h5"), random_model(small_config()), WeightType::int8);
-  const LoadedDecoder loaded = load_decoder(ModelFile(folder.file("model.h5")));
-  const Tensor before = logits_of(loaded.model, some_ids(30));
+  const LoadedModel loaded = load_model(ModelFile(folder.file("model.h5")));
+  const Tensor before = logits_of(*loaded.model, some_ids(30));
   write_model(folder.file("model.h5"), models::Decoder(small_config(), 1), WeightType::f32);
-  CHECK(logits_of(loaded.model, some_ids(30)).elements() == before.elements());
+  CHECK(logits_of(*loaded.model, some_ids(30)).elements() == before.elements());
 }
 
 TEST_CASE("load model: query, key and value lie together and are used where they lie; else they are copied together") {
@@ -135,7 +131,7 @@ TEST_CASE("load model: query, key and value lie together and are used where they
         }
       }
       REQUIRE(parts.size() == 3);
-      const Index bytes = width * width * static_cast<Index>(bytes_of(parts[0]->element));
+      const Index bytes = width * width * static_cast<Index>(bytes_of(parts[0]->dtype));
       CHECK((parts[1]->offset == parts[0]->offset + bytes) == (bytes % 64 == 0));
       CHECK((parts[2]->offset == parts[1]->offset + bytes) == (bytes % 64 == 0));
       const auto mapping = std::make_shared<const MappedFile>(file.file().descriptor());
@@ -160,27 +156,37 @@ TEST_CASE("load model: cached decoding equals recomputation, for every type of w
   for (const WeightType type : types) {
     CAPTURE(to_text(type));
     write_model(folder.file("model.h5"), model, type);
-    const LoadedDecoder loaded = load_decoder(ModelFile(folder.file("model.h5")));
-    const Tensor whole = logits_of(loaded.model, ids);
+    const LoadedModel loaded = load_model(ModelFile(folder.file("model.h5")));
+    const Tensor whole = logits_of(*loaded.model, ids);
     // What the types lose: 0.2 % a weight, and as much again where products round activations too.
     CHECK(relative_difference(whole, exact) < (type == WeightType::f32 ? 1e-6 : 0.03));
-    for (const Element cache : {Element::real, Element::bfloat16}) {
+    for (const DType cache : {DType::real, DType::bfloat16}) {
       for (const Index prompt : {Index{1}, Index{30}}) {
         CAPTURE(prompt);
-        const Tensor cached = cached_logits(loaded.model, ids, prompt, cache);
-        const bool exactly = type == WeightType::f32 && cache == Element::real;
+        const Tensor cached = cached_logits(*loaded.model, ids, prompt, cache);
+        const bool exactly = type == WeightType::f32 && cache == DType::real;
         CHECK(relative_difference(cached, whole.narrowed(1, prompt - 1, 41 - prompt)) < (exactly ? 1e-5 : 0.02));
       }
     }
   }
 }
 
-TEST_CASE("load model: files say the lowest version that describes them") {
+TEST_CASE("load model: models of versions that had other configurations are refused, with what to do") {
   const TemporaryFolder folder;
   const models::Decoder model(small_config(), 1);
   for (const WeightType type : types) {
     write_model(folder.file("model.h5"), model, type);
-    CHECK(ModelFile(folder.file("model.h5")).file().header().format_version == (type == WeightType::f32 ? 1 : 2));
+    CHECK(ModelFile(folder.file("model.h5")).file().header().format_version == 4);
+  }
+  for (const Index version : {Index{1}, Index{3}}) {
+    OutputFile old(folder.file("old.h5"), FileKind::model);
+    old.needs_version(version);
+    old.root().create_group("config");
+    old.root().create_group("weights");
+    old.commit({});
+    CHECK_THROWS_WITH_AS(
+        ModelFile(folder.file("old.h5")),
+        doctest::Contains("this heddle reads models from version 4 on: use that program, or make the model again"), DataError);
   }
 }
 
@@ -193,7 +199,7 @@ TEST_CASE("load model: int8 without its scales, or with others, is refused") {
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     change(file);
     H5Fclose(file);
-    return message_of([&] { load_decoder(ModelFile(path)); });
+    return message_of([&] { load_model(ModelFile(path)); });
   };
   const auto replace = [&](hid_t file, hid_t type, hsize_t rows) {
     H5Ldelete(file, name.c_str(), H5P_DEFAULT);
@@ -228,5 +234,5 @@ TEST_CASE("load model: weights shortened after opening are not mapped") {
   write_model(folder.file("model.h5"), models::Decoder(small_config(), 1), WeightType::f32);
   const ModelFile file(folder.file("model.h5"));
   std::filesystem::resize_file(folder.file("model.h5"), std::filesystem::file_size(folder.file("model.h5")) / 2);
-  CHECK_FALSE(message_of([&] { load_decoder(file); }).empty());
+  CHECK_FALSE(message_of([&] { load_model(file); }).empty());
 }

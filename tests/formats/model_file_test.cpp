@@ -61,7 +61,7 @@ TEST_CASE("model file: everything comes back") {
   REQUIRE(infos.size() == weights.size());
   CHECK(infos.front().name == "embedding/weight");
   CHECK(infos.front().shape == Shape{257, 8});
-  CHECK(infos.front().element == Element::real);
+  CHECK(infos.front().dtype == DType::real);
   CHECK(infos.at(1).name == "decoder/1/norm/gain");
   CHECK(infos.at(4).shape.rank() == 0);
 }

@@ -100,7 +100,7 @@ TEST_CASE("safetensors: all types of weights, wherever they lie") {
     if (tensor.name == "odd") continue;
     const Tensor value = to_tensor(tensor);
     CHECK(value.shape().extents() == tensor.shape);
-    CHECK(value.element() == (tensor.name == "bf16" ? Element::bfloat16 : Element::real));
+    CHECK(value.dtype() == (tensor.name == "bf16" ? DType::bfloat16 : DType::real));
     if (tensor.name == "scalar") CHECK(value.elements() == std::vector<float>{7});
     if (value.size() == 4) CHECK(value.elements() == numbers);
   }
@@ -111,7 +111,7 @@ TEST_CASE("safetensors: all types of weights, wherever they lie") {
 TEST_CASE("safetensors: what is written is read, aligned, and the same bytes every time") {
   const TemporaryFolder folder;
   const Tensor matrix = random_tensor({3, 5}, 1), vector = random_tensor({7}, 2);
-  const Tensor bfloats = random_tensor({4, 3}, 3).as(Element::bfloat16);
+  const Tensor bfloats = random_tensor({4, 3}, 3).as(DType::bfloat16);
   const std::vector<SafetensorOutput> tensors{{"b", bfloats, Safetype::bf16},
                                               {"h", matrix, Safetype::f16},
                                               {"\"quoted\"\n", vector, Safetype::f32},

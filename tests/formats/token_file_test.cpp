@@ -65,8 +65,8 @@ TEST_CASE("token file: three million tokens, narrow and wide, compressed and not
       CHECK(file.vocab_size() == vocab_size);
       CHECK(file.name() == path);
       CHECK(file.tokenizer().fingerprint() == tokenizer.fingerprint());
-      CHECK(file.file().root().dataset("tokens").element() ==
-            (vocab_size == 65'536 ? hdf5::Element::uint16 : hdf5::Element::uint32));
+      CHECK(file.file().root().dataset("tokens").dtype() ==
+            (vocab_size == 65'536 ? hdf5::DType::uint16 : hdf5::DType::uint32));
       std::vector<TokenId> window(1000);
       for (Index i = 0; i < 100; ++i) {
         const Index offset = (i * 7'654'321) % (size - 1000);

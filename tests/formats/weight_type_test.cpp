@@ -21,7 +21,7 @@ TEST_CASE("bf16: rounds to nearest, ties to even") {
 
 TEST_CASE("bf16: numbers are off by at most 2^-8 of themselves, and typically by 0.17 %") {
   const Tensor numbers = random_tensor({100, 70}, 1), rounded = convert(numbers, WeightType::bf16);
-  CHECK(rounded.element() == Element::bfloat16);
+  CHECK(rounded.dtype() == DType::bfloat16);
   const std::vector<Real> elements = rounded.elements();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Real x = numbers[static_cast<Index>(i)];
@@ -66,7 +66,7 @@ TEST_CASE("conversions: vectors stay, the same type again changes nothing, f32 r
     CHECK(convert(once, type).raw() == once.raw());
     CHECK(convert(once, WeightType::keep).raw() == once.raw());
     const Tensor restored = convert(once, WeightType::f32);
-    CHECK(restored.element() == Element::real);
+    CHECK(restored.dtype() == DType::real);
     CHECK(restored.elements() == once.elements());
     CHECK(convert(restored, type).elements() == once.elements());
   }

@@ -9,6 +9,7 @@
 #include "heddle/formats/embedding_file.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "support/models.hpp"
 
 namespace heddle::fuzz {
 
@@ -43,14 +44,7 @@ text::TokenizerModel unigram_model() {
   return model;
 }
 
-void write_model(const std::string& path, formats::WeightType type, models::Architecture architecture) {
-  models::ModelConfig config;
-  config.arch = architecture;
-  config.layers = 1;
-  config.width = 4;
-  config.heads = 2;
-  config.context = 4;
-  config.vocab_size = 5;
+void write_model(const std::string& path, formats::WeightType type, const models::ModelConfig& config) {
   const auto model = models::make_model(config, 1);
   std::vector<formats::NamedTensor> weights = formats::named_tensors(model->parameters());
   for (formats::NamedTensor& tensor : weights) tensor.value = formats::convert(tensor.value, type);
@@ -58,7 +52,7 @@ void write_model(const std::string& path, formats::WeightType type, models::Arch
   history.append({{"step", 1}, {"loss", 5.5}});
   formats::ModelWriter file(path);
   file.config(config);
-  file.tokenizer(tests::word_tokenizer_model(config.vocab_size));
+  file.tokenizer(tests::word_tokenizer_model(config->vocab_size));
   file.weights(weights);
   file.history(history);
   file.training(tests::SampleState{.step = 2}, std::vector<formats::NamedTensor>{weights[0]});
@@ -84,7 +78,9 @@ Seed seed(const char* target, const char* name, const Write& write) {
 
 std::vector<Seed> make_seeds() {
   ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);  // the same bytes every time
-  using formats::WeightType, models::Architecture;
+  using formats::WeightType;
+  const testing::ModelShape shape{.layers = 1, .width = 4, .heads = 2, .context = 4, .vocab_size = 5};
+  const models::ModelConfig decoder = testing::decoder(shape), encoder = testing::encoder(shape);
   return {
       seed("token_file", "plain", [](const auto& path) { write_tokens(path, 5, 300, {}); }),
       seed("token_file", "compressed", [](const auto& path) { write_tokens(path, 5, 300, {.compress = true}); }),
@@ -94,10 +90,10 @@ std::vector<Seed> make_seeds() {
       seed("tokenizer_file", "unigram",
            [](const auto& path) { formats::save_tokenizer(path, unigram_model(), provenance()); }),
       seed("model_file", "decoder",
-           [](const auto& path) { write_model(path, WeightType::f32, Architecture::decoder); }),
+           [&](const auto& path) { write_model(path, WeightType::f32, decoder); }),
       seed("model_file", "encoder",
-           [](const auto& path) { write_model(path, WeightType::bf16, Architecture::encoder); }),
-      seed("model_file", "int8", [](const auto& path) { write_model(path, WeightType::int8, Architecture::decoder); }),
+           [&](const auto& path) { write_model(path, WeightType::bf16, encoder); }),
+      seed("model_file", "int8", [&](const auto& path) { write_model(path, WeightType::int8, decoder); }),
       seed("tensor_file", "tokens", write_embeddings),
   };
 }

@@ -11,7 +11,7 @@ void lists(std::string_view input) {
   const std::vector<std::string> elements = cli::split_list(input);
   if (elements.empty() || elements.back().ends_with('\\')) return;  // which would hide a comma behind it
   std::vector<std::string> escaped;
-  for (const std::string& element : elements) escaped.push_back(cli::escape_element(element));
+  for (const std::string& dtype : elements) escaped.push_back(cli::escape_element(dtype));
   expect(cli::split_list(join(escaped, ",")) == elements, "a list that does not read as it was written");
 }
 

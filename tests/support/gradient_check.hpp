@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "heddle/ops/arithmetic.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"
 
 namespace heddle::testing {
@@ -183,11 +183,12 @@ inline void check_views(const Operation& operation, const std::vector<Tensor>& i
 
 // The same bits on any number of threads.
 inline void check_threads(const Operation& operation, const std::vector<Tensor>& inputs) {
-  const int threads_before = thread_count();
-  set_thread_count(1);
-  const Differentiated alone = differentiate(operation, inputs);
+  const Differentiated alone = [&] {
+    const OnThreads scope(1);
+    return differentiate(operation, inputs);
+  }();
   for (const int threads : {2, 3}) {
-    set_thread_count(threads);
+    const OnThreads scope(threads);
     CAPTURE(threads);
     const Differentiated shared = differentiate(operation, inputs);
     CHECK(shared.output.elements() == alone.output.elements());
@@ -196,7 +197,6 @@ inline void check_threads(const Operation& operation, const std::vector<Tensor>&
       CHECK(shared.gradients[i].elements() == alone.gradients[i].elements());
     }
   }
-  set_thread_count(threads_before);
 }
 
 }  // namespace detail
@@ -227,6 +227,31 @@ inline void check_oracle(const Operation& operation, const Oracle& oracle, const
   }
   CHECK(error / scale < by_precision(1e-12, 2e-6));
   detail::check_differences(oracle, inputs, actual.gradients, actual.output);
+}
+
+// Inputs that are stored as bfloat16 give, but for rounding, what the same numbers stored as Reals give.
+inline void check_halves(const Operation& operation, const std::vector<Tensor>& inputs) {
+  std::vector<Variable> halves;
+  std::vector<Tensor> rounded;
+  for (const Tensor& input : inputs) {
+    const Tensor half = input.as(DType::bfloat16);
+    halves.emplace_back(half, std::make_shared<Gradient>(half.shape(), Gradient::Lifetime::step, half.dtype()));
+    rounded.push_back(half.as(DType::real));
+  }
+  const Differentiated expected = differentiate(operation, rounded);
+  Recording recording;
+  const Variable y = operation(halves);
+  CHECK(relative_difference(y.value(), expected.output) < 0.005);
+  recording.backward(weighted_sum(y));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    CAPTURE(i);
+    CHECK(relative_difference(halves[i].gradient()->tensor(), expected.gradients[i]) < 0.01);
+  }
+}
+
+// Columns [begin, begin + width) of a variable's rows: a view whose rows lie apart.
+inline Variable columns_of(const Variable& x, Index begin, Index width) {
+  return view(x, [begin, width](const Tensor& t) { return t.narrowed(-1, begin, width); });
 }
 
 }  // namespace heddle::testing

@@ -1,7 +1,7 @@
 // Adapters from outside: finetune --lora-rank, classify and convert --merge (SPEC 6.2).
 #include <cmath>
 
-#include "heddle/autograd/low_rank_options.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;

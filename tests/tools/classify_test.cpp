@@ -186,7 +186,9 @@ TEST_CASE("classify: --labels with adapters and encoders works, or says what is 
   other.must("pretrain -q --train train.h5 -o e.h5 --steps 2" + tiny_encoder);
   const Outcome encoder = other.run("echo dog | classify e.h5" + asked);
   CHECK(encoder.status == 1);
-  CHECK(contains(encoder.err, "e.h5: is an encoder"));
+  CHECK(contains(encoder.err,
+                 "e.h5: is of the architecture encoder, which fills in masked tokens; --labels needs a model that "
+                 "predicts next tokens (pretrain --arch decoder)\n"));
 }
 
 TEST_CASE("classify: the interval is that of the figure named first, over what was drawn together") {

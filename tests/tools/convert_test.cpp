@@ -176,7 +176,7 @@ TEST_CASE("convert: encoders become directories and come back the same") {
             json::parse(corpus.must("inspect model.h5 --json").out)["config"]);
     } else {  // <pad> is not piece 1 of this tokenizer
       CHECK(outcome.status == 1);
-      CHECK(contains(outcome.err, "has no position-offset = 2"));
+      CHECK(contains(outcome.err, "has no positions = learned:offset=2"));
     }
   }
 }

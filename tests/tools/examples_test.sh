@@ -43,12 +43,10 @@ run() {
 says() { grep -Eq "$1" table.txt || { cat table.txt >&2; fail "the table has no line like $1"; }; }
 picture() { [ -s "$1" ] || fail "there is no $1"; rm -rf out; }
 
-for way in both network; do
-  run sentiment DATA="$work" SEEDS='1 2' WAY=$way
-  says '^seed 2: accuracy [01]\.[0-9]+$'
-  says '^mean [01]\.[0-9]+, standard deviation 0\.[0-9]+$'
-  picture out/history.svg
-done
+run sentiment DATA="$work" SEEDS='1 2'
+says '^seed 2: accuracy [01]\.[0-9]+$'
+says '^mean [01]\.[0-9]+, standard deviation 0\.[0-9]+$'
+picture out/history.svg
 for way in whole adapter; do
   run spam SMS="$work/sms.txt" SEEDS=1 WAY=$way
   says '^seed 1: matthews -?[01]\.[0-9]+$'
@@ -62,3 +60,9 @@ rm -rf out
 run prompting DATA="$work" TEXT="$work/text.txt" STEPS=2
 says '^corrected: accuracy +[01]\.[0-9]+$'
 picture out/history.svg
+
+# Only pairs of words separate these classes, and the last label is wrong.
+printf 'a\tnot bad\na\tgood\nb\tnot good\nb\tbad\n' > train.tsv
+printf 'a\tNOT bad at all\nb\tnot good\na\tnot good\n' > test.tsv
+awk -f "$examples/baselines/naive_bayes.awk" train.tsv test.tsv > table.txt
+says '^accuracy 0\.6667$'

@@ -36,7 +36,6 @@ TEST_CASE("finetune: killed at random steps and resumed, it ends with the bytes 
   };
   for (const Kind& kind : std::vector<Kind>{
            {"a task", "--train texts.tsv --valid texts.tsv --steps 40 --eval-every 7 "},
-           {"a task with naive Bayes", "--train texts.tsv --valid texts.tsv --steps 40 --eval-every 7 --naive-bayes "},
            {"an adapter", "--train texts.tsv --valid texts.tsv --steps 40 --lora-rank 2 --lora-dropout 0.1 "},
            {"a language model",
             "--task lm --train train.h5 --valid valid.h5 --steps 40 --eval-every 20 --freeze decoder/0 "},

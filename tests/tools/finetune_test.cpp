@@ -1,6 +1,4 @@
 // finetune and classify from outside.
-#include <filesystem>
-
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -202,53 +200,4 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused("classify x.h5 other.tsv --evaluate", 1, "plant");
   refused("classify x.h5 texts.tsv --evaluate --base model.h5", 2, "--base");
   refused("generate train.h5 -p x", 1, "train.h5");
-}
-
-TEST_CASE("finetune --naive-bayes: words count, in whole models, adapters, merged and converted ones") {
-  const Labelled corpus;
-  // At such a rate the network learns nothing.
-  const std::string still = "finetune -q --from model.h5 --task classify --train texts.tsv --learning-rate 1e-12 ";
-  corpus.must(still + "-o without.h5 && " + still + "--naive-bayes -o with.h5");
-  CHECK(corpus.evaluated("classify without.h5 texts.tsv")["accuracy"] < 0.9);
-  CHECK(corpus.evaluated("classify with.h5 texts.tsv")["accuracy"] == 1.0);
-  CHECK(contains(corpus.must("inspect with.h5").out, "naive-bayes = "));
-  CHECK(contains(corpus.must("inspect with.h5 --verify").out, "no problem"));
-  CHECK(corpus.weights("with.h5").at("task/weight") == corpus.weights("without.h5").at("task/weight"));
-  // Unseen words change nothing of what the network says.
-  const auto said = [&](const std::string& model) { return corpus.must("echo zzzz | classify " + model).out; };
-  CHECK(said("with.h5") == said("without.h5"));
-
-  const std::vector<json> answers = corpus.answers("with.h5");
-  corpus.must("convert -q with.h5 --weights bf16 -o half.h5 && convert -q with.h5 --weights int8 -o small.h5");
-  check_alike(answers, corpus.answers("half.h5"), 0.02);
-  check_alike(answers, corpus.answers("small.h5"), 0.05);
-  corpus.must(still + "--naive-bayes --lora-rank 2 -o adapter.h5 && convert -q adapter.h5 --merge -o merged.h5");
-  check_alike(corpus.answers("adapter.h5"), corpus.answers("merged.h5"), 1e-5);
-  CHECK(corpus.evaluated("classify adapter.h5 texts.tsv")["accuracy"] == 1.0);
-
-  const std::string dry = " --dry-run --json --naive-bayes --lora-rank 2 --epochs 1 --checkpoint-every 1";
-  const double foreseen = json::parse(corpus.must(still + dry).out)["checkpoint_bytes"];
-  corpus.must(still + "--naive-bayes --lora-rank 2 --checkpoint-every 1 -o part.h5 --max-time 1s --batch-size 1 --epochs 100000;"
-              "[ $? = 75 ]");
-  CHECK(foreseen == doctest::Approx(static_cast<double>(std::filesystem::file_size(corpus.path("part.h5")))).epsilon(0.3));
-}
-
-TEST_CASE("finetune --naive-bayes: is for classes of texts; two texts have words of their own; rare classes count") {
-  const Labelled corpus;
-  const std::string still = "finetune -q --from model.h5 --train pairs.tsv --task pair --learning-rate 1e-12 --naive-bayes -o ";
-  corpus.must(still + "p.h5");
-  CHECK(corpus.evaluated("classify p.h5 pairs.tsv")["accuracy"] == 1.0);
-  // Of one class there are few; its words tell it all the same.
-  corpus.must("awk '/^animal/ || ++n <= 6' texts.tsv > few.tsv");
-  for (const char* weights : {"none", "auto"}) {
-    const std::string few = "finetune -q --from model.h5 --train few.tsv --learning-rate 1e-12 --class-weights ";
-    corpus.must(few + weights + " --naive-bayes -o f.h5");
-    CHECK(corpus.evaluated("classify f.h5 texts.tsv")["classes"]["royal"]["recall"] == 1.0);
-  }
-  for (const char* task : {"label --train tags.conll", "regress --train texts.tsv", "span --train x.json"}) {
-    corpus.refused("finetune --from model.h5 --naive-bayes -o x.h5 --task " + std::string(task), 2,
-                   "--naive-bayes has no effect without --task classify or pair");
-  }
-  corpus.refused("finetune --from model.h5 --naive-bayes -o x.h5 --task lm --train train.h5", 2, "--naive-bayes");
-  CHECK(corpus.leftovers() == 0);
 }

@@ -118,7 +118,8 @@ TEST_CASE("generate: what encoders cannot do, and texts that do not fit, are sai
   CHECK(contains(cut.err, "1 text was longer than the context"));
   for (const char* option :
        {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5", "--cache bf16", "--min-p 0.1",
-        "--repetition-penalty 2", "--num-samples 2", "--beam 2", "--score", "--stream"}) {
-    corpus.refused("generate model.h5 -p '[MASK]' " + std::string(option), 2, "is for decoders");
+        "--repetition-penalty 2", "--num-samples 2", "--beam 2", "--stream"}) {
+    corpus.refused("generate model.h5 -p '[MASK]' " + std::string(option), 2, "is for models that continue texts");
   }
+  corpus.refused("generate model.h5 -p '[MASK]' --score", 1, "--score needs a model that predicts next tokens");
 }

@@ -225,7 +225,7 @@ TEST_CASE("generate: options that contradict each other are refused, and the mes
            {"--score --max-tokens 2", "--max-tokens has no effect with --score"},
            {"--score --stop x", "--stop has no effect with --score"},
            {"--score --temperature 1", "--temperature has no effect with --score"},
-           {"--score --top 3", "--top: is for encoders"},
+           {"--score --top 3", "--top: is for models that fill in blanks"},
            {"--temperature 0 --num-samples 2", "all would be the same"},
            {"--temperature 0 --min-p 0.1", "--min-p has no effect with --temperature 0"},
            {"--num-samples 0", "--num-samples"},

@@ -144,7 +144,7 @@ TEST_CASE("generate: an adapter writes as the model that it merges into; its bas
   const Outcome refused = corpus.run("generate classes.h5 -p a");
   CHECK(refused.status == 1);
   CHECK(contains(refused.err, "is an adapter for the task classify"));
-  CHECK(contains(corpus.run("generate merged.h5 -p a --top 3").err, "--top: is for encoders"));
+  CHECK(contains(corpus.run("generate merged.h5 -p a --top 3").err, "--top: is for models that fill in blanks"));
 }
 
 TEST_CASE("generate: a closed pipe ends it quietly") {

@@ -51,7 +51,7 @@ TEST_CASE("inspect --diff: each weight's distance, and the weights of one file o
     weights.at(2).name = "decoder/extra";
     weights.at(3).value[5] += Real(0.5);
     weights.at(4).value[0] = std::nanf("");
-    config.dropout = 0.25;
+    config->dropout = 0.25;
   });
   const auto before = corpus.weights("a.h5");
   const json difference = answer(corpus, "inspect a.h5 --diff b.h5");

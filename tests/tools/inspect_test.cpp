@@ -14,6 +14,7 @@
 #include "heddle/formats/column.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "support/models.hpp"
 #include "tools/command.hpp"
 
 using namespace heddle;
@@ -31,7 +32,8 @@ namespace {
 
 using namespace std::string_literals;
 
-const models::ModelConfig small_config{.layers = 3, .width = 8, .heads = 2, .context = 16, .vocab_size = 257};
+const models::DecoderConfig small_config =
+    testing::decoder({.layers = 3, .width = 8, .heads = 2, .context = 16, .vocab_size = 257});
 
 formats::History sample_history() {
   formats::History history;
@@ -446,7 +448,7 @@ TEST_CASE("inspect --embed: one text's states as HDF5 and as tab-separated text 
   REQUIRE(place.run("$I random.h5 --embed 'a cat' -o x.h5").status == 0);
   const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(place.path("random.h5")));
   const std::vector<TokenId> ids = loaded.tokenizer.encode("a cat");
-  const Tensor wanted = loaded.model->hidden(TokenIds({1, 5}, ids)).value();
+  const Tensor wanted = loaded.model->as<models::ContextualVectors>()->hidden(TokenIds({1, 5}, ids)).value();
   const formats::InputFile file(place.path("x.h5"));
   CHECK(file.kind() == formats::FileKind::tensors);
   const hdf5::Dataset hidden = file.root().dataset("hidden");

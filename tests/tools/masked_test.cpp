@@ -60,7 +60,7 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
 TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encoders too") {
   const EncoderCorpus corpus("--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>' --end-of-text '</s>'");
   corpus.must(train +
-              "-o model.h5 --steps 10 --position-offset 2 --embedding-norm --norm-position post --masking static");
+              "-o model.h5 --steps 10 --positions learned:offset=2 --embedding-norm --block post --masking static");
   CHECK(corpus.must("inspect --verify model.h5").status == 0);
   CHECK(corpus.evaluate("model.h5")["tokens"].get<long>() > 0);
 }
@@ -70,10 +70,11 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
   for (const Refusal& c : std::vector<Refusal>{
            {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
             1},
-           {"--arch encoder --objective causal", "--objective causal is for decoders", 2},
-           {"--objective masked", "--objective masked is for encoders: add --arch encoder", 2},
+           {"--arch encoder --objective causal", "--objective causal needs a model that predicts next tokens; for this one there is masked", 2},
+           {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked; did you mean 'masked'?", 2},
+           {"--objective masked", "--objective masked needs a model that fills in masked tokens; for this one there is causal", 2},
            {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
-           {"--pooler", "--pooler and --next-sentence are for encoders only", 2},
+           {"--pooler", "--pooler has no effect without --arch encoder", 2},
        }) {
     corpus.refused("pretrain --train train.h5 -o model.h5 " + c.command, c.status, c.says);
     CHECK_FALSE(std::filesystem::exists(corpus.path("model.h5")));

@@ -46,7 +46,7 @@ struct Shape {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("layers", "number of blocks").range(1, 1000), self.layers);
-    visitor(Field("dropout", "share of values that training sets to zero").range(0, 1), self.dropout);
+    visitor(Field("dropout", "fraction of values that training sets to zero").range(0, 1), self.dropout);
     visitor(Field("bias", "linear layers without a bias"), self.bias);
     visitor(Field("activation", "non-linearity of the feed-forward layers"), self.activation);
   }

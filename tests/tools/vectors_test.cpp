@@ -212,7 +212,8 @@ TEST_CASE("inspect --bias: templates and pairs find the bias that was planted, a
       3);
   const Outcome refused = corpus.run("inspect decoder.h5 --bias tests.txt");
   CHECK(refused.status == 1);
-  CHECK(contains(refused.err, "tests.txt:1: a decoder has no masks; give occupations words for the prior"));
+  CHECK(contains(refused.err, "tests.txt:1: a model that predicts next tokens has no masks; give occupations words for "
+                              "the prior"));
   corpus.must("sed -i 's/^target.*/target = engineernurse, she/' tests.txt");
   CHECK(
       contains(corpus.run("inspect encoder.h5 --bias tests.txt").err, "tests.txt:3: 'engineernurse' is not one token"));

@@ -14,7 +14,6 @@
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/version.hpp"
 #include "heddle/tensor/processors.hpp"
-#include "heddle/tensor/threads.hpp"
 
 namespace heddle::cli {
 
@@ -170,7 +169,7 @@ void Arguments::settle(const OptionTable& table) {
   table.check_needs(given_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");
-  set_thread_count(static_cast<int>(common_.threads));
+  context_.emplace(Context(static_cast<int>(common_.threads)));
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }
 

@@ -2,6 +2,7 @@
 // defaults < --config file < environment (HEDDLE_LAYERS for --layers) < flags.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "heddle/cli/help.hpp"
 #include "heddle/cli/options.hpp"
 #include "heddle/cli/streams.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle::cli {
 
@@ -68,8 +70,9 @@ class Arguments {
   Arguments& operator=(const Arguments&) = delete;
 
   // Call it once, first. `complete(options)` may fill in what depends on other options, a preset's values say, before
-  // --print-config prints; it should leave alone what was given(). Sets the number of threads. Throws UsageError for
-  // wrong usage, options without what they need among it, DataError for an unreadable or malformed --config file.
+  // --print-config prints; it should leave alone what was given(). From here on the calling thread computes in a context
+  // of --threads threads, as long as this object lives. Throws UsageError for wrong usage, options without what they
+  // need among it, DataError for an unreadable or malformed --config file.
   template <Visitable Options, class Complete>
   Options read(const Complete& complete) {
     Options options;
@@ -129,6 +132,7 @@ class Arguments {
   Requests requests_;
   GivenOptions given_;
   std::vector<std::vector<std::string>> operands_;
+  std::optional<ContextScope> context_;
 };
 
 }  // namespace heddle::cli

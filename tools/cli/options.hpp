@@ -116,6 +116,7 @@ T parse(const Field& field, const std::string& text) {
   } else {
     static_assert(std::same_as<T, std::string>, "base/visit.hpp lists the types that a field can have");
     check<UsageError>(!field.filled || !text.empty(), "the ", field.placeholder, " is empty");
+    field.check_text(text);
     return text;
   }
 }

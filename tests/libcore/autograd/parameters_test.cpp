@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"
 
 using namespace heddle;
@@ -19,17 +19,17 @@ std::vector<std::string> names(const Parameters& parameters) {
 }
 
 struct Moments {
-  double mean = 0, deviation = 0, largest = 0;
+  double mean = 0, stddev = 0, largest = 0;
 };
 Moments moments(const Tensor& tensor) {
   Moments m;
   const auto count = static_cast<double>(tensor.size());
   for (const double x : doubles(tensor)) {
     m.mean += x / count;
-    m.deviation += x * x / count;
+    m.stddev += x * x / count;
     m.largest = std::max(m.largest, std::abs(x));
   }
-  m.deviation = std::sqrt(m.deviation - m.mean * m.mean);
+  m.stddev = std::sqrt(m.stddev - m.mean * m.mean);
   return m;
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("parameters: a name can be declared once") {
 
 TEST_CASE("parameters: initial values depend on seed and name alone") {
   const auto draw = [](std::uint64_t seed, bool with_another, int threads) {
-    set_thread_count(threads);
+    const testing::OnThreads these(threads);
     Parameters parameters(seed);
     const Scope scope(parameters, "");
     if (with_another) scope.parameter("another", {5}, Initializer::normal(1), Decay::no);
@@ -74,7 +74,6 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
   CHECK(draw(1, true, 1) == expected);
   CHECK(draw(1, false, 3) == expected);
   CHECK(draw(2, false, 1) != expected);
-  set_thread_count(2);
 
   Parameters layers(1);
   for (const Index layer : {0, 1}) {
@@ -91,7 +90,7 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
 
 TEST_CASE("parameters: values may be given, of any element type, one tensor for what is stacked") {
   std::vector<std::string> asked;
-  const Tensor given = Tensor({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).as(Element::bfloat16);
+  const Tensor given = Tensor({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).as(DType::bfloat16);
   Parameters parameters(ParameterSource::given([&](const Declaration& declaration) {
     asked.insert(asked.end(), declaration.names.begin(), declaration.names.end());
     CHECK(declaration.stacked_shape() == Shape{6, 2});
@@ -102,7 +101,7 @@ TEST_CASE("parameters: values may be given, of any element type, one tensor for 
   CHECK(asked == std::vector<std::string>{"layer/query", "layer/key", "layer/value"});
   CHECK(whole.value().raw() == given.raw());
   const Tensor key = parameters.find("layer/key")->value();
-  CHECK(key.element() == Element::bfloat16);
+  CHECK(key.dtype() == DType::bfloat16);
   CHECK(key.elements() == std::vector<Real>{5, 6, 7, 8});
   Parameters wrong(ParameterSource::given([&](const Declaration&) { return given; }));
   CHECK_THROWS_WITH_AS(Scope(wrong, "").parameter("bias", {6}, Initializer::zeros(), Decay::no),
@@ -124,12 +123,12 @@ TEST_CASE("parameters: initializers give the distributions they promise") {
   };
   const Moments normal = declared("normal", Initializer::normal(0.02));
   CHECK(std::abs(normal.mean) < 5 * 0.02 / 200);
-  CHECK(normal.deviation == doctest::Approx(0.02).epsilon(0.02));
+  CHECK(normal.stddev == doctest::Approx(0.02).epsilon(0.02));
   CHECK(normal.largest > 3.5 * 0.02);
   CHECK(normal.largest < 6 * 0.02);
   const Moments uniform = declared("uniform", Initializer::uniform(0.5));
   CHECK(std::abs(uniform.mean) < 5 * 0.5 / 200);
-  CHECK(uniform.deviation == doctest::Approx(0.5 / std::sqrt(3.0)).epsilon(0.02));
+  CHECK(uniform.stddev == doctest::Approx(0.5 / std::sqrt(3.0)).epsilon(0.02));
   CHECK(uniform.largest <= 0.5);
   CHECK(declared("ones", Initializer::ones()).mean == doctest::Approx(1));
   CHECK(declared("zeros", Initializer::zeros()).largest == 0);
@@ -175,4 +174,17 @@ TEST_CASE("parameters: gradients are zero where nothing flowed, and are cleared 
   }
   parameters.clear_gradients();
   CHECK(parameters.find("used")->gradient().elements() == std::vector<Real>{0, 0});
+}
+
+TEST_CASE("parameters: a source hands settings of any type on to where modules are built") {
+  struct Shade {
+    int depth;
+  };
+  const ParameterSource plain(1);
+  Parameters without(plain), with(plain.with(Shade{3}).with(std::string("other")).with(Shade{4}));
+  CHECK(Scope(without, "x").settings<Shade>() == nullptr);
+  REQUIRE(Scope(with, "x").settings<Shade>() != nullptr);
+  CHECK(Scope(with, "x").settings<Shade>()->depth == 4);
+  CHECK(*(Scope(with, "x") / "y").settings<std::string>() == "other");
+  CHECK(plain.settings<Shade>() == nullptr);
 }

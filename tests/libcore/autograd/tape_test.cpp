@@ -159,3 +159,38 @@ TEST_CASE("tape: backward frees what each operation kept as it goes") {
   CHECK(at_last_step - at_start < 4 * block);
   CHECK(bytes_in_use() - at_start < 2 * block + 1024);  // x and its gradient
 }
+
+TEST_CASE("tape: leaves are complete once each, unused ones first, then by their first uses from the end") {
+  const Variable early = leaf(Tensor({2}, {1, 2})), late = leaf(Tensor({2}, {3, 4})), unused = leaf(Tensor({2}, {5, 6})),
+                 dead = leaf(Tensor({2}, {7, 8})), unwatched = leaf(Tensor({2}, {1, 1}));
+  const std::vector<Variable> leaves{early, late, unused, dead};
+  std::vector<const Gradient*> watched;
+  for (const Variable& variable : leaves) watched.push_back(variable.gradient().get());
+  std::vector<std::size_t> order;
+  std::vector<std::vector<Real>> then;
+  Recording recording;
+  recording.watch_leaves(watched, [&](std::size_t i) {
+    order.push_back(i);
+    then.push_back(leaves[i].gradient()->is_empty() ? std::vector<Real>() : leaves[i].gradient()->tensor().elements());
+  });
+  const auto first_half = [](const Tensor& t) { return t.narrowed(0, 0, 1); };
+  const Variable a = scaled(view(early, first_half), 2);  // the first use of `early`, by a view
+  (void)scaled(dead, 3);                                  // leads nowhere
+  const Variable b = scaled(sum(late, unwatched), 5);
+  const Variable c = sum(a, view(sum(b, early), first_half));  // `early` again
+  recording.backward(weighted_sum(c, Tensor({1}, {10})));
+  CHECK(order == std::vector<std::size_t>{2, 1, 3, 0});
+  CHECK(then[0].empty());
+  CHECK(then[1] == std::vector<Real>{50, 0});
+  CHECK(then[2].empty());
+  CHECK(then[3] == std::vector<Real>{30, 0});
+  CHECK(early.gradient()->tensor().elements() == then[3]);
+}
+
+TEST_CASE("tape: leaves are watched once each and from the beginning") {
+  const Variable x = leaf(Tensor({1}, {1}));
+  Recording recording;
+  CHECK_THROWS_AS(recording.watch_leaves({x.gradient().get(), x.gradient().get()}, [](std::size_t) {}), Error);
+  (void)scaled(x, 2);
+  CHECK_THROWS_AS(recording.watch_leaves({x.gradient().get()}, [](std::size_t) {}), Error);
+}

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
 #include "heddle/decoding/generate.hpp"
 #include "heddle/decoding/score.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/models.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -17,7 +19,8 @@ using namespace heddle::decoding;
 namespace {
 
 models::Decoder make_model(Index vocab, Index context = 24) {
-  models::Decoder model({.layers = 2, .width = 32, .heads = 4, .context = context, .vocab_size = vocab}, 5);
+  models::Decoder model(
+      testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = context, .vocab_size = vocab}), 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(4);
   return model;
 }
@@ -69,7 +72,7 @@ std::vector<Scored> all_texts(const models::Decoder& model, const Tokens& prompt
       given.back().ids.insert(given.back().ids.end(), text.begin(), text.end());
       continue;
     }
-    for (TokenId id = 0; id < model.config().vocab_size; ++id) {
+    for (TokenId id = 0; id < model.vocab_size(); ++id) {
       open.push_back(text);
       open.back().push_back(id);
     }
@@ -83,7 +86,8 @@ std::vector<Scored> all_texts(const models::Decoder& model, const Tokens& prompt
   return texts;
 }
 
-// The search as its header describes it, without a cache or batches: every hypothesis is read anew at every step.
+// The search without its rule for stopping, a cache or batches: it looks at every hypothesis up to max_tokens, and reads
+// it anew at every step. All texts that it finds, best first.
 std::vector<Scored> naive_search(const models::Decoder& model, const Tokens& prompt, const BeamOptions& options) {
   struct Text {
     Tokens ids;
@@ -91,20 +95,19 @@ std::vector<Scored> naive_search(const models::Decoder& model, const Tokens& pro
   };
   std::vector<Text> open{{{}, 0}};
   std::vector<Scored> found;
-  const auto better = [](const Scored& a, const Scored& b) { return a.score > b.score; };
   for (Index length = 1; !open.empty(); ++length) {
     std::vector<Text> next;
+    std::vector<GivenTokens> given;
     for (const Text& text : open) {
-      for (TokenId id = 0; id < model.config().vocab_size; ++id) {
-        GivenTokens given{prompt, static_cast<Index>(prompt.size() + text.ids.size())};
-        given.ids.insert(given.ids.end(), text.ids.begin(), text.ids.end());
-        given.ids.push_back(id);
-        Text longer = text;
-        longer.ids.push_back(id);
-        longer.log_likelihood += token_log_probabilities(model, {&given, 1})[0][0];
-        next.push_back(longer);
+      for (TokenId id = 0; id < model.vocab_size(); ++id) {
+        next.push_back(text);
+        next.back().ids.push_back(id);
+        given.push_back({prompt, static_cast<Index>(prompt.size() + text.ids.size())});
+        given.back().ids.insert(given.back().ids.end(), next.back().ids.begin(), next.back().ids.end());
       }
     }
+    const auto scores = token_log_probabilities(model, given);
+    for (std::size_t i = 0; i < next.size(); ++i) next[i].log_likelihood += scores[i][0];
     std::ranges::stable_sort(next, [](const Text& a, const Text& b) { return a.log_likelihood > b.log_likelihood; });
     open.clear();
     for (std::size_t rank = 0; rank < next.size(); ++rank) {
@@ -116,13 +119,8 @@ std::vector<Scored> naive_search(const models::Decoder& model, const Tokens& pro
         open.push_back(text);
       }
     }
-    std::ranges::stable_sort(found, better);
-    if (static_cast<Index>(found.size()) > options.width) found.resize(static_cast<std::size_t>(options.width));
-    if (static_cast<Index>(found.size()) == options.width && !open.empty() &&
-        found.back().score >= open[0].log_likelihood / penalty(open[0].ids.size(), options.length_penalty)) {
-      break;
-    }
   }
+  std::ranges::stable_sort(found, [](const Scored& a, const Scored& b) { return a.score > b.score; });
   return found;
 }
 
@@ -185,29 +183,53 @@ TEST_CASE("beam search: width 1 is greedy decoding, to the bit, beyond the conte
   }
 }
 
-TEST_CASE("beam search: narrow beams find what a search without a cache finds, with the scores of whole texts") {
+TEST_CASE("beam search: narrow beams stop early and find the best of a search that does not stop or keep a cache") {
   const models::Decoder model = make_model(12);
-  for (const Index width : {2, 3, 5}) {
-    for (const TokenId end : {0, 5, 11}) {
-      CAPTURE(width);
-      CAPTURE(end);
-      const BeamOptions options{.width = width, .max_tokens = 7, .end = end};
-      const auto found = beam_search(model, prompts, 0, options);
-      for (std::size_t i = 0; i < 3; ++i) {
-        const auto expected = naive_search(model, prompts[i], options);
-        REQUIRE(found[i].size() == expected.size());
-        for (std::size_t n = 0; n < expected.size(); ++n) {
-          Tokens ids = expected[n].ids;
-          const bool ended = ids.back() == end;
-          if (ended) ids.pop_back();
-          CHECK(ids_of(found[i][n]) == ids);
-          CHECK(found[i][n].score == doctest::Approx(expected[n].score).epsilon(1e-5));
-          if (ended) continue;
-          CHECK(found[i][n].score == doctest::Approx(log_likelihood(found[i][n]) / penalty(7, 0.6)).epsilon(1e-12));
+  for (const double alpha : {0.0, 0.6, 2.0}) {
+    for (const Index width : {2, 3, 5}) {
+      for (const TokenId end : {0, 5, 11}) {
+        CAPTURE(alpha);
+        CAPTURE(width);
+        CAPTURE(end);
+        const BeamOptions options{.width = width, .length_penalty = alpha, .max_tokens = 7, .end = end};
+        const auto found = beam_search(model, prompts, 0, options);
+        for (std::size_t i = 0; i < 3; ++i) {
+          const auto expected = naive_search(model, prompts[i], options);
+          REQUIRE(found[i].size() == std::min(expected.size(), static_cast<std::size_t>(width)));
+          for (std::size_t n = 0; n < found[i].size(); ++n) {
+            Tokens ids = expected[n].ids;
+            const bool ended = ids.back() == end;
+            if (ended) ids.pop_back();
+            CHECK(ids_of(found[i][n]) == ids);
+            CHECK(found[i][n].score == doctest::Approx(expected[n].score).epsilon(1e-5));
+            if (ended) continue;
+            CHECK(found[i][n].score == doctest::Approx(log_likelihood(found[i][n]) / penalty(7, alpha)).epsilon(1e-12));
+          }
         }
       }
     }
   }
+}
+
+TEST_CASE("beam search: is over as soon as no text can become better than those that are found") {
+  const models::Decoder model = make_model(6);
+  for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(0);
+  // Every token is as likely as any other, so that a text of n tokens has the score n log(1/6) / ((5 + n) / 6)^alpha.
+  const auto longest_seen = [&](double alpha, Index max_tokens) {
+    std::size_t longest = 0;
+    BeamOptions options{.width = 2, .length_penalty = alpha, .max_tokens = max_tokens};
+    options.ends_with = [&](const std::vector<Choice>& tokens) {
+      longest = std::max(longest, tokens.size());
+      return tokens.back().id == 0;
+    };
+    beam_search(model, {{1}}, 0, options);
+    return longest;
+  };
+  // [0] and [1, 0] are found, and [1, 1] continues. Without a penalty it cannot become better than [1, 0]. In units of
+  // log 6, and with alpha = 0.3, [1, 0] has -2 / (7 / 6)^alpha = -1.91; [1, 1] in a text of 20 tokens has at most
+  // -2 / (25 / 6)^alpha = -1.30, which is better, and [1, 1, 1] -1.96, which is not.
+  CHECK(longest_seen(0, 20) == 2);
+  CHECK(longest_seen(0.3, 20) == 3);
 }
 
 TEST_CASE("beam search: the same bits alone and among others, with any number of threads") {
@@ -217,7 +239,7 @@ TEST_CASE("beam search: the same bits alone and among others, with any number of
   for (TokenId id = 0; id < 12; ++id) all.push_back(Tokens(static_cast<std::size_t>(id + 1), id));
   const auto together = beam_search(model, all, 0, options);
   for (const int threads : {1, 3, 2}) {
-    set_thread_count(threads);
+    const testing::OnThreads scope(threads);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto alone = beam_search(model, {all[i]}, static_cast<Index>(i), options);
       CHECK(bits(alone[0]) == bits(together[i]));
@@ -247,4 +269,14 @@ TEST_CASE("beam search: wider than the vocabulary, and over all of a short text"
   CHECK(beam_search(model, {{1}}, 0, {.width = 50, .max_tokens = 1})[0].size() == 6);
   CHECK_THROWS_AS(beam_search(model, {{1}}, 0, {.width = 0}), UsageError);
   CHECK_THROWS_WITH_AS(beam_search(model, {{1}, {}}, 4, {}), "prompt 6 is empty", DataError);
+}
+
+TEST_CASE("beam search: a single logit that is not finite is an error, of a token that is not among the best too") {
+  for (const Real value : {std::numeric_limits<Real>::quiet_NaN(), -std::numeric_limits<Real>::infinity()}) {
+    const models::Decoder model = make_model(300);
+    model.parameters().find("decoder/embedding/token/weight")->value()[299 * 32] = value;
+    CHECK_THROWS_AS(beam_search(model, {{1, 2}}, 0, {.width = 3, .max_tokens = 4}), NumericError);
+    const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 4};
+    CHECK_THROWS_AS(generate(model, {{1, 2}}, 0, options, [](Index, const Choice&) { return true; }), NumericError);
+  }
 }

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heddle/decoding/length_batches.hpp"
+#include "support/models.hpp"
 
 using namespace heddle;
 
 namespace {
 
 models::Encoder small_encoder() {
-  return {
-      {.arch = models::Architecture::encoder, .layers = 2, .width = 16, .heads = 2, .context = 12, .vocab_size = 23},
-      3};
+  return {testing::encoder({.layers = 2, .width = 16, .heads = 2, .context = 12, .vocab_size = 23}), 3};
 }
 
 constexpr TokenId mask = 22;
@@ -31,8 +31,8 @@ data::TaskExample masked(const std::vector<TokenId>& ids) {
 // softmax of all logits at a position of one sequence alone
 std::vector<double> probabilities(const models::Encoder& model, const std::vector<TokenId>& ids, Index position) {
   const TokenIds batch(Shape{1, static_cast<Index>(ids.size())}, ids);
-  const Tensor logits = model.head()(model.hidden(batch)).value();
-  const Index vocab = model.config().vocab_size;
+  const Tensor logits = model.masked_token_head()(model.hidden(batch)).value();
+  const Index vocab = model.vocab_size();
   std::vector<double> p;
   double sum = 0;
   for (Index i = 0; i < vocab; ++i) sum += p.emplace_back(std::exp(static_cast<double>(logits[position * vocab + i])));
@@ -82,6 +82,13 @@ TEST_CASE("fill masks: only tokens that have a piece, and no more than there are
     }
     CHECK(sum < 0.9);  // the others have their share
   }
+}
+
+TEST_CASE("fill masks: a single logit that is not finite is an error, of a token that may not come too") {
+  const models::Encoder model = small_encoder();
+  model.parameters().find("encoder/embedding/token/weight")->value()[20 * 16] = std::numeric_limits<Real>::quiet_NaN();
+  const std::vector<data::TaskExample> sequences{masked({mask, 4, mask})};
+  CHECK_THROWS_AS(decoding::fill_masks(model, sequences, {.top = 3, .vocab_size = 6}), NumericError);
 }
 
 TEST_CASE("length batches: all once, the longest first, within the limit") {

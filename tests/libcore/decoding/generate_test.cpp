@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "heddle/ops/cross_entropy.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/models.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -14,7 +16,7 @@ using namespace heddle::decoding;
 namespace {
 
 models::Decoder make_model() {
-  models::Decoder model({.layers = 2, .width = 32, .heads = 4, .context = 24, .vocab_size = 30}, 5);
+  models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 24, .vocab_size = 30}), 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(6);
   return model;
 }
@@ -41,7 +43,7 @@ TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
     std::vector<TokenId> all = prompts[i];
     for (const TokenId id : texts[i]) {
       const auto time = static_cast<Index>(all.size());
-      const Tensor logits = model.logits(model.hidden(TokenIds(Shape{1, time}, all))).value();
+      const Tensor logits = model.next_token_head()(model.hidden(TokenIds(Shape{1, time}, all))).value();
       const Real* last = logits.data() + (time - 1) * 30;
       CHECK(id == std::max_element(last, last + 30) - last);
       all.push_back(id);
@@ -73,9 +75,10 @@ TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or 
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     CHECK(run(model, {prompts[i]}, options, static_cast<Index>(i))[0] == together[i]);
   }
-  set_thread_count(1);
-  CHECK(run(model, prompts, options) == together);
-  set_thread_count(2);
+  for (const int threads : {1, 3}) {
+    const testing::OnThreads scope(threads);
+    CHECK(run(model, prompts, options) == together);
+  }
   GenerateOptions other = options;
   other.seed = 4;
   CHECK(run(model, prompts, other) != together);
@@ -148,4 +151,64 @@ TEST_CASE("generate: prompts that cannot be continued are refused by number") {
   CHECK_THROWS_WITH_AS(run(model, {{1}, {}}, {}), "prompt 2 is empty", DataError);
   CHECK_THROWS_WITH_AS(run(model, {std::vector<TokenId>(25, 1)}, {}),
                        "prompt 1 has 25 tokens, more than the context of 24", DataError);
+}
+
+namespace {
+
+// Remembers the sum of all tokens of a row, modulo 11, and predicts it as the next token. Nothing limits how many.
+class SumGenerator : public models::Generator {
+ public:
+  struct State : models::GeneratorState {
+    explicit State(Index batch) : GeneratorState(batch), sums(static_cast<std::size_t>(batch), 0) {}
+    void reorder_layers(const std::vector<Index>& rows) override {
+      std::vector<TokenId> moved;
+      for (const Index row : rows) moved.push_back(sums.at(static_cast<std::size_t>(row)));
+      sums = moved;
+    }
+    void add(std::size_t row, TokenId id) { sums[row] = (sums[row] + id) % 11; }
+    std::vector<TokenId> sums;
+  };
+
+  Index vocab_size() const override { return 11; }
+  std::optional<Index> max_positions() const override { return std::nullopt; }
+  Index training_length() const override { return 16; }
+  std::unique_ptr<models::GeneratorState> start(const models::GenerationStart& start) const override {
+    capacities.push_back(start.capacity);
+    return std::make_unique<State>(start.batch);
+  }
+  Tensor step(const TokenIds& ids, const std::vector<Index>& added, models::GeneratorState& any) const override {
+    auto& state = dynamic_cast<State&>(any);
+    const Tensor logits({state.batch(), 11}, Real(0));
+    for (std::size_t b = 0; b < added.size(); ++b) {
+      const auto row = static_cast<Index>(b);
+      for (Index t = 0; t < added[b]; ++t) state.add(b, ids.ids[static_cast<std::size_t>(row * ids.shape[1] + t)]);
+      logits[row * 11 + state.sums[b]] = 9;
+    }
+    state.advance(added);
+    return logits;
+  }
+
+  mutable std::vector<Index> capacities;
+};
+
+}  // namespace
+
+TEST_CASE("generate: a model without a limit of positions remembers a text from its beginning, however long it grows") {
+  const SumGenerator model;
+  std::vector<std::vector<TokenId>> texts(2);
+  const std::vector<std::vector<TokenId>> given{{1, 2, 3}, {7}};
+  generate(model, given, 0, {.sampling = {.temperature = 0}, .max_tokens = 300},
+           [&](Index sequence, const Choice& token) {
+             texts[static_cast<std::size_t>(sequence)].push_back(token.id);
+             return true;
+           });
+  CHECK(model.capacities == std::vector<Index>{303});
+  for (std::size_t i = 0; i < 2; ++i) {
+    REQUIRE(texts[i].size() == 300);
+    TokenId sum = std::accumulate(given[i].begin(), given[i].end(), TokenId{0}) % 11;
+    for (const TokenId id : texts[i]) {
+      CHECK(id == sum);
+      sum = 2 * sum % 11;
+    }
+  }
 }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "heddle/base/error.hpp"
+#include "heddle/decoding/logits.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -99,8 +99,36 @@ TEST_CASE("sampling: the reported probability is the model's own") {
         doctest::Approx(logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
 }
 
-TEST_CASE("sampling: logits that are not finite are an error") {
-  std::vector<Real> bad = logits;
-  for (Real& l : bad) l = std::numeric_limits<Real>::quiet_NaN();
-  CHECK_THROWS_AS(sample(bad.data(), 6, {}, {}, RandomStream(1, 1), 0), NumericError);
+TEST_CASE("sampling: a single logit that is not finite is an error, wherever it is and however one samples") {
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  const std::vector<SamplingOptions> ways{{},
+                                          {.temperature = 0},
+                                          {.top_k = 1},
+                                          {.top_k = 3},
+                                          {.top_p = 0.5},
+                                          {.top_k = 700, .top_p = 0.9},
+                                          {.min_p = 0.1},
+                                          {.repetition_penalty = 1.5}};
+  for (const Real value : {std::numeric_limits<Real>::quiet_NaN(), infinity, -infinity}) {
+    for (const std::size_t place : {0, 1, 1023, 1024, 2600, 2999}) {
+      CAPTURE(value);
+      CAPTURE(place);
+      std::vector<Real> bad;
+      for (int i = 0; i < 3000; ++i) bad.push_back(static_cast<Real>(i * 37 % 101) / 20);
+      bad[place] = value;
+      for (const SamplingOptions& options : ways) {
+        CHECK_THROWS_AS(sample(bad.data(), 3000, options, {}, RandomStream(1, 1), 0), NumericError);
+      }
+      CHECK_THROWS_AS(log_sum_exp(bad.data(), 3000), NumericError);
+      CHECK_THROWS_AS(log_probabilities(Tensor({3, 1000}, bad), {1, 2, 3}), NumericError);
+    }
+  }
+}
+
+TEST_CASE("sampling: the largest and smallest numbers are finite") {
+  constexpr Real most = std::numeric_limits<Real>::max();
+  const std::vector<Real> extreme{-most, most, 0};
+  const Choice choice = sample(extreme.data(), 3, {}, {}, RandomStream(1, 1), 0);
+  CHECK(choice.id == 1);
+  CHECK(choice.log_probability == 0);
 }

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "heddle/ops/cross_entropy.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/models.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;
@@ -11,7 +14,7 @@ using namespace heddle::decoding;
 namespace {
 
 models::Decoder make_model() {
-  models::Decoder model({.layers = 2, .width = 32, .heads = 4, .context = 40, .vocab_size = 30}, 5);
+  models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 40, .vocab_size = 30}), 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(4);
   return model;
 }
@@ -50,7 +53,7 @@ TEST_CASE("score: the same bits in any batch and with any number of threads") {
   const auto texts = make_texts();
   const auto expected = token_log_probabilities(model, texts);
   for (const int threads : {1, 3, 2}) {
-    set_thread_count(threads);
+    const testing::OnThreads scope(threads);
     for (const Index batch_tokens : {1, 100, 100000}) {
       CHECK(token_log_probabilities(model, texts, batch_tokens) == expected);
     }
@@ -62,4 +65,10 @@ TEST_CASE("score: texts of which nothing is given or that do not fit are refused
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{}, 1}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2}, 0}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{Tokens(41, 1), 1}}), DataError);
+}
+
+TEST_CASE("score: a single logit that is not finite is an error, of a token that is not scored too") {
+  const models::Decoder model = make_model();
+  model.parameters().find("decoder/embedding/token/weight")->value()[29 * 32] = std::numeric_limits<Real>::quiet_NaN();
+  CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2, 3}, 1}}), NumericError);
 }

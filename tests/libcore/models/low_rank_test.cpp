@@ -16,9 +16,8 @@ namespace {
 const LowRankOptions everywhere{3, 6, "query,key,value,output,up,down", 0};
 
 ParameterSource adapted(const LowRankOptions& options) {
-  return ParameterSource(3)
-      .trained_at([](std::string_view name) { return name.find("/lora/") == name.npos ? 0.0 : 1.0; })
-      .adapted(options);
+  const auto rate = [](std::string_view name) { return name.find("/lora/") == name.npos ? 0.0 : 1.0; };
+  return with_adapters(ParameterSource(3).trained_at(rate), options);
 }
 
 TokenIds some_ids() { return {Shape{2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}; }
@@ -162,5 +161,5 @@ TEST_CASE("adapters: dropout acts in training only") {
 }
 
 TEST_CASE("adapters: targets that no model has are refused") {
-  CHECK_THROWS_AS(ParameterSource(1).adapted({2, 16, "query,values", 0}), UsageError);
+  CHECK_THROWS_AS(with_adapters(1, {2, 16, "query,values", 0}), UsageError);
 }

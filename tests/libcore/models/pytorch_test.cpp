@@ -57,15 +57,14 @@ std::vector<Number> list_of(const json& value) {
 
 // BERT without blocks and with the parameters of the file, which those of pre-training alone are not in.
 models::TaskModel model_of(const json& task, models::TaskConfig config) {
-  models::ModelConfig shape;
-  shape.arch = models::Architecture::encoder;
+  models::EncoderConfig shape;
   shape.layers = 0;
   shape.width = 6;
   shape.heads = 1;
   shape.context = 5;
   shape.vocab_size = 9;
   shape.segments = 2;
-  shape.norm_position = NormPosition::post;
+  shape.block = "post";
   shape.embedding_norm = true;
   shape.pooler = config.task == models::Task::classify;
   const ParameterSource source = ParameterSource::given([&](const Declaration& declaration) {
@@ -148,7 +147,7 @@ TEST_CASE("pytorch: pooler and classifier, their loss and all gradients") {
   for (std::size_t i = 0; i < examples.size(); ++i) examples[i].label = task["labels"][i];
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const data::TaskExample* const one = &examples[i];
-    check_close(model.of_sequences(models::sequences_of({&one, 1})).value(), json::array({task["logits"][i]}));
+    check_close(model.sequence_logits(models::sequences_of({&one, 1})).value(), json::array({task["logits"][i]}));
   }
   check_learning(model, examples, task);
 }
@@ -163,7 +162,7 @@ TEST_CASE("pytorch: scores of an answer's ends, their loss and all gradients") {
     examples[i].answer = {task["answers"][i][0], task["answers"][i][1]};
     pointers.push_back(&examples[i]);
   }
-  const heads::Span::Scores scores = model.of_spans(models::sequences_of(pointers));
+  const heads::Span::Scores scores = model.span_scores(models::sequences_of(pointers));
   for (std::size_t i = 0; i < examples.size(); ++i) {
     for (std::size_t t = 0; t < examples[i].sequence.ids.size(); ++t) {
       const auto at = static_cast<Index>(5 * i + t);
@@ -188,7 +187,7 @@ TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
   options.beta2 = given["beta2"];
   options.epsilon = given["epsilon"];
   options.weight_decay = given["weight_decay"];
-  training::Optimizer optimizer(options, parameters);
+  const auto optimizer = training::make_optimizer(options, parameters);
   Index step = 0;
   for (const json& one : file["steps"]) {
     CAPTURE(step);
@@ -196,7 +195,7 @@ TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
     for (const Parameter& parameter : parameters.all()) {
       parameter.variable.gradient()->target().tensor.assign(tensor_of(one["gradients"][parameter.name]));
     }
-    optimizer.update(step++, given["learning_rate"], 1);
+    optimizer->update({.step = step++, .learning_rate = given["learning_rate"]});
     for (const Parameter& parameter : parameters.all()) check_close(parameter.value(), one["after"][parameter.name]);
   }
 }

@@ -7,46 +7,43 @@
 
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/base/random.hpp"
-#include "heddle/models/config.hpp"
+#include "support/models.hpp"
 
 namespace heddle::testing {
 
-inline const models::ModelConfig small_decoder_config{
-    .layers = 2, .width = 12, .heads = 3, .context = 8, .vocab_size = 13};
-inline const models::ModelConfig small_encoder_config{.arch = models::Architecture::encoder,
-                                                      .layers = 2,
-                                                      .width = 12,
-                                                      .heads = 3,
-                                                      .context = 8,
-                                                      .vocab_size = 13,
-                                                      .activation = Activation::gelu};
+inline const models::DecoderConfig small_decoder_config =
+    decoder({.layers = 2, .width = 12, .heads = 3, .context = 8, .vocab_size = 13});
+inline const models::EncoderConfig small_encoder_config =
+    encoder({.layers = 2, .width = 12, .heads = 3, .context = 8, .vocab_size = 13, .activation = "gelu"});
 
+template <class Config>
 struct Variation {
   std::string name;
-  models::ModelConfig config;
+  Config config;
 };
 
 // A configuration as it is, and changed in each of these ways.
+template <class Config>
 class Variations {
  public:
-  explicit Variations(const models::ModelConfig& plain) : list_{{"plain", plain}} {}
-  Variations& add(const std::string& name, const std::function<void(models::ModelConfig&)>& change) {
+  explicit Variations(const Config& plain) : list_{{"plain", plain}} {}
+  Variations& add(const std::string& name, const std::function<void(Config&)>& change) {
     list_.push_back({name, list_.front().config});
     change(list_.back().config);
     return *this;
   }
-  operator std::vector<Variation>() const { return list_; }
+  operator std::vector<Variation<Config>>() const { return list_; }
 
  private:
-  std::vector<Variation> list_;
+  std::vector<Variation<Config>> list_;
 };
 
 // Larger weights than training starts from, so that nothing hides in rounding.
-inline void stir(const Parameters& parameters, double deviation) {
+inline void stir(const Parameters& parameters, double stddev) {
   for (const Parameter& parameter : parameters.all()) {
     const RandomStream stream(11, random_site(parameter.name));
     for (Index i = 0; i < parameter.size(); ++i) {
-      parameter.value()[i] += static_cast<Real>(deviation * stream.normal(static_cast<std::uint64_t>(i)));
+      parameter.value()[i] += static_cast<Real>(stddev * stream.normal(static_cast<std::uint64_t>(i)));
     }
   }
 }

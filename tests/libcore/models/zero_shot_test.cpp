@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "heddle/models/decoder.hpp"
 #include "heddle/ops/cross_entropy.hpp"
 #include "libcore/models/small_config.hpp"
 

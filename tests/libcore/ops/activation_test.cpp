@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "heddle/ops/arithmetic.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;
@@ -21,6 +22,10 @@ double exact(Activation activation, double x) {
       return x / (1 + std::exp(-x));
     case Activation::tanh:
       return std::tanh(x);
+    case Activation::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::identity:
+      return x;
   }
   return HUGE_VAL;
 }
@@ -72,7 +77,7 @@ TEST_CASE("activation: the two forms of GELU differ by less than 1e-3") {
   CHECK(apart > 1e-4);
 }
 
-TEST_CASE("activation: far from zero each is 0 or x, with slopes 0 or 1; tanh is -1 or 1, and flat") {
+TEST_CASE("activation: far from zero each is 0 or x, with derivatives 0 or 1; tanh and sigmoid are constant") {
   const std::vector<Real> far{-10000, -100, 100, 10000};
   for (const auto& [activation, name] : Names<Activation>::list) {
     CAPTURE(name);
@@ -80,14 +85,35 @@ TEST_CASE("activation: far from zero each is 0 or x, with slopes 0 or 1; tanh is
     Recording recording;
     const Variable y = ops::activate(x, activation);
     recording.backward(weighted_sum(y, Tensor({4}, 1)));
-    const bool bounded = activation == Activation::tanh;
-    const Tensor value({4}, bounded ? std::vector<Real>{-1, -1, 1, 1} : std::vector<Real>{0, 0, 100, 10000});
-    const Tensor slope({4}, bounded ? std::vector<Real>{0, 0, 0, 0} : std::vector<Real>{0, 0, 1, 1});
-    CHECK(difference(y.value(), value) < 1e-30);
-    CHECK(difference(x.gradient()->tensor(), slope) < 1e-30);
+    std::vector<Real> value{0, 0, 100, 10000}, derivative{0, 0, 1, 1};
+    if (activation == Activation::tanh) value = {-1, -1, 1, 1};
+    if (activation == Activation::sigmoid) value = {0, 0, 1, 1};
+    if (activation == Activation::tanh || activation == Activation::sigmoid) derivative = {0, 0, 0, 0};
+    if (activation == Activation::identity) value = far, derivative = {1, 1, 1, 1};
+    CHECK(difference(y.value(), Tensor({4}, value)) < 1e-30);
+    CHECK(difference(x.gradient()->tensor(), Tensor({4}, derivative)) < 1e-30);
   }
 }
 
-TEST_CASE("activation: strided input is refused") {
+TEST_CASE("activation: slices of one product, as recurrent cells take them") {
+  const Operation cell = [](const auto& in) {
+    const Index width = in[0].shape()[-1] / 2;
+    return ops::multiply(ops::activate(columns_of(in[0], 0, width), Activation::sigmoid),
+                         ops::activate(columns_of(in[0], width, width), Activation::tanh));
+  };
+  const Oracle oracle = [](const auto& in) {
+    std::vector<double> y;
+    for (std::size_t row = 0; row < in[0].size(); row += 22) {
+      for (std::size_t i = row; i < row + 11; ++i) y.push_back(std::tanh(in[0][i + 11]) / (1 + std::exp(-in[0][i])));
+    }
+    return y;
+  };
+  const std::vector<Tensor> inputs{normal_tensor({3, 2, 22}, 1)};
+  check_operation(cell, inputs);
+  check_oracle(cell, oracle, inputs);
+  check_halves(cell, inputs);
+}
+
+TEST_CASE("activation: rows whose elements lie apart are refused") {
   CHECK_THROWS_AS(ops::activate(Variable(Tensor({3, 4}, 1).swapped(0, 1)), Activation::relu), ShapeError);
 }

@@ -40,6 +40,56 @@ TEST_CASE("arithmetic: gradients of add_to_each") {
   }
 }
 
+TEST_CASE("arithmetic: gradients and oracle of multiply, of rows that lie apart, too") {
+  const Oracle oracle = [](const auto& in) {
+    std::vector<double> y = in[0];
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] *= in[1][i];
+    return y;
+  };
+  const Operation multiply = [](const auto& in) { return ops::multiply(in[0], in[1]); };
+  for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{2, 3, 7}, Shape{5, 7001}}) {
+    CAPTURE(shape);
+    const std::vector<Tensor> inputs{normal_tensor(shape, 1), normal_tensor(shape, 2)};
+    check_operation(multiply, inputs);
+    check_oracle(multiply, oracle, inputs);
+    check_halves(multiply, inputs);
+  }
+  const Operation square = [](const auto& in) { return ops::multiply(in[0], in[0]); };
+  check_operation(square, {normal_tensor({3, 5}, 1)});
+  for (const Shape& shape : {Shape{3, 10}, Shape{2, 5, 3, 8}, Shape{3, 9000}}) {
+    CAPTURE(shape);
+    const Operation of_parts = [](const auto& in) {
+      const Index width = in[0].shape()[-1] / 2;
+      return ops::multiply(columns_of(in[0], 0, width), columns_of(in[0], width, width));
+    };
+    const Oracle parts = [width = static_cast<std::size_t>(shape[-1])](const auto& in) {
+      std::vector<double> y;
+      for (std::size_t i = 0; i < in[0].size(); ++i) {
+        if (i % width < width / 2) y.push_back(in[0][i] * in[0][i + width / 2]);
+      }
+      return y;
+    };
+    check_operation(of_parts, {normal_tensor(shape, 1)});
+    check_oracle(of_parts, parts, {normal_tensor(shape, 1)});
+  }
+}
+
+TEST_CASE("arithmetic: a product of Reals and bfloat16 is Real, and has the gradients of both") {
+  const Tensor a = normal_tensor({3, 20}, 1), b = normal_tensor({3, 20}, 2).as(DType::bfloat16);
+  const Differentiated expected = differentiate([](const auto& in) { return ops::multiply(in[0], in[1]); },
+                                                {a, b.as(DType::real)});
+  const Variable x = leaf(a);
+  const Variable half(b, std::make_shared<Gradient>(b.shape(), Gradient::Lifetime::step, DType::bfloat16));
+  Recording recording;
+  const Variable y = ops::multiply(half, x);
+  CHECK(y.value().dtype() == DType::real);
+  CHECK(difference(y.value(), expected.output) == 0);
+  recording.backward(weighted_sum(y));
+  CHECK(difference(x.gradient()->tensor(), expected.gradients[0]) == 0);
+  CHECK(half.gradient()->tensor().dtype() == DType::bfloat16);
+  CHECK(relative_difference(half.gradient()->tensor(), expected.gradients[1]) < 0.005);
+}
+
 TEST_CASE("arithmetic: gradients of scale") {
   for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{5, 7001}}) {
     CAPTURE(shape);
@@ -66,4 +116,6 @@ TEST_CASE("arithmetic: shapes that do not fit are refused") {
   CHECK_THROWS_AS(ops::add_to_each(a, a), ShapeError);
   CHECK_THROWS_AS(ops::add_to_each(a, Variable(Tensor({2}, 1))), ShapeError);
   CHECK_THROWS_AS(ops::scale(turned, 1), ShapeError);
+  CHECK_THROWS_AS(ops::multiply(a, b), ShapeError);
+  CHECK_THROWS_AS(ops::multiply(a, turned), ShapeError);
 }

@@ -8,9 +8,9 @@ using namespace heddle::testing;
 TEST_CASE("fused_attention: gradients for every mask, with tiles that divide and tiles that do not") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
-    for (const Index query_tile : {64, 3, 1}) {
+    for (const auto& [query_tile, key_tile] : {std::pair{64, 1024}, {3, 4}, {1, 1}, {4, 3}}) {
       CAPTURE(query_tile);
-      check_operation(attention_operation({Real(0.6), c.mask, query_tile}), c.inputs());
+      check_operation(attention_operation({Real(0.6), c.mask, query_tile, key_tile}), c.inputs());
     }
   }
 }
@@ -64,12 +64,27 @@ TEST_CASE("fused_attention: constant inputs get no gradient, the others the same
   }
 }
 
+TEST_CASE("fused_attention: views of one tensor that overlap get both gradients, however tasks are cut") {
+  const Tensor x = normal_tensor({1, 2, 9, 3}, 1);
+  const auto operation = [](Index key_tile) {
+    return [key_tile](const auto& in) {
+      const auto from = [&](Index begin) {
+        return view(in[0], [begin](const Tensor& t) { return t.narrowed(2, begin, 7); });
+      };
+      return ops::fused_attention(from(0), from(1), from(2), {.query_tile = 2, .key_tile = key_tile});
+    };
+  };
+  check_operation(operation(2), {x});
+  const Tensor tiled = differentiate(operation(2), {x}).gradients[0];
+  CHECK(difference(tiled, differentiate(operation(9), {x}).gradients[0]) < by_precision(1e-13, 1e-5));
+}
+
 TEST_CASE("fused_attention: gradients are the same for every tile size") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
     const Differentiated whole = differentiate(attention_operation({Real(0.6), c.mask}), c.inputs());
-    for (const Index query_tile : {1, 3, 4, 7, 16}) {
-      const auto tiled = differentiate(attention_operation({Real(0.6), c.mask, query_tile}), c.inputs());
+    for (const auto& [query_tile, key_tile] : {std::pair{1, 5}, {3, 2}, {4, 4}, {7, 1}, {16, 1024}, {2, 7}}) {
+      const auto tiled = differentiate(attention_operation({Real(0.6), c.mask, query_tile, key_tile}), c.inputs());
       for (std::size_t i = 0; i < 3; ++i) {
         CHECK(difference(tiled.gradients[i], whole.gradients[i]) < by_precision(1e-12, 1e-5));
       }
@@ -99,12 +114,14 @@ TEST_CASE("fused_attention: nothing flows back to the future, to padding or to o
 
 TEST_CASE("fused_attention: queries without keys get zeros and give zero gradients") {
   const AttentionCase c{"", {2, 2, 5, 5, 3}, {.key_lengths = {0, 3}}};
-  const Differentiated result = differentiate(attention_operation({1, c.mask, 2}), c.inputs());
-  CHECK(largest(result.output.narrowed(0, 0, 1)) == 0);
-  CHECK(largest(result.output.narrowed(0, 1, 1)) > 0.1);
-  for (const Tensor& gradient : result.gradients) {
-    CHECK(is_finite(gradient));
-    CHECK(largest(gradient.narrowed(0, 0, 1)) == 0);
+  for (const Index key_tile : {2, 1024}) {
+    const Differentiated result = differentiate(attention_operation({1, c.mask, 2, key_tile}), c.inputs());
+    CHECK(largest(result.output.narrowed(0, 0, 1)) == 0);
+    CHECK(largest(result.output.narrowed(0, 1, 1)) > 0.1);
+    for (const Tensor& gradient : result.gradients) {
+      CHECK(is_finite(gradient));
+      CHECK(largest(gradient.narrowed(0, 0, 1)) == 0);
+    }
   }
 }
 
@@ -113,7 +130,7 @@ TEST_CASE("fused_attention: scores of 10,000 stay finite, forward and backward")
   std::vector<Tensor> inputs = c.inputs();
   for (Index i = 0; i < inputs[0].size(); ++i) inputs[0][i] *= 10000;
   for (const Index tile : {2, 64}) {
-    const Differentiated result = differentiate(attention_operation({1, c.mask, tile}), inputs);
+    const Differentiated result = differentiate(attention_operation({1, c.mask, tile, tile}), inputs);
     CHECK(is_finite(result.output));
     CHECK(largest(result.output) <= largest(inputs[2]) * (1 + by_precision(1e-12, 1e-5)));
     for (const Tensor& gradient : result.gradients) CHECK(is_finite(gradient));

@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "attention_cases.hpp"
 #include "heddle/ops/linear.hpp"
 #include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/threads.hpp"
 #include "support/footprint.hpp"
 
 using namespace heddle;
@@ -38,10 +41,13 @@ TEST_CASE("fused_attention: equals triple loops for every tile size") {
     const std::vector<Tensor> inputs = c.inputs();
     const std::vector<double> expected = naive(c, 0.6)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
     const AttentionSizes& s = c.sizes;
-    const Tensor y({s.batch, s.query_time, s.heads, s.head_width}, std::vector<Real>(expected.begin(), expected.end()));
+    const Tensor y({s.batch, s.query_time, s.heads, s.value_width}, {expected.begin(), expected.end()});
     for (const Index query_tile : {1, 3, 4, 7, 16, 64}) {
       CAPTURE(query_tile);
-      CHECK(difference(attention(inputs, {Real(0.6), c.mask, query_tile}), y) < by_precision(1e-12, 2e-6));
+      for (const Index key_tile : {1, 2, 3, 5, 8, 1024}) {
+        CAPTURE(key_tile);
+        CHECK(difference(attention(inputs, {Real(0.6), c.mask, query_tile, key_tile}), y) < by_precision(1e-12, 2e-6));
+      }
     }
   }
 }
@@ -49,7 +55,7 @@ TEST_CASE("fused_attention: equals triple loops for every tile size") {
 TEST_CASE("fused_attention: gradients equal differences of the triple loops") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
-    check_oracle(attention_operation({Real(0.5), c.mask, 4}), naive(c, 0.5), c.inputs());
+    check_oracle(attention_operation({Real(0.5), c.mask, 4, 3}), naive(c, 0.5), c.inputs());
     check_oracle(attention_operation({Real(0.5), c.mask}), naive(c, 0.5), c.inputs());
   }
 }
@@ -72,7 +78,9 @@ TEST_CASE("fused_attention: many tiles of the size that users get") {
   const std::vector<Tensor> inputs = c.inputs();
   const auto expected = naive(c, 0.4)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
   const Tensor y({1, 150, 1, 8}, std::vector<Real>(expected.begin(), expected.end()));
-  CHECK(difference(attention(inputs, {Real(0.4), c.mask}), y) < by_precision(1e-12, 2e-6));
+  for (const Index key_tile : {100, 192, 1024}) {
+    CHECK(difference(attention(inputs, {Real(0.4), c.mask, 64, key_tile}), y) < by_precision(1e-12, 2e-6));
+  }
 }
 
 TEST_CASE("fused_attention: one key gives its value; equal values are kept, since weights sum to one") {
@@ -166,10 +174,8 @@ TEST_CASE("fused_attention: memory is linear in time") {
       recording.backward(weighted_sum(y));
     });
   };
-  const int threads = thread_count();
-  set_thread_count(1);
+  const OnThreads scope(1);
   const std::size_t once = bytes(1024), twice = bytes(2048);
-  set_thread_count(threads);
   CHECK(static_cast<double>(twice) < 2.2 * static_cast<double>(once));
   CHECK(twice < 2048 * 2048 * sizeof(Real));
 }
@@ -184,6 +190,39 @@ TEST_CASE("fused_attention: counts four operations a pair and element forward, e
   CHECK(matmul_flops() - start == 4 * pairs);
   recording.backward(weighted_sum(y));
   CHECK(matmul_flops() - start == 12 * pairs);
+}
+
+TEST_CASE("fused_attention: counts the pairs of tiles that the mask leaves, in a simulation, too") {
+  const auto pairs_counted = [](Index time, const ops::FusedAttention& options, bool simulate) {
+    const AttentionCase c{"", {2, 3, time, time, 4}};
+    const std::vector<Tensor> tensors = c.inputs();
+    std::optional<Simulation> simulation;  // before what takes memory from it
+    if (simulate) simulation.emplace();
+    std::vector<Variable> inputs;
+    for (const Tensor& input : tensors) inputs.push_back(leaf(input));
+    Recording recording;
+    const double start = matmul_flops();
+    const Variable y = attention_operation(options)(inputs);
+    const double forward = matmul_flops() - start;
+    recording.backward(record(Tensor({1}, 1), {y}, [g = y.gradient()](const Tensor&) { g->adding_target(); }));
+    CHECK(matmul_flops() - start == 3 * forward);
+    return forward / (4.0 * 4 * 2 * 3);
+  };
+  for (const bool simulate : {false, true}) {
+    CAPTURE(simulate);
+    CHECK(pairs_counted(300, {}, simulate) == 300 * 300);
+    CHECK(pairs_counted(300, {.mask = {.causal = true}}, simulate) == 300 * 301 / 2);
+    CHECK(pairs_counted(300, {.mask = {.key_lengths = {300, 0}}}, simulate) == 300 * 300 / 2);
+    // Two graphs side by side: tiles between them are empty.
+    std::vector<std::uint8_t> blocks(192 * 192);
+    for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = (i / 192 < 96) == (i % 192 < 96) ? 1 : 0;
+    const auto pairs = std::make_shared<const AllowedPairs>(1, 192, 192, std::move(blocks));
+    CHECK(pairs_counted(192, {.mask = {.pairs = pairs}, .query_tile = 32, .key_tile = 96}, simulate) == 2 * 96 * 96);
+    // Every tile of 64 queries sees at most 64 + 20 keys, which begin at a multiple of 96.
+    const double window = pairs_counted(1000, {.mask = {.causal = true, .window = 20}}, simulate);
+    CHECK(window >= 1000 * 21 - 210);
+    CHECK(window < 1000 * (64 + 20 + 96));
+  }
 }
 
 TEST_CASE("attention: normal queries and keys have scores of variance head_width, and saturate unless scaled") {
@@ -218,6 +257,16 @@ TEST_CASE("fused_attention: shapes and masks that do not fit are refused") {
   CHECK_THROWS_AS(ops::fused_attention(q, q, longer, {}), ShapeError);
   CHECK_THROWS_AS(ops::fused_attention(flat, flat, flat, {}), ShapeError);
   CHECK_THROWS_AS(ops::fused_attention(q, turned, q, {}), ShapeError);
+  CHECK_THROWS_AS(ops::fused_attention(q, q, Variable(Tensor({2, 1, 5, 3}, 1)), {}), ShapeError);
+  CHECK_THROWS_AS(ops::fused_attention(q, q, q, {.query_tile = 65}), ShapeError);
+  CHECK_THROWS_AS(ops::fused_attention(q, q, q, {.key_tile = 0}), ShapeError);
+  CHECK_THROWS_AS(ops::fused_attention(q, q, q, {1, {.pairs = some_pairs(2, 5, 6)}}), ShapeError);
+  CHECK_THROWS_AS(ops::fused_attention(q, q, q, {1, {.pairs = some_pairs(3, 5, 5)}}), ShapeError);
   CHECK_THROWS_AS(ops::fused_attention(q, q, q, {1, {.key_lengths = {5}}}), ShapeError);
   CHECK_THROWS_AS(ops::fused_attention(q, q, q, {1, {.query_offsets = {0, 0, 0}}}), ShapeError);
+  const Variable four(Tensor({2, 4, 5, 3}, 1)), three(Tensor({2, 3, 5, 3}, 1));
+  CHECK_THROWS_WITH_AS(ops::fused_attention(four, three, three, {}),
+                       "attention: 4 heads of queries cannot share 3 heads of keys and values evenly: query "
+                       "[2, 4, 5, 3], key [2, 3, 5, 3]",
+                       ShapeError);
 }

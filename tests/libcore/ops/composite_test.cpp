@@ -11,9 +11,9 @@
 #include "heddle/ops/linear.hpp"
 #include "heddle/ops/norm.hpp"
 #include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "support/footprint.hpp"
 #include "support/gradient_check.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -109,30 +109,24 @@ TEST_CASE("operations together: gradients of every parameter equal differences")
 
 TEST_CASE("operations together: steps repeat to the bit, on any number of threads") {
   Model model;
-  const int threads_before = thread_count();
-  set_thread_count(1);
   const std::vector<Real> expected = step(model);
   CHECK(expected.size() == static_cast<std::size_t>(model.parameters().count()) + 1);
   for (const int threads : {1, 2, 3}) {
-    set_thread_count(threads);
+    const OnThreads scope(threads);
     CAPTURE(threads);
     CHECK(step(model) == expected);
   }
-  set_thread_count(threads_before);
 }
 
 TEST_CASE("operations together: once warm, nothing is asked of the system") {
   Model model;
-  const int threads_before = thread_count();
-  set_thread_count(1);
-  pool().trim();
+  const OnThreads scope(1);
   // The first step's persistent gradients may take blocks that it used before, so the second one asks for those again.
   for (int i = 0; i < 2; ++i) step(model);
   const PoolStatistics warm = pool().statistics();
   for (int i = 0; i < 3; ++i) step(model);
   CHECK(pool().statistics().system_allocations == warm.system_allocations);
   CHECK(pool().statistics().bytes_in_use == warm.bytes_in_use);
-  set_thread_count(threads_before);
 }
 
 TEST_CASE("operations together: evaluation records nothing and takes less memory than training") {

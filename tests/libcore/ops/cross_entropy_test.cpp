@@ -37,9 +37,8 @@ double naive_loss(const std::vector<double>& logits, const std::vector<TokenId>&
   return sum / divisor;
 }
 
-// The backward pass writes over the logits, so the checks hand over a copy.
-Operation on_a_copy(const std::vector<TokenId>& targets, const ops::CrossEntropy& options) {
-  return [=](const auto& in) { return ops::cross_entropy(ops::scale(in[0], 1), targets, options); };
+Operation loss_of(const std::vector<TokenId>& targets, const ops::CrossEntropy& options) {
+  return [=](const auto& in) { return ops::cross_entropy(in[0], targets, options); };
 }
 
 struct Result {
@@ -71,7 +70,7 @@ TEST_CASE("cross_entropy: gradients and oracle, with smoothing, divisor and igno
            {ops::CrossEntropy{}, {.smoothing = 0.1}, {.smoothing = 0.3, .divisor = 17}}) {
         CAPTURE(options.smoothing);
         const double divisor = options.divisor > 0 ? options.divisor : counted;
-        const Operation operation = on_a_copy(targets, options);
+        const Operation operation = loss_of(targets, options);
         check_operation(operation, {logits});
         check_oracle(
             operation,
@@ -154,17 +153,53 @@ TEST_CASE("cross_entropy: saturated logits stay finite and exact") {
         by_precision(1e-11, 1e-3));
 }
 
-TEST_CASE("cross_entropy: the gradient is written over the logits; no second array of their size is made") {
+TEST_CASE("cross_entropy: two losses of the same logits, which stay as they are") {
+  const Tensor logits = normal_tensor({6, 9}, 1, 2);
+  const std::vector<TokenId> first = random_targets(6, 9), second{8, 0, -1, 3, 3, 1};
+  const Tensor expected = loss_and_gradient(logits, first).gradient;
+  expected.add(loss_and_gradient(logits, second, {.smoothing = 0.2}).gradient);
+  const Variable x = leaf(logits.copy());
+  Recording recording;
+  recording.backward(ops::add(ops::cross_entropy(x, first), ops::cross_entropy(x, second, {.smoothing = 0.2})));
+  CHECK(difference(x.value(), logits) == 0);
+  CHECK(difference(x.gradient()->tensor(), expected) < by_precision(1e-15, 1e-6));
+}
+
+TEST_CASE("cross_entropy: logits that nobody else holds make room for their gradient") {
   const Index rows = 300, classes = 2000;
   const std::vector<TokenId> targets = random_targets(rows, classes);
   const std::size_t logits_size = rows * classes * sizeof(Real);
-  const Variable logits = leaf(normal_tensor({rows, classes}, 1));
-  const std::size_t extra = footprint([&] {
-    Recording recording;
-    recording.backward(ops::cross_entropy(logits, targets));
-  });
-  CHECK(extra < logits_size / 20);
-  CHECK(logits.gradient()->tensor().data() == logits.value().data());
+  const Variable x = leaf(normal_tensor({rows, classes}, 1));
+  const auto extra = [&](bool held) {
+    return footprint([&] {
+      Recording recording;
+      Variable logits = ops::scale(x, 2);
+      const Variable loss = ops::cross_entropy(logits, targets);
+      if (!held) logits = {};
+      recording.backward(loss);
+      x.gradient()->clear();
+    });
+  };
+  // The logits, and their gradient twice: before and after scale().
+  CHECK(extra(true) > 2.9 * static_cast<double>(logits_size));
+  CHECK(extra(false) < 2.1 * static_cast<double>(logits_size));
+}
+
+TEST_CASE("cross_entropy: sums over large vocabularies are exact") {
+  const Index classes = 200000;
+  for (const double logit : {0.0, -0.3, -1.3}) {
+    CAPTURE(logit);
+    const Tensor logits({1, classes}, static_cast<Real>(logit));
+    const double equal = std::log(static_cast<double>(classes));
+    CHECK(std::abs(ops::negative_log_likelihoods(logits, {7})[0] / equal - 1) < 1e-7);
+    CHECK(std::abs(static_cast<double>(ops::cross_entropy(Variable(logits), {7}).value()[0]) / equal - 1) < 1e-7);
+    // With another as the largest, the terms of the sum are no powers of two.
+    logits[5] = 0;
+    const double others = static_cast<double>(classes - 1), here = static_cast<double>(logits[7]);
+    const double expected = std::log(1 + others * std::exp(here)) - here;
+    CHECK(std::abs(ops::negative_log_likelihoods(logits, {7})[0] / expected - 1) < 1e-7);
+    CHECK(std::abs(static_cast<double>(ops::cross_entropy(Variable(logits), {7}).value()[0]) / expected - 1) < 1e-7);
+  }
 }
 
 TEST_CASE("negative_log_likelihoods: one a row, zero where ignored, and their mean is the loss") {
@@ -201,6 +236,6 @@ TEST_CASE("cross_entropy: class weights count rows as often as they say") {
   const double thrice = loss_and_gradient(row(2), {1}, {.smoothing = 0.1}).loss;
   CHECK(loss_and_gradient(logits, targets, weighted).loss ==
         doctest::Approx((once + 2 * twice + 3 * thrice) / 6).epsilon(1e-6));
-  check_operation(on_a_copy(targets, weighted), {logits});
+  check_operation(loss_of(targets, weighted), {logits});
   CHECK_THROWS_AS(loss_and_gradient(logits, targets, {.class_weights = {1, 2}}), ShapeError);
 }

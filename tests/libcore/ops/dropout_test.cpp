@@ -14,7 +14,7 @@ RandomStream stream(std::uint64_t step = 0, const char* site = "dropout") {
 }
 
 Tensor dropped(const Tensor& x, double rate, const RandomStream& random, Index first = 0) {
-  return ops::dropout(Variable(x), rate, random, first).value();
+  return ops::dropout(Variable(x), rate, random, {first}).value();
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ TEST_CASE("dropout: gradients") {
   for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{2, 3, 7}, Shape{3, 3001}}) {
     CAPTURE(shape);
     for (const Index first : {0, 3, 1000002}) {
-      check_operation([first](const auto& in) { return ops::dropout(in[0], 0.3, stream(), first); },
+      check_operation([first](const auto& in) { return ops::dropout(in[0], 0.3, stream(), {first}); },
                       {normal_tensor(shape, 1)});
     }
   }
@@ -70,6 +70,23 @@ TEST_CASE("dropout: cutting a tensor and counting on with `first` changes nothin
     parts.insert(parts.end(), rest.begin(), rest.end());
     CHECK(parts == whole);
   }
+}
+
+TEST_CASE("dropout: runs with firsts of their own are the parts of a longer tensor") {
+  const Tensor whole = normal_tensor({7, 130}, 1), x({3, 130});
+  const std::vector<Index> rows{5, 0, 2};
+  std::vector<Index> first;
+  for (const Index row : rows) {
+    x.narrowed(0, static_cast<Index>(first.size()), 1).assign(whole.narrowed(0, row, 1));
+    first.push_back(row * 130);
+  }
+  const Tensor expected = dropped(whole, 0.4, stream());
+  const Tensor y = ops::dropout(Variable(x), 0.4, stream(), first).value();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    CHECK(y.narrowed(0, static_cast<Index>(r), 1).elements() == expected.narrowed(0, rows[r], 1).elements());
+  }
+  check_operation([&](const auto& in) { return ops::dropout(in[0], 0.4, stream(), first); }, {x});
+  CHECK_THROWS_AS(ops::dropout(Variable(x), 0.4, stream(), {0, 1, 2, 3}), ShapeError);
 }
 
 TEST_CASE("dropout: a rate of zero is the identity, and rates that are none are refused") {

@@ -35,14 +35,14 @@ TEST_CASE("gather_rows: gradients and oracle, with rows left out, out of order a
 TEST_CASE("gather_rows: bfloat16 stays bfloat16, gradients too") {
   const Variable x = leaf(normal_tensor({4, 3}, 1));
   Recording recording;
-  const Variable half(x.value().as(Element::bfloat16),
-                      std::make_shared<Gradient>(x.shape(), Gradient::Lifetime::step, Element::bfloat16));
+  const Variable half(x.value().as(DType::bfloat16),
+                      std::make_shared<Gradient>(x.shape(), Gradient::Lifetime::step, DType::bfloat16));
   const Variable y = ops::gather_rows(half, {2, 0, 2});
-  CHECK(y.value().element() == Element::bfloat16);
+  CHECK(y.value().dtype() == DType::bfloat16);
   CHECK(y.value().elements() ==
-        std::vector<Real>(ops::gather_rows(Variable(half.value().as(Element::real)), {2, 0, 2}).value().elements()));
+        std::vector<Real>(ops::gather_rows(Variable(half.value().as(DType::real)), {2, 0, 2}).value().elements()));
   recording.backward(weighted_sum(y, Tensor({3, 3}, {1, 2, 3, 4, 5, 6, 10, 20, 30})));
-  CHECK(half.gradient()->tensor().element() == Element::bfloat16);
+  CHECK(half.gradient()->tensor().dtype() == DType::bfloat16);
   CHECK(half.gradient()->tensor().elements() == std::vector<Real>{4, 5, 6, 0, 0, 0, 11, 22, 33, 0, 0, 0});
 }
 

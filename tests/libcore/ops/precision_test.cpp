@@ -7,7 +7,7 @@
 #include "heddle/ops/dropout.hpp"
 #include "heddle/ops/linear.hpp"
 #include "heddle/ops/norm.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/context.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;
@@ -16,10 +16,8 @@ using namespace heddle::testing;
 namespace {
 
 Differentiated at(Precision wanted, const Operation& operation, const std::vector<Tensor>& inputs) {
-  set_precision(wanted);
-  const Differentiated result = differentiate(operation, inputs);
-  set_precision(Precision::f32);
-  return result;
+  const PrecisionScope scope(wanted);
+  return differentiate(operation, inputs);
 }
 
 // |a - b| / |b|, as vectors.
@@ -58,9 +56,9 @@ TEST_CASE("bf16: linear, with what may follow it in the cache") {
 
 TEST_CASE("bf16: norms that store bfloat16") {
   const std::vector<Tensor> inputs{normal_tensor({5, 48}, 1), normal_tensor({48}, 2), normal_tensor({48}, 3)};
-  check_close([](const auto& in) { return ops::layer_norm(in[0], in[1], in[2], Real(1e-5), activation_element()); },
+  check_close([](const auto& in) { return ops::layer_norm(in[0], in[1], in[2], Real(1e-5), activation_dtype()); },
               inputs);
-  check_close([](const auto& in) { return ops::rms_norm(in[0], in[1], Real(1e-5), activation_element()); },
+  check_close([](const auto& in) { return ops::rms_norm(in[0], in[1], Real(1e-5), activation_dtype()); },
               {inputs[0], inputs[1]});
 }
 

@@ -6,23 +6,13 @@
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/micro_kernel.hpp"
 #include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
 
 namespace {
-
-class AtPrecision {
- public:
-  explicit AtPrecision(Precision wanted) : before_(precision()) { set_precision(wanted); }
-  ~AtPrecision() { set_precision(before_); }
-
- private:
-  Precision before_;
-};
 
 std::vector<Precision> precisions() {
   if (bf16_is_supported()) return {Precision::f32, Precision::bf16};
@@ -31,7 +21,7 @@ std::vector<Precision> precisions() {
 }
 
 Tensor quantised(const Tensor& x) {
-  const Tensor numbers(x.shape(), Element::int8), scales({x.shape()[0]});
+  const Tensor numbers(x.shape(), DType::int8), scales({x.shape()[0]});
   for (Index i = 0; i < x.shape()[0]; ++i) {
     scales[i] = static_cast<Real>(largest(x.narrowed(0, i, 1)) / 127);
     for (Index j = 0; j < x.shape()[1]; ++j) {
@@ -42,14 +32,14 @@ Tensor quantised(const Tensor& x) {
   return Tensor::quantised(numbers, scales);
 }
 
-Tensor stored_as(const Tensor& x, Element element) {
-  return element == Element::int8 ? quantised(x) : x.as(element);
+Tensor stored_as(const Tensor& x, DType dtype) {
+  return dtype == DType::int8 ? quantised(x) : x.as(dtype);
 }
 
 struct Operands {
   Index rows, columns, depth;
   bool transposed_a, transposed_b;
-  Element element_a, element_b;
+  DType element_a, element_b;
 
   Tensor a() const {
     return stored_as(normal_tensor(transposed_a ? Shape{depth, rows} : Shape{rows, depth}, 1), element_a);
@@ -76,7 +66,7 @@ struct Operands {
           sum += term;
           size += term * term;
         }
-        const bool exact = precision() == Precision::f32 && element_a == Element::real && element_b == Element::real;
+        const bool exact = precision() == Precision::f32 && element_a == DType::real && element_b == DType::real;
         result.values.push_back(sum);
         result.tolerances.push_back((exact ? by_precision(1e-13, 4e-6) : 0.016) * std::sqrt(size) + 1e-30);
       }
@@ -108,20 +98,20 @@ void check_products(const Operands& operands) {
   CHECK(wrong(doubles(c), expected) == 0);
 }
 
-constexpr Element storages[] = {Element::real, Element::bfloat16, Element::int8};
+constexpr DType storages[] = {DType::real, DType::bfloat16, DType::int8};
 
 }  // namespace
 
 TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     CAPTURE(static_cast<int>(wanted));
     for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1}, {5, 7, 3}, {15, 47, 31}, {17, 49, 33}, {33, 50, 70},
                                   {3, 65, 77}, {24, 31, 96}, {25, 33, 385}, {70, 100, 401}}) {
       for (const bool ta : {false, true}) {
         for (const bool tb : {false, true}) {
-          for (const Element ea : {Element::real, Element::bfloat16}) {
-            for (const Element eb : storages) check_products({m, n, k, ta, tb, ea, eb});
+          for (const DType ea : {DType::real, DType::bfloat16}) {
+            for (const DType eb : storages) check_products({m, n, k, ta, tb, ea, eb});
           }
         }
       }
@@ -131,12 +121,12 @@ TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
 
 TEST_CASE("matmul: products that are cut along rows, columns or depth") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     for (const auto& [m, n, k] :
          {std::array<Index, 3>{30, 35, 3500}, {600, 40, 50}, {26, 9000, 130}, {300, 500, 65}, {1, 700, 40}}) {
       for (const bool ta : {false, true}) {
-        check_products({m, n, k, ta, true, Element::real, Element::real});
-        check_products({m, n, k, ta, false, Element::bfloat16, Element::bfloat16});
+        check_products({m, n, k, ta, true, DType::real, DType::real});
+        check_products({m, n, k, ta, false, DType::bfloat16, DType::bfloat16});
       }
     }
   }
@@ -144,9 +134,9 @@ TEST_CASE("matmul: products that are cut along rows, columns or depth") {
 
 TEST_CASE("matmul: few rows times stored rows of every type") {
   for (Index rows = 1; rows <= 25; ++rows) {
-    for (const Element element : storages) {
+    for (const DType dtype : storages) {
       for (const Index columns : {1, 3, 4, 17, 40, 300}) {
-        check_products({rows, columns, 83, false, true, Element::real, element});
+        check_products({rows, columns, 83, false, true, DType::real, dtype});
       }
     }
   }
@@ -154,7 +144,7 @@ TEST_CASE("matmul: few rows times stored rows of every type") {
 
 TEST_CASE("matmul: no depth gives zeros, no rows or columns give nothing") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Tensor none({1}), c({40, 50}, 7);
     matmul(matrix(none.data(), 40, 0, 1), matrix(none.data(), 0, 50, 50), target(c));
     CHECK(c.elements() == std::vector<Real>(2000, 0));
@@ -164,28 +154,28 @@ TEST_CASE("matmul: no depth gives zeros, no rows or columns give nothing") {
 
 TEST_CASE("matmul: alpha, beta and bfloat16 targets") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Tensor a = normal_tensor({40, 60}, 1), b = normal_tensor({70, 60}, 2), plain({40, 70});
     matmul(matrix(a), transpose(b), target(plain));
-    const Tensor mixed({40, 70}, 3), half({40, 70}, Element::bfloat16);
+    const Tensor mixed({40, 70}, 3), half({40, 70}, DType::bfloat16);
     matmul(matrix(a), transpose(b), target(mixed), 2, Real(0.5));
     half.fill(3);
     matmul(matrix(a), transpose(b), target(half), 2, Real(0.5));
     const Tensor expected = plain.copy();
     for (Index i = 0; i < expected.size(); ++i) expected[i] = 2 * expected[i] + Real(1.5);
     CHECK(difference(mixed, expected) < 1e-4);
-    CHECK(half.elements() == mixed.as(Element::bfloat16).elements());
+    CHECK(half.elements() == mixed.as(DType::bfloat16).elements());
   }
 }
 
 TEST_CASE("matmul: the same bits for any number of threads and any neighbours") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     for (const auto& [m, n, k] : {std::array<Index, 3>{300, 700, 900}, {9, 400, 70}, {1000, 30, 64}}) {
       const Tensor a = normal_tensor({m, k}, 1), b = normal_tensor({n, k}, 2);
       std::vector<Real> first;
       for (const int threads : {1, 2, 3, 7}) {
-        set_thread_count(threads);
+        const OnThreads these(threads);
         const Tensor c({m, n});
         matmul(matrix(a), transpose(b), target(c));
         if (first.empty()) first = c.elements();
@@ -193,15 +183,14 @@ TEST_CASE("matmul: the same bits for any number of threads and any neighbours") 
       }
     }
   }
-  set_thread_count(2);
 }
 
 TEST_CASE("matmul: up to 24 rows have the same bits alone and together") {
-  for (const Element element : storages) {
-    CAPTURE(name_of(element));
+  for (const DType dtype : storages) {
+    CAPTURE(name_of(dtype));
     for (const Index depth : {70, 1100}) {
       const Index rows = 24, columns = 85;
-      const Tensor a = normal_tensor({rows, depth}, 1), b = stored_as(normal_tensor({columns, depth}, 2), element);
+      const Tensor a = normal_tensor({rows, depth}, 1), b = stored_as(normal_tensor({columns, depth}, 2), dtype);
       const Tensor together({rows, columns});
       matmul(matrix(a), transpose(b), target(together));
       for (const Index few : {1, 2, 3, 4, 8, 11, 16}) {
@@ -243,7 +232,7 @@ TEST_CASE("matmul: with one kind of kernels for rows, any number of them have th
 TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else") {
   using Of = Triangle::Of;
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
+    const PrecisionScope scope(wanted);
     const Index rows = 70, columns = 100, depth = 90;
     for (const Index diagonal : {-100, -20, 0, 13, 64, 200}) {
       CAPTURE(diagonal);
@@ -280,8 +269,8 @@ TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else
 
 TEST_CASE("operand: parts of a packed operand, added or set") {
   for (const Precision wanted : precisions()) {
-    const AtPrecision scope(wanted);
-    const Operands whole{40, 300, 200, false, true, Element::real, Element::real};
+    const PrecisionScope scope(wanted);
+    const Operands whole{40, 300, 200, false, true, DType::real, DType::real};
     const Tensor a = whole.a(), b = whole.b();
     Operand left(Operand::Side::left), right(Operand::Side::right);
     right.load(whole.right(b));
@@ -291,7 +280,7 @@ TEST_CASE("operand: parts of a packed operand, added or set") {
     const Tensor c({padded_rows(40), stride}, 0);
     multiply(left, right, {column, columns, row}, c.data(), stride, true);
     multiply(left, right, {column, columns, row}, c.data(), stride, true);
-    const Operands part{40, columns, depth, false, true, Element::real, Element::real};
+    const Operands part{40, columns, depth, false, true, DType::real, DType::real};
     Operands::Expected expected = part.expected(a.narrowed(1, row, depth).copy(),
                                                 b.narrowed(0, column, columns).narrowed(1, row, depth).copy());
     for (double& value : expected.values) value *= 2;
@@ -309,7 +298,7 @@ TEST_CASE("bfloat16 kernels: vector instructions come to what matrix units do") 
   }
   const Tensor a = normal_tensor({32, 96}, 1), b = normal_tensor({32, 96}, 2);
   const auto product = [&](const MicroKernel& kernel) {
-    const Tensor left({32, 96}, Element::bfloat16), right({32, 96}, Element::bfloat16), c({32, 40}, 1);
+    const Tensor left({32, 96}, DType::bfloat16), right({32, 96}, DType::bfloat16), c({32, 40}, 1);
     kernel.pack_left(matrix(a), left.raw());
     kernel.pack_right(transpose(b), right.raw());
     kernel.multiply(left.raw(), right.raw(), 96, kernel.columns, c.data(), 40, false);
@@ -320,7 +309,7 @@ TEST_CASE("bfloat16 kernels: vector instructions come to what matrix units do") 
   CHECK(relative_difference(x, y) < 1e-6);
   CHECK(x.narrowed(1, 32, 8).elements() == std::vector<Real>(32 * 8, 1));
   Operands::Expected expected =
-      Operands{32, 32, 96, false, true, Element::bfloat16, Element::bfloat16}.expected(a, b);
+      Operands{32, 32, 96, false, true, DType::bfloat16, DType::bfloat16}.expected(a, b);
   for (double& value : expected.values) value *= 2;
   for (double& tolerance : expected.tolerances) tolerance *= 2;
   CHECK(wrong(doubles(x.narrowed(1, 0, 32)), expected) == 0);

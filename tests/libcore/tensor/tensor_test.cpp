@@ -11,8 +11,10 @@
 #include "heddle/tensor/math.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
+using namespace heddle::testing;
 
 namespace {
 
@@ -80,7 +82,7 @@ TEST_CASE("pool: ever new sizes do with the memory of a few") {
 TEST_CASE("threads: every task runs once, nested calls run, exceptions arrive") {
   for (const int threads : {1, 2, 3, 5}) {
     CAPTURE(threads);
-    set_thread_count(threads);
+    const OnThreads scope(threads);
     for (int repeat = 0; repeat < 200; ++repeat) {
       std::vector<int> hits(97, 0);
       parallel_for(97, [&](Index i) { ++hits[static_cast<std::size_t>(i)]; });
@@ -91,8 +93,7 @@ TEST_CASE("threads: every task runs once, nested calls run, exceptions arrive") 
     CHECK(inner == 64);
     CHECK_THROWS_WITH_AS(parallel_for(50, [](Index i) { check<DataError>(i != 31, "task ", i); }), "task 31", DataError);
   }
-  CHECK_THROWS_AS(set_thread_count(0), UsageError);
-  set_thread_count(2);
+  CHECK_THROWS_AS(Context(0), UsageError);
 }
 
 TEST_CASE("matmul: equals the triple loop, transposed or not, and its bits do not depend on threads") {
@@ -101,7 +102,7 @@ TEST_CASE("matmul: equals the triple loop, transposed or not, and its bits do no
   const Tensor c({m, n}, 1);
   std::vector<Real> first;
   for (const int threads : {1, 2, 3}) {
-    set_thread_count(threads);
+    const OnThreads scope(threads);
     for (const bool ta : {false, true}) {
       for (const bool tb : {false, true}) {
         c.fill(1);
@@ -119,7 +120,6 @@ TEST_CASE("matmul: equals the triple loop, transposed or not, and its bits do no
     if (first.empty()) first = c.elements();
     CHECK(c.elements() == first);
   }
-  set_thread_count(2);
   CHECK_THROWS_AS(matmul(matrix(a.data(), m, k), matrix(b.data(), n, k), {c.data(), m, n, n}), ShapeError);
 }
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "heddle/tensor/threads.hpp"
 #include "heddle/text/tokenizer.hpp"
 #include "libcore/text/samples.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -90,10 +90,8 @@ TEST_CASE("learn_unigram: frequent syllables are pieces") {
 TEST_CASE("learn_unigram: the order of words and the number of threads do not matter") {
   const LearntUnigram learnt = learn(60);
   CHECK(learn(60, true).pieces == learnt.pieces);
-  const int threads = thread_count();
-  set_thread_count(1);
+  const testing::OnThreads scope(1);
   const LearntUnigram alone = learn(60);
-  set_thread_count(threads);
   CHECK(alone.pieces == learnt.pieces);
   CHECK(alone.scores == learnt.scores);
 }

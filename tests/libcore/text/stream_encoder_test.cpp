@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "heddle/tensor/threads.hpp"
 #include "libcore/text/samples.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -52,7 +52,6 @@ TEST_CASE("stream: the same ids as from whole documents, for any kind, block siz
                                               random_bytes(3000, 3),
                                               tricky_text(900, 4),
                                               std::string(700, 'a') + std::string(700, ' ') + "'s"};
-  const int threads = thread_count();
   for (const TokenizerKind kind : all_kinds) {
     CAPTURE(to_text(kind));
     const Tokenizer tokenizer = make(kind);
@@ -61,14 +60,13 @@ TEST_CASE("stream: the same ids as from whole documents, for any kind, block siz
       for (const std::string& document : documents) expected.push_back(tokenizer.encode(document, special));
       for (const std::size_t block : {1, 5, 17, 64, 300, 1000, 100000}) {
         CAPTURE(block);
-        set_thread_count(block % 2 == 0 ? 3 : 1);
+        const testing::OnThreads scope(block % 2 == 0 ? 3 : 1);
         for (const std::uint64_t part : {1, 7, 100, 5000}) {
           REQUIRE(stream(tokenizer, documents, {special, block}, part) == expected);
         }
       }
     }
   }
-  set_thread_count(threads);
 }
 
 TEST_CASE("stream: special tokens across the borders of blocks and parts") {

@@ -3,6 +3,7 @@
 
 #include "heddle/training/causal.hpp"
 #include "heddle/training/trainer.hpp"
+#include "support/models.hpp"
 
 namespace heddle::testing {
 
@@ -15,8 +16,8 @@ struct CausalPart {
 class CausalTrainer : private detail::CausalPart, public training::Trainer {
  public:
   CausalTrainer(models::Decoder& model, const data::TokenSource& train, const data::TokenSource* valid,
-                const training::Plan& plan)
-      : CausalPart{{model, train, valid, plan}}, Trainer(objective, plan) {}
+                const training::TrainingConfig& settings)
+      : CausalPart{{model, train, valid, settings}}, Trainer(objective, settings) {}
 };
 
 }  // namespace heddle::testing

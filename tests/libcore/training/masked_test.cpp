@@ -17,17 +17,18 @@ using namespace heddle::testing;
 
 namespace {
 
-models::ModelConfig tiny(Index vocab, models::Architecture arch = models::Architecture::encoder) {
-  return {.arch = arch, .layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = vocab};
+ModelShape tiny_shape(Index vocab) {
+  return {.layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = vocab};
 }
+models::EncoderConfig tiny(Index vocab) { return testing::encoder(tiny_shape(vocab)); }
 
 // The special tokens are the vocabulary's last four.
 data::TokensInMemory masked_text(Index size, Index vocab, std::uint64_t seed) {
   return noisy_text(size, vocab, seed, 4);
 }
 
-models::ModelConfig with_pairs(Index vocab) {
-  models::ModelConfig config = tiny(vocab);
+models::EncoderConfig with_pairs(Index vocab) {
+  models::EncoderConfig config = tiny(vocab);
   config.segments = 2;
   config.pooler = config.next_sentence = true;
   config.dropout = 0.1;
@@ -38,27 +39,27 @@ models::ModelConfig with_pairs(Index vocab) {
 
 TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits and records") {
   const auto train = masked_text(3000, 50, 1), valid = masked_text(500, 50, 2);
-  const Plan plan = quick_plan(20);
+  const TrainingConfig settings = quick_settings(20);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(50)};
   const auto config = with_pairs(50);
   const auto keep = [](std::vector<double>& list) {
     return [&list](const StepRecord& r) {
       list.push_back(r.loss);
-      for (const Figure& figure : r.valid) list.push_back(figure.value);
+      for (const Metric& figure : r.valid) list.push_back(figure.value);
     };
   };
   std::vector<double> expected;
   models::Encoder whole(config, 4);
-  const Masked objective(whole, texts, plan);
+  Masked objective(whole, texts, settings);
   Hooks plain;
   plain.on_step = keep(expected);
-  Trainer(objective, plan).run(plain);
+  Trainer(objective, settings).run(plain);
   for (const int polls : {0, 3, 8, 14, 22}) {
     CAPTURE(polls);
     std::vector<double> records;
     models::Encoder first(config, 4), second(config, 999);
-    const Masked before(first, texts, plan), after(second, texts, plan);
-    Trainer interrupted(before, plan), resumed(after, plan);
+    Masked before(first, texts, settings), after(second, texts, settings);
+    Trainer interrupted(before, settings), resumed(after, settings);
     Hooks hooks;
     hooks.on_step = keep(records);
     int left = polls;
@@ -78,14 +79,14 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
   Weights together;
   for (const Index cut : {Index{1}, Index{2}, Index{6}}) {
     models::Encoder model(with_pairs(50), 4);
-    Plan plan = quick_plan(3);
-    plan.training.batch_size = 6 / cut;
-    plan.training.accumulate = cut;
-    plan.optimizer.optimizer = OptimizerKind::sgd;
-    const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, plan);
+    TrainingConfig settings = quick_settings(3);
+    settings.training.batch_size = 6 / cut;
+    settings.training.accumulate = cut;
+    settings.optimizer.optimizer = "sgd";
+    Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, settings);
     REQUIRE(objective.batch(0, 1).counts.targets + objective.batch(1, 5).counts.targets ==
             objective.batch(0, 6).counts.targets);
-    Trainer trainer(objective, plan);
+    Trainer trainer(objective, settings);
     trainer.run({});
     if (together.empty()) together = weights_of(model);
     CHECK(largest_difference(weights_of(model), together) < 2e-6);
@@ -93,7 +94,7 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
 }
 
 TEST_CASE("masked: the loss depends on masked tokens only, and starts at the logarithm of the vocabulary") {
-  models::ModelConfig config = tiny(300);
+  models::EncoderConfig config = tiny(300);
   const auto train = masked_text(3000, 300, 1);
   const models::Encoder model(config, 4);
   const data::MaskedWindows windows(train, data::MaskVocabulary(300), {.time = 20});
@@ -101,7 +102,7 @@ TEST_CASE("masked: the loss depends on masked tokens only, and starts at the log
   const double loss = masked_loss(model, batch, {}, counts_of(batch), 0).value()[0];
   CHECK(loss == doctest::Approx(std::log(300.0)).epsilon(0.02));
   // The same from all logits, of which those elsewhere are moved at will.
-  const Tensor all = model.head()(model.hidden({TokenIds(Shape{8, 20}, batch.ids)})).value();
+  const Tensor all = model.masked_token_head()(model.hidden({TokenIds(Shape{8, 20}, batch.ids)})).value();
   std::vector<TokenId> targets(8 * 20, -1);
   for (std::size_t i = 0; i < batch.rows.size(); ++i)
     targets[static_cast<std::size_t>(batch.rows[i])] = batch.targets[i];
@@ -114,25 +115,25 @@ TEST_CASE("masked: the loss depends on masked tokens only, and starts at the log
 TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is evaluated on the same masks") {
   const auto train = masked_text(20000, 30, 1), valid = masked_text(1000, 30, 2);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(30)};
-  models::ModelConfig config = tiny(30);
+  models::EncoderConfig config = tiny(30);
   config.window = 1;  // what is near is what matters here, and need not be found first
   models::Encoder model(config, 4);
-  Plan plan = quick_plan(400);
-  plan.training.batch_size = 16;
-  plan.training.eval_tokens = 0;
-  const Masked objective(model, texts, plan);
+  TrainingConfig settings = quick_settings(400);
+  settings.training.batch_size = 16;
+  settings.training.eval_tokens = 0;
+  Masked objective(model, texts, settings);
   const auto before = objective.evaluate([] { return false; });
-  Trainer(objective, plan).run({});
+  Trainer(objective, settings).run({});
   const auto after = objective.evaluate([] { return false; });
   REQUIRE(after.size() == 2);
   CHECK(after[0].name == "loss");
   CHECK(after[1].name == "accuracy");
   CHECK(after[0].value < 0.6 * before[0].value);
   CHECK(after[1].value > 0.4);
-  plan.seed = 77;
+  settings.seed = 77;
   MaskedTexts otherwise = texts;
   otherwise.masking = {.masking = data::MaskingKind::unchanging, .mask_probability = 0.4, .whole_words = true};
-  const auto again = Masked(model, otherwise, plan).evaluate([] { return false; });
+  const auto again = Masked(model, otherwise, settings).evaluate([] { return false; });
   CHECK(again[0].value == after[0].value);
 }
 
@@ -142,21 +143,21 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
     return;
   }
   const auto train = masked_text(20000, 50, 1);
-  for (const NormPosition position : {NormPosition::pre, NormPosition::post}) {
+  for (const char* const order : {"pre", "post"}) {
     std::vector<double> losses;
-    for (const Precision precision : {Precision::f32, Precision::bf16}) {
-      set_precision(precision);
-      models::ModelConfig config = with_pairs(50);
-      config.norm_position = position;
+    for (const PrecisionChoice precision : {PrecisionChoice::f32, PrecisionChoice::bf16}) {
+      models::EncoderConfig config = with_pairs(50);
+      config.block = order;
       config.embedding_norm = true;
       models::Encoder model(config, 4);
-      const Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, quick_plan(60));
-      Trainer trainer(objective, quick_plan(60));
+      TrainingConfig settings = quick_settings(60);
+      settings.training.precision = precision;
+      Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, settings);
+      Trainer trainer(objective, settings);
       double sum = 0;
       for (int i = 0; i < 60; ++i) sum += trainer.step();
       losses.push_back(sum / 60);
     }
-    set_precision(Precision::f32);
     CHECK(losses[1] != losses[0]);
     CHECK(losses[1] == doctest::Approx(losses[0]).epsilon(0.01));
   }
@@ -165,8 +166,8 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
 TEST_CASE("masked: tokens that do not fit are refused") {
   const auto other = masked_text(3000, 51, 1), enough = masked_text(3000, 50, 1);
   models::Encoder model(tiny(50), 4);
-  CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_plan(1)), DataError);
-  CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_plan(1)), DataError);
+  CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_settings(1)), DataError);
+  CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_settings(1)), DataError);
 }
 
 namespace {
@@ -175,8 +176,9 @@ namespace {
 class NextOfAll : public Objective {
  public:
   NextOfAll(models::Encoder& model, const data::TokenSource& tokens, std::uint64_t seed)
-      : model_(model), windows_(tokens, model.config().context, seed) {}
-  models::Model& model() const override { return model_; }
+      : model_(model), windows_(tokens, model.training_length(), seed) {}
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override { return {}; }
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override {
     data::TokenBatch batch = windows_.batch(first, count);
@@ -184,13 +186,13 @@ class NextOfAll : public Objective {
     for (Index row = 0; row < count; ++row) batch.targets[static_cast<std::size_t>((row + 1) * batch.time - 1)] = -1;
     return {{count, count * batch.time, count * (batch.time - 1)}, [this, batch](const Pass& pass, const Counts& step) {
               const Variable hidden = model_.hidden(TokenIds(Shape{batch.batch, batch.time}, batch.ids), pass);
-              return model_.head().loss(hidden, batch.targets, {0, static_cast<double>(step.targets)});
+              return model_.masked_token_head().loss(hidden, batch.targets, {0, static_cast<double>(step.targets)});
             }};
   }
   std::vector<Origin> origins(Index, Index) const override { return {}; }
   double flops_per_token() const override { return 0; }
   bool can_evaluate() const override { return false; }
-  std::vector<Figure> evaluate(const std::function<bool()>&) const override { return {}; }
+  std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
 
  private:
   models::Encoder& model_;
@@ -209,18 +211,18 @@ data::TokensInMemory independent_tokens(Index size, std::uint64_t kinds, Index v
 
 TEST_CASE("of independent tokens an unmasked encoder copies the next one, a decoder learns nothing (SPEC 4.7)") {
   const auto tokens = independent_tokens(60000, 8, 8);
-  Plan plan = quick_plan(500);
-  plan.training.batch_size = 16;
+  TrainingConfig settings = quick_settings(500);
+  settings.training.batch_size = 16;
   models::Encoder encoder(tiny(8), 4);
-  const NextOfAll objective(encoder, tokens, 1);
-  Trainer all(objective, plan);
+  NextOfAll objective(encoder, tokens, 1);
+  Trainer all(objective, settings);
   double loss = 0;
   for (int i = 0; i < 500; ++i) loss = all.step();
   CHECK(loss < 0.05);
-  models::Decoder decoder(tiny(8, models::Architecture::decoder), 4);
-  CausalTrainer causal(decoder, tokens, nullptr, plan);
+  models::Decoder decoder(testing::decoder(tiny_shape(8)), 4);
+  CausalTrainer causal(decoder, tokens, nullptr, settings);
   causal.run({});
-  CHECK(evaluate(decoder, tokens, 20000, 64).nats_per_token() > std::log(8.0) - 0.05);
+  CHECK(evaluate(decoder, tokens, {.limit = 20000, .batch_size = 64}).nats_per_token() > std::log(8.0) - 0.05);
 }
 
 namespace {
@@ -241,9 +243,9 @@ std::vector<TokenId> xor_text(Index count) {
 
 // How often the decoder predicts the middle of a triple, in windows that begin with a triple.
 double middle_accuracy(const models::Decoder& decoder, const std::vector<TokenId>& tokens) {
-  const Index time = decoder.config().context, rows = 200;
+  const Index time = decoder.training_length(), rows = 200;
   const TokenIds ids({rows, time}, {tokens.begin(), tokens.begin() + rows * time});
-  const Tensor logits = decoder.logits(decoder.hidden(ids)).value();
+  const Tensor logits = decoder.next_token_head()(decoder.hidden(ids)).value();
   double right = 0, all = 0;
   for (Index row = 0; row < rows; ++row) {
     for (Index at = 1; at < time; at += 3) {
@@ -258,7 +260,7 @@ double middle_accuracy(const models::Decoder& decoder, const std::vector<TokenId
 // The same of an encoder, with one middle masked in each window.
 double middle_accuracy(const models::Encoder& encoder, const std::vector<TokenId>& tokens,
                        const data::MaskVocabulary& vocabulary) {
-  const Index time = encoder.config().context, rows = 600;
+  const Index time = encoder.training_length(), rows = 600;
   data::MaskedBatch batch;
   for (Index row = 0; row < rows; ++row) {
     const Index begin = row * (time - 2), middle = 3 * (row % triples) + 1;
@@ -268,7 +270,7 @@ double middle_accuracy(const models::Encoder& encoder, const std::vector<TokenId
     batch.targets.push_back(
         std::exchange(batch.ids[static_cast<std::size_t>(row * time + 1 + middle)], vocabulary.mask));
   }
-  const Tensor logits = encoder.head()(encoder.hidden(TokenIds({rows, time}, batch.ids))).value();
+  const Tensor logits = encoder.masked_token_head()(encoder.hidden(TokenIds({rows, time}, batch.ids))).value();
   double right = 0;
   for (Index row = 0; row < rows; ++row) {
     const Real* at = logits.data() + (row * time + 2 + 3 * (row % triples)) * logits.shape()[-1];
@@ -283,28 +285,27 @@ TEST_CASE("a token that both neighbours tell together is found by an encoder, an
   const std::vector<TokenId> tokens = xor_text(20000);
   const data::TokensInMemory source(tokens, 6);
   const data::MaskVocabulary vocabulary(6);
-  Plan plan = quick_plan(400);
-  plan.training.batch_size = 32;
-  plan.schedule.learning_rate = 2e-3;
-  models::ModelConfig config = tiny(6);
+  TrainingConfig settings = quick_settings(400);
+  settings.training.batch_size = 32;
+  settings.schedule.learning_rate = 2e-3;
+  models::EncoderConfig config = tiny(6);
   config.window = 1;
   config.context = 3 * triples + 2;
   models::Encoder encoder(config, 4);
-  const Masked objective(encoder, {source, nullptr, vocabulary}, plan);
-  Trainer(objective, plan).run({});
+  Masked objective(encoder, {source, nullptr, vocabulary}, settings);
+  Trainer(objective, settings).run({});
   CHECK(middle_accuracy(encoder, tokens, vocabulary) >= 0.95);
 
-  config.arch = models::Architecture::decoder;
-  config.context = 3 * triples;
-  config.window = 0;
-  plan.training.steps = 300;
+  models::DecoderConfig causal = testing::decoder(tiny_shape(6));
+  causal.context = 3 * triples;
+  settings.training.steps = 300;
   for (const bool from_right : {false, true}) {
     CAPTURE(from_right);
     std::vector<TokenId> order = tokens;
     if (from_right) std::reverse(order.begin(), order.end());
     const data::TokensInMemory reading(order, 6);
-    models::Decoder decoder(config, 4);
-    CausalTrainer(decoder, reading, nullptr, plan).run({});
+    models::Decoder decoder(causal, 4);
+    CausalTrainer(decoder, reading, nullptr, settings).run({});
     CHECK(middle_accuracy(decoder, order) <= 0.55);
   }
 }

@@ -15,7 +15,9 @@ namespace {
 
 constexpr double decay = 0.8;
 
-models::ModelConfig tiny() { return {.layers = 1, .width = 16, .heads = 2, .context = 16, .vocab_size = 30}; }
+models::DecoderConfig tiny() {
+  return testing::decoder({.layers = 1, .width = 16, .heads = 2, .context = 16, .vocab_size = 30});
+}
 
 // The average as its definition has it, of the weights at first and after each step.
 Weights average_of(const std::vector<Weights>& course) {
@@ -32,10 +34,10 @@ Weights average_of(const std::vector<Weights>& course) {
   return average;
 }
 
-Plan plan_of(Index steps, double ema) {
-  Plan plan = quick_plan(steps);
-  plan.optimizer.ema = ema;
-  return plan;
+TrainingConfig settings_of(Index steps, double ema) {
+  TrainingConfig settings = quick_settings(steps);
+  settings.optimizer.ema = ema;
+  return settings;
 }
 
 }  // namespace
@@ -46,7 +48,7 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   std::vector<Weights> course{weights_of(plain)};
   Hooks watch;
   watch.on_progress = [&](const TrainingState&) { course.push_back(weights_of(plain)); };
-  CausalTrainer(plain, tokens, &valid, plan_of(40, 0)).run(watch);
+  CausalTrainer(plain, tokens, &valid, settings_of(40, 0)).run(watch);
 
   std::vector<Weights> saved;
   double evaluated = 0;
@@ -55,7 +57,7 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   hooks.on_step = [&](const StepRecord& record) {
     if (!record.valid.empty()) evaluated = record.valid.front().value;
   };
-  CausalTrainer trainer(averaged, tokens, &valid, plan_of(40, decay));
+  CausalTrainer trainer(averaged, tokens, &valid, settings_of(40, decay));
   trainer.run(hooks);
   REQUIRE(saved.size() == 8);  // every five steps, and at the end
   CHECK(largest_difference(saved.front(), average_of({course.begin(), course.begin() + 6})) < 1e-6);
@@ -64,9 +66,9 @@ TEST_CASE("moving average: what is left in the model, saved and evaluated is the
   CHECK(largest_difference(saved.back(), weights_of(plain)) > 1e-4);
 
   // The last evaluation was of these weights, and training itself went on from the others.
-  const Causal objective(averaged, tokens, &valid, plan_of(40, 0));
+  const Causal objective(averaged, tokens, &valid, settings_of(40, 0));
   CHECK(objective.evaluate([] { return false; }).front().value == evaluated);
-  for (const OptimizerMoment& moment : trainer.moments()) {
+  for (const StateTensor& moment : trainer.tensors()) {
     const std::string prefix = "trained/";
     if (!moment.name.starts_with(prefix)) continue;
     CHECK(moment.value.elements() == weights_of(plain).at(moment.name.substr(prefix.size())));
@@ -81,5 +83,5 @@ TEST_CASE("moving average: none is kept unless asked for, nor of weights that st
   models::Decoder frozen(tiny(), ParameterSource(4).trained_at(rate));
   const auto kept = MovingAverage(0.5, frozen.parameters()).kept();
   CHECK(kept.size() < frozen.parameters().all().size());
-  for (const OptimizerMoment& moment : kept) CHECK(moment.name.find("/attention/") == std::string::npos);
+  for (const StateTensor& moment : kept) CHECK(moment.name.find("/attention/") == std::string::npos);
 }

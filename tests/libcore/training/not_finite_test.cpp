@@ -6,6 +6,7 @@
 
 #include "heddle/training/causal.hpp"
 #include "short_training.hpp"
+#include "support/models.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -16,9 +17,9 @@ namespace {
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 struct Small {
-  models::Decoder model{{.layers = 2, .width = 16, .heads = 2, .context = 8, .vocab_size = 30}, 4};
+  models::Decoder model{testing::decoder({.layers = 2, .width = 16, .heads = 2, .context = 8, .vocab_size = 30}), 4};
   data::TokensInMemory tokens = noisy_text(200, 30, 1);
-  Causal objective{model, tokens, nullptr, quick_plan(1)};
+  Causal objective{model, tokens, nullptr, quick_settings(1)};
 
   std::string found() const {
     return result_not_finite(model.parameters(), [&] {

@@ -26,9 +26,9 @@ struct Toy {
   }
 };
 
-OptimizerOptions options_of(OptimizerKind kind, double decay) {
+OptimizerOptions options_of(const std::string& rule, double decay) {
   OptimizerOptions options;
-  options.optimizer = kind;
+  options.optimizer = rule;
   options.weight_decay = decay;
   options.beta1 = 0.9;
   options.beta2 = 0.999;
@@ -38,12 +38,12 @@ OptimizerOptions options_of(OptimizerKind kind, double decay) {
 }  // namespace
 
 TEST_CASE("adam: the first step is the learning rate, whatever the gradient's size (SPEC 6.1)") {
-  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
+  for (const char* const rule : {"adam", "adamw"}) {
     for (const double g : {0.01, 1.0, 100.0}) {
       Toy toy;
-      Optimizer optimizer(options_of(kind, 0), toy.parameters);
+      const auto optimizer = make_optimizer(options_of(rule, 0), toy.parameters);
       toy.set_gradients(static_cast<Real>(g));
-      optimizer.update(0, 0.1, 1);
+      optimizer->update({.step = 0, .learning_rate = 0.1});
       CHECK(toy.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
     }
   }
@@ -51,12 +51,12 @@ TEST_CASE("adam: the first step is the learning rate, whatever the gradient's si
 
 TEST_CASE("adam: several steps follow the recurrences") {
   Toy toy;
-  Optimizer optimizer(options_of(OptimizerKind::adam, 0), toy.parameters);
+  const auto optimizer = make_optimizer(options_of("adam", 0), toy.parameters);
   double m = 0, v = 0, w = 1;
   for (int t = 1; t <= 20; ++t) {
     const double g = std::sin(t) + 0.3;
     toy.set_gradients(static_cast<Real>(g));
-    optimizer.update(t - 1, 0.05, 1);
+    optimizer->update({.step = t - 1, .learning_rate = 0.05});
     m = 0.9 * m + 0.1 * g;
     v = 0.999 * v + 0.001 * g * g;
     w -= 0.05 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
@@ -66,63 +66,100 @@ TEST_CASE("adam: several steps follow the recurrences") {
 
 TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares biases; Adam's moves by the sign") {
   Toy decoupled;
-  Optimizer adamw(options_of(OptimizerKind::adamw, 0.5), decoupled.parameters);
+  const auto adamw = make_optimizer(options_of("adamw", 0.5), decoupled.parameters);
   for (int t = 0; t < 4; ++t) {
     decoupled.set_gradients(0);
-    adamw.update(t, 0.1, 1);
+    adamw->update({.step = t, .learning_rate = 0.1});
   }
   CHECK(decoupled.matrix.value()[0] == doctest::Approx(std::pow(0.95, 4)).epsilon(1e-6));
   CHECK(decoupled.bias.value()[0] == 1);
   Toy coupled;
-  Optimizer adam(options_of(OptimizerKind::adam, 0.5), coupled.parameters);
+  const auto adam = make_optimizer(options_of("adam", 0.5), coupled.parameters);
   coupled.set_gradients(0);
-  adam.update(0, 0.1, 1);
+  adam->update({.step = 0, .learning_rate = 0.1});
   CHECK(coupled.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
   CHECK(coupled.bias.value()[0] == 1);
 }
 
 TEST_CASE("a parameter that no gradient reaches keeps its bits without decay (SPEC 2.2)") {
   Toy toy;
-  Optimizer optimizer(options_of(OptimizerKind::adamw, 0), toy.parameters);
+  const auto optimizer = make_optimizer(options_of("adamw", 0), toy.parameters);
   for (int t = 0; t < 3; ++t) {
     toy.parameters.clear_gradients();
     toy.matrix.gradient()->target().tensor.fill(1);
-    optimizer.update(t, 0.1, 1);
+    optimizer->update({.step = t, .learning_rate = 0.1});
   }
   CHECK(toy.bias.value().elements() == std::vector<Real>{1, 1});
 }
 
 TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients are scaled") {
   Toy toy;
-  Optimizer adagrad(options_of(OptimizerKind::adagrad, 0), toy.parameters);
+  const auto adagrad = make_optimizer(options_of("adagrad", 0), toy.parameters);
   double v = 0, w = 1;
   for (int t = 0; t < 3; ++t) {
     toy.set_gradients(4);
-    adagrad.update(t, 0.1, 0.5);
+    adagrad->update({.step = t, .learning_rate = 0.1, .gradient_scale = 0.5});
     v += 4;
     w -= 0.1 * 2 / (std::sqrt(v) + 1e-8);
   }
   CHECK(toy.matrix.value()[3] == doctest::Approx(w).epsilon(1e-5));
   Toy other;
-  Optimizer sgd(options_of(OptimizerKind::sgd, 0), other.parameters);
+  const auto sgd = make_optimizer(options_of("sgd", 0), other.parameters);
   double m = 0;
   w = 1;
   for (int t = 0; t < 3; ++t) {
     other.set_gradients(2);
-    sgd.update(t, 0.1, 1);
+    sgd->update({.step = t, .learning_rate = 0.1});
     m = 0.9 * m + 2;
     w -= 0.1 * m;
   }
   CHECK(other.matrix.value()[0] == doctest::Approx(w).epsilon(1e-5));
 }
 
-TEST_CASE("moments have the names under which files keep them") {
+TEST_CASE("states have the names under which files keep them") {
   Toy toy;
-  const Optimizer adam(options_of(OptimizerKind::adam, 0), toy.parameters);
+  const auto adam = make_optimizer(options_of("adam", 0), toy.parameters);
   std::vector<std::string> names;
-  for (const OptimizerMoment& moment : adam.moments()) names.push_back(moment.name);
+  for (const StateTensor& tensor : adam->state()) names.push_back(tensor.name);
   CHECK(names == std::vector<std::string>{"m/toy/weight", "v/toy/weight", "m/toy/bias", "v/toy/bias"});
-  CHECK(Optimizer(options_of(OptimizerKind::sgd, 0), toy.parameters).moments().size() == 2);
+  CHECK(make_optimizer(options_of("sgd", 0), toy.parameters)->state().size() == 2);
+}
+
+TEST_CASE("optimizers: each rule of the list goes on from its saved state to the same bits, and knows the gradient's scale") {
+  for (const std::string& name : optimizer_names()) {
+    CAPTURE(name);
+    const auto gradient = [](int t) { return static_cast<Real>(std::sin(t) + 0.3); };
+    Toy whole, halved, resumed;
+    const auto all = make_optimizer(options_of(name, 0.1), whole.parameters);
+    const auto scaled = make_optimizer(options_of(name, 0.1), halved.parameters);
+    const auto end = make_optimizer(options_of(name, 0.1), resumed.parameters);
+    for (int t = 0; t < 6; ++t) {
+      if (t == 3) {
+        resumed.matrix.value().assign(whole.matrix.value());
+        resumed.bias.value().assign(whole.bias.value());
+        for (std::size_t i = 0; i < all->state().size(); ++i) end->state()[i].value.assign(all->state()[i].value);
+      }
+      whole.set_gradients(gradient(t));
+      all->update({.step = t, .learning_rate = 0.05});
+      halved.set_gradients(2 * gradient(t));
+      scaled->update({.step = t, .learning_rate = 0.05, .gradient_scale = 0.5});
+      if (t < 3) continue;
+      resumed.set_gradients(gradient(t));
+      end->update({.step = t, .learning_rate = 0.05});
+    }
+    CHECK(whole.matrix.value()[0] != 1);
+    CHECK(resumed.matrix.value().elements() == whole.matrix.value().elements());
+    CHECK(resumed.bias.value().elements() == whole.bias.value().elements());
+    CHECK(halved.matrix.value().elements() == whole.matrix.value().elements());
+  }
+}
+
+TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
+  Toy toy;
+  const std::string complaint = "optimizer: 'adamx' is not one of adamw, adam, adagrad, sgd; did you mean 'adamw'?";
+  CHECK_THROWS_WITH_AS(make_optimizer(options_of("adamx", 0), toy.parameters), complaint.c_str(), UsageError);
+  CHECK_THROWS_WITH_AS(check_ranges(options_of("adamx", 0)), complaint.c_str(), UsageError);
+  CHECK_NOTHROW(check_ranges(options_of("sgd", 0)));
 }
 
 TEST_CASE("gradient norm is that of all gradients as one vector") {
@@ -139,14 +176,14 @@ TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {
   for (const char* name : {"a", "b", "c"}) scope.parameter(name, {3}, Initializer::ones(), Decay::yes);
   CHECK(parameters.count() == 9);
   CHECK(parameters.trained_count() == 6);
-  Optimizer optimizer(options_of(OptimizerKind::adamw, 0.1), parameters);
-  CHECK(optimizer.moments().size() == 4);
+  const auto optimizer = make_optimizer(options_of("adamw", 0.1), parameters);
+  CHECK(optimizer->state().size() == 4);
   parameters.allocate_gradients();
   for (const Parameter& parameter : parameters.all()) {
     if (parameter.is_trained()) parameter.variable.gradient()->target().tensor.fill(2);
   }
   CHECK(gradient_norm(parameters) == doctest::Approx(std::sqrt(24.0)));
-  optimizer.update(0, 0.1, 1);
+  optimizer->update({.step = 0, .learning_rate = 0.1});
   CHECK(parameters.find("a")->value()[0] == 1);
   CHECK(parameters.find("b")->value()[0] == doctest::Approx(1 - 0.05 * (1 + 0.1)).epsilon(1e-5));
   CHECK(parameters.find("c")->value()[0] == doctest::Approx(1 - 0.1 * (1 + 0.1)).epsilon(1e-5));

@@ -11,20 +11,13 @@
 #include "causal_trainer.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "small_decoder.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
 
 namespace {
-
-// Leaves single precision behind.
-class AtBf16 {
- public:
-  AtBf16() { set_precision(Precision::bf16); }
-  ~AtBf16() { set_precision(Precision::f32); }
-};
 
 bool skipped() {
   if (bf16_is_supported()) return false;
@@ -61,7 +54,8 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(difference / size);
 }
 
-const models::ModelConfig tiny{.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = 40};
+const models::DecoderConfig tiny =
+    testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = 40});
 
 data::TokensInMemory text() {
   std::vector<TokenId> tokens{0};
@@ -69,24 +63,25 @@ data::TokensInMemory text() {
   return {tokens, 40};
 }
 
-training::Plan plan() {
-  training::Plan plan;
-  plan.training.steps = 60;
-  plan.training.batch_size = 4;
-  plan.schedule.learning_rate = 3e-3;
-  return plan;
+training::TrainingConfig settings(PrecisionChoice precision) {
+  training::TrainingConfig settings;
+  settings.training.precision = precision;
+  settings.training.steps = 60;
+  settings.training.batch_size = 4;
+  settings.schedule.learning_rate = 3e-3;
+  return settings;
 }
 
 struct Trained {
   double loss = 0;
   std::vector<Real> weights;
 };
-Trained trained(double dropout) {
-  models::ModelConfig config = tiny;
+Trained trained(double dropout, PrecisionChoice precision) {
+  models::DecoderConfig config = tiny;
   config.dropout = dropout;
   models::Decoder model(config, 3);
   const data::TokensInMemory tokens = text();
-  CausalTrainer trainer(model, tokens, nullptr, plan());
+  CausalTrainer trainer(model, tokens, nullptr, settings(precision));
   Trained result;
   for (int i = 0; i < 60; ++i) result.loss = trainer.step();
   for (const Parameter& parameter : model.parameters().all()) {
@@ -108,7 +103,7 @@ TEST_CASE("gradients: those of double precision, but for rounding, for every par
     CHECK(distance(single.at(name), gradient) < 2e-5);
   }
   if (skipped()) return;
-  const AtBf16 scope;
+  const PrecisionScope scope(Precision::bf16);
   for (const auto& [name, gradient] : small_decoder_gradients()) {
     CAPTURE(name);
     if (name.ends_with("key/bias")) continue;
@@ -119,46 +114,73 @@ TEST_CASE("gradients: those of double precision, but for rounding, for every par
 TEST_CASE("trainer: bf16 comes to the loss of f32, with and without dropout") {
   if (skipped()) return;
   for (const double dropout : {0.0, 0.1}) {
-    const double single = trained(dropout).loss;
-    const AtBf16 scope;
-    CHECK(trained(dropout).loss == doctest::Approx(single).epsilon(0).scale(1).epsilon(0.02));
+    const double single = trained(dropout, PrecisionChoice::f32).loss;
+    CHECK(trained(dropout, PrecisionChoice::bf16).loss == doctest::Approx(single).epsilon(0).scale(1).epsilon(0.02));
   }
+}
+
+TEST_CASE("trainer: steps and evaluations are in the settings' precision, whatever the context has") {
+  if (skipped()) return;
+  const data::TokensInMemory tokens = text();
+  std::vector<std::vector<double>> runs;
+  for (const Precision outside : {Precision::f32, Precision::bf16}) {
+    for (const PrecisionChoice inside : {PrecisionChoice::f32, PrecisionChoice::bf16}) {
+      const PrecisionScope scope(outside);
+      models::Decoder model(tiny, 3);
+      training::TrainingConfig short_settings = settings(inside);
+      short_settings.training.steps = 3;
+      CausalTrainer trainer(model, tokens, &tokens, short_settings);
+      std::vector<double>& run = runs.emplace_back();
+      training::Hooks hooks;
+      hooks.on_step = [&](const training::StepRecord& record) { run = {record.loss, record.valid.at(0).value}; };
+      trainer.run(hooks);
+      CHECK(precision() == outside);
+      const training::Causal objective(model, tokens, &tokens, short_settings);
+      const PrecisionScope evaluated(chosen(inside));
+      CHECK(objective.evaluate([] { return false; }).at(0).value == run.at(1));
+    }
+  }
+  CHECK(runs[0] == runs[2]);
+  CHECK(runs[1] == runs[3]);
+  CHECK(runs[0] != runs[1]);
+}
+
+TEST_CASE("trainer: a precision that is still to be measured is refused") {
+  models::Decoder model(tiny, 3);
+  const data::TokensInMemory tokens = text();
+  CHECK_THROWS_AS(CausalTrainer(model, tokens, nullptr, settings(PrecisionChoice::automatic)), UsageError);
 }
 
 TEST_CASE("trainer: bf16 gives the same bits for any number of threads") {
   if (skipped()) return;
-  const AtBf16 scope;
   std::vector<Real> first;
   for (const int threads : {1, 2, 3}) {
-    set_thread_count(threads);
-    const std::vector<Real> weights = trained(0.1).weights;
+    const OnThreads scope(threads);
+    const std::vector<Real> weights = trained(0.1, PrecisionChoice::bf16).weights;
     if (first.empty()) first = weights;
     CHECK(weights == first);
   }
-  set_thread_count(2);
 }
 
 TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and steps ask for no more") {
   if (skipped()) return;
-  const AtBf16 scope;
-  set_thread_count(1);
+  const OnThreads scope(1);
   const data::TokensInMemory tokens = text();
   std::size_t bytes = 0;
   double flops = 0;
   {
     const Simulation simulation;
     models::Decoder model(tiny, 3);
-    CausalTrainer trainer(model, tokens, nullptr, plan());
+    CausalTrainer trainer(model, tokens, nullptr, settings(PrecisionChoice::bf16));
     const double before = matmul_flops();
     trainer.step();
     flops = matmul_flops() - before;
     trainer.step();
     bytes = pool().statistics().peak_bytes_in_use;
   }
-  pool().trim();
   const std::size_t in_use = pool().statistics().bytes_in_use;
   models::Decoder model(tiny, 3);
-  CausalTrainer trainer(model, tokens, nullptr, plan());
+  CausalTrainer trainer(model, tokens, nullptr, settings(PrecisionChoice::bf16));
   const double before = matmul_flops();
   trainer.step();
   CHECK(matmul_flops() - before == flops);
@@ -166,5 +188,4 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   for (int i = 0; i < 5; ++i) trainer.step();
   CHECK(static_cast<Index>(pool().statistics().system_allocations) == allocations);
   CHECK(pool().statistics().bytes_in_use - in_use <= bytes);
-  set_thread_count(2);
 }

@@ -1,4 +1,4 @@
-// What tests of training share: a text that can be learned, a short plan, weights to compare.
+// What tests of training share: a text that can be learned, a short settings, weights to compare.
 #pragma once
 
 #include <algorithm>
@@ -29,17 +29,17 @@ inline data::TokensInMemory noisy_text(Index size, Index vocab, std::uint64_t se
   return {tokens, vocab};
 }
 
-inline training::Plan quick_plan(Index steps) {
-  training::Plan plan;
-  plan.training.steps = steps;
-  plan.training.batch_size = 4;
-  plan.training.eval_every = 7;
-  plan.training.eval_tokens = 200;
-  plan.training.checkpoint_every = 5;
-  plan.training.log_every = 3;
-  plan.schedule.learning_rate = 3e-3;
-  plan.seed = 9;
-  return plan;
+inline training::TrainingConfig quick_settings(Index steps) {
+  training::TrainingConfig settings;
+  settings.training.steps = steps;
+  settings.training.batch_size = 4;
+  settings.training.eval_every = 7;
+  settings.training.eval_tokens = 200;
+  settings.training.checkpoint_every = 5;
+  settings.training.log_every = 3;
+  settings.schedule.learning_rate = 3e-3;
+  settings.seed = 9;
+  return settings;
 }
 
 using Weights = std::map<std::string, std::vector<Real>>;
@@ -66,8 +66,8 @@ inline void hand_over(const training::Trainer& interrupted, const models::Model&
   for (std::size_t i = 0; i < to.parameters().all().size(); ++i) {
     to.parameters().all()[i].value().assign(from.parameters().all()[i].value());
   }
-  for (std::size_t i = 0; i < resumed.moments().size(); ++i) {
-    resumed.moments()[i].value.assign(interrupted.moments()[i].value);
+  for (std::size_t i = 0; i < resumed.tensors().size(); ++i) {
+    resumed.tensors()[i].value.assign(interrupted.tensors()[i].value);
   }
   resumed.state() = interrupted.state();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/training/causal.hpp"
+#include "support/models.hpp"
 #include "support/tensors.hpp"
 
 namespace heddle::testing {
@@ -13,10 +14,11 @@ namespace heddle::testing {
 // The gradients of every parameter, computed at the precision in force. Weights are rounded to bfloat16 first, so that
 // both libraries start from the same numbers.
 inline std::map<std::string, std::vector<double>> small_decoder_gradients() {
-  const models::ModelConfig config{.layers = 3, .width = 64, .heads = 4, .context = 32, .vocab_size = 100};
+  const models::DecoderConfig config =
+      decoder({.layers = 3, .width = 64, .heads = 4, .context = 32, .vocab_size = 100});
   models::Decoder model(config, 5);
   for (const Parameter& parameter : model.parameters().all()) {
-    parameter.value().assign(parameter.value().as(Element::bfloat16).as(Element::real));
+    parameter.value().assign(parameter.value().as(DType::bfloat16).as(DType::real));
   }
   data::TokenBatch batch;
   batch.batch = 4;

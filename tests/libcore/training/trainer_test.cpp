@@ -6,8 +6,8 @@
 
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/threads.hpp"
 #include "short_training.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -15,56 +15,55 @@ using namespace heddle::testing;
 
 namespace {
 
-models::ModelConfig tiny(Index vocab) {
-  return {.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = vocab};
+models::DecoderConfig tiny(Index vocab) {
+  return testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = vocab});
 }
 
 }  // namespace
 
 TEST_CASE("training: one batch is learnt by heart") {
-  models::ModelConfig config = tiny(40);
+  models::DecoderConfig config = tiny(40);
   models::Decoder model(config, 2);
   std::vector<TokenId> tokens;
   const RandomStream stream(3, 3);
   for (std::uint64_t i = 0; i < 17; ++i) tokens.push_back(static_cast<TokenId>(stream.below(i, 40)));
   const data::TokensInMemory source(tokens, 40);
-  Plan plan = quick_plan(200);
-  plan.training.batch_size = 1;
-  plan.optimizer.weight_decay = 0;
-  CausalTrainer trainer(model, source, nullptr, plan);
+  TrainingConfig settings = quick_settings(200);
+  settings.training.batch_size = 1;
+  settings.optimizer.weight_decay = 0;
+  CausalTrainer trainer(model, source, nullptr, settings);
   double loss = 0;
   for (int i = 0; i < 200; ++i) loss = trainer.step();
   CHECK(loss < 0.05);
 }
 
-TEST_CASE("training: the same plan gives the same bits with 1, 2 and 3 threads") {
+TEST_CASE("training: the same settings gives the same bits with 1, 2 and 3 threads") {
   const auto tokens = noisy_text(3000, 50, 1);
   Weights first;
   for (const int threads : {1, 2, 3}) {
-    set_thread_count(threads);
-    models::ModelConfig config = tiny(50);
+    const OnThreads scope(threads);
+    models::DecoderConfig config = tiny(50);
     config.dropout = 0.1;
     models::Decoder model(config, 4);
-    CausalTrainer trainer(model, tokens, nullptr, quick_plan(12));
+    CausalTrainer trainer(model, tokens, nullptr, quick_settings(12));
     trainer.run({});
     if (first.empty()) first = weights_of(model);
     CHECK(weights_of(model) == first);
   }
-  set_thread_count(2);
 }
 
 TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
   const auto tokens = noisy_text(3000, 50, 1);
   Weights together;
   for (const Index cut : {Index{1}, Index{2}, Index{8}}) {
-    models::ModelConfig config = tiny(50);
+    models::DecoderConfig config = tiny(50);
     config.dropout = 0.2;
     models::Decoder model(config, 4);
-    Plan plan = quick_plan(5);
-    plan.training.batch_size = 8 / cut;
-    plan.training.accumulate = cut;
-    plan.optimizer.optimizer = OptimizerKind::sgd;  // Adam would turn rounding near zero into whole steps
-    CausalTrainer trainer(model, tokens, nullptr, plan);
+    TrainingConfig settings = quick_settings(5);
+    settings.training.batch_size = 8 / cut;
+    settings.training.accumulate = cut;
+    settings.optimizer.optimizer = "sgd";  // Adam would turn rounding near zero into whole steps
+    CausalTrainer trainer(model, tokens, nullptr, settings);
     trainer.run({});
     if (together.empty()) together = weights_of(model);
     CHECK(largest_difference(weights_of(model), together) < 2e-6);
@@ -73,9 +72,9 @@ TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
 
 TEST_CASE("training: stopped at any step and resumed from what was saved, it ends with the same bits and records") {
   const auto tokens = noisy_text(3000, 50, 1), valid = noisy_text(500, 50, 2);
-  Plan plan = quick_plan(20);
+  TrainingConfig settings = quick_settings(20);
   SUBCASE("") {}
-  SUBCASE("with a moving average") { plan.optimizer.ema = 0.9; }
+  SUBCASE("with a moving average") { settings.optimizer.ema = 0.9; }
   const auto config = tiny(50);
   std::vector<std::pair<Index, double>> expected_records;
   const auto keep = [](std::vector<std::pair<Index, double>>& list) {
@@ -86,22 +85,22 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
   models::Decoder whole(config, 4);
   Hooks plain;
   plain.on_step = keep(expected_records);
-  CausalTrainer(whole, tokens, &valid, plan).run(plain);
+  CausalTrainer(whole, tokens, &valid, settings).run(plain);
 
   for (const int polls : {0, 1, 3, 7, 8, 9, 14, 22, 26}) {  // some of them fall into evaluations
     CAPTURE(polls);
     std::vector<std::pair<Index, double>> records;
     models::Decoder first(config, 4);
-    CausalTrainer interrupted(first, tokens, &valid, plan);
+    CausalTrainer interrupted(first, tokens, &valid, settings);
     Hooks hooks;
     hooks.on_step = keep(records);
     int left = polls;
     hooks.stop = [&left] { return left-- <= 0; };
     interrupted.run(hooks);
-    REQUIRE(interrupted.state().step < plan.training.steps);
+    REQUIRE(interrupted.state().step < settings.training.steps);
 
     models::Decoder second(config, 999);
-    CausalTrainer resumed(second, tokens, &valid, plan);
+    CausalTrainer resumed(second, tokens, &valid, settings);
     hand_over(interrupted, first, resumed, second);
     Hooks rest;
     rest.on_step = keep(records);
@@ -112,37 +111,35 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
 }
 
 TEST_CASE("training: after the first step nothing is allocated from the system") {
-  set_thread_count(1);
+  const OnThreads scope(1);
   const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(tiny(50), 4);
-  CausalTrainer trainer(model, tokens, nullptr, quick_plan(10));
+  CausalTrainer trainer(model, tokens, nullptr, quick_settings(10));
   trainer.step();
   const auto before = pool().statistics();
   for (int i = 0; i < 5; ++i) trainer.step();
   CHECK(pool().statistics().system_allocations == before.system_allocations);
-  set_thread_count(2);
 }
 
 TEST_CASE("training: a simulation foresees the pool's memory to the byte, and the arithmetic") {
-  set_thread_count(1);
+  const OnThreads scope(1);
   const auto tokens = noisy_text(3000, 50, 1);
-  const Plan plan = quick_plan(10);
+  const TrainingConfig settings = quick_settings(10);
   std::size_t foreseen = 0;
   double flops = 0;
   {
     const Simulation simulation;
     models::Decoder model(tiny(50), 4);
-    CausalTrainer trainer(model, tokens, nullptr, plan);
+    CausalTrainer trainer(model, tokens, nullptr, settings);
     trainer.step();
     foreseen = pool().statistics().bytes_in_use;
     const double before = matmul_flops();
     trainer.step();
     flops = matmul_flops() - before;
   }
-  pool().trim();
   const std::size_t others = pool().statistics().bytes_in_use;
   models::Decoder model(tiny(50), 4);
-  CausalTrainer trainer(model, tokens, nullptr, plan);
+  CausalTrainer trainer(model, tokens, nullptr, settings);
   trainer.step();
   CHECK(pool().statistics().bytes_in_use - others == foreseen);
   Index multiplied = 0;  // numbers in matrices
@@ -151,20 +148,20 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
       multiplied += parameter.size();
     }
   }
-  const Index positions = model.config().context * model.config().width;
-  CHECK(flops == 64 * models::training_flops_per_token(model.config(), multiplied + positions, 16));
-  set_thread_count(2);
+  const double attention = tiny(50).attention_flops_per_token(16, true);
+  CHECK(flops == 64 * (6 * static_cast<double>(multiplied) + attention));
+  CHECK(model.training_flops_per_token(16, 1) == 6 * static_cast<double>(multiplied) + attention);
 }
 
 TEST_CASE("training: a diverging run names the step and the cause, and keeps the weights finite") {
   const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(tiny(50), 4);
-  Plan plan = quick_plan(50);
-  plan.optimizer.optimizer = OptimizerKind::sgd;
-  plan.optimizer.clip = 0;
-  plan.schedule.learning_rate = 1000;
-  plan.schedule.warmup = 0;
-  CausalTrainer trainer(model, tokens, nullptr, plan);
+  TrainingConfig settings = quick_settings(50);
+  settings.optimizer.optimizer = "sgd";
+  settings.optimizer.clip = 0;
+  settings.schedule.learning_rate = 1000;
+  settings.schedule.warmup = 0;
+  CausalTrainer trainer(model, tokens, nullptr, settings);
   try {
     trainer.run({});
     FAIL("it did not diverge");
@@ -180,13 +177,13 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
 TEST_CASE("training: tokens that do not fit the model are refused before any work") {
   const auto tokens = noisy_text(3000, 51, 1), few = noisy_text(10, 50, 1);
   models::Decoder model(tiny(50), 4);
-  CHECK_THROWS_WITH_AS(CausalTrainer(model, tokens, nullptr, quick_plan(1)),
+  CHECK_THROWS_WITH_AS(CausalTrainer(model, tokens, nullptr, quick_settings(1)),
                        "tokens in memory: vocabulary of 51 does not match the model's 50; encode it with the model's "
                        "tokenizer",
                        DataError);
-  CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_plan(1)), DataError);
+  CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_settings(1)), DataError);
   const auto enough = noisy_text(3000, 50, 1);
-  CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_plan(0)),
+  CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_settings(0)),
                        "how long? --steps or --epochs must be more than 0",
                        UsageError);
 }
@@ -194,9 +191,9 @@ TEST_CASE("training: tokens that do not fit the model are refused before any wor
 TEST_CASE("training: epochs become steps") {
   const auto tokens = noisy_text(16 * 41 + 1, 50, 1);
   models::Decoder model(tiny(50), 4);
-  Plan plan = quick_plan(1);
-  plan.training.epochs = 2.5;
-  CHECK(CausalTrainer(model, tokens, nullptr, plan).total_steps() == 25);  // 40 windows, batches of 4
+  TrainingConfig settings = quick_settings(1);
+  settings.training.epochs = 2.5;
+  CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 25);  // 40 windows, batches of 4
 }
 
 TEST_CASE("the model without layers tends to the bigram law (SPEC 3.6)") {
@@ -212,19 +209,19 @@ TEST_CASE("the model without layers tends to the bigram law (SPEC 3.6)") {
   const double entropy = -(0.6 * std::log(0.6) + 0.3 * std::log(0.3) + 0.1 * std::log(0.1));
   for (const bool tied : {false, true}) {
     CAPTURE(tied);
-    models::ModelConfig config = tiny(vocab);
+    models::DecoderConfig config = tiny(vocab);
     config.layers = 0;
-    config.positions = PositionKind::none;
+    config.positions = "none";
     config.tie_embeddings = tied;
     models::Decoder model(config, 4);
     const data::TokensInMemory source(tokens, vocab);
-    Plan plan = quick_plan(1500);
-    plan.training.batch_size = 32;
-    plan.schedule.learning_rate = 1e-2;
-    plan.optimizer.weight_decay = 0;
-    CausalTrainer trainer(model, source, nullptr, plan);
+    TrainingConfig settings = quick_settings(1500);
+    settings.training.batch_size = 32;
+    settings.schedule.learning_rate = 1e-2;
+    settings.optimizer.weight_decay = 0;
+    CausalTrainer trainer(model, source, nullptr, settings);
     trainer.run({});
-    const double loss = evaluate(model, source, 20000, 64).nats_per_token();
+    const double loss = evaluate(model, source, {.limit = 20000, .batch_size = 64}).nats_per_token();
     if (!tied) {
       CHECK(loss == doctest::Approx(entropy).epsilon(0.02 / entropy));
     } else {

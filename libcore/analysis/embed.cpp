@@ -1,0 +1,108 @@
+#include "heddle/analysis/embed.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "heddle/decoding/length_batches.hpp"
+#include "heddle/ops/embedding.hpp"
+#include "heddle/ops/pooling.hpp"
+#include "heddle/tensor/exponentials.hpp"
+
+namespace heddle::analysis {
+
+namespace {
+
+// Counted from 0. A layer that is named twice counts once.
+std::set<Index> resolved(const std::vector<Index>& layers, Index last) {
+  std::set<Index> result;
+  for (const Index layer : layers) {
+    check<UsageError>(layer >= -last - 1 && layer <= last, "there is no layer ", layer, "; the model has layers 0 to ",
+                      last, ", or from the last one -1 to ", -last - 1);
+    result.insert(layer < 0 ? last + 1 + layer : layer);
+  }
+  check<UsageError>(!result.empty(), "no layer is chosen");
+  return result;
+}
+
+// The mean over the layers: [batch, time, width].
+Tensor states_of(const models::ContextualVectors& model, const models::Sequences& sequences,
+                 const std::set<Index>& layers) {
+  Tensor sum;
+  Index layer = 0;
+  model.hidden(sequences, {}, [&](const Variable& x) {
+    if (!layers.contains(layer++)) return;
+    if (sum.empty()) sum = Tensor(x.shape(), Real(0));
+    sum.add(x.value());
+  });
+  sum.scale(Real(1) / static_cast<Real>(layers.size()));
+  return sum;
+}
+
+Tensor mean_of_rows(const Tensor& rows) {
+  return ops::mean_over_time(Variable(rows.reshaped({1, rows.shape()[0], rows.shape()[1]})), {rows.shape()[0]}).value();
+}
+
+// One text's part of a batch's states.
+Tensor part_of(const Tensor& states, Index row, const TextToEmbed& text) {
+  const Tensor own = states.narrowed(0, row, 1).reshaped({states.shape()[1], states.shape()[2]});
+  if (text.wanted.empty()) return own.narrowed(0, 0, static_cast<Index>(text.ids.size())).copy();
+  const Tensor means({static_cast<Index>(text.wanted.size()), own.shape()[1]});
+  Index at = 0;
+  for (const auto& [first, last] : text.wanted) {
+    means.narrowed(0, at++, 1).assign(mean_of_rows(own.narrowed(0, first, last - first + 1)));
+  }
+  return means;
+}
+
+}  // namespace
+
+TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
+                          std::span<const TokenId> tokens, const data::TokenSpan& around) {
+  const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
+  const auto count = static_cast<Index>(tokens.size()), wanted = around.last - around.first + 1;
+  check<DataError>(count > 0, "has no token");
+  const Index room = model.position_limit() - (framed ? 2 : 0);
+  check<DataError>(wanted <= room, wanted, " tokens are more than the context of ", model.position_limit());
+  const Index kept = std::min(count, room);
+  const Index begin = std::clamp<Index>(around.first - (kept - wanted) / 2, 0, count - kept);
+  TextToEmbed text;
+  if (framed) text.ids.push_back(*tokenizer.classification());
+  text.text.first = static_cast<Index>(text.ids.size());
+  text.ids.insert(text.ids.end(), tokens.begin() + begin, tokens.begin() + begin + kept);
+  text.text.last = static_cast<Index>(text.ids.size()) - 1;
+  const Index shift = text.text.first - begin;
+  text.around = {around.first + shift, around.last + shift};
+  if (framed) text.ids.push_back(*tokenizer.separator());
+  return text;
+}
+
+std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
+                          const EmbedOptions& options) {
+  const std::set<Index> layers = resolved(options.layers, model.layers());
+  std::vector<Tensor> results(texts.size());
+  std::vector<Index> lengths;
+  for (const TextToEmbed& text : texts) lengths.push_back(static_cast<Index>(text.ids.size()));
+  decoding::for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+    std::vector<models::TokenList> lists;
+    for (const std::size_t number : numbers) lists.emplace_back(texts[number].ids);
+    const Tensor states = states_of(model, models::padded(lists), layers);
+    Index row = 0;
+    for (const std::size_t number : numbers) {
+      const Tensor& part = results[number] = part_of(states, row++, texts[number]);
+      check<NumericError>(are_finite(part.data(), part.size()),
+                          "the model's hidden states are not finite: its weights are damaged or diverged");
+    }
+    return true;
+  });
+  return results;
+}
+
+Tensor embed_tokens(const models::ContextualVectors& model, std::span<const TokenId> tokens) {
+  check<DataError>(!tokens.empty(), "has no token");
+  const auto count = static_cast<Index>(tokens.size());
+  const TokenIds ids(Shape{1, count}, {tokens.begin(), tokens.end()});
+  const Tensor rows = ops::embed(ids, Variable(model.token_embeddings())).value();
+  return mean_of_rows(rows.reshaped({count, model.width()})).reshaped({model.width()});
+}
+
+}  // namespace heddle::analysis

@@ -1,0 +1,31 @@
+// The most similar vectors, by cosine.
+#pragma once
+
+#include <vector>
+
+#include "heddle/tensor/tensor.hpp"
+
+namespace heddle::analysis {
+
+// similarity = u v / (|u| |v|), 0 where a vector is 0.
+struct Neighbour {
+  Index row;
+  double similarity;
+};
+
+class NearestVectors {
+ public:
+  // [count, width], of any element type. Throws ShapeError where there is none, and NumericError, as find() does, for
+  // a vector that is not finite.
+  explicit NearestVectors(const Tensor& vectors);
+
+  Index size() const { return vectors_.shape()[0]; }
+  // For each query the k most similar vectors, or all where there are fewer, the most similar first and of equals the
+  // one with the lower row.  Shapes: queries [queries, width].  Cost: queries * size * width.
+  std::vector<std::vector<Neighbour>> find(const Tensor& queries, Index k) const;
+
+ private:
+  Tensor vectors_;  // of length 1
+};
+
+}  // namespace heddle::analysis

@@ -1,0 +1,49 @@
+// Which sense a word has, by its vector in context: that of the nearest examples.
+// Source: Peters et al. 2018, "Deep contextualized word representations", section 5.3; Loureiro et al. 2021, "Analysis
+// and evaluation of language models for word sense disambiguation" (SPEC 7.5).
+#pragma once
+
+#include <span>
+
+#include "heddle/analysis/nearest.hpp"
+
+namespace heddle::analysis {
+
+struct SenseGuess {
+  Index sense = 0;
+  double similarity = 0;  // of the nearest vector of this sense
+};
+
+class SenseClassifier {
+ public:
+  // A sense for each of the examples [count, width]. With 0 voters a word has the sense of the most similar centroid, a
+  // sense's mean; else that for which its most similar examples, as many as that, vote, each with its similarity. For
+  // votes the mean of all examples is subtracted from every vector: what all have in common tells nothing.
+  // Throws ShapeError where there is no example.
+  SenseClassifier(const Tensor& examples, std::span<const Index> senses, Index voters);
+
+  // Where senses are equally near, the one with more examples.  Shapes: words [words, width] -> one guess each.
+  std::vector<SenseGuess> operator()(const Tensor& words) const;
+
+  Index most_frequent() const { return ranking_.front(); }
+
+ private:
+  // Vectors, and the rank of the sense that each is of.
+  struct Ranked {
+    Tensor vectors;
+    std::vector<Index> ranks;
+  };
+  static std::vector<Index> by_frequency(std::span<const Index> senses);
+  Ranked ranked(const Tensor& examples, std::span<const Index> senses) const;
+  Ranked centroids(const Tensor& examples, std::span<const Index> senses) const;
+
+  Tensor centred(const Tensor& vectors) const;
+
+  std::vector<Index> ranking_;  // the senses, those with the most examples first
+  Index voters_;
+  std::vector<Real> origin_;    // is subtracted
+  Ranked known_;
+  NearestVectors nearest_;
+};
+
+}  // namespace heddle::analysis

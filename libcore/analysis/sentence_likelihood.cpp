@@ -1,0 +1,62 @@
+#include "heddle/analysis/sentence_likelihood.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "heddle/decoding/logits.hpp"
+#include "heddle/ops/gather.hpp"
+
+namespace heddle::analysis {
+
+std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, const text::Tokenizer& tokenizer,
+                                             const std::vector<std::string>& sentences, const std::string& where) {
+  check<DataError>(tokenizer.end_of_text().has_value(),
+                   "the model knows no token that begins a text, so that no text's first token has a likelihood");
+  std::vector<Tokens> ids;
+  for (const std::string& sentence : sentences) {
+    ids.push_back(tokenizer.encode(sentence));
+    check<DataError>(static_cast<Index>(ids.back().size()) < model.position_limit(), where, ": ", ids.back().size(),
+                     " tokens do not fit the context of ", model.position_limit());
+  }
+  const Tokens begin{*tokenizer.end_of_text()};
+  return decoding::label_log_likelihoods(model, {&begin, 1}, ids).front();
+}
+
+void check_masks(const text::Tokenizer& tokenizer) {
+  check<DataError>(tokenizer.mask() && tokenizer.classification() && tokenizer.separator(),
+                   "the model's tokenizer has no [MASK], [CLS] and [SEP]");
+}
+
+Tokens framed_for(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer, const Tokens& ids,
+                  const std::string& where) {
+  check_masks(tokenizer);
+  Tokens framed{*tokenizer.classification()};
+  framed.insert(framed.end(), ids.begin(), ids.end());
+  framed.push_back(*tokenizer.separator());
+  check<DataError>(static_cast<Index>(framed.size()) <= model.position_limit(), where, ": ", framed.size(),
+                   " tokens are more than the context of ", model.position_limit());
+  return framed;
+}
+
+double pseudo_log_likelihood(const models::MaskedPredictor& model, const Tokens& framed,
+                             const std::vector<Index>& places, TokenId mask) {
+  if (places.empty()) return 0;
+  const auto time = static_cast<Index>(framed.size());
+  TokenIds masked(Shape{static_cast<Index>(places.size()), time});
+  Tokens targets;
+  std::vector<Index> rows;
+  auto row = masked.ids.begin();
+  for (const Index place : places) {
+    targets.push_back(framed[static_cast<std::size_t>(place)]);
+    rows.push_back(row - masked.ids.begin() + place);
+    const auto next = std::copy(framed.begin(), framed.end(), row);
+    row[place] = mask;
+    row = next;
+  }
+  const Variable hidden = model.hidden({std::move(masked)});
+  const Variable logits = model.masked_token_head()(ops::gather_rows(hidden, rows));
+  const auto scores = decoding::log_probabilities(logits.value(), targets);
+  return std::accumulate(scores.begin(), scores.end(), 0.0);
+}
+
+}  // namespace heddle::analysis

@@ -1,0 +1,32 @@
+// How likely a model holds whole sentences, in nats.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/decoding/zero_shot.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+namespace heddle::analysis {
+
+using decoding::Tokens;
+
+// log p(sentence) of each, from the token on that begins texts. Throws DataError for a tokenizer without that token,
+// and "WHERE: …" for a sentence that does not fit the context.
+std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, const text::Tokenizer& tokenizer,
+                                             const std::vector<std::string>& sentences, const std::string& where);
+
+// Throws DataError for a tokenizer without [MASK], [CLS] and [SEP].
+void check_masks(const text::Tokenizer& tokenizer);
+
+// The tokens between [CLS] and [SEP], as encoders read them. Throws as check_masks, and "WHERE: …" where they do not
+// fit the context.
+Tokens framed_for(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer, const Tokens& ids,
+                  const std::string& where);
+
+// sum over the places of log p(token | all other tokens), each masked by itself: the pseudo-log-likelihood, of some of
+// the tokens.  Source: Salazar et al. 2020, "Masked language model scoring", equation 2.
+double pseudo_log_likelihood(const models::MaskedPredictor& model, const Tokens& framed,
+                             const std::vector<Index>& places, TokenId mask);
+
+}  // namespace heddle::analysis

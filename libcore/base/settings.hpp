@@ -1,0 +1,32 @@
+// A name with settings as users write it: performer:features=256,orthogonal=true
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle {
+
+class Settings {
+ public:
+  // Throws UsageError for malformed text.
+  explicit Settings(std::string_view text);
+
+  const std::string& name() const { return name_; }
+  // The number given for the key, or the fallback. Throws UsageError when it is no number from `least` to `most`.
+  double number(const std::string& key, double fallback, double least = -1e300, double most = 1e300);
+  // The same, a whole number.
+  Index index(const std::string& key, Index fallback, Index least, Index most);
+  // Throws UsageError that names the keys which nobody asked for. Call it after reading all settings.
+  void refuse_others() const;
+
+ private:
+  std::string name_;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,64 @@
+#include "heddle/models/architecture.hpp"
+
+#include <algorithm>
+
+#include "heddle/base/strings.hpp"
+
+namespace heddle::models {
+
+#define HEDDLE_ARCHITECTURE(name, type, summary) Architecture describe_##type();
+#include "heddle/models/architectures.def"
+#undef HEDDLE_ARCHITECTURE
+
+namespace {
+
+Architecture with_summary(Architecture architecture, const char* summary) {
+  architecture.summary = summary;
+  return architecture;
+}
+
+}  // namespace
+
+const std::vector<Architecture>& architectures() {
+  static const std::vector<Architecture> list = {
+#define HEDDLE_ARCHITECTURE(name, type, summary) with_summary(describe_##type(), summary),
+#include "heddle/models/architectures.def"
+#undef HEDDLE_ARCHITECTURE
+  };
+  return list;
+}
+
+bool Architecture::plays(std::string_view role) const { return std::ranges::find(roles, role) != roles.end(); }
+
+std::vector<std::string> architecture_names() {
+  return {
+#define HEDDLE_ARCHITECTURE(name, type, summary) #name,
+#include "heddle/models/architectures.def"
+#undef HEDDLE_ARCHITECTURE
+  };
+}
+
+const Architecture& architecture(const std::string& name) {
+  for (const Architecture& entry : architectures()) {
+    if (entry.name == name) return entry;
+  }
+  const std::string near = nearest(name, architecture_names());
+  throw UsageError(concatenate("architecture '", name, "' is not one of ", join(architecture_names()),
+                               near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+std::string architectures_with(std::string_view role) {
+  std::vector<std::string> names;
+  for (const Architecture& entry : architectures()) {
+    if (entry.plays(role)) names.push_back(entry.name);
+  }
+  return join(names, " or ");
+}
+
+std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights) {
+  config.check();
+  check<UsageError>(config->vocab_size > 0, "a model needs a vocabulary: give vocab_size");
+  return architecture(config.arch()).make(config, std::move(weights));
+}
+
+}  // namespace heddle::models

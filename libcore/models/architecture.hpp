@@ -1,0 +1,60 @@
+// What there is to know of an architecture without building one of its models.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/models/model.hpp"
+
+namespace heddle::models {
+
+// The shape of a known model.
+struct Preset {
+  std::string name, summary;
+  ModelConfig config;
+};
+
+struct Architecture {
+  std::string name, summary;
+  ModelConfig defaults;
+  std::unique_ptr<Model> (*make)(const ModelConfig& config, ParameterSource weights);
+  std::vector<std::string> roles;  // what its models can do, as the roles say it (Generator::what, …)
+  std::vector<Preset> presets = {};
+
+  bool plays(std::string_view role) const;
+};
+
+// All of them, in the order of architectures.def.
+const std::vector<Architecture>& architectures();
+std::vector<std::string> architecture_names();
+// Throws UsageError that lists them.
+const Architecture& architecture(const std::string& name);
+
+// "decoder or lstm": those whose models can do it.
+std::string architectures_with(std::string_view role);
+
+namespace detail {
+
+template <class M, class... Roles>
+std::vector<std::string> roles_of() {
+  std::vector<std::string> roles;
+  (void)std::initializer_list<int>{(std::derived_from<M, Roles> ? (roles.emplace_back(Roles::what), 0) : 0)...};
+  return roles;
+}
+
+}  // namespace detail
+
+// For the file that defines a model class M with a constructor from Config: what describe_<class>() returns.
+template <class M, class Config>
+Architecture describe(std::vector<Preset> presets = {}) {
+  return {Config::arch_name,
+          {},
+          Config(),
+          [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
+            return std::make_unique<M>(*config.as<Config>(), std::move(weights));
+          },
+          detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, AttentionMaps>(),
+          std::move(presets)};
+}
+
+}  // namespace heddle::models

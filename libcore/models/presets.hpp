@@ -1,0 +1,13 @@
+// Shapes of known models, by name: those that the architectures list.
+#pragma once
+
+#include "heddle/models/architecture.hpp"
+
+namespace heddle::models {
+
+const std::vector<Preset>& presets();
+std::vector<std::string> preset_names();
+// Throws UsageError that lists the presets.
+const ModelConfig& preset(const std::string& name);
+
+}  // namespace heddle::models

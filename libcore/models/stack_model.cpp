@@ -1,0 +1,65 @@
+#include "heddle/models/stack_model.hpp"
+
+namespace heddle::models {
+
+namespace {
+
+void check_sequences(const Sequences& sequences) {
+  const Shape& shape = sequences.ids.shape;
+  check<ShapeError>(shape.rank() == 2, "ids of shape ", shape, " instead of [batch, time]");
+  check<ShapeError>(sequences.lengths.empty() || static_cast<Index>(sequences.lengths.size()) == shape[0],
+                    sequences.lengths.size(), " lengths for ids of shape ", shape);
+  check<ShapeError>(sequences.segments.empty() || sequences.segments.size() == sequences.ids.ids.size(),
+                    sequences.segments.size(), " segments for ids of shape ", shape);
+  for (const Index length : sequences.lengths) {
+    check<ShapeError>(length >= 1 && length <= shape[1], "a sequence of ", length, " of ", shape[1], " tokens");
+  }
+}
+
+}  // namespace
+
+StackModel::StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
+                       const Direction& direction)
+    : Model(config, std::move(weights)),
+      transformer_(transformer),
+      causal_(direction.causal),
+      embeddings_(scope(config.arch()) / "embedding", embeddings_options(transformer)),
+      stack_(scope(config.arch()), transformer, {.positions = &embeddings_.positions(), .needed = direction.needed}) {}
+
+Mask StackModel::mask(const Sequences& sequences) const {
+  return {.causal = causal_, .window = stack_.window(), .key_lengths = sequences.lengths};
+}
+
+Variable StackModel::embed(const Sequences& sequences) const {
+  check_sequences(sequences);
+  return embeddings_(sequences.ids, sequences.segments);
+}
+
+Variable StackModel::hidden(const Sequences& sequences, const Pass& pass, const Observer& observe) const {
+  return stack_(embeddings_.drop(embed(sequences), pass), mask(sequences), pass, observe);
+}
+
+Variable StackModel::hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
+                               const Pass& pass) const {
+  return stack_.at(positions, embeddings_.drop(embed(sequences), pass), mask(sequences), pass);
+}
+
+std::vector<AttentionMap> StackModel::attention_maps(const Sequences& sequences) const {
+  return stack_.attention_maps(embed(sequences), mask(sequences), config().arch());
+}
+
+// Matrices multiply; embeddings are looked up, unless the output shares them; the head multiplies predicted tokens only.
+double StackModel::training_flops_per_token(Index time, double predicted) const {
+  double multiplied = 0;
+  const std::string embedding = config().arch() + "/embedding/";
+  for (const Parameter& parameter : parameters().all()) {
+    const auto size = static_cast<double>(parameter.size());
+    const bool is_vector = parameter.value().rank() < 2;
+    if (is_vector || parameter.name.starts_with(embedding) || is_of_summary(parameter.name)) continue;
+    multiplied += is_of_head(parameter.name) ? predicted * size : size;
+  }
+  if (transformer_.tie_embeddings) multiplied += predicted * static_cast<double>(vocab_size() * width());
+  return 6.0 * multiplied + transformer_.attention_flops_per_token(time, causal_);
+}
+
+}  // namespace heddle::models

@@ -1,0 +1,49 @@
+// What transformers of one stack have in common, whatever they predict: a decoder and an encoder differ in the mask and
+// in their heads (GPT, SPEC 4.2; BERT, SPEC 4.3).
+#pragma once
+
+#include "heddle/models/model.hpp"
+#include "heddle/models/stack.hpp"
+
+namespace heddle::models {
+
+// Parameters, named after the architecture: ARCH/embedding, ARCH/0, ARCH/1, …, ARCH/norm.
+class StackModel : public Model, public virtual ContextualVectors, public AttentionMaps {
+ public:
+  Index layers() const override { return stack_.layers(); }
+  Index width() const override { return transformer_.width; }
+  bool is_bidirectional() const override { return !causal_; }
+  Variable hidden(const Sequences& sequences, const Pass& pass = {}, const Observer& observe = {}) const override;
+  Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
+                     const Pass& pass = {}) const override;
+  const Tensor& token_embeddings() const override { return embeddings_.tokens().weight().value(); }
+  std::vector<AttentionMap> attention_maps(const Sequences& sequences) const override;
+  double training_flops_per_token(Index time, double predicted) const override;
+
+ protected:
+  struct Direction {
+    bool causal;
+    AttentionSupport needed;
+  };
+  template <class Config>
+  StackModel(const Config& config, ParameterSource weights, const Direction& direction)
+      : StackModel(ModelConfig(config), config, std::move(weights), direction) {}
+  StackModel(StackModel&&) = default;
+
+  const TransformerConfig& transformer() const { return transformer_; }
+  const nn::Embeddings& embeddings() const { return embeddings_; }
+  const Stack& stack() const { return stack_; }
+
+ private:
+  StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
+             const Direction& direction);
+  Variable embed(const Sequences& sequences) const;
+  Mask mask(const Sequences& sequences) const;
+
+  TransformerConfig transformer_;
+  bool causal_;
+  nn::Embeddings embeddings_;
+  Stack stack_;
+};
+
+}  // namespace heddle::models

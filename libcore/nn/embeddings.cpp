@@ -1,0 +1,48 @@
+#include "heddle/nn/embeddings.hpp"
+
+#include <algorithm>
+
+#include "heddle/ops/arithmetic.hpp"
+
+namespace heddle::nn {
+
+namespace {
+
+std::optional<Embedding> segment_embedding(const Scope& scope, const EmbeddingsOptions& options) {
+  if (options.segments == 0) return std::nullopt;
+  return Embedding(scope / "segment", options.segments, options.width, options.position_shape.stddev);
+}
+
+std::optional<Norm> norm_of(const Scope& scope, const EmbeddingsOptions& options) {
+  if (!options.norm) return std::nullopt;
+  return Norm(scope / "norm", options.width, *options.norm);
+}
+
+}  // namespace
+
+Embeddings::Embeddings(const Scope& scope, const EmbeddingsOptions& options)
+    : context_(options.context),
+      tokens_(scope / "token", options.vocab, options.width, options.position_shape.stddev),
+      positions_(make_positions(options.positions, scope / "position", options.position_shape)),
+      segments_(segment_embedding(scope, options)),
+      norm_(norm_of(scope, options)),
+      dropout_site_(random_site(scope.path() + "/dropout")) {}
+
+Variable Embeddings::operator()(const TokenIds& ids, const std::vector<TokenId>& segments,
+                                const std::vector<Index>& starts) const {
+  const Index end = ids.shape[1] + (starts.empty() ? 0 : *std::ranges::min_element(starts));
+  check<DataError>(!context_ || end <= *context_, "a sequence of ", end, " tokens is longer than the context of ",
+                   context_.value_or(0));
+  Variable x = positions_->embed(tokens_(ids), starts);
+  if (segments_) {
+    TokenIds kinds(ids.shape);
+    if (!segments.empty()) kinds.ids = segments;
+    x = ops::add(x, (*segments_)(kinds));
+  } else {
+    const bool all_zero = std::ranges::all_of(segments, [](TokenId segment) { return segment == 0; });
+    check<DataError>(all_zero, "the model has no embeddings of segments");
+  }
+  return norm_ ? (*norm_)(x, Norm::Result::residual) : x;
+}
+
+}  // namespace heddle::nn

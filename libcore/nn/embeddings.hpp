@@ -1,0 +1,49 @@
+// What enters a stack of blocks: a vector for each token.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heddle/nn/embedding.hpp"
+#include "heddle/nn/norm.hpp"
+#include "heddle/nn/pass.hpp"
+#include "heddle/positions/positions.hpp"
+
+namespace heddle::nn {
+
+struct EmbeddingsOptions {
+  Index vocab, width;
+  std::string positions = "learned";
+  PositionShape position_shape;
+  std::optional<Index> context;  // most tokens of a sequence; none: any number
+  Index segments = 0;            // kinds of segments; 0: none
+  std::optional<NormOptions> norm{};
+};
+
+// x = drop(norm(token + position + segment)), beside the stack that reads it, so that stacks may share one.
+// Parameters: token/weight [vocab, width]; position and segment/weight [segments, width] and norm where there are any.
+class Embeddings {
+ public:
+  Embeddings(const Scope& scope, const EmbeddingsOptions& options);
+
+  // ids [batch, time], a segment for each (empty: all 0), positions from starts[b] on (empty: from 0 in every row; rows
+  // with starts may end in padding beyond the context) -> [batch, time, width], Real, before dropout.
+  // Throws DataError for ids and segments outside their tables and where every row is longer than the context.
+  Variable operator()(const TokenIds& ids, const std::vector<TokenId>& segments,
+                      const std::vector<Index>& starts = {}) const;
+  Variable drop(const Variable& x, const Pass& pass) const { return pass.drop(x, dropout_site_); }
+
+  const Embedding& tokens() const { return tokens_; }
+  const Positions& positions() const { return *positions_; }
+  std::optional<Index> context() const { return context_; }
+
+ private:
+  std::optional<Index> context_;
+  Embedding tokens_;
+  std::shared_ptr<const Positions> positions_;
+  std::optional<Embedding> segments_;
+  std::optional<Norm> norm_;
+  std::uint64_t dropout_site_;
+};
+
+}  // namespace heddle::nn

@@ -1,0 +1,50 @@
+// Which matrices of a model get low-rank adapters, and of what size.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "heddle/autograd/parameters.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/base/visit.hpp"
+
+namespace heddle {
+
+// W' = W + alpha / rank B A with W fixed, A [rank, in], B [out, rank].  Source: Hu et al. 2022, "LoRA".
+struct LowRankOptions {
+  Index lora_rank = 0;  // 0: no adapters
+  double lora_alpha = 16;
+  std::string lora_targets = "query,value";  // the last part of a matrix's name
+  double lora_dropout = 0;                   // of what goes into A
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("lora_rank", "rank of low-rank adapters; only they and the head are trained; 0 means no adapters")
+                .range(0, 100000).takes("R"), self.lora_rank);
+    visitor(Field("lora_alpha", "adapters count alpha / rank times").needs({"lora_rank"}).above(0, 1e6).takes("A"),
+            self.lora_alpha);
+    visitor(Field("lora_targets", "matrices that get adapters, of query, key, value, output, up and down")
+                .needs({"lora_rank"})
+                .takes("LIST"),
+            self.lora_targets);
+    visitor(Field("lora_dropout", "fraction of the adapters' input to drop in training")
+                .needs({"lora_rank"})
+                .range(0, 0.99)
+                .takes("P"),
+            self.lora_dropout);
+  }
+
+  double scale() const { return lora_alpha / static_cast<double>(lora_rank); }
+  bool targets(std::string_view name) const {
+    if (lora_rank == 0) return false;
+    for (const std::string& target : split(lora_targets, ',')) {
+      if (target == name) return true;
+    }
+    return false;
+  }
+};
+
+// The source of a model whose matrices get these adapters. Throws UsageError for targets that no model has.
+ParameterSource with_adapters(const ParameterSource& source, const LowRankOptions& options);
+
+}  // namespace heddle

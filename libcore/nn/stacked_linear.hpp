@@ -1,0 +1,28 @@
+// Several linear layers of one input, multiplied as one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/nn/linear.hpp"
+
+namespace heddle::nn {
+
+// y_i = x W_i^T + b_i, with W_i + alpha / rank B_i A_i in place of W_i where there are adapters.
+// Parameters: NAME/weight [out, in] and NAME/bias [out] for each name. Weights start normal with the given standard
+// stddev, biases at zero.
+class StackedLinear {
+ public:
+  StackedLinear(const Scope& scope, const std::vector<std::string>& names, Index in, Index out, Bias bias, double stddev);
+
+  // x [..., in] -> [..., names * out]
+  Variable operator()(const Variable& x, const Pass& pass = {}) const;
+  Index parts() const { return parts_; }
+
+ private:
+  Index parts_;
+  Variable weight_, bias_;  // [names * out, in], [names * out]
+  std::optional<LowRank> adapters_;
+};
+
+}  // namespace heddle::nn

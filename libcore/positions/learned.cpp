@@ -1,0 +1,54 @@
+// x_t = e_t + P[offset + t], a learned vector a position (SPEC 2.2).
+// Setting: offset, the table's row of position 0 (RoBERTa's is 2).
+// Parameter: weight [offset + context, width].
+#include <algorithm>
+
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/embedding.hpp"
+#include "heddle/positions/positions.hpp"
+
+namespace heddle {
+
+namespace {
+
+class LearnedPositions : public Positions {
+ public:
+  LearnedPositions(const Scope& scope, const PositionShape& shape, Index offset)
+      : context_(*shape.context), offset_(offset),
+        table_(scope.parameter("weight", {offset + context_, shape.width}, Initializer::normal(shape.stddev), Decay::yes)) {}
+
+  std::optional<Index> limit() const override { return context_; }
+
+  Variable embed(const Variable& x, const std::vector<Index>& starts) const override {
+    const Index batch = x.shape()[0], time = x.shape()[1];
+    if (starts.empty()) {
+      return ops::add_to_each(x, view(table_, [time, row = offset_](const Tensor& t) {
+                                return t.narrowed(0, row, time).as(DType::real);
+                              }));
+    }
+    TokenIds rows(Shape{batch, time});
+    for (Index b = 0; b < batch; ++b) {
+      for (Index t = 0; t < time; ++t) {
+        const Index position = std::min(starts[static_cast<std::size_t>(b)] + t, context_ - 1);
+        rows.ids[static_cast<std::size_t>(b * time + t)] = static_cast<TokenId>(offset_ + position);
+      }
+    }
+    return ops::add(x, ops::embed(rows, table_));
+  }
+
+ private:
+  Index context_, offset_;
+  Variable table_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Positions> make_LearnedPositions(Settings& settings, const Scope& scope,
+                                                       const PositionShape& shape) {
+  check<UsageError>(shape.context.has_value(), "learned positions need a context: how many there are");
+  const Index offset = settings.index("offset", 0, 0, 1000);
+  return std::make_shared<LearnedPositions>(scope, shape, offset);
+}
+bool needs_context_LearnedPositions() { return true; }
+
+}  // namespace heddle

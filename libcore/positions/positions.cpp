@@ -1,0 +1,70 @@
+#include "heddle/positions/positions.hpp"
+
+#include "heddle/base/strings.hpp"
+
+namespace heddle {
+
+// Each scheme's file defines how it is made, and whether it needs to know how many positions there will be.
+#define HEDDLE_POSITIONS(name, type, summary)                                                                    \
+  std::shared_ptr<const Positions> make_##type(Settings& settings, const Scope& scope, const PositionShape& shape); \
+  bool needs_context_##type();
+#include "heddle/positions/positions.def"
+#undef HEDDLE_POSITIONS
+
+namespace {
+
+struct Entry {
+  PositionScheme scheme;
+  std::shared_ptr<const Positions> (*make)(Settings& settings, const Scope& scope, const PositionShape& shape);
+  bool (*needs_context)();
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> list = {
+#define HEDDLE_POSITIONS(name, type, summary) {{#name, summary}, make_##type, needs_context_##type},
+#include "heddle/positions/positions.def"
+#undef HEDDLE_POSITIONS
+  };
+  return list;
+}
+
+const Entry& entry_of(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.scheme.name == name) return entry;
+    names.push_back(entry.scheme.name);
+  }
+  const std::string near = nearest(name, names);
+  throw UsageError(concatenate("positions '", name, "' is not one of ", join(names),
+                               near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+}  // namespace
+
+Variable AttentionPositions::transform(const Variable& x, const std::vector<Index>&) const { return x; }
+Variable AttentionPositions::offset_bias(Index) const { return {}; }
+Variable Positions::embed(const Variable& x, const std::vector<Index>&) const { return x; }
+std::shared_ptr<const AttentionPositions> Positions::for_layer(const Scope&) const { return nullptr; }
+
+std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope, const PositionShape& shape) {
+  Settings settings(text);
+  std::shared_ptr<const Positions> made = entry_of(settings.name()).make(settings, scope, shape);
+  settings.refuse_others();
+  return made;
+}
+
+std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback) {
+  if (given) return given;
+  return entry_of(Settings(positions).name()).needs_context() ? std::optional(fallback) : std::nullopt;
+}
+
+const std::vector<PositionScheme>& position_schemes() {
+  static const std::vector<PositionScheme> schemes = [] {
+    std::vector<PositionScheme> all;
+    for (const Entry& entry : entries()) all.push_back(entry.scheme);
+    return all;
+  }();
+  return schemes;
+}
+
+}  // namespace heddle

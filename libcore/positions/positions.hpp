@@ -1,0 +1,66 @@
+// Where tokens stand. A scheme acts at up to three places: it adds vectors to embeddings, transforms queries and keys,
+// and adds a bias to attention scores.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/autograd/parameters.hpp"
+#include "heddle/base/settings.hpp"
+
+namespace heddle {
+
+// The stack whose positions are meant.
+struct PositionShape {
+  std::optional<Index> context;  // positions that the model is to hold; none: any number
+  Index width;                   // of embeddings
+  Index heads, head_width;       // of attention
+  double stddev;                 // of learned vectors at the start
+};
+
+// Positions as one attention layer sees them.
+class AttentionPositions {
+ public:
+  virtual ~AttentionPositions() = default;
+
+  // Queries or keys with their positions: x [batch, heads, time, head_width], of which row b begins at position
+  // starts[b] (empty: 0 in every row) -> the same shape.
+  virtual Variable transform(const Variable& x, const std::vector<Index>& starts) const;
+
+  // Added to the scaled scores: [heads or 1, 2 reach + 1], entry (key position - query position) + reach, for a reach of
+  // key_time - 1 at least; empty where nothing is added.
+  virtual Variable offset_bias(Index key_time) const;
+};
+
+class Positions {
+ public:
+  virtual ~Positions() = default;
+
+  // Positions that there are; none where any number will do.
+  virtual std::optional<Index> limit() const { return std::nullopt; }
+
+  // Embeddings with their positions: x [batch, time, width], rows beginning at `starts` as above. Rows with starts may
+  // end in padding beyond the limit.
+  virtual Variable embed(const Variable& x, const std::vector<Index>& starts) const;
+
+  // Of one layer, whose own parameters are declared in the scope; null where attention knows nothing of positions.
+  virtual std::shared_ptr<const AttentionPositions> for_layer(const Scope& scope) const;
+};
+
+// The scheme that the text names ("learned:offset=2"); parameters that its stack's layers share are declared in the
+// scope. Throws UsageError for unknown names, which lists the known ones, for unknown settings, and for shapes that the
+// scheme cannot serve.
+std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope, const PositionShape& shape);
+
+// The context to build a scheme with: the given one, or, for a scheme that needs one, the fallback.
+std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback);
+
+struct PositionScheme {
+  std::string name, summary;
+};
+// All schemes, in the order of positions.def.
+const std::vector<PositionScheme>& position_schemes();
+
+}  // namespace heddle

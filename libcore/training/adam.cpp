@@ -1,0 +1,78 @@
+// Adam and AdamW, which differ in where weight decay enters. With t from 1:
+//   m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, m^ = m / (1 - b1^t), v^ = v / (1 - b2^t)
+//   adamw:  w -= r (m^ / (sqrt v^ + eps) + decay w)                              (Loshchilov and Hutter 2019)
+//   adam:   the same with g + decay w for g and no decay outside                 (Kingma and Ba 2015)
+#include <cmath>
+
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/training/optimizer.hpp"
+#include "heddle/training/slices.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+enum class DecayOf { weights, gradient };
+
+struct Constants {
+  Real beta1, beta2, epsilon, rate, decay, coupled_decay, gradient_scale;
+  Real mean_correction, square_correction;  // 1 / (1 - b1^t), 1 / (1 - b2^t)
+};
+
+HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, Real* m, Real* v, Index count) {
+  const Real keep = 1 - c.rate * c.decay;
+  for (Index i = 0; i < count; ++i) {
+    const Real gradient = c.gradient_scale * g[i] + c.coupled_decay * w[i];
+    m[i] = c.beta1 * m[i] + (1 - c.beta1) * gradient;
+    v[i] = c.beta2 * v[i] + (1 - c.beta2) * gradient * gradient;
+    const Real mean = m[i] * c.mean_correction, root = std::sqrt(v[i] * c.square_correction);
+    w[i] = keep * w[i] - c.rate * mean / (root + c.epsilon);
+  }
+}
+
+class Adam : public Optimizer {
+ public:
+  Adam(const OptimizerOptions& options, Parameters& parameters, DecayOf decay)
+      : options_(options), decay_(decay), slices_(parameters, {"m", "v"}) {}
+
+  std::vector<StateTensor> state() const override { return slices_.state(); }
+
+  void update(const UpdateStep& step) override {
+    const auto t = static_cast<double>(step.step + 1);
+    const Constants common{static_cast<Real>(options_.beta1),
+                           static_cast<Real>(options_.beta2),
+                           static_cast<Real>(options_.epsilon),
+                           static_cast<Real>(step.learning_rate),
+                           0,
+                           0,
+                           static_cast<Real>(step.gradient_scale),
+                           static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
+                           static_cast<Real>(1 / (1 - std::pow(options_.beta2, t)))};
+    slices_.for_each([&](const Slice& slice) {
+      Constants constants = common;
+      constants.rate *= slice.rate;
+      if (slice.decays) {
+        (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) =
+            static_cast<Real>(options_.weight_decay);
+      }
+      update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.state[1], slice.count);
+    });
+  }
+
+ private:
+  OptimizerOptions options_;
+  DecayOf decay_;
+  Slices slices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, Parameters& parameters) {
+  return std::make_unique<Adam>(options, parameters, DecayOf::weights);
+}
+
+std::unique_ptr<Optimizer> make_adam(const OptimizerOptions& options, Parameters& parameters) {
+  return std::make_unique<Adam>(options, parameters, DecayOf::gradient);
+}
+
+}  // namespace heddle::training

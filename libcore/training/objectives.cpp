@@ -1,0 +1,83 @@
+#include "heddle/training/objectives.hpp"
+
+#include <algorithm>
+
+namespace heddle::training {
+
+#define HEDDLE_OBJECTIVE(name, role, section, summary) \
+  std::unique_ptr<Objective> make_##name##_objective(const ObjectiveInputs& inputs);
+#include "heddle/training/objectives.def"
+#undef HEDDLE_OBJECTIVE
+
+namespace {
+
+struct Kind {
+  std::string name, section, summary, needed;
+  bool (*suits)(const models::Model& model);
+  std::unique_ptr<Objective> (*make)(const ObjectiveInputs& inputs);
+};
+
+template <class Role>
+bool plays(const models::Model& model) {
+  return model.as<Role>() != nullptr;
+}
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> list = {
+#define HEDDLE_OBJECTIVE(name, role, section, summary)                                               \
+  {#name, section, summary, std::string(models::role::what), plays<models::role>, make_##name##_objective},
+#include "heddle/training/objectives.def"
+#undef HEDDLE_OBJECTIVE
+  };
+  return list;
+}
+
+const Kind& kind_of(const std::string& name) {
+  const auto found = std::ranges::find(kinds(), name, &Kind::name);
+  if (found == kinds().end()) throw UsageError("objective: " + not_one_of(name, objective_names()));
+  return *found;
+}
+
+std::vector<std::string> objectives_for(const models::Model& model) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds()) {
+    if (kind.suits(model)) names.push_back(kind.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> objective_names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds()) names.push_back(kind.name);
+  return names;
+}
+
+std::string objective_summaries() {
+  std::vector<std::string> summaries;
+  for (const Kind& kind : kinds()) summaries.push_back(kind.name + ": " + kind.summary);
+  return join(summaries, "; ");
+}
+
+std::string objective_of(const models::Model& model, const std::string& name) {
+  const std::vector<std::string> suitable = objectives_for(model);
+  if (name == "auto") {
+    check<UsageError>(!suitable.empty(), "no objective is for such a model; there are ", join(objective_names()));
+    return suitable.front();
+  }
+  const Kind& kind = kind_of(name);
+  check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed,
+                    "; for this one there is ", suitable.empty() ? "none" : join(suitable), ", for others another --arch");
+  return name;
+}
+
+bool takes_options(const std::string& objective, const std::string& section) {
+  return kind_of(objective).section == section;
+}
+
+std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs) {
+  return kind_of(objective_of(inputs.model, name)).make(inputs);
+}
+
+}  // namespace heddle::training

@@ -1,0 +1,42 @@
+// The objectives of pre-training by name.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/data/masking.hpp"
+#include "heddle/data/token_source.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/text/tokenizer.hpp"
+#include "heddle/training/objective.hpp"
+#include "heddle/training/options.hpp"
+
+namespace heddle::training {
+
+// What an objective may need. The model and the sources must stay.
+struct ObjectiveInputs {
+  models::Model& model;
+  const data::TokenSource& train;
+  const data::TokenSource* valid = nullptr;    // null: nothing to evaluate on
+  const text::Tokenizer* tokenizer = nullptr;  // that made the tokens; null: they mean nothing and are for measuring
+  const data::MaskingOptions& masking;
+  const TrainingConfig& config;
+};
+
+// Throws UsageError for a name that is not in the list, and UsageError and DataError for what does not go together.
+std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs);
+
+// In the order of objectives.def.
+std::vector<std::string> objective_names();
+// "causal: each next token; masked: …"
+std::string objective_summaries();
+
+// The objective that a name means for a model: for "auto" the first whose role it plays. Throws UsageError for an unknown
+// name and for a model that the objective is not for, with those that it is for.
+std::string objective_of(const models::Model& model, const std::string& name);
+
+// Whether these options, a section of TrainingSetup, mean something to the objective.
+bool takes_options(const std::string& objective, const std::string& section);
+
+}  // namespace heddle::training

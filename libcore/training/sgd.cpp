@@ -1,0 +1,49 @@
+// Gradient descent with momentum: m = momentum m + g, w -= r m, with g + decay w for g.
+// Source: Polyak 1964, "Some methods of speeding up the convergence of iteration methods".
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/training/optimizer.hpp"
+#include "heddle/training/slices.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+struct Constants {
+  Real momentum, rate, decay, gradient_scale;
+};
+
+HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, Real* m, Index count) {
+  for (Index i = 0; i < count; ++i) {
+    m[i] = c.momentum * m[i] + c.gradient_scale * g[i] + c.decay * w[i];
+    w[i] -= c.rate * m[i];
+  }
+}
+
+class Sgd : public Optimizer {
+ public:
+  Sgd(const OptimizerOptions& options, Parameters& parameters) : options_(options), slices_(parameters, {"m"}) {}
+
+  std::vector<StateTensor> state() const override { return slices_.state(); }
+
+  void update(const UpdateStep& step) override {
+    slices_.for_each([&](const Slice& slice) {
+      const Constants constants{static_cast<Real>(options_.momentum),
+                                static_cast<Real>(step.learning_rate) * slice.rate,
+                                slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),
+                                static_cast<Real>(step.gradient_scale)};
+      update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
+    });
+  }
+
+ private:
+  OptimizerOptions options_;
+  Slices slices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, Parameters& parameters) {
+  return std::make_unique<Sgd>(options, parameters);
+}
+
+}  // namespace heddle::training

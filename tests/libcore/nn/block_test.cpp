@@ -1,0 +1,129 @@
+// The orders of a block's sublayers (SPEC 3.3, 3.5). Built in double.
+#include "heddle/nn/block.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/ops/arithmetic.hpp"
+#include "support/gradient_check.hpp"
+#include "support/tensors.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+constexpr Index batch = 2, time_steps = 4, width = 6;
+
+struct Made {
+  Made(BlockOrder order, bool cross, bool gated = false, std::uint64_t seed = 3) : parameters(ParameterSource(seed)) {
+    nn::BlockOptions options{.order = order,
+                             .attention = {.width = width, .shape = {3, 2}, .stddev = 0.4, .output_stddev = 0.4},
+                             .feed_forward = {width, 10, Activation::silu, gated, nn::Bias::yes, 0.4, 0.4}};
+    if (cross) options.cross_attention = options.attention;
+    block.emplace(Scope(parameters, "0"), Scope(parameters, ""), options);
+  }
+  void zero(std::string_view ending) {
+    for (const Parameter& parameter : parameters.all()) {
+      if (parameter.name.find(ending) != std::string::npos) parameter.value().fill(0);
+    }
+  }
+  Tensor run(const Tensor& x) const { return (*block)(Variable(x), {.causal = true}, {}).value(); }
+  Parameters parameters;
+  std::optional<nn::Block> block;
+};
+
+}  // namespace
+
+TEST_CASE("block: gradients of every order, with and without cross-attention and gate, match differences") {
+  for (const auto& [order, name] : Names<BlockOrder>::list) {
+    for (const bool cross : {false, true}) {
+      for (const bool gated : {false, true}) {
+        CAPTURE(name);
+        CAPTURE(cross);
+        CAPTURE(gated);
+        const Made made(order, cross, gated);
+        testing::check_operation(
+            [&](const std::vector<Variable>& inputs) {
+              if (!cross) return (*made.block)(inputs[0], {.causal = true}, {});
+              const auto memory = made.block->cross_attention()->remember(inputs[1], {3, 2});
+              return (*made.block)(inputs[0], {.causal = true}, {}, &memory);
+            },
+            {normal_tensor({batch, time_steps, width}, 1), normal_tensor({batch, 3, width}, 2)});
+      }
+    }
+  }
+}
+
+TEST_CASE("pre-norm block: the identity where both sublayers write nothing; post-norm rows have mean 0 and variance 1") {
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  for (const BlockOrder order : {BlockOrder::pre, BlockOrder::parallel}) {
+    Made made(order, false);
+    made.zero("output/");
+    made.zero("down/");
+    CHECK(difference(made.run(x), x) == 0);
+  }
+  const Tensor y = Made(BlockOrder::post, false).run(x);
+  for (Index row = 0; row < batch * time_steps; ++row) {
+    double mean = 0, square = 0;
+    for (Index i = 0; i < width; ++i) mean += y[row * width + i] / width;
+    for (Index i = 0; i < width; ++i) square += (y[row * width + i] - mean) * (y[row * width + i] - mean) / width;
+    CHECK(std::abs(mean) < 1e-12);
+    CHECK(square == doctest::Approx(1).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("parallel block: equals the sequential one where a sublayer writes nothing, and has one norm less") {
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  for (const char* silent : {"output/", "down/"}) {
+    CAPTURE(silent);
+    Made pre(BlockOrder::pre, false), parallel(BlockOrder::parallel, false);
+    pre.zero(silent);
+    parallel.zero(silent);
+    CHECK(difference(pre.run(x), parallel.run(x)) < 1e-12);
+  }
+  CHECK(Made(BlockOrder::pre, false).parameters.count() - Made(BlockOrder::parallel, false).parameters.count() == 2 * width);
+}
+
+TEST_CASE("parallel block: differs from the sequential one in the second order of what sublayers write") {
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  const auto apart = [&](Real scale) {
+    Made pre(BlockOrder::pre, false), parallel(BlockOrder::parallel, false);
+    for (Made* made : {&pre, &parallel}) {
+      for (const Parameter& parameter : made->parameters.all()) {
+        if (parameter.name.find("output/") != std::string::npos || parameter.name.find("down/") != std::string::npos) {
+          parameter.value().scale(scale);
+        }
+      }
+    }
+    return difference(pre.run(x), parallel.run(x));
+  };
+  CHECK(apart(Real(0.01)) / apart(Real(0.005)) == doctest::Approx(4).epsilon(0.05));
+}
+
+TEST_CASE("block: at one position, and step by step, it computes what it computes for all") {
+  for (const auto& [order, name] : Names<BlockOrder>::list) {
+    CAPTURE(name);
+    const Made made(order, false);
+    const Tensor x = normal_tensor({batch, time_steps, width}, 1), whole = made.run(x);
+    const Tensor some = made.block->at({3, 1}, Variable(x), {.causal = true}, {}).value();
+    CHECK(difference(some.narrowed(0, 0, 1), whole.narrowed(0, 0, 1).narrowed(1, 3, 1)) < 1e-12);
+    CHECK(difference(some.narrowed(0, 1, 1), whole.narrowed(0, 1, 1).narrowed(1, 1, 1)) < 1e-12);
+    const auto state = made.block->start(batch, time_steps, DType::real);
+    for (Index t = 0; t < time_steps; ++t) {
+      const Tensor y = made.block->step(x.narrowed(1, t, 1).copy(), {{t, t}, {1, 1}}, 0, *state);
+      CHECK(difference(y, whole.narrowed(1, t, 1)) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("gated feed-forward: a gate of ones is the plain network") {
+  Parameters gated{ParameterSource(3)}, plain{ParameterSource(3)};
+  const nn::FeedForward with(Scope(gated, "f"), {width, 10, Activation::identity, true, nn::Bias::yes, 0.4, 0.4});
+  const nn::FeedForward without(Scope(plain, "f"), {width, 10, Activation::identity, false, nn::Bias::yes, 0.4, 0.4});
+  gated.find("f/gate/weight")->value().fill(0);
+  gated.find("f/gate/bias")->value().fill(1);
+  const Variable x(normal_tensor({batch, time_steps, width}, 1));
+  CHECK(difference(with(x).value(), without(x).value()) < 1e-12);
+}

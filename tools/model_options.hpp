@@ -1,0 +1,53 @@
+// The shape of a model on a command line: the fields of all architectures, each once.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/models/architecture.hpp"
+
+namespace heddle {
+
+class ModelOptions {
+ public:
+  // Defaults of every architecture.
+  ModelOptions();
+
+  // What the command line asks for: the fields that it gives, over those of `base`, or of the architecture's defaults
+  // where the base is null. Throws UsageError for an architecture other than the base's.
+  models::ModelConfig chosen(const cli::Arguments& arguments, const models::ModelConfig* base) const;
+  // Makes the options say what a configuration does, for --print-config.
+  void show(models::ModelConfig config);
+
+  // Throws UsageError for an option that the command line sets to something else than the configuration has, "--NAME
+  // REASON", and for one that its architecture does not have; `except` names fields that may differ.
+  void check_agrees(const models::ModelConfig& config, const cli::Arguments& arguments, const std::string& reason,
+                    const std::set<std::string>& except = {}) const;
+
+  const std::string& arch() const { return arch_; }
+
+  // `arch`, and each field of any architecture; one that not all of them have needs one of those that have it.
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(models::arch_field(), self.arch_);
+    std::set<std::string> seen;
+    for (models::ModelConfig& config : self.configs_) {
+      const auto once = [&](const Field& field, auto& value) {
+        if (seen.insert(field.name).second) visitor(self.qualified(field), value);
+      };
+      models::detail::Erased<decltype(once), false> erased(once);
+      config.visit_own(erased);
+    }
+  }
+
+ private:
+  Field qualified(Field field) const;
+
+  std::string arch_;
+  // One for each architecture, in the order of the list. The first that has a field holds its value.
+  mutable std::vector<models::ModelConfig> configs_;
+};
+
+}  // namespace heddle
