@@ -9,11 +9,64 @@ using nlohmann::json;
 
 namespace {
 
+const std::string lstm = "pretrain -q --arch lstm --layers 2 --width 24 --sequence-length 16 --train train.h5 --valid valid.h5 "
+                         "--batch-size 8 --learning-rate 1e-2 --warmup 0 --eval-every 20 ";
+
 double nats(const SmallCorpus& corpus, const std::string& command) {
   return json::parse(corpus.must(command + " --json").out)["nats_per_token"];
 }
 
 }  // namespace
+
+TEST_CASE("lstm: pre-trains, is evaluated, resumes to the same bits, and its file says what it is") {
+  const SmallCorpus corpus;
+  corpus.must(lstm + "-o whole.h5 --steps 60 --dropout 0.1");
+  corpus.must(lstm + "-o parts.h5 --steps 20 --schedule constant --dropout 0.1");
+  corpus.must(lstm + "-o other.h5 --steps 40 --schedule constant --dropout 0.1");
+  corpus.must(lstm + "-o parts.h5 --steps 40 --schedule constant --dropout 0.1 --resume=auto");
+  CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
+  CHECK(nats(corpus, "inspect whole.h5 --evaluate valid.h5") < 3.5);
+  const json about = json::parse(corpus.must("inspect whole.h5 --json").out);
+  CHECK(about["config"]["arch"] == "lstm");
+  CHECK(about["config"]["sequence_length"] == 16);
+  corpus.must("inspect --verify whole.h5");
+}
+
+TEST_CASE("lstm: generates greedily, by sampling and by beam search, and scores as it generates") {
+  const SmallCorpus corpus;
+  corpus.must(lstm + "-o model.h5 --steps 60");
+  const std::string prompts = "printf 'the cat\\nmy queen sings to a\\n' | generate -q model.h5 --max-tokens 5 ";
+  const std::string greedy = corpus.must(prompts + "--temperature 0").out;
+  CHECK(lines_of(greedy).size() == 2);
+  CHECK(corpus.must(prompts + "--beam 1").out == greedy);
+  CHECK(corpus.must(prompts + "--temperature 0 --batch-size 1").out == greedy);
+  CHECK(lines_of(corpus.must(prompts + "--beam 3 --n-best 2").out).size() == 4);
+  CHECK(corpus.must(prompts + "--temperature 1 --seed 3").out == corpus.must(prompts + "--temperature 1 --seed 3").out);
+  const auto scored = json_lines(corpus.must("printf 'the cat sees a dog.\\n' | generate -q model.h5 --score --jsonl").out);
+  CHECK(scored.at(0)["log_likelihood"].get<double>() < 0);
+  // Nothing limits how long a text may become.
+  const auto longer = json_lines(corpus.must("generate -q model.h5 -p 'the cat' --max-tokens 100 --temperature 1 --jsonl").out);
+  CHECK(longer.at(0)["ids"].size() >= 100);
+}
+
+TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and refuses what it cannot do") {
+  const SmallCorpus corpus;
+  corpus.must(lstm + "-o model.h5 --steps 30");
+  std::string labelled;
+  for (int i = 0; i < 40; ++i) labelled += i % 2 == 0 ? "royal\tthe old king sees my queen.\n" : "animal\tthe cat follows a dog.\n";
+  write_file(corpus.path("train.tsv"), labelled);
+  corpus.must("finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 6 --learning-rate 1e-2");
+  CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
+  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  CHECK(nats(corpus, "inspect half.h5 --evaluate valid.h5") ==
+        doctest::Approx(nats(corpus, "inspect model.h5 --evaluate valid.h5")).epsilon(5e-3));
+  corpus.must("inspect model.h5 --embed 'the cat' -o states.h5");
+  corpus.must("inspect model.h5 --neighbours cat");
+  corpus.refused({"convert model.h5 -o foreign/", "none is a lstm", 1});
+  corpus.refused({"pretrain --arch lstm --heads 2 --train train.h5 -o x.h5", "--heads", 2});
+  corpus.refused({"pretrain --arch lstm --objective masked --train train.h5 -o x.h5", "--objective masked", 2});
+  corpus.refused({"pretrain --arch lstn --train train.h5 -o x.h5", "did you mean 'lstm'", 2});
+}
 
 TEST_CASE("positions: schemes without a limit train short and are evaluated and generate long") {
   const SmallCorpus corpus;

@@ -188,7 +188,7 @@ TEST_CASE("classify: --labels with adapters and encoders works, or says what is 
   CHECK(encoder.status == 1);
   CHECK(contains(encoder.err,
                  "e.h5: is of the architecture encoder, which fills in masked tokens; --labels needs a model that "
-                 "predicts next tokens (pretrain --arch decoder)\n"));
+                 "predicts next tokens (pretrain --arch decoder or lstm)\n"));
 }
 
 TEST_CASE("classify: the interval is that of the figure named first, over what was drawn together") {

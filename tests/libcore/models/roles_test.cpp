@@ -31,7 +31,7 @@ TEST_CASE("roles: who needs one that a model does not play is told what the mode
   const auto decoder = small_decoder(), encoder = small_encoder();
   CHECK_THROWS_WITH_AS(models::require<models::TokenLoss>(*encoder, "--score", "e.h5"),
                        "e.h5: is of the architecture encoder, which fills in masked tokens; --score needs a model that "
-                       "predicts next tokens (pretrain --arch decoder)",
+                       "predicts next tokens (pretrain --arch decoder or lstm)",
                        DataError);
   CHECK_THROWS_WITH_AS(models::require<models::MaskedPredictor>(*decoder, "filling in blanks", "d.h5"),
                        "d.h5: is of the architecture decoder, which predicts next tokens; filling in blanks needs a "
