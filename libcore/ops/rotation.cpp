@@ -46,11 +46,24 @@ HEDDLE_INLINE void rotate_interleaved(const X* x, const Real* cosines, const Rea
   }
 }
 
-#define HEDDLE_ROTATE(X, Y)                                                                                          \
-  HEDDLE_KERNEL void rotate_row(const X* x, const Real* cosines, const Real* sines, Real sign, bool add,             \
-                                Pairing pairing, Y* y, Index pairs) {                                                \
-    pairing == Pairing::halves ? rotate_halves(x, cosines, sines, sign, add, y, pairs)                               \
-                               : rotate_interleaved(x, cosines, sines, sign, add, y, pairs);                             \
+// What all heads of one position have in common, so that a call serves them all.
+struct Turn {
+  const Real *cosines, *sines;
+  Real sign;
+  bool add;
+  Pairing pairing;
+  Index heads, pairs;
+};
+
+#define HEDDLE_ROTATE(X, Y)                                                                                     \
+  HEDDLE_KERNEL void rotate_heads(const Turn& turn, const X* x, Index x_stride, Y* y, Index y_stride) {         \
+    for (Index head = 0; head < turn.heads; ++head, x += x_stride, y += y_stride) {                             \
+      if (turn.pairing == Pairing::halves) {                                                                    \
+        rotate_halves(x, turn.cosines, turn.sines, turn.sign, turn.add, y, turn.pairs);                         \
+      } else {                                                                                                  \
+        rotate_interleaved(x, turn.cosines, turn.sines, turn.sign, turn.add, y, turn.pairs);                    \
+      }                                                                                                         \
+    }                                                                                                           \
   }
 HEDDLE_ROTATE(Real, Real)
 HEDDLE_ROTATE(Real, BFloat16)
@@ -67,13 +80,18 @@ struct Rotation {
 
   // to (+)= x turned, or turned back.  Shapes: [batch, time, heads, width] both.
   void turn(const Tensor& x, Real sign, const GradientTarget& to) const {
-    const Index time = x.shape()[1], heads = x.shape()[2], pairs = x.shape()[3] / 2;
+    const Index batch = x.shape()[0], time = x.shape()[1], heads = x.shape()[2], pairs = x.shape()[3] / 2;
+    const Tensor& y = to.tensor;
+    const Index grain = std::max<Index>(1, run_grain / std::max<Index>(1, 2 * heads * pairs));
     x.with_data([&](const auto* from) {
-      to.tensor.with_data([&](auto* y) {
-        for_each_row(x, [&](Index row) {
-          const Index position = start_of(row / (time * heads)) + row / heads % time, at = position * pairs;
-          rotate_row(from + row_offset(x, row), tables.cosines.data() + at, tables.sines.data() + at, sign, to.add,
-                     pairing, y + row_offset(to.tensor, row), pairs);
+      y.with_data([&](auto* target) {
+        parallel_ranges(batch * time, grain, [&](Index begin, Index end) {
+          for (Index i = begin; i < end; ++i) {
+            const Index b = i / time, t = i % time, at = (start_of(b) + t) * pairs;
+            const Turn turn{tables.cosines.data() + at, tables.sines.data() + at, sign, to.add, pairing, heads, pairs};
+            rotate_heads(turn, from + b * x.stride(0) + t * x.stride(1), x.stride(2),
+                         target + b * y.stride(0) + t * y.stride(1), y.stride(2));
+          }
         });
       });
     });

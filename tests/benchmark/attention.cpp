@@ -63,7 +63,11 @@ class Work {
  public:
   Work(Index heads, Index time, Index width, const ops::FusedAttention& options)
       : options_(options), dy_(random_tensor({1, time, heads, width}, 4, activation_dtype())) {
-    for (std::uint64_t i = 0; i < 3; ++i) inputs_.push_back(random_tensor({1, heads, time, width}, i, dy_.dtype()));
+    // Query, key and value lie in one product, as in a model.
+    const Tensor stacked = random_tensor({1, time, 3 * heads * width}, 1, dy_.dtype());
+    for (Index i = 0; i < 3; ++i) {
+      inputs_.push_back(stacked.narrowed(-1, i * heads * width, heads * width).split(-1, heads).swapped(1, 2));
+    }
     options_.scale = static_cast<Real>(1 / std::sqrt(static_cast<double>(width)));
     options_.mask.causal = true;
   }
@@ -95,7 +99,7 @@ class Work {
   }
 
   Variable placed(const Variable& x) const {
-    return rotation_.cosines.empty() ? x : ops::rotate(x, rotation_, ops::Pairing::interleaved);
+    return rotation_.cosines.empty() ? x : ops::rotate(x, rotation_, ops::Pairing::halves);
   }
 
   void run(Pass pass) {

@@ -161,9 +161,12 @@ TEST_CASE("ALiBi: slopes of any number of heads (SPEC 2.5)") {
   for (std::size_t i = 0; i < 6; ++i) CHECK(six[i] == doctest::Approx(expected[i]).epsilon(1e-14));
 }
 
-TEST_CASE("RoPE: scores depend on the distance alone, and lengths stay") {
+TEST_CASE("RoPE: scores depend on the distance alone, whichever elements are pairs") {
   Parameters parameters{ParameterSource(3)};
-  const auto layer = make_positions("rope", Scope(parameters, ""), {std::nullopt, 8, 1, 8, 0.02})
+  std::string text;
+  SUBCASE("halves") { text = "rope"; }
+  SUBCASE("neighbours") { text = "rope:interleaved=1,base=500"; }
+  const auto layer = make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 1, 8, 0.02})
                          ->for_layer(Scope(parameters, "0"));
   const Tensor q = normal_tensor({1, 1, 1, 8}, 1), k = normal_tensor({1, 1, 1, 8}, 2);
   const auto dot = [&](Index at_q, Index at_k) {
