@@ -14,7 +14,7 @@ PairLikelihoods of_masked(const models::MaskedPredictor& model, const text::Toke
   SharedPlaces shared = shared_places(one, other);
   check<DataError>(!shared.first.empty(), file, ":", second.line, ": has no token in common with line ", first.line);
   const auto likelihood = [&](const Tokens& ids, std::vector<Index>& places, const data::PlacedText& text) {
-    for (Index& place : places) ++place;  // behind [CLS]
+    for (Index& place : places) ++place;  // after [CLS]
     const Tokens framed = framed_for(model, tokenizer, ids, concatenate(file, ":", text.line));
     return pseudo_log_likelihood(model, framed, places, *tokenizer.mask());
   };

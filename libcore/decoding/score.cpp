@@ -17,7 +17,7 @@ using Batch = std::span<const std::size_t>;
 // The logits of all scored tokens of a batch would be many: they are computed for some at a time.
 constexpr Index rows_at_once = 1024;
 
-// The log-probabilities of targets[i] behind the hidden state rows[i].
+// The log-probabilities of targets[i] after the hidden state rows[i].
 std::vector<double> target_scores(const models::TokenLoss& model, const Variable& hidden,
                                   const std::vector<Index>& rows, const Tokens& targets) {
   std::vector<double> all;

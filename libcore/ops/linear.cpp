@@ -6,6 +6,7 @@
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/store_run.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::ops {
@@ -20,12 +21,6 @@ HEDDLE_KERNEL void add_residual(const Real* v, const Real* residual, Real* y, In
 }
 HEDDLE_KERNEL void add_residual(const Real* v, const Real* residual, BFloat16* y, Index count) {
   for (Index i = 0; i < count; ++i) store(y[i], v[i] + residual[i]);
-}
-HEDDLE_KERNEL void store_run(const Real* v, Real* y, Index count) {
-  for (Index i = 0; i < count; ++i) y[i] = v[i];
-}
-HEDDLE_KERNEL void store_run(const Real* v, BFloat16* y, Index count) {
-  for (Index i = 0; i < count; ++i) store(y[i], v[i]);
 }
 
 constexpr Index chunk = 512;
@@ -50,14 +45,14 @@ class RowFinisher {
     const Index at = row * width_ + column;
     std::array<Real, chunk> sums;
     if (!bias_.empty() || low_rank_) {
-      bias_.empty() ? store_run(v, sums.data(), count) : add_bias(v, bias_.data() + column, sums.data(), count);
+      bias_.empty() ? store_run(v, 1, 0, sums.data(), count) : add_bias(v, bias_.data() + column, sums.data(), count);
       if (low_rank_) low_rank_->add(row, column, sums.data(), count);
       v = sums.data();
     }
     if (options_.activation) return activate(v, at, count);
     const Tensor& residual = options_.residual.value();
     y_.with_data([&](auto* y) {
-      residual.empty() ? store_run(v, y + at, count) : add_residual(v, residual.data() + at, y + at, count);
+      residual.empty() ? store_run(v, 1, 0, y + at, count) : add_residual(v, residual.data() + at, y + at, count);
     });
   }
 
@@ -91,11 +86,11 @@ void input_gradient(const Tensor& g, const Tensor& w, const LowRankSum& low_rank
     for (Index i = tile.row_begin; i < tile.row_end; ++i, values += stride) {
       for (Index j = tile.column_begin; j < tile.column_end; j += chunk) {
         const Index count = std::min(chunk, tile.column_end - j);
-        store_run(values + j - tile.column_begin, sums.data(), count);
+        store_run(values + j - tile.column_begin, 1, 0, sums.data(), count);
         low_rank.add_to_input(v, i, j, sums.data(), count);
         dx.tensor.with_data([&](auto* to) {
           dx.add ? add_to_run(sums.data(), to + i * width + j, count)
-                 : store_run(sums.data(), to + i * width + j, count);
+                 : store_run(sums.data(), 1, 0, to + i * width + j, count);
         });
       }
     }

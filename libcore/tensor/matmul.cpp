@@ -7,6 +7,7 @@
 #include "heddle/tensor/few_rows.hpp"
 #include "heddle/tensor/packed_product.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "heddle/tensor/store_run.hpp"
 #include "heddle/tensor/thread_state.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "heddle/tensor/workspace.hpp"
@@ -32,22 +33,6 @@ const MicroKernel* kernel_for(const MatrixView& a, const MatrixView& b) {
     halves = bfloat16_kernel(BFloat16Unit::matrix);
   }
   return halves != nullptr ? halves : float_kernel();
-}
-
-HEDDLE_KERNEL void store_run(const Real* values, Real alpha, Real beta, Real* c, Index count) {
-  if (beta == 0) {
-    for (Index i = 0; i < count; ++i) c[i] = alpha * values[i];
-  } else {
-    for (Index i = 0; i < count; ++i) c[i] = alpha * values[i] + beta * c[i];
-  }
-}
-
-HEDDLE_KERNEL void store_run(const Real* values, Real alpha, Real beta, BFloat16* c, Index count) {
-  if (beta == 0) {
-    for (Index i = 0; i < count; ++i) store(c[i], alpha * values[i]);
-  } else {
-    for (Index i = 0; i < count; ++i) store(c[i], alpha * values[i] + beta * load(c[i]));
-  }
 }
 
 void store_tile(const Real* values, Index stride, const Tile& tile, const MatrixTarget& c, Real alpha, Real beta) {

@@ -27,7 +27,7 @@ constexpr std::array<CharacterClass, 256> byte_classes = [] {
   return classes;
 }();
 
-// The class of the character at the position, which moves behind the character.
+// The class of the character at the position, which moves past the character.
 CharacterClass take(std::string_view text, std::size_t& position) {
   const CharacterClass ascii = byte_classes[static_cast<unsigned char>(text[position])];
   if (ascii != multibyte) {
