@@ -35,6 +35,18 @@ class FieldTexts : public FieldVisitor {
 
 }  // namespace
 
+std::string detail::positions_help() {
+  std::vector<std::string> names;
+  for (const PositionScheme& scheme : position_schemes()) names.push_back(scheme.name);
+  return "position scheme, NAME[:KEY=VALUE,...]: one of " + join(names);
+}
+
+std::string detail::attention_help() {
+  std::vector<std::string> names;
+  for (const AttentionVariant& variant : attention_variants()) names.push_back(variant.name);
+  return "attention variant, NAME[:KEY=VALUE,...]: one of " + join(names);
+}
+
 HeadShape StackConfig::head_shape() const {
   const Index key_width = head_width > 0 ? head_width : width / heads;
   return {heads, key_width, kv_heads > 0 ? kv_heads : heads, key_width};

@@ -112,6 +112,12 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
   }
 };
 
+namespace detail {
+// With the names of the lists.
+std::string positions_help();
+std::string attention_help();
+}  // namespace detail
+
 // How messages name fields: norm_epsilon, as files have them, or --norm-epsilon.
 enum class Naming { fields, options };
 std::string named(const char* field, Naming naming);
@@ -266,11 +272,11 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
               .takes("ORDER"),
           self.block);
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);
-  visitor(Field("positions", "position scheme with its settings, NAME[:KEY=VALUE,...]").takes("NAME"), self.positions);
+  visitor(Field("positions", detail::positions_help()).takes("NAME"), self.positions);
   visitor(Field("context", "positions that the model can hold; 0 means any number, or, where positions are learned, those "
                 "of a training window").range(0, 10000000).takes("N"),
           self.context);
-  visitor(Field("attention", "attention variant with its settings, NAME[:KEY=VALUE,...]").takes("NAME"), self.attention);
+  visitor(Field("attention", detail::attention_help()).takes("NAME"), self.attention);
   visitor(Field("window", "attend at most N positions back; 0 means all").range(0, 10000000).takes("N"), self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
 }

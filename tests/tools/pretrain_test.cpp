@@ -64,7 +64,8 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
     return;
   }
   CHECK(corpus.weights("whole.h5") != (corpus.must(train_command("single.h5", "--steps 40")), corpus.weights("single.h5")));
-  corpus.must(train_command("part.h5", rest + " & sleep 0.4; kill -TERM $!; wait $!; true"));
+  corpus.must(train_command("part.h5", rest + " --checkpoint-every 1 & for i in $(seq 1000); do "
+                                              "[ -e part.h5 ] && break; sleep 0.01; done; kill -TERM $!; wait $!; true"));
   corpus.must("pretrain -q --train train.h5 --valid valid.h5 -o part.h5 --resume");
   CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
 }
