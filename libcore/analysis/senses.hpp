@@ -18,7 +18,7 @@ class SenseClassifier {
  public:
   // A sense for each of the examples [count, width]. With 0 voters a word has the sense of the most similar centroid, a
   // sense's mean; else that for which its most similar examples, as many as that, vote, each with its similarity. For
-  // votes the mean of all examples is subtracted from every vector: what all have in common tells nothing.
+  // votes the mean of all examples is subtracted from every vector: what all have in common carries no information.
   // Throws ShapeError where there is no example.
   SenseClassifier(const Tensor& examples, std::span<const Index> senses, Index voters);
 

@@ -28,7 +28,7 @@ struct AttentionSupport {
   bool window = false;   // limits the distance
   bool grouped = false;  // fewer key heads than query heads
   bool bias = false;     // adds a bias of positions to scores
-  bool weights = false;  // tells its weights
+  bool weights = false;  // returns its weights
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -38,7 +38,7 @@ struct AttentionSupport {
     visitor(Field("window", "has no window"), self.window);
     visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
     visitor(Field("bias", "cannot add the bias of these positions to scores that it does not form"), self.bias);
-    visitor(Field("weights", "does not tell its weights"), self.weights);
+    visitor(Field("weights", "does not return its weights"), self.weights);
   }
 };
 

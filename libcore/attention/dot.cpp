@@ -44,7 +44,7 @@ class KeyValueCache : public AttentionState {
     });
   }
 
-  // Copies only where several rows go on from one: into places that no row needs any longer.
+  // Copies only where several rows continue one: into places that no row needs any longer.
   void reorder(const std::vector<Index>& rows) override {
     std::vector<Index> lengths;
     for (const Index row : rows) lengths.push_back(lengths_.at(static_cast<std::size_t>(row)));

@@ -46,7 +46,7 @@ class Gradient {
   GradientTarget target();
   // The tensor to contribute to, holding zeros or earlier contributions: for operations that can only add.
   Tensor adding_target();
-  // Contributes a whole tensor that nobody else will write to or read after; it may be taken over instead of copied.
+  // Contributes a whole tensor that nothing else writes to or reads afterwards; it may be taken over instead of copied.
   void contribute(const Tensor& tensor);
 
   bool is_empty() const;    // nothing contributed yet

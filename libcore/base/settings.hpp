@@ -20,7 +20,7 @@ class Settings {
   double number(const std::string& key, double fallback, double least = -1e300, double most = 1e300);
   // The same, a whole number.
   Index index(const std::string& key, Index fallback, Index least, Index most);
-  // Throws UsageError that names the keys which nobody asked for. Call it after reading all settings.
+  // Throws UsageError that names the keys which were not read. Call it after reading all settings.
   void refuse_others() const;
 
  private:

@@ -44,7 +44,7 @@ struct SpanQuestion {
   std::string id, question;
   std::shared_ptr<const std::string> context;  // which many questions may share
   std::vector<SpanAnswer> answers;             // all of them right
-  bool impossible = false;                     // the context has no answer; false too where nobody knows
+  bool impossible = false;                     // the context has no answer; false, too, where it is not known
 };
 
 }  // namespace heddle::data

@@ -11,7 +11,7 @@ namespace heddle::data {
 
 namespace {
 
-// Deals places one after the other, each to the part that is furthest behind its share.
+// Deals places one after the other, each to the part that is furthest below its share.
 class Dealer {
  public:
   explicit Dealer(std::span<const Index> shares)

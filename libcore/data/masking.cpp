@@ -22,7 +22,7 @@ bool is_blank(char letter) {
 std::vector<std::pair<Index, Index>> choices(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
                                              bool whole_words) {
   std::vector<std::pair<Index, Index>> runs;
-  bool open = false;  // the last run's word may go on
+  bool open = false;  // the last run's word may continue
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto id = static_cast<std::size_t>(tokens[i]);
     const auto here = static_cast<Index>(i);

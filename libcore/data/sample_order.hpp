@@ -8,7 +8,7 @@
 
 namespace heddle::data {
 
-// An epoch reads every window of a part as often as the part's weight says, once unless told otherwise, in a random
+// An epoch reads every window of a part as often as the part's weight says, once by default, in a random
 // order of all; a weight of 1.5 reads each window once and half of them twice, 0.5 one half in one epoch and the other
 // in the next. Which window is sample g is a function of (seed, g), so that any place in training is reached at once.
 class SampleOrder {

@@ -47,7 +47,7 @@ class BeamSearch : public Search {
  public:
   BeamSearch(Index vocab, const BeamOptions& options) : vocab_(vocab), options_(options), alive_(1) {}
 
-  // One more than go on, since one of them may be the end.
+  // One more than continue, since one of them may be the end.
   std::vector<Choice> candidates(Index, const Real* logits) const override {
     const double log_sum = log_sum_exp(logits, vocab_);
     std::vector<Choice> choices;
@@ -142,7 +142,7 @@ class BeamSearch : public Search {
   const BeamOptions& options_;
   std::vector<Text> alive_;    // best first
   std::vector<FoundText> found_;  // best first
-  Index length_ = 0;              // of the texts that go on
+  Index length_ = 0;              // of the unfinished texts
 };
 
 }  // namespace

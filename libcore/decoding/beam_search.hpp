@@ -30,7 +30,7 @@ struct FoundText {
 
 // The best texts that the search finds for each prompt, best first: `width` of them, or all there are.
 //
-// Each step keeps the `width` most probable texts that go on. A text is found when its end is among the `width` most
+// Each step keeps the `width` most probable unfinished texts. A text is found when its end is among the `width` most
 // probable next steps, or when it has max_tokens. The search is over when `width` are found and no text that continues
 // can become better than the worst of them: log p(text so far) / ((5 + max_tokens) / 6)^length_penalty bounds what it
 // can score, since log p only falls and lengths are at most max_tokens. So stopping changes nothing in what is found.

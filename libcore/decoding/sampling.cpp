@@ -25,9 +25,9 @@ std::vector<TokenId> candidates(const Real* logits, Index vocab, const SamplingO
   return ids;
 }
 
-// How many of the first weights reach the share of their sum.
-std::size_t count_reaching(double share, const std::vector<double>& weights) {
-  const double wanted = share * std::accumulate(weights.begin(), weights.end(), 0.0);
+// How many of the first weights reach the fraction of their sum.
+std::size_t count_reaching(double fraction, const std::vector<double>& weights) {
+  const double wanted = fraction * std::accumulate(weights.begin(), weights.end(), 0.0);
   double kept = 0;
   std::size_t count = 0;
   while (count < weights.size() && kept < wanted) kept += weights[count++];
@@ -36,7 +36,7 @@ std::size_t count_reaching(double share, const std::vector<double>& weights) {
 
 TokenId draw(const Real* logits, Index vocab, Real maximum, const SamplingOptions& options, double uniform) {
   std::vector<TokenId> ids = candidates(logits, vocab, options);
-  std::vector<double> weights;  // as shares of the highest
+  std::vector<double> weights;  // as fractions of the highest
   weights.reserve(ids.size());
   for (const TokenId id : ids) {
     weights.push_back(std::exp((static_cast<double>(logits[id]) - maximum) / options.temperature));

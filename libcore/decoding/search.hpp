@@ -21,14 +21,14 @@ class Search {
   };
 
   virtual ~Search() = default;
-  // Tokens that may follow a hypothesis, by the logits behind it. Called for many hypotheses at the same time.
+  // Tokens that may follow a hypothesis, by the logits after it. Called for many hypotheses at the same time.
   virtual std::vector<Choice> candidates(Index hypothesis, const Real* logits) const = 0;
-  // The hypotheses that go on, from the candidates of all there are; none when the search is over.
+  // The hypotheses that continue, from the candidates of all there are; none when the search is over.
   virtual std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) = 0;
 };
 
 struct SearchLimits {
-  Index max_tokens;               // no search goes on for more steps
+  Index max_tokens;               // no search takes more steps
   DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
 };
 

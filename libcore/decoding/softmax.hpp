@@ -12,11 +12,11 @@ namespace heddle::decoding {
 template <class T>
 std::vector<double> softmax(std::span<const T> x) {
   const auto maximum = static_cast<double>(*std::max_element(x.begin(), x.end()));
-  std::vector<double> shares;
+  std::vector<double> probabilities;
   double sum = 0;
-  for (const T value : x) sum += shares.emplace_back(std::exp(static_cast<double>(value) - maximum));
-  for (double& share : shares) share /= sum;
-  return shares;
+  for (const T value : x) sum += probabilities.emplace_back(std::exp(static_cast<double>(value) - maximum));
+  for (double& probability : probabilities) probability /= sum;
+  return probabilities;
 }
 
 }  // namespace heddle::decoding

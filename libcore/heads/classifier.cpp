@@ -13,7 +13,7 @@ Variable Classifier::operator()(const Variable& hidden, const Pass& pass) const 
   return dense_(pass.drop(hidden, dropout_site_), {.output = DType::real});
 }
 
-Variable Classifier::of_positions(const Variable& hidden, const std::vector<Index>& positions, Index time,
+Variable Classifier::token_logits(const Variable& hidden, const std::vector<Index>& positions, Index time,
                                   const Pass& pass) const {
   return dense_(pass.drop_rows(hidden, dropout_site_, positions, time), {.output = DType::real});
 }

@@ -1,4 +1,4 @@
-// Precision, recall and what they are made of; shares are from 0 to 1.
+// Precision, recall and what they are made of; fractions are from 0 to 1.
 #pragma once
 
 #include <string>
@@ -36,12 +36,12 @@ struct Matches {
 };
 
 inline Scores scores_of(const Matches& matches) {
-  const auto share = [](Index part, Index whole) {
+  const auto fraction = [](Index part, Index whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
-  return {.precision = share(matches.correct, matches.predicted),
-          .recall = share(matches.correct, matches.gold),
-          .f1 = share(2 * matches.correct, matches.predicted + matches.gold),
+  return {.precision = fraction(matches.correct, matches.predicted),
+          .recall = fraction(matches.correct, matches.gold),
+          .f1 = fraction(2 * matches.correct, matches.predicted + matches.gold),
           .support = matches.gold};
 }
 

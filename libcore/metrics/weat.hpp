@@ -1,9 +1,8 @@
 // The word embedding association test.
 //
 //   s(w) = mean over a of cos(w, a) - mean over b of cos(w, b)
-//   d = (mean over x of s(x) - mean over y of s(y)) / deviation of s over x and y together (of n - 1 degrees of
-//   freedom) p = share of the partitions of x and y into sets as large whose mean s(x) - mean s(y) is as large or
-//   larger
+//   d = (mean over x of s(x) - mean over y of s(y)) / stddev of s over x and y together (n - 1 degrees of freedom)
+//   p = fraction of the partitions of x and y into sets as large whose mean s(x) - mean s(y) is as large or larger
 // Source: Caliskan, Bryson and Narayanan 2017, "Semantics derived automatically from language corpora contain
 // human-like biases"; that partitions are counted as here, the one that was found among them, is Phipson and Smyth
 // 2010.

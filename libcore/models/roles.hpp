@@ -25,7 +25,7 @@ class TokenModel {
   virtual std::optional<Index> max_positions() const = 0;
   // The same as a number; more than any sequence has where nothing limits them.
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
-  // Tokens of a window that it is trained and, unless told otherwise, evaluated on.
+  // Tokens of a window that it is trained and, by default, evaluated on.
   virtual Index training_length() const = 0;
 };
 

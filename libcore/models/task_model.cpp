@@ -57,7 +57,7 @@ Variable TaskModel::sequence_logits(const Sequences& sequences, const Pass& pass
 
 Variable TaskModel::token_logits(const Sequences& sequences, const std::vector<Index>& positions,
                                  const Pass& pass) const {
-  return classifier_->of_positions(ops::gather_rows(vectors_.hidden(sequences, pass), positions), positions,
+  return classifier_->token_logits(ops::gather_rows(vectors_.hidden(sequences, pass), positions), positions,
                                    sequences.ids.shape[1], pass);
 }
 

@@ -1,4 +1,4 @@
-// What a forward pass is told besides its input.
+// What a forward pass takes besides its input.
 #pragma once
 
 #include <vector>

@@ -8,7 +8,7 @@ namespace {
 // What tasks add to. No two tasks of a wave share a row of anything.
 struct Targets {
   Tensor query, key, value;  // [batch, heads, time, width]
-  Tensor bias;               // [heads of a pass, query_time, key_time]; empty when nobody wants it
+  Tensor bias;               // [heads of a pass, query_time, key_time]; empty when it is not needed
   Tensor offset_bias;        // [batch heads groups, 2 reach + 1]; likewise
 };
 
@@ -50,7 +50,7 @@ class BackwardTask {
         dvalue_(head_of(targets.value, batch, head)), log_sums_(problem.log_sums_of(batch, head)),
         key_stride_(padded_columns(sizes_.key_width)), value_stride_(padded_columns(sizes_.value_width)) {}
 
-  // Where the gradients of biases go: [query_time, key_time] and [2 reach + 1]; null when nobody wants them.
+  // Where the gradients of biases go: [query_time, key_time] and [2 reach + 1]; null when they are not needed.
   void set_bias_targets(Real* bias, Real* table) {
     dbias_ = bias;
     dtable_ = table;

@@ -33,7 +33,7 @@ struct TaskCut {
 // Sets y [batch, query_time, heads, value_width] and problem.log_sums.
 void attention_forward(const AttentionProblem& problem, const Tensor& y);
 
-// Where the gradients go; null where nobody wants them.
+// Where the gradients go; null where they are not needed.
 struct AttentionGradients {
   std::shared_ptr<Gradient> query, key, value, bias, offset_bias;
 };

@@ -95,7 +95,7 @@ class FewRows {
     return last + half;
   }
 
-  // Every call fetches its share of the next block: of one pair of columns where there is one group, of a part of a
+  // Every call fetches its part of the next block: of one pair of columns where there is one group, of a part of a
   // pair where there are more.
   void multiply_group(Index i, Index j, const Block& block) const {
     const Index share = (rows_ + group - 1) / group, call = i / group * (block.end - block.begin) + j - block.begin;

@@ -16,7 +16,7 @@ struct Processors {
   std::string reason() const;
 };
 
-// The least quota of the process's own control group and of those around it, of either version, as the kernel tells in
+// The least quota of the process's own control group and of those around it, of either version, as the kernel reports in
 // proc/self/cgroup and sys/fs/cgroup below `root`; 0 where there is none. A container may see its own group as the
 // root.
 double control_group_quota(const std::string& root = "/");

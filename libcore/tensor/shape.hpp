@@ -27,7 +27,7 @@ class Shape {
   Index size() const;
   // The dimension counted from the first. Throws ShapeError when there is none.
   int resolve(int dimension) const;
-  // The shape without its last dimension, or with another one added behind.
+  // The shape without its last dimension, or with one more after it.
   Shape without_last() const;
   Shape with_last(Index extent) const;
   std::vector<Index> extents() const { return {extents_.begin(), extents_.begin() + rank_}; }

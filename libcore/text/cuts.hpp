@@ -4,7 +4,7 @@
 //   byte-digits    runs of digits of GPT-2's alphabet, and what is between them: 0 to 9, and the bytes 0xB2, 0xB3, 0xB9
 //                  and 0xBC to 0xBE, which are spelled as the digits of Latin-1
 //   digit-triples  three digits from 0 to 9 at a time, and what is between them
-// Source: Hugging Face's pre-tokenisers ByteLevel, Punctuation (contiguous), Digits behind ByteLevel, and Split by
+// Source: Hugging Face's pre-tokenisers ByteLevel, Punctuation (contiguous), Digits after ByteLevel, and Split by
 // [0-9][0-9][0-9] (isolated), as Falcon has them one after the other.
 #pragma once
 

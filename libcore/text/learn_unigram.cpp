@@ -207,19 +207,19 @@ void Learner::expect_run(std::size_t run, const PieceTrie& index, Expectation& s
   for (std::size_t at = 0; at < text.size(); at += decode(text, at).length) {
     index.for_each_prefix(text, at, [&](std::size_t bytes, TokenId id) { matches.push_back({at, at + bytes, id}); });
   }
-  std::vector<double> before(text.size() + 1, minus_infinity), behind(text.size() + 1, minus_infinity);
-  before[0] = behind[text.size()] = 0;
+  std::vector<double> before(text.size() + 1, minus_infinity), after(text.size() + 1, minus_infinity);
+  before[0] = after[text.size()] = 0;
   for (const Match& match : matches)
     before[match.end] = add_logs(before[match.end], before[match.begin] + score(match));
   for (std::size_t i = matches.size(); i-- > 0;) {
     const Match& match = matches[i];
-    behind[match.begin] = add_logs(behind[match.begin], behind[match.end] + score(match));
+    after[match.begin] = add_logs(after[match.begin], after[match.end] + score(match));
   }
   const auto count = static_cast<double>(runs_.counts[run]);
-  sum.log_likelihood += count * behind[0];
+  sum.log_likelihood += count * after[0];
   for (const Match& match : matches) {
     sum.counts[static_cast<std::size_t>(match.piece)] +=
-        count * std::exp(before[match.begin] + score(match) + behind[match.end] - behind[0]);
+        count * std::exp(before[match.begin] + score(match) + after[match.end] - after[0]);
   }
 }
 

@@ -25,7 +25,7 @@ Merges::Merges(const Vocabulary& vocabulary) {
   }
   has_all_bytes_ = vocabulary.has_all_bytes();
   const std::vector<Index>& pairs = vocabulary.model().merges;
-  check<DataError>(pairs.size() / 2 < no_rank, "more merges than ranks can tell apart");
+  check<DataError>(pairs.size() / 2 < no_rank, "more merges than there are ranks");
   slots_.resize(std::bit_ceil(pairs.size() + 2));
   std::string bytes;
   for (std::uint32_t rank = 0; rank < pairs.size() / 2; ++rank) {

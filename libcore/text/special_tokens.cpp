@@ -56,9 +56,9 @@ SpecialTokens::Match SpecialTokens::place_of(const Token& token, std::string_vie
     match.begin -= std::min(before.length, match.begin - from);
   }
   while (token.strip_right && match.end < text.size()) {
-    const Character behind = decode(text, match.end);
-    if (!is_space(behind)) break;
-    match.end += behind.length;
+    const Character next = decode(text, match.end);
+    if (!is_space(next)) break;
+    match.end += next.length;
   }
   return match;
 }

@@ -31,7 +31,7 @@ class SpecialTokens {
   std::optional<Match> find(std::string_view text, std::size_t from) const;
 
   // True where a special token's place may span the position, so that a text must not be cut there. Sees only what is
-  // in the text: longest() bytes behind the position, or all there ever will be.
+  // in the text: longest() bytes after the position, or all there ever will be.
   bool spans(std::string_view text, std::size_t position) const;
   std::size_t longest() const { return tokens_.empty() ? 0 : tokens_.front().text.size(); }
 

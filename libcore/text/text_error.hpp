@@ -15,7 +15,7 @@ struct TextPosition {
   Index line = 1;
   Index byte = 1;
 
-  // Moves behind the text that follows.
+  // Moves past the text that follows.
   void advance(std::string_view text);
   // Moves by what lies before `relative` in the text that follows.
   void advance(const TextPosition& relative);

@@ -65,7 +65,7 @@ class Tokenizer {
   std::optional<TokenId> id_of(std::string_view piece) const { return vocabulary_->id_of(piece); }
 
   bool is_special(TokenId id) const;
-  // The first special or added token that the text spells at `from` or behind it. What lies between such tokens is
+  // The first special or added token that the text spells at `from` or after it. What lies between such tokens is
   // encoded as if it stood alone.
   std::optional<SpecialTokens::Match> find_special(std::string_view text, std::size_t from) const {
     return special_tokens_->find(text, from);

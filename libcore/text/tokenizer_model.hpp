@@ -68,7 +68,7 @@ struct TokenizerModel {
     visitor(Field("added_tokens", "ids of tokens that are text, but are found before text is cut"), self.added_tokens);
     visitor(Field("strip_left", "ids of special and added tokens that take the white space before them"),
             self.strip_left);
-    visitor(Field("strip_right", "ids of special and added tokens that take the white space behind them"),
+    visitor(Field("strip_right", "ids of special and added tokens that take the white space after them"),
             self.strip_right);
     visitor(Field("unknown", "id of the special token for characters that are no piece, or -1").range(-1),
             self.unknown);

@@ -25,7 +25,7 @@ bool has_merges(TokenizerKind kind) {
 Vocabulary::Vocabulary(TokenizerModel model) : model_(std::move(model)), roles_(model_.pieces.size(), Role::piece) {
   check<DataError>(!model_.pieces.empty(), "tokenizer without pieces");
   check<DataError>(model_.pieces.size() <= static_cast<std::size_t>(std::numeric_limits<TokenId>::max()),
-                   "tokenizer of ", model_.pieces.size(), " pieces: more than ids can tell apart");
+                   "tokenizer of ", model_.pieces.size(), " pieces: more than there are ids");
   give_role(model_.special_tokens, Role::special, "special");
   give_role(model_.added_tokens, Role::added, "added");
   check_named_tokens();

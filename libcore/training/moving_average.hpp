@@ -13,7 +13,7 @@ namespace heddle::training {
 // (1 + n) / (10 + n)), so that the beginning does not count for long.
 //
 // One of the two is in the model, the other is kept here: exchange() before and after the model is evaluated or saved
-// with its average, and the file keeps the weights that training goes on with as "trained/NAME".
+// with its average, and the file keeps the weights that training resumes with as "trained/NAME".
 class MovingAverage {
  public:
   // A decay of 0: no average, and nothing happens.
