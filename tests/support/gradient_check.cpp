@@ -72,8 +72,8 @@ double gradient_error(double analytic, const Difference& numeric, double largest
 }
 
 // Compares gradients with central differences of a plain function of doubles.
-void check_differences(const Oracle& function, const std::vector<Tensor>& inputs,
-                              const std::vector<Tensor>& gradients, const Tensor& output) {
+void check_differences(const Oracle& function, const std::vector<Tensor>& inputs, const std::vector<Tensor>& gradients,
+                       const Tensor& output) {
   const std::vector<double> weights = doubles(sum_weights(output.shape()));
   std::vector<std::vector<double>> values;
   for (const Tensor& input : inputs) values.push_back(doubles(input));
@@ -98,7 +98,7 @@ void check_alike(const std::vector<Tensor>& actual, const std::vector<Tensor>& e
 }
 
 void check_own_differences(const Operation& operation, const std::vector<Tensor>& inputs,
-                                  const Differentiated& expected) {
+                           const Differentiated& expected) {
   const Oracle itself = [&](const std::vector<std::vector<double>>& values) {
     std::vector<Variable> variables;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -111,7 +111,7 @@ void check_own_differences(const Operation& operation, const std::vector<Tensor>
 
 // f(x) + f(x) doubles every gradient.
 void check_accumulation(const Operation& operation, const std::vector<Tensor>& inputs,
-                               const std::vector<Tensor>& expected) {
+                        const std::vector<Tensor>& expected) {
   const std::vector<Variable> variables = leaves(inputs);
   Recording recording;
   const Variable first = weighted_sum(operation(variables)), second = weighted_sum(operation(variables));
@@ -121,8 +121,7 @@ void check_accumulation(const Operation& operation, const std::vector<Tensor>& i
 
 // Inputs that are rows amid a larger tensor, whose other rows must be neither read nor given a gradient; and an output
 // that is used through a view with swapped dimensions.
-void check_views(const Operation& operation, const std::vector<Tensor>& inputs,
-                        const std::vector<Tensor>& expected) {
+void check_views(const Operation& operation, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
   std::vector<Variable> bases, variables;
   for (const Tensor& input : inputs) {
     const Index rows = input.shape()[0];
