@@ -32,7 +32,8 @@ if(HEDDLE_SANITIZE)
 endif()
 
 # heddle_precompile(TARGET HEADER): the target's sources begin with the header. The first target with it, and with a level
-# of optimisation, compiles it; the others, which must be compiled with the same options, use the result.
+# of optimisation, compiles it; the others, which must be compiled with the same options and at least its definitions, use
+# the result.
 # GCC 12 then takes lengths of strings for negative where it optimises most, as it does in -Wrestrict above; builds
 # without precompiled headers have these warnings.
 function(heddle_precompile target header)
