@@ -1,5 +1,6 @@
 // Standard headers that much of the code includes, compiled once for all of it. A file includes what it uses
 // nevertheless: builds with CMAKE_DISABLE_PRECOMPILE_HEADERS, such as the sanitizers' of .ci/run, find what it forgot.
+// Not <iomanip>, nor <filesystem>, which has it: quoted(string) would then be that of std, which is the better match.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <limits>

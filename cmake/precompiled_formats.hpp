@@ -8,6 +8,7 @@
 #include <boost/serialization/level.hpp>
 #include <boost/serialization/nvp.hpp>
 #include <boost/serialization/tracking.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "precompiled.hpp"
