@@ -1,23 +1,55 @@
-# heddle_module(NAME [REAL] [SOURCES file...] [DEPENDS module...] [LINK target...])
+# heddle_module(NAME [REAL | EITHER_REAL] [SOURCES file...] [DEPENDS module...] [LINK target...] [PRECOMPILE header])
 #
 # One module is one folder of libcore/ or formats/. Its headers are included as <heddle/NAME/...>, and the folder that
 # makes that path resolve belongs to the module's own target: a file can include only the modules that its own target
 # depends on, directly or through others. So the include rules of libcore/README.md hold by construction.
 #
 # REAL modules are built twice: heddle_NAME with Real = float, which users run, and heddle_NAME_f64 with Real = double,
-# in which the tests check gradients. Each REAL module depends on the variant of its own kind.
+# in which the tests check gradients; those in double only as far as a test needs them. Modules in whose objects no Real
+# occurs, but which use such modules, are EITHER_REAL: compiled once, and linked with either. A module depends on modules
+# of its own kind.
 add_library(heddle_options INTERFACE)
 target_compile_features(heddle_options INTERFACE cxx_std_20)
-# For this build alone: programs that use the installed library choose their own.
+# For this build alone: programs that use the installed library choose their own. Targets with the property
+# HEDDLE_QUICK_TO_COMPILE, which compute little, are not worth all that the optimiser can do.
+set(level $<IF:$<BOOL:$<TARGET_PROPERTY:HEDDLE_QUICK_TO_COMPILE>>,1,3>)
 set(flags
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-  -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CONFIG:Release>:-O3> $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
+  -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CONFIG:Release>:-O${level}> $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
 target_compile_options(heddle_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
+if(HEDDLE_ISA STREQUAL avx2)
+  target_compile_definitions(heddle_options INTERFACE $<BUILD_INTERFACE:HEDDLE_WITHOUT_AVX512>)
+elseif(HEDDLE_ISA STREQUAL baseline)
+  target_compile_definitions(heddle_options INTERFACE
+    $<BUILD_INTERFACE:HEDDLE_WITHOUT_AVX512> $<BUILD_INTERFACE:HEDDLE_WITHOUT_AVX2>)
+elseif(HEDDLE_ISA)
+  message(FATAL_ERROR "HEDDLE_ISA is avx2, baseline or empty, not ${HEDDLE_ISA}")
+endif()
 if(HEDDLE_SANITIZE)
   target_compile_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE} -fno-omit-frame-pointer -O1)
   target_link_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE})
   target_compile_definitions(heddle_options INTERFACE HEDDLE_SANITIZED)
 endif()
+
+# heddle_precompile(TARGET HEADER): the target's sources begin with the header. The first target with it, and with a level
+# of optimisation, compiles it; the others, which must be compiled with the same options and at least its definitions, use
+# the result.
+# GCC 12 then takes lengths of strings for negative where it optimises most, as it does in -Wrestrict above; builds
+# without precompiled headers have these warnings.
+function(heddle_precompile target header)
+  get_target_property(quick ${target} HEDDLE_QUICK_TO_COMPILE)
+  if(NOT quick AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+  endif()
+  string(MAKE_C_IDENTIFIER "HEDDLE_PRECOMPILED_${header}_${quick}" owner)
+  get_property(first GLOBAL PROPERTY ${owner})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${header})
+    set_property(GLOBAL PROPERTY ${owner} ${target})
+  endif()
+endfunction()
 
 function(heddle_module_variant target name definitions)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS;LINK")
@@ -50,21 +82,33 @@ function(heddle_install_module name)
   endif()
 endfunction()
 
+# heddle_NAME_f64, which tests alone need, and of it only what they link with.
+function(heddle_module_in_double name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LINK")
+  list(TRANSFORM arg_DEPENDS PREPEND heddle_ OUTPUT_VARIABLE depends)
+  list(TRANSFORM depends APPEND _f64)
+  heddle_module_variant(heddle_${name}_f64 ${name} HEDDLE_REAL_IS_DOUBLE
+    SOURCES ${arg_SOURCES} DEPENDS ${depends} LINK ${arg_LINK})
+  set_target_properties(heddle_${name}_f64 PROPERTIES
+    EXCLUDE_FROM_ALL ON HEDDLE_QUICK_TO_COMPILE ON LINKER_LANGUAGE CXX)
+endfunction()
+
 function(heddle_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL" "" "SOURCES;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL;EITHER_REAL" "PRECOMPILE" "SOURCES;DEPENDS;LINK")
   list(TRANSFORM arg_DEPENDS PREPEND heddle_ OUTPUT_VARIABLE depends)
   heddle_module_variant(heddle_${name} ${name} "" SOURCES ${arg_SOURCES} DEPENDS ${depends} LINK ${arg_LINK})
+  if(NOT arg_PRECOMPILE)
+    set(arg_PRECOMPILE cmake/precompiled.hpp)
+  endif()
+  heddle_precompile(heddle_${name} ${arg_PRECOMPILE})
   heddle_install_module(${name})
-  if(arg_REAL AND HEDDLE_TESTS)
-    set(depends64)
-    foreach(depend IN LISTS depends)
-      if(TARGET ${depend}_f64)
-        list(APPEND depends64 ${depend}_f64)
-      else()
-        list(APPEND depends64 ${depend})
-      endif()
-    endforeach()
-    heddle_module_variant(heddle_${name}_f64 ${name} HEDDLE_REAL_IS_DOUBLE
-      SOURCES ${arg_SOURCES} DEPENDS ${depends64} LINK ${arg_LINK})
+  if(NOT HEDDLE_TESTS)
+    return()
+  endif()
+  if(arg_REAL)
+    heddle_module_in_double(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} LINK ${arg_LINK})
+    heddle_precompile(heddle_${name}_f64 ${arg_PRECOMPILE})
+  elseif(arg_EITHER_REAL)
+    heddle_module_in_double(${name} SOURCES $<TARGET_OBJECTS:heddle_${name}> DEPENDS ${arg_DEPENDS} LINK ${arg_LINK})
   endif()
 endfunction()

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#if !defined(HEDDLE_REAL_IS_DOUBLE) && defined(__x86_64__) && defined(__GNUC__)
+#if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX512) && defined(__x86_64__) && defined(__GNUC__)
 #define HEDDLE_HAS_AVX512_DOTS
 // GCC 12's own header makes "uninitialized" vectors on purpose.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

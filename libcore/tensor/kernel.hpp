@@ -4,8 +4,17 @@
 // says that what it writes overlaps nothing that it reads elsewhere, which compilers cannot find out for many pointers.
 #pragma once
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(HEDDLE_SANITIZED)
+// Doubles are computed with by tests alone, which need neither speed nor the time to compile it. HEDDLE_WITHOUT_AVX512
+// and HEDDLE_WITHOUT_AVX2 are of the build option HEDDLE_ISA: what other processors choose can be tested on any.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(HEDDLE_SANITIZED) && \
+    !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX2)
+#define HEDDLE_AVX2_CLONES
+#ifdef HEDDLE_WITHOUT_AVX512
+#define HEDDLE_KERNEL __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define HEDDLE_AVX512_CLONES
 #define HEDDLE_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
 #else
 #define HEDDLE_KERNEL
 #endif

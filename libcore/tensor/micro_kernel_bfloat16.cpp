@@ -5,7 +5,8 @@
 // by 16 double words: of the left operand [row][pair], of the right one [pair][column].
 #include "heddle/tensor/micro_kernel.hpp"
 
-#if !defined(HEDDLE_REAL_IS_DOUBLE) && defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+#if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX512) && defined(__x86_64__) && \
+    defined(__GNUC__) && defined(__linux__)
 // GCC 12's own header makes "uninitialized" vectors on purpose.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"

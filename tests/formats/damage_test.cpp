@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 #include <hdf5.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
 #include "heddle/formats/checksum.hpp"
@@ -98,9 +101,10 @@ using Reader = std::string (*)(const std::string&);
 enum Reading { refused, harmless, wrong, leaking };
 
 // How a child reads the damaged file; a number beyond these is a crash.
-int read_damaged(const std::string& path, const std::string& bytes, Reader read, const std::string& original) {
-  write_bytes(path, bytes);
-  return outcome_in_child([&] {
+std::vector<int> read_damaged(const std::string& path, int count, Reader read, const std::string& original,
+                              const std::function<std::string(int)>& bytes_of) {
+  return outcomes_in_children(count, [&](int i) {
+    write_bytes(path, bytes_of(i));
     const std::string contents = read(path);
     if (H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL) != 0) return leaking;
     return contents.empty() ? refused : contents == original ? harmless : wrong;
@@ -123,19 +127,21 @@ void damage(const std::string& path, Reader read, int usual_flips) {
   REQUIRE_FALSE(original.empty());
   const RandomStream stream(1, random_site("damage"));
   const int flips = number_of_flips(usual_flips), truncations = flips / 5;
-  int found = 0;
+  const auto bit_of = [&](int i) { return stream.below(static_cast<std::uint64_t>(i), 8 * whole.size()); };
+  const std::vector<int> flipped_read =
+      read_damaged(path, flips, read, original, [&](int i) { return flipped(whole, bit_of(i)); });
   for (int i = 0; i < flips; ++i) {
-    const std::uint64_t bit = stream.below(static_cast<std::uint64_t>(i), 8 * whole.size());
-    CAPTURE(bit);
-    const int outcome = read_damaged(path, flipped(whole, bit), read, original);
-    CHECK(outcome <= harmless);
-    found += outcome == refused;
+    CAPTURE(bit_of(i));
+    CHECK(flipped_read[static_cast<std::size_t>(i)] <= harmless);
   }
+  const auto size_of = [&](int i) { return stream.below(static_cast<std::uint64_t>(flips + i), whole.size()); };
+  const std::vector<int> truncated_read =
+      read_damaged(path, truncations, read, original, [&](int i) { return whole.substr(0, size_of(i)); });
   for (int i = 0; i < truncations; ++i) {
-    const std::uint64_t size = stream.below(static_cast<std::uint64_t>(flips + i), whole.size());
-    CAPTURE(size);
-    CHECK(read_damaged(path, whole.substr(0, size), read, original) == refused);
+    CAPTURE(size_of(i));
+    CHECK(truncated_read[static_cast<std::size_t>(i)] == refused);
   }
+  const auto found = std::ranges::count(flipped_read, refused);
   MESSAGE(whole.size(), " bytes, ", flips, " flips: ", found, " refused, ", flips - found,
           " in bytes that mean nothing; ", truncations, " truncations refused");
   CHECK(found > flips / 3);
@@ -144,9 +150,14 @@ void damage(const std::string& path, Reader read, int usual_flips) {
 // The first kilobytes, where HDF5's own structures are, bit by bit.
 void damage_head(const std::string& path, Reader read) {
   const std::string whole = read_bytes(path), original = read(path);
-  for (std::uint64_t byte = 0; byte < 600; ++byte) {
+  const auto flipped_at = [&](int byte) {
+    const auto at = static_cast<std::uint64_t>(byte);
+    return flipped(whole, 8 * at + at % 8);
+  };
+  const std::vector<int> outcomes = read_damaged(path, 600, read, original, flipped_at);
+  for (int byte = 0; byte < 600; ++byte) {
     CAPTURE(byte);
-    CHECK(read_damaged(path, flipped(whole, 8 * byte + byte % 8), read, original) <= harmless);
+    CHECK(outcomes[static_cast<std::size_t>(byte)] <= harmless);
   }
 }
 

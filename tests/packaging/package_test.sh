@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cpack=$(dirname "$cmake")/cpack
 for program in "$cpack" dpkg-deb dpkg-shlibdeps; do
-  command -v "$program" > /dev/null || { echo "no $program: packages are not tested"; exit 0; }
+  command -v "$program" > /dev/null || { echo "skipped: no $program"; exit 0; }
 done
 
 cd "$place"

@@ -36,6 +36,10 @@ const std::vector<Text> texts{
 // Models of each kind, and the texts as files.
 struct Tools : SmallCorpus {
   Tools() {
+    begin_with("tools", [&] { write(); });
+  }
+
+  void write() const {
     must("pretrain -q --train train.h5 -o decoder.h5" + tiny);
     must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
     must("tokenize -q --train --model unigram --vocab-size 300 -o unigram.h5 train.txt");

@@ -15,7 +15,9 @@ namespace {
 // A model, sentences of animals and of royals, and words with their tags.
 struct Labelled : SmallCorpus {
   Labelled() {
-    must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
+    begin_with("model", [&] {
+      must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
+    });
     std::string texts, tags;
     for (const std::string verb : {"sees", "follows", "forgets"}) {
       for (int i = 0; i < 20; ++i) {

@@ -33,7 +33,7 @@ using Offers = std::vector<std::string>;
 
 bool is_there(const std::string& shell) {
   const bool there = run_command("command -v " + shell).status == 0;
-  if (!there) MESSAGE(shell << " is not installed: not tried");
+  if (!there) MESSAGE("skipped: no " << shell);
   return there;
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # completion_test.sh TOOL: what the tool gives the shells is what they can read, and offers the options of its --help.
-# Prints what is wrong. Shells that are not there are left out.
+# Prints what is wrong. Shells that are not there are skipped.
 set -euo pipefail
 tool=$1
 
 status=0
 for shell in bash zsh fish; do
-  command -v "$shell" > /dev/null || continue
+  command -v "$shell" > /dev/null || { echo "skipped: no $shell"; continue; }
   "$tool" --completion "$shell" | "$shell" -n || { echo "$shell does not understand its script"; status=1; }
 done
 

@@ -17,7 +17,11 @@ namespace {
 
 // A corpus with a model trained on it.
 struct Trained : SmallCorpus {
-  Trained() { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); }
+  Trained() {
+    begin_with("model", [&] {
+      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
+    });
+  }
 
   double loss(const std::string& model) const {
     return json::parse(must("inspect -q " + model + " --evaluate valid.h5 --json").out)["nats_per_token"];

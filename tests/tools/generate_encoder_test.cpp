@@ -9,7 +9,9 @@ namespace {
 
 struct Filling : EncoderCorpus {
   explicit Filling(const std::string& tokenizer = "--model wordpiece --vocab-size 200") : EncoderCorpus(tokenizer) {
-    must("pretrain -q --train train.h5 -o model.h5 --steps 200 --learning-rate 5e-3" + tiny_encoder);
+    begin_with("model of " + tokenizer, [&] {
+      must("pretrain -q --train train.h5 -o model.h5 --steps 200 --learning-rate 5e-3" + tiny_encoder);
+    });
   }
   std::vector<std::string> fill(const std::string& lines, const std::string& options = "") const {
     write_file(path("lines"), lines);

@@ -11,7 +11,9 @@ namespace {
 
 struct Trained : SmallCorpus {
   Trained() {
-    must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
+    begin_with("model", [&] {
+      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
+    });
     write_file(path("prompts"), "the cat\na dog sees\nmy queen\r\n\nthe old king forgets the\nthe cat");
   }
 

@@ -9,7 +9,11 @@ namespace {
 
 // A corpus with a model trained on it.
 struct Trained : SmallCorpus {
-  Trained() { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); }
+  Trained() {
+    begin_with("model", [&] {
+      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
+    });
+  }
 };
 
 }  // namespace

@@ -12,6 +12,21 @@ using nlohmann::json;
 // The model has read the corpus; the sentences say what they are: cats and dogs, kings and queens.
 struct Labelled : SmallCorpus {
   Labelled() {
+    begin_with("labelled", [&] { write(); });
+  }
+
+  json evaluated(const std::string& command) const { return json::parse(must(command + " --evaluate --json").out); }
+
+  // The probabilities of both classes for each line of the corpus, which has many more texts than have labels, or of
+  // another file.
+  std::vector<json> answers(const std::string& model, const std::string& file = "train.txt") const {
+    const std::vector<json> list = json_lines(must("classify --jsonl --top 2 " + model + " " + file).out);
+    REQUIRE(list.size() >= 120);
+    return list;
+  }
+
+ private:
+  void write() const {
     must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
     std::string texts, pairs, tags;
     for (int i = 0; i < 120; ++i) {
@@ -27,16 +42,6 @@ struct Labelled : SmallCorpus {
     must("cut -f2 texts.tsv > texts.txt");
     write_file(path("pairs.tsv"), pairs);
     write_file(path("tags.conll"), tags);
-  }
-
-  json evaluated(const std::string& command) const { return json::parse(must(command + " --evaluate --json").out); }
-
-  // The probabilities of both classes for each line of the corpus, which has many more texts than have labels, or of
-  // another file.
-  std::vector<json> answers(const std::string& model, const std::string& file = "train.txt") const {
-    const std::vector<json> list = json_lines(must("classify --jsonl --top 2 " + model + " " + file).out);
-    REQUIRE(list.size() >= 120);
-    return list;
   }
 };
 

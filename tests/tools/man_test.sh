@@ -21,5 +21,7 @@ if [[ -n $strangers ]]; then
 fi
 if command -v mandoc >/dev/null; then
   mandoc -T lint -W warning "$page" || status=1
+else
+  echo "skipped: no mandoc"
 fi
 exit $status

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -29,19 +31,7 @@ struct Refusal {
 class SmallCorpus {
  public:
   SmallCorpus() {
-    std::string train, valid;
-    const std::vector<std::string> subjects{"the cat", "a dog", "the old king", "my queen"};
-    const std::vector<std::string> verbs{"sees", "follows", "forgets", "sings to"};
-    for (int i = 0; i < 400; ++i) {
-      const auto pick = [&](const std::vector<std::string>& list, int at) { return list[static_cast<std::size_t>(at % 4)]; };
-      (i % 10 == 9 ? valid : train) += pick(subjects, i * i + i / 3) + " " + pick(verbs, i / 4 + i) + " " +
-                                       pick(subjects, i * 7 + i / 5) + ".\n";
-    }
-    write_file(folder_ / "train.txt", train);
-    write_file(folder_ / "valid.txt", valid);
-    must("tokenize -q --train --vocab-size 300 -o tokenizer.h5 train.txt");
-    must("tokenize -q -t tokenizer.h5 -o train.h5 train.txt");
-    must("tokenize -q -t tokenizer.h5 -o valid.h5 valid.txt");
+    begin_with("corpus", [&] { write(); });
   }
 
   Outcome run(const std::string& command) const {
@@ -84,7 +74,36 @@ class SmallCorpus {
     return count;
   }
 
+ protected:
+  // Has in the folder what make() puts there, which is made once a program for each name.
+  void begin_with(const std::string& name, const std::function<void()>& make) const {
+    static std::map<std::string, TemporaryFolder> made;
+    constexpr auto all = std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing;
+    if (const auto place = made.find(name); place != made.end()) {
+      std::filesystem::copy(place->second / "", folder_ / "", all);
+    } else {
+      make();
+      std::filesystem::copy(folder_ / "", made[name] / "", all);
+    }
+  }
+
  private:
+  void write() const {
+    std::string train, valid;
+    const std::vector<std::string> subjects{"the cat", "a dog", "the old king", "my queen"};
+    const std::vector<std::string> verbs{"sees", "follows", "forgets", "sings to"};
+    for (int i = 0; i < 400; ++i) {
+      const auto pick = [&](const std::vector<std::string>& list, int at) { return list[static_cast<std::size_t>(at % 4)]; };
+      (i % 10 == 9 ? valid : train) += pick(subjects, i * i + i / 3) + " " + pick(verbs, i / 4 + i) + " " +
+                                       pick(subjects, i * 7 + i / 5) + ".\n";
+    }
+    write_file(folder_ / "train.txt", train);
+    write_file(folder_ / "valid.txt", valid);
+    must("tokenize -q --train --vocab-size 300 -o tokenizer.h5 train.txt");
+    must("tokenize -q -t tokenizer.h5 -o train.h5 train.txt");
+    must("tokenize -q -t tokenizer.h5 -o valid.h5 valid.txt");
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -97,9 +116,11 @@ inline const std::string tiny_encoder = " --arch encoder" + tiny_model;
 class EncoderCorpus : public SmallCorpus {
  public:
   explicit EncoderCorpus(const std::string& tokenizer = "--model wordpiece --vocab-size 200") {
-    must("tokenize -q --train " + tokenizer + " -o pieces.h5 train.txt");
-    must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
-    must("tokenize -q -t pieces.h5 -o valid.h5 valid.txt");
+    begin_with(tokenizer, [&] {
+      must("tokenize -q --train " + tokenizer + " -o pieces.h5 train.txt");
+      must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
+      must("tokenize -q -t pieces.h5 -o valid.h5 valid.txt");
+    });
   }
   nlohmann::json evaluate(const std::string& model) const {
     return nlohmann::json::parse(must("inspect " + model + " --evaluate valid.h5 --json").out);

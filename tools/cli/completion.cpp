@@ -26,7 +26,7 @@ std::string with_backslashes(std::string_view text, std::string_view letters) {
 }
 
 // In single quotes, as bash and zsh read them.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
   return result + "'";
@@ -57,7 +57,7 @@ std::string bash_completion(const std::string& name, const std::vector<const Opt
     names.push_back(option->shown());
     if (option->choices.empty()) continue;
     cases += "    " + bash_pattern({option}, [](const Option&) { return true; }) +
-             ") mapfile -t COMPREPLY < <(compgen -W " + quoted(join(option->choices, " ")) +
+             ") mapfile -t COMPREPLY < <(compgen -W " + in_quotes(join(option->choices, " ")) +
              " -- \"$word\"); return ;;\n";
   }
   // Values of a kind that only the user knows are left to the user.
@@ -104,11 +104,11 @@ std::string zsh_completion(const std::string& name, const std::vector<const Opti
     const std::string names = option->shown() + (flag ? "" : option->field.bare.empty() ? "=" : "=-");
     const std::string rest = "[" + with_backslashes(option->field.help, "[]:\\") + "]" + zsh_value(*option);
     if (option->field.short_option == 0) {
-      text += "  " + quoted(names + rest) + " \\\n";
+      text += "  " + in_quotes(names + rest) + " \\\n";
     } else {
       const std::string letter = std::string{'-', option->field.short_option};
-      text += "  " + quoted("(" + letter + " " + option->shown() + ")") + "{" + letter + (flag ? "," : "+,") + names +
-              "}" + quoted(rest) + " \\\n";
+      text += "  " + in_quotes("(" + letter + " " + option->shown() + ")") + "{" + letter + (flag ? "," : "+,") + names +
+              "}" + in_quotes(rest) + " \\\n";
     }
   }
   return text + "  '*:file:_files'\n";
