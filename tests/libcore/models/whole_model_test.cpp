@@ -255,6 +255,24 @@ TEST_CASE("published models without a preset have their published numbers of par
   CHECK(count_of(models::preset("bert-base")) == 109482240 + 622650);  // with the head of masked tokens
 }
 
+TEST_CASE("a block without biases has 12 width^2 numbers beside its norms, gated or not (SPEC 3.2, 3.4)") {
+  const auto block = [](const std::function<void(models::DecoderConfig&)>& change) {
+    models::DecoderConfig one = small_decoder_config, two = small_decoder_config;
+    for (models::DecoderConfig* config : {&one, &two}) {
+      config->layers = config == &one ? 1 : 2;
+      config->bias = false;
+      config->norm = "rms";
+      change(*config);
+    }
+    return models::make_model(two, 0)->parameters().count() - models::make_model(one, 0)->parameters().count();
+  };
+  CHECK(block([](auto&) {}) == 12 * 12 * 12 + 2 * 12);
+  // A gated network has three matrices, of two thirds of the inner width.
+  CHECK(block([](auto& c) { c.gated = true, c.ffn_width = 32; }) == 12 * 12 * 12 + 2 * 12);
+  // Keys and values of one head in place of three.
+  CHECK(block([](auto& c) { c.kv_heads = 1; }) == 12 * 12 * 12 + 2 * 12 - 2 * 8 * 12);
+}
+
 TEST_CASE("sinusoidal models scale embeddings by sqrt(width), others do not (SPEC 3.6)") {
   const std::vector<TokenId> text{4, 9, 4};
   for (const std::string positions : {"sinusoidal", "learned", "none", "rope", "alibi"}) {

@@ -272,6 +272,29 @@ TEST_CASE("training: epochs become steps") {
   TrainingConfig settings = quick_settings(1);
   settings.training.epochs = 2.5;
   CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 25);  // 40 windows, batches of 4
+  settings.training.accumulate = 3;
+  settings.training.eval_every = 0;
+  const CausalTrainer trainer(model, tokens, nullptr, settings);
+  CHECK(trainer.total_steps() == 8);          // 100 windows by 12
+  CHECK(trainer.evaluation_interval() == 4);  // the steps in which all 40 windows have been read
+}
+
+TEST_CASE("training: checkpoints are saved at every interval and at the end, with the steps and tokens until then") {
+  const auto tokens = noisy_text(3000, 50, 1);
+  models::Decoder model(tiny(50), 4);
+  TrainingConfig settings = quick_settings(12);
+  settings.training.checkpoint_every = 5;
+  settings.training.accumulate = 2;
+  CausalTrainer trainer(model, tokens, nullptr, settings);
+  std::vector<Index> steps, seen;
+  Hooks hooks;
+  hooks.save_last = [&] {
+    steps.push_back(trainer.state().step);
+    seen.push_back(trainer.state().tokens);
+  };
+  trainer.run(hooks);
+  CHECK(steps == std::vector<Index>{5, 10, 12});
+  CHECK(seen == std::vector<Index>{640, 1280, 1536});  // 2 x 4 windows of 16 tokens a step
 }
 
 namespace {
