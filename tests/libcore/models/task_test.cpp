@@ -7,6 +7,7 @@
 #include <map>
 
 #include "heddle/decoding/predict.hpp"
+#include "heddle/models/task_batch.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "heddle/training/trainer.hpp"
 #include "support/models.hpp"
@@ -161,6 +162,102 @@ TEST_CASE("tasks: a head of zeros gives every class, and every position, the sam
     }
     CHECK(loss_of(model, examples) == doctest::Approx(expected).epsilon(1e-10));
   }
+}
+
+namespace {
+
+// W x + b of the head, a number a class.
+std::vector<double> head_of(const models::TaskModel& model, const std::vector<double>& x) {
+  const Tensor& weight = model.parameters().find("task/weight")->value();
+  const Tensor& bias = model.parameters().find("task/bias")->value();
+  std::vector<double> y;
+  for (Index c = 0; c < weight.shape()[0]; ++c) {
+    y.push_back(bias[c]);
+    for (std::size_t i = 0; i < x.size(); ++i) y.back() += weight[c * weight.shape()[1] + static_cast<Index>(i)] * x[i];
+  }
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("tasks: the head reads the first, the last or the mean state of a text, of words the state of each") {
+  for (const auto& [arch, pooling] : std::vector<std::pair<std::string, Pooling>>{{"encoder", Pooling::automatic},
+                                                                                  {"encoder", Pooling::first},
+                                                                                  {"encoder", Pooling::last},
+                                                                                  {"encoder", Pooling::mean},
+                                                                                  {"decoder", Pooling::automatic},
+                                                                                  {"decoder", Pooling::last},
+                                                                                  {"decoder", Pooling::mean}}) {
+    CAPTURE(arch);
+    CAPTURE(to_text(pooling));
+    const auto examples = examples_for(arch, 5);
+    models::TaskModel model = model_of(arch, task_of(Task::classify, pooling));
+    models::TaskModel tagger = model_of(arch, task_of(Task::label));
+    for (models::TaskModel* one : {&model, &tagger}) {
+      const Tensor& bias = one->parameters().find("task/bias")->value();
+      for (Index c = 0; c < classes; ++c) bias[c] = 0.1 * static_cast<double>(c + 1);
+    }
+    const auto outputs = decoding::predict(model, examples), tags = decoding::predict(tagger, examples);
+    const bool first = pooling == Pooling::first || (pooling == Pooling::automatic && arch == "encoder");
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const data::TaskExample* const one = &examples[i];
+      const Tensor states = model.vectors().hidden(models::sequences_of({&one, 1})).value();
+      const Index length = states.shape()[1], width = states.shape()[2];
+      const auto state = [&](Index t) {
+        std::vector<double> row;
+        for (Index k = 0; k < width; ++k) row.push_back(states[t * width + k]);
+        return row;
+      };
+      std::vector<double> pooled = first ? state(0) : state(length - 1);
+      for (Index k = 0; k < width && pooling == Pooling::mean; ++k) {
+        double sum = 0;
+        for (Index t = 0; t < length; ++t) sum += states[t * width + k];
+        pooled[static_cast<std::size_t>(k)] = sum / static_cast<double>(length);
+      }
+      const std::vector<double> expected = head_of(model, pooled);
+      for (std::size_t c = 0; c < 3; ++c) CHECK(std::abs(outputs[i].logits[c] - expected[c]) < 1e-12);
+      for (std::size_t w = 0; w < examples[i].positions.size(); ++w) {
+        const std::vector<double> of_word = head_of(tagger, state(examples[i].positions[w]));
+        for (std::size_t c = 0; c < 3; ++c) CHECK(std::abs(tags[i].logits[3 * w + c] - of_word[c]) < 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("tasks: numbers are learned in deviations from their mean") {
+  models::TaskConfig task = task_of(Task::regress);
+  task.mean = 2;
+  task.stddev = 0.5;
+  models::TaskModel model = model_of("encoder", task);
+  model.parameters().find("task/weight")->value().fill(0);
+  model.parameters().find("task/bias")->value().fill(1);  // which stands for 2.5
+  auto examples = examples_of(3);
+  examples[0].value = 2.5;
+  examples[1].value = 2;
+  examples[2].value = 4;
+  CHECK(loss_of(model, examples) == doctest::Approx((0 + 1 + 9) / 3.0).epsilon(1e-12));
+}
+
+TEST_CASE("tasks: the examples of a step are of like length, so that little of it is padding") {
+  auto examples = examples_of(256);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    examples[i].sequence.ids.resize(5 + i % 8, 1);
+    examples[i].sequence.segments.resize(5 + i % 8, 1);
+  }
+  training::TrainingConfig settings;
+  settings.training.batch_size = 4;
+  models::TaskModel model = model_of("encoder", task_of(Task::regress));
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
+  Index mixed = 0;
+  for (Index step = 0; step < 64; ++step) {
+    std::vector<std::size_t> lengths;
+    for (const training::Origin& origin : objective.origins(4 * step, 4)) {
+      lengths.push_back(examples[static_cast<std::size_t>(origin.number)].sequence.ids.size());
+    }
+    mixed += std::ranges::max(lengths) - std::ranges::min(lengths) > 0 ? 1 : 0;
+  }
+  // Two halves are sorted, in each of which a length begins within a step at most seven times.
+  CHECK(mixed <= 14);
 }
 
 TEST_CASE("tasks: the loss of a padded batch is the mean over the targets of its examples alone") {
