@@ -419,3 +419,21 @@ TEST_CASE("dropout: every site draws its own mask, and another one for each step
     CHECK(dropped_by(*model, ids, pass) == sites);
   }
 }
+
+TEST_CASE("dropout: the adapters of each product draw their own mask, in training alone") {
+  models::DecoderConfig config = small_decoder_config;
+  config.width = 128;
+  config.heads = 4;
+  config.context = 16;
+  const LowRankOptions adapters{2, 8, "query,value,output,up", 0.25};
+  const auto model = models::make_model(config, with_adapters(3, adapters));
+  const TokenIds ids = some_ids(4, 16, 13);
+  const auto sites = dropped_by(*model, ids, {.seed = 4, .step = 5, .training = true});
+  REQUIRE(sites.size() == 6);  // in each of two blocks one for queries and values, one for the output, one for up
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const auto dropped = static_cast<double>(std::ranges::count(sites[i], true));
+    CHECK(std::abs(dropped / static_cast<double>(sites[i].size()) - 0.25) < 0.025);
+    for (std::size_t k = 0; k < i; ++k) CHECK(std::abs(fraction_alike(sites[i], sites[k]) - 0.625) < 0.028);
+  }
+  CHECK(dropped_by(*model, ids, {.seed = 4, .step = 5}).empty());
+}
