@@ -89,6 +89,25 @@ TEST_CASE("inspect --senses: words in context tell pseudo-words apart; words alo
                  "\nmost frequent sense  0."));
 }
 
+TEST_CASE("inspect --senses: by default the mean of the last four layers, of all blocks if fewer (SPEC 7.5)") {
+  const SenseCorpus corpus;
+  const auto answers = [&](Index layers, const std::string& options) {
+    const std::string model = "deep" + std::to_string(layers) + ".h5";
+    return corpus.must("inspect -q " + model + " --senses examples.tsv --json questions.tsv " + options).out;
+  };
+  for (const Index layers : {3, 6}) {
+    CAPTURE(layers);
+    const std::string count = std::to_string(layers);
+    corpus.must("pretrain -q --arch encoder --train text.h5 -o deep" + count + ".h5 --layers " + count +
+                " --width 16 --heads 2 --context 16 --batch-size 4 --steps 3");
+    const std::string expected = answers(layers, layers == 3 ? "--layer -1,-2,-3" : "--layer -1,-2,-3,-4");
+    CHECK(answers(layers, "") == expected);
+    for (const char* other : {"-1", "-1,-2", "0,-1,-2,-3"}) {
+      CHECK(answers(layers, "--layer " + std::string(other)) != expected);
+    }
+  }
+}
+
 TEST_CASE("inspect --senses: long sentences are cut around the word, and errors name the line") {
   const SenseCorpus corpus;
   const std::string tail = "for i in $(seq 40); do printf ' open'; done";

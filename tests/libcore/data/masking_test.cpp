@@ -92,7 +92,8 @@ TEST_CASE("masking: static masks are the same in every epoch; dynamic ones overl
     }
     CHECK(static_cast<Index>(first.size()) == count);
     double both = 0, all = 0;
-    bool equal = true, same_order = true;
+    bool equal = true;
+    double same_place = 0;
     for (Index sample = 0; sample < count; ++sample) {
       const MaskedBatch again = windows.batch(count + sample, 1);
       const MaskedBatch& before = first.at(text_of(again));
@@ -100,11 +101,30 @@ TEST_CASE("masking: static masks are the same in every epoch; dynamic ones overl
       for (const Index row : again.rows) both += static_cast<double>(rows.count(row));
       all += static_cast<double>(again.rows.size());
       equal = equal && again.ids == before.ids && again.rows == before.rows;
-      same_order = same_order && again.ids == windows.batch(sample, 1).ids;
+      same_place += text_of(again) == text_of(windows.batch(sample, 1)) ? 1 : 0;
     }
-    CHECK_FALSE(same_order);
+    CHECK(same_place <= 5);  // two random orders of 1,000 agree in one place on average, in more than five rarely
     CHECK(equal == (kind == MaskingKind::unchanging));
-    if (kind == MaskingKind::dynamic) CHECK(both / all == doctest::Approx(0.15).epsilon(0.1));
+    if (kind == MaskingKind::dynamic) CHECK(std::abs(both / all - 0.15) < 0.012);
+  }
+}
+
+TEST_CASE("masking: the number of pieces is 15 % of those that are not special, rounded, and one at least") {
+  const std::vector<std::pair<Index, std::size_t>> numbers{
+      {1, 1},  {3, 1},  {4, 1},  {9, 1},  {10, 2}, {16, 2},  {17, 3},   {20, 3},   {23, 3},
+      {24, 4}, {50, 8}, {62, 9}, {63, 9}, {64, 10}, {100, 15}, {128, 19}, {510, 77}, {512, 77}};
+  for (const auto& [length, expected] : numbers) {
+    CAPTURE(length);
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      std::vector<TokenId> tokens(static_cast<std::size_t>(length) + 3, 5);
+      tokens.front() = 996;
+      tokens.back() = tokens[tokens.size() / 2] = 997;
+      CHECK(mask_tokens(tokens, plain, {}, RandomStream(1, 2, step)).positions.size() == expected);
+    }
+  }
+  for (const auto& [probability, expected] : std::vector<std::pair<double, std::size_t>>{{0.34, 3}, {0.36, 4}}) {
+    std::vector<TokenId> ten(10, 5);
+    CHECK(mask_tokens(ten, plain, {.mask_probability = probability}, RandomStream(1, 2)).positions.size() == expected);
   }
 }
 
@@ -227,7 +247,7 @@ TEST_CASE("masked windows: pairs have two segments, of which half belong togethe
     REQUIRE(one.unrelated.at(0) == (follows ? 0 : 1));
     unrelated += one.unrelated[0];
   }
-  CHECK(unrelated / 2000 == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(std::abs(unrelated / 2000 - 0.5) < 0.045);  // four standard deviations
   const MaskedBatch related =
       MaskedWindows(text, plain, {.time = 23, .masking = {.segment_pairs = true}}).in_order(0, 50);
   CHECK(std::count(related.unrelated.begin(), related.unrelated.end(), 0) == 50);

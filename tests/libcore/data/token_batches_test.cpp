@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
+#include <vector>
 
 #include "heddle/data/permutation.hpp"
 
@@ -52,6 +55,38 @@ TEST_CASE("training windows: targets follow ids, an epoch's windows do not overl
   const data::TokenBatch last = windows.batch(10, 1);
   CHECK(std::vector<TokenId>(four.ids.end() - 16, four.ids.end()) == last.ids);
   CHECK(windows.batch(0, 1).ids != data::TrainingWindows(tokens, 16, 4).batch(0, 1).ids);
+}
+
+TEST_CASE("training windows: each epoch has a shift of its own, all equally likely, and an order of its own") {
+  const auto tokens = counting(1000);
+  constexpr Index time = 16, epochs = 340, shifts = time + 1;
+  const data::TrainingWindows windows(tokens, time, 3);
+  const Index count = windows.windows_per_epoch();
+  std::vector<int> drawn(shifts, 0), first(static_cast<std::size_t>(count), 0);
+  std::vector<Index> before;
+  Index alike = 0;  // samples at the same place of two epochs in a row that are the same window
+  for (Index epoch = 0; epoch < epochs; ++epoch) {
+    std::vector<Index> order;
+    for (Index place = 0; place < count; ++place) order.push_back(windows.offset_of(epoch * count + place));
+    const Index shift = *std::ranges::min_element(order);
+    REQUIRE(shift < shifts);
+    ++drawn[static_cast<std::size_t>(shift)];
+    for (Index& offset : order) offset = (offset - shift) / time;
+    ++first[static_cast<std::size_t>(order[0])];
+    for (std::size_t i = 0; i < before.size(); ++i) alike += order[i] == before[i] ? 1 : 0;
+    before = order;
+  }
+  const auto chi_squared = [](const std::vector<int>& counts) {
+    const double expected = static_cast<double>(epochs) / static_cast<double>(counts.size());
+    double sum = 0;
+    for (const int n : counts) sum += (n - expected) * (n - expected) / expected;
+    return sum;
+  };
+  CHECK(std::ranges::min(drawn) > 0);  // each of the 17, 20 times on average
+  CHECK(chi_squared(drawn) < 39.3);    // 16 degrees of freedom, p > .001
+  CHECK(chi_squared(first) < 99.7);    // 60
+  // Two random orders agree in one place on average, with a variance of one.
+  CHECK(std::abs(static_cast<double>(alike) / (epochs - 1) - 1) < 3.3 / std::sqrt(epochs - 1.0));
 }
 
 TEST_CASE("training windows: the shortest corpus has one window, a shorter one is refused with advice") {

@@ -124,6 +124,43 @@ TEST_CASE(
   for (std::size_t i = 0; i < prompts.size(); ++i) CHECK(single[i] == all[3 * i]);
 }
 
+TEST_CASE("generate: the samples of several lines with one prompt are all drawn independently") {
+  const models::Decoder model = make_model();
+  const std::vector<TokenId> prompt{1, 2, 3};
+  const Tensor logits = model.next_token_head()(model.hidden(TokenIds(Shape{1, 3}, prompt))).value();
+  std::vector<double> probabilities;
+  double total = 0, agreement = 0;
+  for (Index id = 0; id < 30; ++id) total += probabilities.emplace_back(std::exp(logits[2 * 30 + id] / 4));
+  for (const double p : probabilities) agreement += p / total * p / total;
+  constexpr Index lines = 300, samples = 4;
+  std::vector<TokenId> first(static_cast<std::size_t>(lines * samples));
+  generate(model, std::vector(lines, prompt), 0,
+           {.sampling = {.temperature = 4}, .samples = samples, .max_tokens = 1, .seed = 3},
+           [&](Index sequence, const Choice& token) {
+             first.at(static_cast<std::size_t>(sequence)) = token.id;
+             return true;
+           });
+  std::vector<int> counts(30, 0);
+  for (const TokenId id : first) ++counts[static_cast<std::size_t>(id)];
+  double chi_squared = 0;
+  for (std::size_t id = 0; id < 30; ++id) {
+    const double expected = static_cast<double>(first.size()) * probabilities[id] / total;
+    chi_squared += (counts[id] - expected) * (counts[id] - expected) / expected;
+  }
+  CHECK(chi_squared < 58.3);  // 29 degrees of freedom, p > .001
+  // Any two sequences have the same token as often as chance has it: at each distance between them.
+  for (Index distance = 1; distance < 3 * samples; ++distance) {
+    CAPTURE(distance);
+    double alike = 0;
+    const Index pairs = lines * samples - distance;
+    for (Index i = 0; i < pairs; ++i) {
+      alike += first[static_cast<std::size_t>(i)] == first[static_cast<std::size_t>(i + distance)] ? 1 : 0;
+    }
+    const double stddev = std::sqrt(agreement * (1 - agreement) / static_cast<double>(pairs));
+    CHECK(std::abs(alike / static_cast<double>(pairs) - agreement) < 4 * stddev);
+  }
+}
+
 TEST_CASE("generate: texts longer than the context go on") {
   const models::Decoder model = make_model();
   const GenerateOptions options{.max_tokens = 100, .seed = 3};

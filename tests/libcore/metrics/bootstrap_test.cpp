@@ -78,6 +78,14 @@ TEST_CASE("bootstrap: quantiles lie between neighbours") {
   CHECK(bootstrap_interval(1, [](std::span<const Index>) { return 2.0; }, {.samples = 1}).high == 2);
 }
 
+TEST_CASE("bootstrap: by default a thousand samples, of which 95 % lie in the interval") {
+  double next = 0;  // the values are 0 to 999, whose quantiles lie at 0.025 and 0.975 times 999
+  const Interval interval = bootstrap_interval(5, [&](std::span<const Index>) { return next++; }, {});
+  CHECK(next == 1000);
+  CHECK(interval.low == doctest::Approx(24.975));
+  CHECK(interval.high == doctest::Approx(974.025));
+}
+
 TEST_CASE("bootstrap: what makes no sense is refused") {
   CHECK_THROWS_AS(bootstrap_interval(0, accuracy, {}), DataError);
   CHECK_THROWS_AS(bootstrap_interval(5, accuracy, {.samples = 0}), UsageError);

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include "heddle/models/decoder.hpp"
+#include "heddle/models/presets.hpp"
+#include "heddle/nn/stacked_linear.hpp"
 #include "heddle/ops/arithmetic.hpp"
+#include "heddle/tensor/context.hpp"
 #include "libcore/models/small_config.hpp"
 #include "support/gradient_check.hpp"
 
@@ -162,4 +164,43 @@ TEST_CASE("adapters: dropout acts in training only") {
 
 TEST_CASE("adapters: targets that no model has are refused") {
   CHECK_THROWS_AS(with_adapters(1, {2, 16, "query,values", 0}), UsageError);
+}
+
+TEST_CASE("adapters: a GPT-2 medium with queries and values of rank 4 trains 393,216 numbers (SPEC 6.2)") {
+  const Simulation simulation;
+  const auto model = models::make_model(models::preset("gpt2-medium"), adapted({4, 16, "query,value", 0}));
+  CHECK(model->parameters().trained_count() == 393216);  // 24 layers x 2 matrices x 4 x (1024 + 1024)
+  CHECK(model->parameters().count() == 354823168 + 393216);
+}
+
+TEST_CASE("adapters: dropout zeroes elements of their input and scales the others, the same for all matrices") {
+  // Of the input (2, 4): the first adapter passes on the first element, the second one the second one.
+  constexpr Index rows = 4000;
+  Parameters parameters(with_adapters(3, {1, 3, "query,value", 0.25}));
+  const nn::StackedLinear layer(Scope(parameters, "x"), {"query", "value"}, 2, 2, nn::Bias::no, 0.4);
+  for (const char* name : {"x/query/weight", "x/value/weight"}) parameters.find(name)->value().fill(0);
+  const Tensor &query = parameters.find("x/query/lora/a")->value(), &value = parameters.find("x/value/lora/a")->value();
+  for (const Tensor* a : {&query, &value}) a->fill(0);
+  query[0] = value[0] = 1;
+  value[1] = 10;
+  for (const char* name : {"x/query/lora/b", "x/value/lora/b"}) parameters.find(name)->value().fill(1);
+  Tensor x(Shape{1, rows, 2});
+  for (Index row = 0; row < rows; ++row) {
+    x[2 * row] = 2;
+    x[2 * row + 1] = 4;
+  }
+  const Tensor y = layer(Variable(x), {.seed = 1, .training = true}).value();
+  int first = 0, second = 0, both = 0;  // dropped
+  for (Index row = 0; row < rows; ++row) {
+    // alpha / rank = 3; what stays is divided by 0.75: 3 x 2 / 0.75 = 8, 3 x 10 x 4 / 0.75 = 160.
+    const double q = y[4 * row], v = y[4 * row + 2] - q;
+    CHECK((std::abs(q) < 1e-12 || std::abs(q - 8) < 1e-12));
+    CHECK((std::abs(v) < 1e-12 || std::abs(v - 160) < 1e-9));
+    first += q < 1 ? 1 : 0;
+    second += v < 1 ? 1 : 0;
+    both += q < 1 && v < 1 ? 1 : 0;
+  }
+  CHECK(std::abs(first - 1000) < 110);  // four standard deviations
+  CHECK(std::abs(second - 1000) < 110);
+  CHECK(std::abs(both - 250) < 62);
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "heddle/decoding/predict.hpp"
+#include "heddle/models/task_batch.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "heddle/training/trainer.hpp"
 #include "support/models.hpp"
@@ -163,6 +164,118 @@ TEST_CASE("tasks: a head of zeros gives every class, and every position, the sam
   }
 }
 
+namespace {
+
+// W x + b of the head, a number a class.
+std::vector<double> head_of(const models::TaskModel& model, const std::vector<double>& x) {
+  const Tensor& weight = model.parameters().find("task/weight")->value();
+  const Tensor& bias = model.parameters().find("task/bias")->value();
+  std::vector<double> y;
+  for (Index c = 0; c < weight.shape()[0]; ++c) {
+    y.push_back(bias[c]);
+    for (std::size_t i = 0; i < x.size(); ++i) y.back() += weight[c * weight.shape()[1] + static_cast<Index>(i)] * x[i];
+  }
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("tasks: the head reads the first, the last or the mean state of a text, of words the state of each") {
+  for (const auto& [arch, pooling] : std::vector<std::pair<std::string, Pooling>>{{"encoder", Pooling::automatic},
+                                                                                  {"encoder", Pooling::first},
+                                                                                  {"encoder", Pooling::last},
+                                                                                  {"encoder", Pooling::mean},
+                                                                                  {"decoder", Pooling::automatic},
+                                                                                  {"decoder", Pooling::last},
+                                                                                  {"decoder", Pooling::mean}}) {
+    CAPTURE(arch);
+    CAPTURE(to_text(pooling));
+    const auto examples = examples_for(arch, 5);
+    models::TaskModel model = model_of(arch, task_of(Task::classify, pooling));
+    models::TaskModel tagger = model_of(arch, task_of(Task::label));
+    for (models::TaskModel* one : {&model, &tagger}) {
+      const Tensor& bias = one->parameters().find("task/bias")->value();
+      for (Index c = 0; c < classes; ++c) bias[c] = 0.1 * static_cast<double>(c + 1);
+    }
+    const auto outputs = decoding::predict(model, examples), tags = decoding::predict(tagger, examples);
+    const bool first = pooling == Pooling::first || (pooling == Pooling::automatic && arch == "encoder");
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const data::TaskExample* const one = &examples[i];
+      const Tensor states = model.vectors().hidden(models::sequences_of({&one, 1})).value();
+      const Index length = states.shape()[1], width = states.shape()[2];
+      const auto state = [&](Index t) {
+        std::vector<double> row;
+        for (Index k = 0; k < width; ++k) row.push_back(states[t * width + k]);
+        return row;
+      };
+      std::vector<double> pooled = first ? state(0) : state(length - 1);
+      for (Index k = 0; k < width && pooling == Pooling::mean; ++k) {
+        double sum = 0;
+        for (Index t = 0; t < length; ++t) sum += states[t * width + k];
+        pooled[static_cast<std::size_t>(k)] = sum / static_cast<double>(length);
+      }
+      const std::vector<double> expected = head_of(model, pooled);
+      for (std::size_t c = 0; c < 3; ++c) CHECK(std::abs(outputs[i].logits[c] - expected[c]) < 1e-12);
+      for (std::size_t w = 0; w < examples[i].positions.size(); ++w) {
+        const std::vector<double> of_word = head_of(tagger, state(examples[i].positions[w]));
+        for (std::size_t c = 0; c < 3; ++c) CHECK(std::abs(tags[i].logits[3 * w + c] - of_word[c]) < 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("tasks: numbers are learned in deviations from their mean") {
+  models::TaskConfig task = task_of(Task::regress);
+  task.mean = 2;
+  task.stddev = 0.5;
+  models::TaskModel model = model_of("encoder", task);
+  model.parameters().find("task/weight")->value().fill(0);
+  model.parameters().find("task/bias")->value().fill(1);  // which stands for 2.5
+  auto examples = examples_of(3);
+  examples[0].value = 2.5;
+  examples[1].value = 2;
+  examples[2].value = 4;
+  CHECK(loss_of(model, examples) == doctest::Approx((0 + 1 + 9) / 3.0).epsilon(1e-12));
+}
+
+TEST_CASE("tasks: the examples of a step are of like length, so that little of it is padding") {
+  auto examples = examples_of(256);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    examples[i].sequence.ids.resize(5 + i % 8, 1);
+    examples[i].sequence.segments.resize(5 + i % 8, 1);
+  }
+  training::TrainingConfig settings;
+  settings.training.batch_size = 4;
+  models::TaskModel model = model_of("encoder", task_of(Task::regress));
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
+  Index mixed = 0;
+  for (Index step = 0; step < 64; ++step) {
+    std::vector<std::size_t> lengths;
+    for (const training::Origin& origin : objective.origins(4 * step, 4)) {
+      lengths.push_back(examples[static_cast<std::size_t>(origin.number)].sequence.ids.size());
+    }
+    mixed += std::ranges::max(lengths) - std::ranges::min(lengths) > 0 ? 1 : 0;
+  }
+  // Two halves are sorted, in each of which a length begins within a step at most seven times.
+  CHECK(mixed <= 14);
+}
+
+TEST_CASE("tasks: the loss of a padded batch is the mean over the targets of its examples alone") {
+  for (const Case& c : cases()) {
+    CAPTURE(c.arch);
+    CAPTURE(to_text(c.task.task));
+    const auto examples = examples_for(c.arch, 9);
+    const models::TaskModel model = model_of(c.arch, c.task);
+    double sum = 0, targets = 0;
+    for (const data::TaskExample& example : examples) {
+      const auto own = static_cast<double>(training::targets_of(example, c.task.task));
+      sum += own * loss_of(model, {example});
+      targets += own;
+    }
+    CHECK(loss_of(model, examples) == doctest::Approx(sum / targets).epsilon(1e-10));
+  }
+}
+
 TEST_CASE("tasks: what an example comes to does not depend on its batch") {
   for (const Case& c : cases()) {
     CAPTURE(to_text(c.task.task));
@@ -277,7 +390,7 @@ TEST_CASE("tasks: accumulated gradients are those of the whole step, with dropou
   }
 }
 
-TEST_CASE("tasks: dropped pieces are masks, others in each epoch, never special tokens; the same step has the same") {
+TEST_CASE("tasks: the same step drops the same pieces; with all of them dropped, all epochs are alike") {
   const auto examples = examples_of(40);
   training::TrainingConfig settings;
   settings.training.batch_size = 40;
@@ -290,10 +403,92 @@ TEST_CASE("tasks: dropped pieces are masks, others in each epoch, never special 
   };
   CHECK(loss_at(0, 0) == doctest::Approx(loss_at(0, 1)).epsilon(1e-12));
   CHECK(loss_at(0.3, 0) == loss_at(0.3, 0));
-  CHECK(loss_at(0.3, 0) != loss_at(0.3, 1));
-  CHECK(loss_at(0.3, 0) != loss_at(0, 0));
   // With every piece dropped, examples differ in length only, and all epochs are alike.
   CHECK(loss_at(1, 0) == doctest::Approx(loss_at(1, 1)).epsilon(1e-12));
+}
+
+namespace {
+
+// An encoder that remembers what it read last.
+class Watched : public models::Encoder {
+ public:
+  using Encoder::Encoder;
+  Variable hidden(const models::Sequences& sequences, const Pass& pass, const Observer& observe) const override {
+    read = sequences.ids;
+    return Encoder::hidden(sequences, pass, observe);
+  }
+  mutable TokenIds read{Shape{0, 0}};
+};
+
+constexpr TokenId first_special = vocabulary - 4, mask = vocabulary - 2;
+constexpr Index watched_examples = 40, watched_epochs = 150;
+
+// How often two epochs in a row have the mask at the same place, where the model reads what changes in each epoch.
+struct MaskStatistics {
+  double maskable = 0, masked = 0, both = 0, others = 0;  // others: ordinary tokens that became something else
+};
+
+MaskStatistics statistics_of(const std::function<void(training::TaskObjective&)>& change) {
+  const auto examples = examples_of(watched_examples);
+  training::TrainingConfig settings;
+  settings.training.batch_size = watched_examples;
+  auto body = std::make_unique<Watched>(*config_of("encoder").as<models::EncoderConfig>(), 3);
+  const Watched& watched = *body;
+  models::TaskModel model(std::move(body), task_of(Task::classify, Pooling::mean));
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
+  change(objective);
+  MaskStatistics result;
+  std::vector<std::vector<bool>> before(watched_examples);
+  for (Index epoch = 0; epoch < watched_epochs; ++epoch) {
+    const auto batch = objective.batch(epoch * watched_examples, watched_examples);
+    (void)batch.loss({}, batch.counts);
+    const auto order = objective.origins(epoch * watched_examples, watched_examples);
+    for (std::size_t row = 0; row < order.size(); ++row) {
+      const auto number = static_cast<std::size_t>(order[row].number);
+      const std::vector<TokenId>& ids = examples[number].sequence.ids;
+      std::vector<bool> masks;
+      for (std::size_t t = 0; t < ids.size(); ++t) {
+        const TokenId now = watched.read.ids[row * static_cast<std::size_t>(watched.read.shape[1]) + t];
+        if (ids[t] >= first_special) REQUIRE(now == ids[t]);
+        masks.push_back(ids[t] < first_special && now == mask);
+        result.maskable += ids[t] < first_special ? 1 : 0;
+        result.masked += masks[t] ? 1 : 0;
+        result.others += !masks[t] && now != ids[t] ? 1 : 0;
+        result.both += epoch > 0 && masks[t] && before[number][t] ? 1 : 0;
+      }
+      before[number] = masks;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("tasks: ordinary pieces are dropped at the rate, in each epoch independently") {
+  const MaskStatistics found = statistics_of(
+      [](training::TaskObjective& objective) { objective.drop_pieces({0.3, data::MaskVocabulary(vocabulary)}); });
+  CHECK(found.others == 0);
+  CHECK(std::abs(found.masked / found.maskable - 0.3) < 0.01);
+  // In two epochs with the square of the rate.
+  const double expected = 0.09 * found.maskable * (watched_epochs - 1) / watched_epochs;
+  CHECK(found.both == doctest::Approx(expected).epsilon(0.05));
+}
+
+TEST_CASE("tasks: the masks of auxiliary texts are drawn in each epoch independently") {
+  const MaskStatistics found = statistics_of(
+      [](training::TaskObjective& objective) { objective.predict_text({1, data::MaskVocabulary(vocabulary)}); });
+  // Of n ordinary pieces k = max(1, round(0.15 n)) are chosen, 80 % of them masked, 10 % replaced by one of 16.
+  double chosen = 0, both = 0;
+  for (const data::TaskExample& example : examples_of(watched_examples)) {
+    const auto is_ordinary = [](TokenId id) { return id < first_special; };
+    const auto n = static_cast<double>(std::ranges::count_if(example.sequence.ids, is_ordinary));
+    const double k = n == 0 ? 0 : std::max(1.0, std::round(0.15 * n));
+    chosen += k;
+    both += n == 0 ? 0 : 0.64 * k * k / n;
+  }
+  CHECK(found.masked == doctest::Approx(0.8 * chosen * watched_epochs).epsilon(0.03));
+  CHECK(found.others == doctest::Approx(0.1 * 15 / 16 * chosen * watched_epochs).epsilon(0.15));
+  CHECK(found.both == doctest::Approx(both * (watched_epochs - 1)).epsilon(0.15));
 }
 
 TEST_CASE("tasks: the auxiliary loss of a decoder is the mean of its texts' next tokens, times the weight") {
@@ -323,7 +518,7 @@ TEST_CASE("tasks: the auxiliary loss of a decoder is the mean of its texts' next
   CHECK(with_text == doctest::Approx(alone + 0.5 * nats / targets).epsilon(1e-10));
 }
 
-TEST_CASE("tasks: the auxiliary loss of an encoder has other masks in each epoch, and does not depend on micro-batches") {
+TEST_CASE("tasks: the auxiliary loss of an encoder does not depend on micro-batches") {
   const auto examples = examples_of(8);
   training::TrainingConfig settings;
   settings.training.batch_size = 8;
@@ -336,36 +531,105 @@ TEST_CASE("tasks: the auxiliary loss of an encoder has other masks in each epoch
   CHECK(sum.text_targets == all.counts.text_targets);
   const double parts = first.loss({}, sum).value()[0] + second.loss({}, sum).value()[0];
   CHECK(parts == doctest::Approx(static_cast<double>(all.loss({}, all.counts).value()[0])).epsilon(1e-12));
-  const auto later = objective.batch(8, 8);
-  CHECK(later.loss({}, later.counts).value()[0] != all.loss({}, all.counts).value()[0]);
 }
 
-TEST_CASE("tasks: an epoch has every example once, in another order each time") {
+TEST_CASE("tasks: the order of examples is a random one in each epoch") {
+  auto examples = examples_of(50);
+  for (data::TaskExample& example : examples) {
+    example.sequence.ids.resize(6, 1);
+    example.sequence.segments.resize(6, 1);
+  }
+  training::TrainingConfig settings;
+  settings.training.batch_size = 4;
+  models::TaskModel model = model_of("encoder", task_of(Task::regress));
+  training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
+  constexpr Index epochs = 300;
+  std::vector<training::Origin> before;
+  std::vector<int> first(50, 0);
+  double alike = 0;
+  for (Index epoch = 0; epoch < epochs; ++epoch) {
+    const std::vector<training::Origin> order = objective.origins(50 * epoch, 50);
+    std::vector<bool> seen(50, false);
+    for (const training::Origin& origin : order) seen[static_cast<std::size_t>(origin.number)] = true;
+    CHECK(std::count(seen.begin(), seen.end(), true) == 50);
+    for (std::size_t i = 0; i < before.size(); ++i) alike += order[i].number == before[i].number ? 1 : 0;
+    ++first[static_cast<std::size_t>(order[0].number)];
+    before = order;
+  }
+  // Random orders agree in one place on average, with a variance of one.
+  CHECK(std::abs(alike / (epochs - 1) - 1) < 0.2);
+  double chi_squared = 0;
+  for (const int count : first) chi_squared += (count - 6) * (count - 6) / 6.0;
+  CHECK(chi_squared < 85.4);  // 49 degrees of freedom, p > .001
+}
+
+TEST_CASE("tasks: an epoch has every example once") {
   const auto examples = examples_of(50);
   training::TrainingConfig settings;
   settings.training.batch_size = 4;
   models::TaskModel model = model_of("encoder", task_of(Task::regress));
   training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
   Index tokens = 0, again = 0, expected = 0;
-  std::vector<Index> first_epoch, second_epoch;
   for (Index i = 0; i < 50; ++i) {
     tokens += objective.batch(i, 1).counts.tokens;
-    first_epoch.push_back(objective.batch(i, 1).counts.tokens);
-    second_epoch.push_back(objective.batch(50 + i, 1).counts.tokens);
-    again += second_epoch.back();
+    again += objective.batch(50 + i, 1).counts.tokens;
     expected += static_cast<Index>(examples[static_cast<std::size_t>(i)].sequence.ids.size());
   }
   CHECK(tokens == expected);
   CHECK(again == expected);
-  CHECK(first_epoch != second_epoch);
 }
 
-TEST_CASE("tasks: balanced weights let classes count alike") {
+TEST_CASE("tasks: balanced weights are n / (classes n_c)") {
   auto examples = examples_of(10);
   for (std::size_t i = 0; i < examples.size(); ++i) examples[i].label = i < 8 ? 0 : 2;
   const auto weights = training::balanced_weights(examples, 3, Task::classify);
-  CHECK(weights[0] * 8 == doctest::Approx(weights[2] * 2));
+  REQUIRE(weights.size() == 3);
+  CHECK(weights[0] == doctest::Approx(10.0 / 24));
   CHECK(weights[1] == 0);
+  CHECK(weights[2] == doctest::Approx(10.0 / 6));
+  // Of tags every one counts that is none of the negative ones, which stand for no tag.
+  for (data::TaskExample& example : examples) example.tags = {1, 0, -1};
+  examples[0].tags = {1, 1, 1, 2};
+  const auto of_tags = training::balanced_weights(examples, 3, Task::label);
+  CHECK(of_tags[0] == doctest::Approx(22.0 / 27));  // 9, 12 and 1 of 22
+  CHECK(of_tags[1] == doctest::Approx(22.0 / 36));
+  CHECK(of_tags[2] == doctest::Approx(22.0 / 3));
+}
+
+TEST_CASE("tasks: a loss is multiplied by its class weight, and the sum divided by the step's targets") {
+  for (const Task task : {Task::classify, Task::label}) {
+    CAPTURE(to_text(task));
+    models::TaskModel model = model_of("encoder", task_of(task));
+    // Probabilities 1/6, 2/6 and 3/6 whatever the text.
+    for (const Parameter& parameter : model.parameters().all()) {
+      if (parameter.name == "task/weight") parameter.value().fill(0);
+    }
+    for (Index i = 0; i < classes; ++i) {
+      model.parameters().find("task/bias")->value()[i] = std::log(static_cast<double>(i + 1));
+    }
+    auto examples = examples_of(4);
+    const std::vector<TokenId> labels{0, 1, 2, 2};
+    for (std::size_t i = 0; i < 4; ++i) {
+      examples[i].label = labels[i];
+      examples[i].positions = {1};
+      examples[i].words = {0};
+      examples[i].tags = {labels[i]};
+    }
+    const double a = std::log(6), b = std::log(3), c = std::log(2), smoothed = (a + b + c) / 3;
+    const std::vector<double> weights{4, 0.5, 3};
+    training::TrainingConfig settings;
+    settings.training.batch_size = 4;
+    for (const double smoothing : {0.0, 0.3}) {
+      settings.training.label_smoothing = smoothing;
+      training::TaskObjective objective(model, examples, settings, weights, {}, training::Better::higher);
+      const auto batch = objective.batch(0, 4);
+      const auto loss = [&](double nats) { return (1 - smoothing) * nats + smoothing * smoothed; };
+      const double expected = (4 * loss(a) + 0.5 * loss(b) + 2 * 3 * loss(c)) / 4;
+      CHECK(batch.loss({}, batch.counts).value()[0] == doctest::Approx(expected).epsilon(1e-12));
+      CHECK(loss_of(model, examples, {.label_smoothing = smoothing, .class_weights = weights}) ==
+            doctest::Approx(expected * 4 / 10.5).epsilon(1e-12));  // alone, its weights divide
+    }
+  }
 }
 
 TEST_CASE("tasks: what cannot be is refused") {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "heddle/text/tokenizer.hpp"
+#include "libcore/text/naive_unigram.hpp"
 #include "libcore/text/samples.hpp"
 #include "support/on_threads.hpp"
 
@@ -63,6 +64,43 @@ TEST_CASE("learn_unigram: likelihood rises while the pieces are the same") {
                                               likelihood = log_likelihood;
                                             }});
   CHECK(compared > 3);
+}
+
+TEST_CASE("learn_unigram: pieces and their probabilities are those of the definition, lengths counted in characters") {
+  // Characters of one to four bytes, so that lengths in bytes would choose other seeds.
+  const std::vector<std::string> syllables = {"ba", "k\u00e9", "\u4e2d\u6587", "o", "nur", "\U0001F600", "in"};
+  for (std::uint64_t corpus = 0; corpus < 40; ++corpus) {
+    CAPTURE(corpus);
+    std::map<std::string, Index> counted;
+    const std::uint64_t size = 4 + corpus;  // of the small ones every count matters
+    for (std::uint64_t i = 0; i < size; ++i) {
+      counted[random_text(syllables, 1 + (corpus + i) % 4, 100 * corpus + i)] += 2 + static_cast<Index>(i * i % 17);
+    }
+    Words words;
+    for (const auto& [word, count] : counted) words.add(word, count);
+    for (const std::size_t pieces : {24, 27, 32}) {
+      CAPTURE(pieces);
+      const LearntUnigram learnt = learn_unigram(words.texts, words.counts, {.pieces = pieces});
+      const std::map<std::string, double> expected = NaiveUnigram(counted, pieces).learn();
+      REQUIRE(learnt.pieces.size() == expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        CAPTURE(learnt.pieces[i]);
+        REQUIRE(expected.contains(learnt.pieces[i]));
+        CHECK(std::abs(learnt.scores[i] - expected.at(learnt.pieces[i])) < 1e-9);
+      }
+    }
+  }
+}
+
+TEST_CASE("learn_unigram: a piece has at most 16 characters, however many bytes these take") {
+  Words words;
+  std::string accents;
+  for (int i = 0; i < 20; ++i) accents += "\u00e9";
+  words.add(accents, 3);
+  const LearntUnigram learnt = learn_unigram(words.texts, words.counts, {.pieces = 40});
+  std::size_t longest = 0;
+  for (const std::string& piece : learnt.pieces) longest = std::max(longest, piece.size());
+  CHECK(longest == 32);
 }
 
 TEST_CASE("learn_unigram: as many pieces as asked for, all characters among them, with probabilities") {

@@ -6,6 +6,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/unicode/facts.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -82,4 +83,13 @@ TEST_CASE("unicode: classes of known characters, and how many there are of each"
   CHECK(counts[CharacterClass::letter] == 136104);
   CHECK(counts[CharacterClass::number] == 1831);
   CHECK(counts[CharacterClass::space] == 25);
+}
+
+TEST_CASE("unicode: every character of Unicode 15, at the ends of ranges too, has the class that another engine has") {
+  REQUIRE(facts::classes().size() == 286785);
+  for (const auto& [code, expected] : facts::classes()) {
+    if (classify(code) != expected) FAIL_CHECK("code point " << static_cast<std::uint32_t>(code));
+  }
+  // Surrogates are no characters, and nothing lies beyond the last plane.
+  for (const char32_t code : {0xD7FFu + 1, 0xDFFFu, 0x10FFFFu + 1}) CHECK(classify(code) == CharacterClass::other);
 }

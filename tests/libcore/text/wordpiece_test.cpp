@@ -94,6 +94,12 @@ TEST_CASE("wordpiece: words of more than 100 characters are unknown") {
   const Tokenizer tokenizer(wordpiece({"a", "##a"}));
   CHECK(tokenizer.encode(std::string(100, 'a')).size() == 100);
   CHECK(tokenizer.encode(std::string(101, 'a')) == std::vector<TokenId>{0});
+  // Of characters, not of bytes.
+  const Tokenizer wide(wordpiece({"\u4e2d", "##\u03b1", "\u03b1"}));
+  std::string alphas;
+  for (int i = 0; i < 100; ++i) alphas += "\u03b1";
+  CHECK(wide.encode(alphas).size() == 100);
+  CHECK(wide.encode(alphas + "\u03b1") == std::vector<TokenId>{0});
 }
 
 TEST_CASE("wordpiece: equals the definition on random vocabularies") {

@@ -112,6 +112,38 @@ TEST_CASE("masked: the loss depends on masked tokens only, and starts at the log
   CHECK(ops::cross_entropy(Variable(all), targets).value()[0] == doctest::Approx(loss).epsilon(1e-5));
 }
 
+TEST_CASE("masked: padding does not change the loss, the mean over the masked tokens of all windows") {
+  for (const bool pairs : {false, true}) {
+    CAPTURE(pairs);
+    models::EncoderConfig config = pairs ? with_pairs(50) : tiny(50);
+    const auto train = masked_text(17 * 3 + 6, 50, 1);  // the last window is short
+    const models::Encoder model(config, 4);
+    const data::MaskedWindows windows(train, data::MaskVocabulary(50), {.time = 20, .unrelated_pairs = pairs});
+    const Index count = windows.windows_per_epoch();
+    const data::MaskedBatch batch = windows.in_order(0, count);
+    REQUIRE(batch.lengths.back() < 20);
+    const double loss = masked_loss(model, batch, {}, counts_of(batch), 0).value()[0];
+    double expected = 0;
+    for (Index window = 0; window < count; ++window) {
+      data::MaskedBatch one = windows.in_order(window, 1);
+      if (!one.lengths.empty()) {  // without its padding
+        one.time = one.lengths[0];
+        one.ids.resize(static_cast<std::size_t>(one.time));
+        if (pairs) one.segments.resize(one.ids.size());
+        one.lengths.clear();
+      }
+      expected += masked_loss(model, one, {}, counts_of(batch), 0).value()[0];
+    }
+    CHECK(loss == doctest::Approx(expected).epsilon(2e-6));
+    data::MaskedBatch other = batch;
+    for (Index at = batch.lengths.back(); at < 20; ++at) {
+      other.ids[static_cast<std::size_t>((count - 1) * 20 + at)] = static_cast<TokenId>(at);
+    }
+    REQUIRE(other.ids != batch.ids);
+    CHECK(masked_loss(model, other, {}, counts_of(batch), 0).value()[0] == loss);
+  }
+}
+
 TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is evaluated on the same masks") {
   const auto train = masked_text(20000, 30, 1), valid = masked_text(1000, 30, 2);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(30)};

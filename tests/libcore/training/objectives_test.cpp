@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/training/causal.hpp"
+#include "remembering.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 
@@ -17,31 +16,6 @@ using namespace heddle::testing;
 namespace {
 
 const ModelShape tiny{.layers = 1, .width = 16, .heads = 2, .context = 8, .vocab_size = 30};
-
-// The causal objective with a memory: each micro-batch adds to the next step's one, and the loss is scaled by it.
-class Remembering : public Causal {
- public:
-  Remembering(models::Model& model, const data::TokenSource& tokens, const data::TokenSource& valid,
-              const TrainingConfig& config)
-      : Causal(model, tokens, &valid, config) {}
-
-  MicroBatch batch(Index first, Index count) const override {
-    MicroBatch result = Causal::batch(first, count);
-    result.loss = [this, loss = result.loss](const Pass& pass, const Counts& step) {
-      const Variable whole = ops::scale(loss(pass, step), 1 + memory_[0]);
-      if (pass.first_sample == 0) next_[0] = 0;
-      next_[0] += Real(0.1) * std::sin(whole.value()[0]);
-      next_[1] = memory_[1] + 1;
-      return whole;
-    };
-    return result;
-  }
-  std::vector<StateTensor> state() const override { return {{"memory", memory_}}; }
-  void finish_step() override { memory_.assign(next_); }
-
- private:
-  Tensor memory_{Shape{2}, 0}, next_{Shape{2}, 0};
-};
 
 struct Run {
   models::Decoder model;

@@ -116,6 +116,43 @@ TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients ar
   CHECK(other.matrix.value()[0] == doctest::Approx(w).epsilon(1e-5));
 }
 
+TEST_CASE("decay: SGD and AdaGrad add it to the gradient, for matrices only") {
+  Toy toy;
+  const auto sgd = make_optimizer(options_of("sgd", 0.5), toy.parameters);  // momentum 0.9
+  for (int t = 0; t < 2; ++t) {
+    toy.set_gradients(2);
+    sgd->update({.step = t, .learning_rate = 0.1});
+  }
+  // m = 2 + 0.5, w = 0.75; m = 0.9 2.5 + 2 + 0.375 = 4.625, w = 0.75 - 0.4625.  Without: m = 2, 3.8; w = 0.8, 0.42.
+  CHECK(toy.matrix.value()[0] == doctest::Approx(0.2875).epsilon(1e-6));
+  CHECK(toy.bias.value()[0] == doctest::Approx(0.42).epsilon(1e-6));
+  Toy other;
+  OptimizerOptions options = options_of("adagrad", 0.5);
+  options.epsilon = 1e-8;
+  const auto adagrad = make_optimizer(options, other.parameters);
+  for (const Real gradient : {Real(2.5), Real(3.55)}) {
+    other.set_gradients(gradient);
+    adagrad->update({.step = 0, .learning_rate = 0.1});
+  }
+  // g = 3, v = 9, w = 0.9; g = 3.55 + 0.45 = 4, v = 25, w = 0.9 - 0.1 4 / 5.
+  // Without: w = 0.9; v = 18.8525, w = 0.9 - 0.1 3.55 / 4.3419465.
+  CHECK(other.matrix.value()[0] == doctest::Approx(0.82).epsilon(1e-6));
+  CHECK(other.bias.value()[0] == doctest::Approx(0.9 - 0.355 / 4.3419465).epsilon(1e-6));
+}
+
+TEST_CASE("epsilon: every rule adds it outside the root") {
+  for (const char* const rule : {"adam", "adamw", "adagrad"}) {
+    CAPTURE(rule);
+    Toy toy;
+    OptimizerOptions options = options_of(rule, 0);
+    options.epsilon = 0.5;
+    const auto optimizer = make_optimizer(options, toy.parameters);
+    toy.set_gradients(2);
+    optimizer->update({.step = 0, .learning_rate = 0.1});
+    CHECK(toy.matrix.value()[0] == doctest::Approx(1 - 0.1 * 2 / 2.5).epsilon(1e-6));  // under it: 2 / 2.1213
+  }
+}
+
 TEST_CASE("states have the names under which files keep them") {
   Toy toy;
   const auto adam = make_optimizer(options_of("adam", 0), toy.parameters);

@@ -1,0 +1,68 @@
+// Shapes of published models, field by field, as their papers and released configurations have them (SPEC 4.2, 4.3).
+#include "heddle/models/presets.hpp"
+
+#include <doctest/doctest.h>
+
+#include "heddle/models/decoder.hpp"
+#include "heddle/models/encoder.hpp"
+
+using namespace heddle;
+
+namespace {
+
+// Every field in the order of its visit(): what presets leave at a default is written out, too.
+class FieldList : public models::FieldVisitor {
+ public:
+  static std::string of(models::ModelConfig config) {
+    FieldList list;
+    config.visit_own(list);
+    return config.arch() + ":" + list.text_;
+  }
+  void operator()(const Field& field, bool& value) override { add(field, value ? "yes" : "no"); }
+  void operator()(const Field& field, Index& value) override { add(field, std::to_string(value)); }
+  void operator()(const Field& field, double& value) override { add(field, concatenate(value)); }
+  void operator()(const Field& field, std::string& value) override { add(field, value); }
+
+ private:
+  void add(const Field& field, const std::string& value) { text_ += concatenate(" ", field.name, "=", value); }
+  std::string text_;
+};
+
+std::string shape(Index layers, Index width, Index heads) {
+  return concatenate(" layers=", layers, " width=", width, " heads=", heads, " kv_heads=0 head_width=0 ffn_width=0");
+}
+
+const std::string gpt2 = " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned"
+                         " context=1024 attention=dot window=0 bias=yes vocab_size=50257 sequence_length=0 dropout=0"
+                         " segments=0 embedding_norm=no tie_embeddings=yes";
+const std::string bert = " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 positions=learned"
+                         " context=512 attention=dot window=0 bias=yes vocab_size=30522 sequence_length=0 dropout=0.1"
+                         " segments=2 embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no";
+
+}  // namespace
+
+TEST_CASE("presets: every field of every preset") {
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"nano", "decoder:" + shape(4, 128, 4) +
+                   " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned context=64"
+                   " attention=dot window=0 bias=no vocab_size=0 sequence_length=0 dropout=0 segments=0"
+                   " embedding_norm=no tie_embeddings=yes"},
+      {"gpt2", "decoder:" + shape(12, 768, 12) + gpt2},
+      {"gpt2-medium", "decoder:" + shape(24, 1024, 16) + gpt2},
+      {"gpt2-large", "decoder:" + shape(36, 1280, 20) + gpt2},
+      {"gpt2-xl", "decoder:" + shape(48, 1600, 25) + gpt2},
+      {"bert-base", "encoder:" + shape(12, 768, 12) + bert},
+      {"bert-large", "encoder:" + shape(24, 1024, 16) + bert},
+      {"roberta-base",
+       "encoder:" + shape(12, 768, 12) +
+           " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-05 positions=learned:offset=2 context=512"
+           " attention=dot window=0 bias=yes vocab_size=50265 sequence_length=0 dropout=0.1 segments=1"
+           " embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no"}};
+  std::vector<std::string> names;
+  for (const auto& [name, fields] : expected) {
+    CAPTURE(name);
+    CHECK(FieldList::of(models::preset(name)) == fields);
+    names.push_back(name);
+  }
+  CHECK(models::preset_names() == names);
+}

@@ -1,0 +1,49 @@
+// finetune --layer-decay from outside: the learning rate of every parameter.
+#include <cmath>
+
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+constexpr Index layers = 3;
+
+// Blocks above a parameter, which each halve its rate here.
+Index blocks_above(const std::string& name) {
+  if (name.starts_with("decoder/embedding/")) return layers;
+  for (Index block = 0; block < layers; ++block) {
+    if (name.starts_with("decoder/" + std::to_string(block) + "/")) return layers - 1 - block;
+  }
+  return 0;  // the last norm and the head
+}
+
+}  // namespace
+
+TEST_CASE("finetune: rates shrink by the factor from each block to the one below it, down to the embeddings") {
+  const Labelled corpus;
+  corpus.must("pretrain -q --train train.h5 -o deep.h5 --layers 3 --width 32 --heads 2 --context 16 --steps 2");
+  // One step of plain gradient descent, so that weights move by the rate times their gradient.
+  const std::string command =
+      "finetune -q --from deep.h5 --task classify --train texts.tsv --steps 1 --dropout 0 --optimizer sgd --momentum 0 "
+      "--weight-decay 0 --clip 0 --schedule constant --warmup 0 --learning-rate 4 -o ";
+  corpus.must(command + "whole.h5");
+  corpus.must(command + "halved.h5 --layer-decay 0.5");
+  const auto base = corpus.weights("deep.h5"), whole = corpus.weights("whole.h5"), halved = corpus.weights("halved.h5");
+  int compared = 0;
+  for (const auto& [name, weights] : base) {
+    CAPTURE(name);
+    double moved = 0, error = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const double step = static_cast<double>(whole.at(name)[i]) - weights[i];
+      const double expected = step * std::pow(0.5, static_cast<double>(blocks_above(name)));
+      moved = std::max(moved, std::abs(step));
+      error = std::max(error, std::abs(static_cast<double>(halved.at(name)[i]) - weights[i] - expected));
+    }
+    CHECK(error < 2.5e-7);  // rounding of numbers up to 1
+    compared += moved > 1e-4 ? 1 : 0;
+  }
+  CHECK(compared > 30);
+  CHECK(halved.at("task/weight") == whole.at("task/weight"));
+}
