@@ -46,11 +46,9 @@ TokenFileWriter::Ids TokenFileWriter::make_ids(const OutputFile& file, Index voc
 TokenFileWriter::TokenFileWriter(const std::string& path, const text::Tokenizer& tokenizer, TokenFileOptions options)
     : file_(path, FileKind::tokens),
       path_(path),
-      ids_(make_ids(file_, tokenizer.vocab_size(), options)),
+      vocab_size_(tokenizer.vocab_size()),
+      ids_(make_ids(file_, vocab_size_, options)),
       documents_(file_.root(), "documents", {options.compress}) {
-  for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
-    bytes_of_.push_back(tokenizer.is_special(id) ? 0 : tokenizer.token_bytes(id));
-  }
   write_tokenizer(file_, tokenizer.model());
   documents_.append(0);
 }
@@ -59,13 +57,12 @@ Index TokenFileWriter::size() const {
   return std::visit([](const auto& ids) { return ids.size(); }, ids_);
 }
 
-void TokenFileWriter::append(std::span<const TokenId> ids) {
-  const auto vocab_size = static_cast<Index>(bytes_of_.size());
+void TokenFileWriter::append(std::span<const TokenId> ids, Index text_bytes) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    check<DataError>(ids[i] >= 0 && ids[i] < vocab_size, path_, ": token ", size() + static_cast<Index>(i), " is ",
-                     ids[i], ", outside the vocabulary of ", vocab_size);
-    text_bytes_ += bytes_of_[static_cast<std::size_t>(ids[i])];
+    check<DataError>(ids[i] >= 0 && ids[i] < vocab_size_, path_, ": token ", size() + static_cast<Index>(i), " is ",
+                     ids[i], ", outside the vocabulary of ", vocab_size_);
   }
+  text_bytes_ += text_bytes;
   std::visit([&]<class Id>(ColumnWriter<Id>& column) { column.append(std::vector<Id>(ids.begin(), ids.end())); }, ids_);
   file_.check_written();
 }

@@ -24,15 +24,16 @@ class TokenFileWriter {
  public:
   TokenFileWriter(const std::string& path, const text::Tokenizer& tokenizer, TokenFileOptions options = {});
 
-  // Throws DataError for ids outside the vocabulary, and when the disk is full.
-  void append(std::span<const TokenId> ids);
+  // Ids that were made from so many bytes of text: none for those that end documents. Throws DataError for ids outside
+  // the vocabulary, and when the disk is full.
+  void append(std::span<const TokenId> ids, Index text_bytes = 0);
   // What was appended since the last call is a document; it may be empty.
   void end_document();
   void commit(const Provenance& provenance);
 
   Index size() const;  // tokens so far
   Index documents() const { return documents_.size() - 1; }
-  Index text_bytes() const { return text_bytes_; }  // what the tokens decode to, special tokens aside
+  Index text_bytes() const { return text_bytes_; }
 
  private:
   using Ids = std::variant<ColumnWriter<std::uint16_t>, ColumnWriter<std::uint32_t>>;
@@ -40,7 +41,7 @@ class TokenFileWriter {
 
   OutputFile file_;
   std::string path_;
-  std::vector<Index> bytes_of_;  // of every token
+  Index vocab_size_;
   Ids ids_;
   ColumnWriter<std::uint64_t> documents_;
   Index document_begin_ = 0;

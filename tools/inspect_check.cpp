@@ -72,10 +72,12 @@ std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
   return problems.list();
 }
 
+// Bytes of the text but for its first token, which has those that it decodes to.
 Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
   TokenId first = 0;
   tokens.read(0, {&first, 1});
-  return tokens.text_bytes() - (tokenizer.is_special(first) ? 0 : tokenizer.token_bytes(first));
+  if (tokenizer.is_special(first)) return tokens.text_bytes();
+  return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
 }
 
 // Windows of `time` tokens.

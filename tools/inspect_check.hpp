@@ -15,7 +15,7 @@ std::vector<std::string> verify(const std::string& path);
 
 struct Score {
   Index tokens;  // predicted: by decoders all but the first, by encoders the masked ones
-  Index bytes;   // that these decode to, special tokens aside; 0 for encoders
+  Index bytes;   // of the text that they stand for, special tokens aside; 0 for encoders
   double nats;   // in all
   std::vector<training::Metric> figures = {};  // further ones
   double nats_per_token() const;

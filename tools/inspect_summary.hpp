@@ -19,7 +19,7 @@ namespace heddle {
 
 struct TokenCounts {
   Index tokens, documents, vocabulary;
-  Index text_bytes;                                // what the tokens decode to, special tokens aside
+  Index text_bytes;                                // of the text, special tokens aside
   std::optional<TokenStatistics> statistics = {};  // when they were asked for
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numbers>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "encode_line.hpp"
 #include "heddle/cli/values.hpp"
@@ -42,32 +44,47 @@ void TextScorer::lines(const std::string& file) {
   finish();
 }
 
-// What is before the first token is the token that begins texts, where the model knows one.
+// What is before the first token is the token that begins texts, where the model knows one; else that token is given.
 TextScorer::Text TextScorer::make(const std::string& line, const std::string& where) {
-  Text text{line, encode_line(tokenizer_, line, where), {}};
-  decoding::Tokens ids = text.ids;
-  if (const auto begin = tokenizer_.end_of_text()) ids.insert(ids.begin(), *begin);
-  if (const auto excess = static_cast<Index>(ids.size()) - model_.position_limit(); excess > 0) {
-    check<DataError>(options_.overlong != data::Overlong::error, where, ": ", ids.size(),
-                     " tokens are more than the context of ", model_.position_limit(),
-                     "; cut the text with --overlong truncate, or read it in parts with --overlong split");
+  Text text{line, encode_line(tokenizer_, line, where), {}, 0};
+  const std::optional<TokenId> begin = tokenizer_.end_of_text();
+  const auto size = static_cast<Index>(text.ids.size()), room = decoding::score_limit(model_) - (begin ? 1 : 0);
+  const bool cut = size > room && options_.overlong == data::Overlong::truncate;
+  if (size > room) {
+    check<DataError>(options_.overlong != data::Overlong::error, where, ": ", size, " tokens are more than the ", room,
+                     " that fit the context; cut the text with --overlong truncate, or read it in parts with "
+                     "--overlong split");
     ++overlong_;
-    if (options_.overlong == data::Overlong::truncate) {
-      ids.resize(ids.size() - static_cast<std::size_t>(excess));
-      text.ids.resize(text.ids.size() - static_cast<std::size_t>(excess));
-    }
   }
+  const Index end = cut ? room : size;
+  text.bytes = bytes_of_first(text, end) - bytes_of_first(text, begin ? 0 : std::min<Index>(1, end));
+  text.ids.resize(static_cast<std::size_t>(end));
+  decoding::Tokens ids = text.ids;
+  if (begin) ids.insert(ids.begin(), *begin);
   text.parts = parts_of(std::move(ids));
   return text;
 }
 
-// The first part fills the context; each further one scores half a context of tokens behind the other half.
+// Bytes of the text that its first tokens stand for; where the tokenizer changes texts in ways that leave its tokens no
+// place in them, of what they decode to.
+Index TextScorer::bytes_of_first(const Text& text, Index count) const {
+  const auto tokens = static_cast<std::size_t>(count);
+  if (count == 0) return 0;
+  if (tokens == text.ids.size()) return static_cast<Index>(text.text.size());
+  try {
+    return static_cast<Index>(tokenizer_.encode_with_offsets(text.text).at(tokens - 1).end);
+  } catch (const DataError&) {
+    return static_cast<Index>(tokenizer_.decode(std::span(text.ids).first(tokens)).size());
+  }
+}
+
+// The first part is as long as can be; each further one scores half a context of tokens after the other half.
 std::vector<decoding::GivenTokens> TextScorer::parts_of(decoding::Tokens ids) const {
-  const auto size = static_cast<Index>(ids.size()), context = model_.position_limit();
+  const auto size = static_cast<Index>(ids.size()), most = decoding::score_limit(model_);
   std::vector<decoding::GivenTokens> parts;
-  for (Index scored = 1, end = std::min(size, context); scored < size;
-       scored = end, end = std::min(size, end + context / 2)) {
-    const Index begin = std::max<Index>(0, end - context);
+  for (Index scored = 1, end = std::min(size, most); scored < size;
+       scored = end, end = std::min(size, end + model_.position_limit() / 2)) {
+    const Index begin = std::max<Index>(0, end - most);
     parts.push_back({{ids.begin() + begin, ids.begin() + end}, scored - begin});
   }
   return parts;
@@ -85,8 +102,7 @@ void TextScorer::write(const std::vector<Text>& texts) {
     ++lines_;
     tokens_ += static_cast<Index>(own.size());
     log_likelihood_ += sum(own);
-    std::for_each(text.ids.end() - static_cast<std::ptrdiff_t>(own.size()), text.ids.end(),
-                  [this](TokenId id) { bytes_ += tokenizer_.token_bytes(id); });
+    bytes_ += text.bytes;
   }
   output_.stream().flush();
 }

@@ -27,9 +27,11 @@ class TextScorer {
     std::string text;
     decoding::Tokens ids;
     std::vector<decoding::GivenTokens> parts;  // that score its tokens in order
+    Index bytes;  // of the text that the scored tokens stand for
   };
 
   Text make(const std::string& line, const std::string& where);
+  Index bytes_of_first(const Text& text, Index count) const;
   std::vector<decoding::GivenTokens> parts_of(decoding::Tokens ids) const;
   void write(const std::vector<Text>& texts);
   // `scores` are those of the last tokens; the first may have none.

@@ -87,6 +87,7 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
   const std::vector<Index> all = all_places(examples);
   for (const auto& [name, of] : measures) {
     const double value = of(all);
+    check<NumericError>(std::isfinite(value), "the ", name, " of the answers is not finite: the model has diverged");
     judgement.figures.push_back({name, value});
     judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
   }

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "heddle/base/strings.hpp"
@@ -102,7 +104,7 @@ class TokenFileMaker : public TextConsumer {
  public:
   TokenFileMaker(TextReader& reader, const text::Tokenizer& tokenizer, const TokenizeOptions& options)
       : reader_(reader),
-        end_of_text_(tokenizer.end_of_text()),
+        tokenizer_(tokenizer),
         writer_(options.output, tokenizer, {.compress = options.compress}),
         encoder_(tokenizer, [this](const auto& part) { store(part); }, {.special = options.special}) {}
 
@@ -113,15 +115,24 @@ class TokenFileMaker : public TextConsumer {
 
  private:
   void store(const text::StreamEncoder::Part& part) {
-    writer_.append(part.ids);
+    writer_.append(part.ids, part.text_bytes - spelled_bytes(part.ids));
     if (!part.ends_document) return;
-    if (end_of_text_) writer_.append({&*end_of_text_, 1});
+    if (const std::optional<TokenId> end = tokenizer_.end_of_text()) writer_.append({&*end, 1});
     writer_.end_document();
     reader_.finish_document();
   }
 
+  // Of the special tokens that the text spells out. The unknown one stands for other text.
+  Index spelled_bytes(std::span<const TokenId> ids) const {
+    Index bytes = 0;
+    for (const TokenId id : ids) {
+      if (tokenizer_.is_special(id) && id != tokenizer_.unknown()) bytes += tokenizer_.token_bytes(id);
+    }
+    return bytes;
+  }
+
   TextReader& reader_;
-  std::optional<TokenId> end_of_text_;
+  text::Tokenizer tokenizer_;
   formats::TokenFileWriter writer_;
   text::StreamEncoder encoder_;
 };

@@ -15,7 +15,7 @@ std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, con
   std::vector<Tokens> ids;
   for (const std::string& sentence : sentences) {
     ids.push_back(tokenizer.encode(sentence));
-    check<DataError>(static_cast<Index>(ids.back().size()) < model.position_limit(), where, ": ", ids.back().size(),
+    check<DataError>(static_cast<Index>(ids.back().size()) <= model.position_limit(), where, ": ", ids.back().size(),
                      " tokens do not fit the context of ", model.position_limit());
   }
   const Tokens begin{*tokenizer.end_of_text()};

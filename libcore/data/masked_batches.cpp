@@ -7,7 +7,7 @@ MaskedWindows::MaskedWindows(const TokenSource& source, MaskVocabulary vocabular
       vocabulary_(std::move(vocabulary)),
       options_(options),
       pairs_(options.masking.segment_pairs || options.unrelated_pairs),
-      body_(options.time - (pairs_ ? 3 : 2)) {
+      body_(options.time - (!pairs_ ? 2 : options.has_segments ? 3 : 4)) {
   constexpr Index least = 2;  // a pair has a token on either side
   check<UsageError>(body_ >= least, "a context of ", options.time, " has no room for text between special tokens");
   check<DataError>(source.size() >= least, source.name(), ": no text to mask in ", source.size(), " tokens");
@@ -44,6 +44,7 @@ MaskedBatch MaskedWindows::batch_of(const std::vector<Place>& places) const {
     result.targets.insert(result.targets.end(), one.masked.targets.begin(), one.masked.targets.end());
     if (!pairs_) continue;
     result.unrelated.push_back(one.unrelated);
+    if (!options_.has_segments) continue;
     result.segments.resize(static_cast<std::size_t>(row + one.first_length), 0);
     result.segments.resize(static_cast<std::size_t>(row) + one.ids.size(), 1);
     result.segments.resize(static_cast<std::size_t>(row + result.time), 0);
@@ -73,6 +74,7 @@ MaskedWindows::Sequence MaskedWindows::sequence(const Place& place) const {
   result.ids.insert(result.ids.end(), text.begin(), cut);
   result.ids.push_back(vocabulary_.separator);
   if (pairs_) {
+    if (!options_.has_segments) result.ids.push_back(vocabulary_.separator);
     result.ids.insert(result.ids.end(), cut, text.end());
     result.ids.push_back(vocabulary_.separator);
   }

@@ -26,12 +26,14 @@ struct MaskedText {
   Index time;  // of a sequence, special tokens included
   MaskingOptions masking{};
   bool unrelated_pairs = false;  // pairs of which half have a second segment from elsewhere
+  bool has_segments = true;      // pairs of models that know none have a second separator instead
   std::uint64_t seed = 0;
 };
 
 // The stream is cut into windows, which may begin and end within documents and span several (RoBERTa's "full
 // sentences"); documents end as the stream has them, with a special token that is never masked. A sequence is
 //   classification, window, separator   or, as a pair cut at random,   classification, A, separator, B, separator
+// with segment 1 from B on, or, for models without segments, with two separators before B (Liu et al. 2019).
 // The last window of all is shorter. An epoch takes them in the order of a SampleOrder; the masks of sample g are a
 // function of (seed, g), or, static masks, of (seed, window).
 class MaskedWindows {

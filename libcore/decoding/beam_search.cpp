@@ -45,13 +45,14 @@ std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
 
 class BeamSearch : public Search {
  public:
-  BeamSearch(Index vocab, const BeamOptions& options) : vocab_(vocab), options_(options), alive_(1) {}
+  BeamSearch(Index vocab, const BeamOptions& options)
+      : vocab_(vocab), allowed_(options.vocab_size.value_or(vocab)), options_(options), alive_(1) {}
 
   // One more than continue, since one of them may be the end.
   std::vector<Choice> candidates(Index, const Real* logits) const override {
     const double log_sum = log_sum_exp(logits, vocab_);
     std::vector<Choice> choices;
-    for (const auto& [value, id] : highest(logits, vocab_, static_cast<std::size_t>(options_.width) + 1)) {
+    for (const auto& [value, id] : highest(logits, allowed_, static_cast<std::size_t>(options_.width) + 1)) {
       choices.push_back({id, static_cast<double>(value) - log_sum});
     }
     return choices;
@@ -138,7 +139,7 @@ class BeamSearch : public Search {
            found_.back().score >= score(alive_.front().log_likelihood, options_.max_tokens);
   }
 
-  const Index vocab_;
+  const Index vocab_, allowed_;
   const BeamOptions& options_;
   std::vector<Text> alive_;    // best first
   std::vector<FoundText> found_;  // best first
@@ -153,10 +154,9 @@ std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
   check<UsageError>(options.width >= 1 && options.length_penalty >= 0 && options.max_tokens >= 1, "a beam of ",
                     options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
                     " tokens: none can be less than 1, 0 and 1");
-  const Index vocab = options.vocab_size.value_or(model.vocab_size());
   std::vector<std::unique_ptr<Search>> searches;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
-    searches.push_back(std::make_unique<BeamSearch>(vocab, options));
+    searches.push_back(std::make_unique<BeamSearch>(model.vocab_size(), options));
   }
   run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
   std::vector<std::vector<FoundText>> found;

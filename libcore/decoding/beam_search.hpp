@@ -38,7 +38,7 @@ struct FoundText {
 // with a penalty a longer text may score more than the one that greedy decoding finds. Among equals, texts of better
 // ones, and lower tokens, come first.
 //
-// Probabilities are among the tokens that may come. The text and its bits do not depend on the other prompts, as far as
+// Probabilities are among all tokens of the model, those that may not come too. The text and its bits do not depend on the other prompts, as far as
 // RowKernels allow. Prompts count from first_prompt. Throws as run_searches(), and NumericError where a logit is not
 // finite.  Cost: that of width sequences a prompt.
 std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,

@@ -8,6 +8,7 @@
 #include "heddle/decoding/logits.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/gather.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::decoding {
@@ -35,8 +36,10 @@ std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const Fill
 // One entry a row of the batch that is to be filled.
 std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& model, models::TaskExamples batch,
                                                  const FillOptions& options) {
-  const models::Sequences sequences = models::sequences_of(batch);
+  // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.
+  const models::Sequences sequences = models::sequences_of(batch, std::min<Index>(2, model.position_limit()));
   const std::vector<Index> rows = models::positions_of(batch, sequences.ids.shape[1]);
+  const RowKernelsScope kernels(RowKernels::many);
   const Variable hidden = model.hidden(sequences);
   const Index vocab = model.vocab_size();
   std::vector<std::vector<LikelyToken>> result(rows.size());

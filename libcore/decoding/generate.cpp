@@ -11,7 +11,7 @@ class SampleSearch : public Search {
  public:
   SampleSearch(Index prompt, const std::vector<TokenId>& tokens, Index vocab, const GenerateOptions& options,
                const TokenSink& sink)
-      : prompt_(prompt), vocab_(vocab), options_(options), sink_(sink) {
+      : prompt_(prompt), vocab_(vocab), allowed_(options.vocab_size.value_or(vocab)), options_(options), sink_(sink) {
     for (Index sample = 0; sample < options.samples; ++sample) alive_.push_back({sample, 0, tokens});
   }
 
@@ -52,11 +52,11 @@ class SampleSearch : public Search {
   Choice choose(const Sample& sample, const Real* logits) const {
     static const std::uint64_t site = random_site("decoding/sample");
     const auto draws = static_cast<std::uint64_t>(prompt_) + (static_cast<std::uint64_t>(sample.number) << 40);
-    return decoding::sample(logits, vocab_, options_.sampling, sample.text, RandomStream(options_.seed, site, draws),
-                            static_cast<std::uint64_t>(produced_));
+    return decoding::sample({logits, vocab_, allowed_}, options_.sampling, sample.text,
+                            RandomStream(options_.seed, site, draws), static_cast<std::uint64_t>(produced_));
   }
 
-  const Index prompt_, vocab_;
+  const Index prompt_, vocab_, allowed_;
   const GenerateOptions& options_;
   const TokenSink& sink_;
   std::vector<Sample> alive_;
@@ -68,11 +68,10 @@ class SampleSearch : public Search {
 void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink) {
   if (options.max_tokens == 0) return;
-  const Index vocab = options.vocab_size.value_or(model.vocab_size());
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
     const Index number = first_prompt + static_cast<Index>(searches.size());
-    searches.push_back(std::make_unique<SampleSearch>(number, prompt, vocab, options, sink));
+    searches.push_back(std::make_unique<SampleSearch>(number, prompt, model.vocab_size(), options, sink));
   }
   run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
 }

@@ -24,8 +24,9 @@ struct GenerateOptions {
 using TokenSink = std::function<bool(Index sequence, const Choice& token)>;
 
 // Continues all prompts as one batch until each has ended. What a sequence becomes depends on (seed, the number of its
-// prompt, its number among the samples, the prompt) alone, not on its neighbours. Probabilities are among the tokens
-// that may come. Prompts count from first_prompt.
+// prompt, its number among the samples, the prompt) alone, not on its neighbours. Tokens are drawn among those that may
+// come; the log-probabilities that are reported are among all of the model's, as everywhere. Prompts count from
+// first_prompt.
 // Throws as run_searches().
 void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
               const GenerateOptions& options, const TokenSink& sink);

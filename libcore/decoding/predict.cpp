@@ -1,6 +1,7 @@
 #include "heddle/decoding/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -99,7 +100,10 @@ std::vector<double> numbers(const models::TaskConfig& task, std::span<const data
     sums[static_cast<std::size_t>(examples[i].source)] += static_cast<double>(outputs[i].logits.at(0));
     counts[static_cast<std::size_t>(examples[i].source)] += 1;
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = task.mean + task.stddev * sums[i] / counts[i];
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = task.mean + task.stddev * sums[i] / counts[i];
+    check<NumericError>(std::isfinite(sums[i]), "the model's numbers are not finite: its task is damaged or diverged");
+  }
   return sums;
 }
 

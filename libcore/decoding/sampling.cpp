@@ -57,6 +57,7 @@ TokenId draw(const Real* logits, Index vocab, Real maximum, const SamplingOption
 std::vector<Real> penalised(const Real* logits, Index vocab, std::span<const TokenId> text, double penalty) {
   std::vector<Real> values(logits, logits + vocab);
   for (const TokenId id : text) {
+    if (id >= vocab) continue;
     const auto logit = static_cast<double>(logits[id]);
     values[static_cast<std::size_t>(id)] = static_cast<Real>(logit > 0 ? logit / penalty : logit * penalty);
   }
@@ -65,21 +66,21 @@ std::vector<Real> penalised(const Real* logits, Index vocab, std::span<const Tok
 
 }  // namespace
 
-Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, std::span<const TokenId> text,
+Choice sample(const NextLogits& logits, const SamplingOptions& options, std::span<const TokenId> text,
               const RandomStream& stream, std::uint64_t index) {
-  Real maximum = maximum_of(logits, vocab);
-  const double log_sum = log_sum_exp(logits, vocab, maximum);
-  const Real* values = logits;
+  const double log_sum = log_sum_exp(logits.values, logits.vocab);
+  const Index allowed = logits.allowed;
+  const Real* values = logits.values;
   std::vector<Real> after_penalty;
   if (options.repetition_penalty != 1) {
-    after_penalty = penalised(logits, vocab, text, options.repetition_penalty);
+    after_penalty = penalised(values, allowed, text, options.repetition_penalty);
     values = after_penalty.data();
-    maximum = maximum_of(values, vocab);
   }
+  const Real maximum = maximum_of(values, allowed);
   const bool greedy = options.temperature == 0 || options.top_k == 1;
-  const TokenId id = greedy ? static_cast<TokenId>(std::find(values, values + vocab, maximum) - values)
-                            : draw(values, vocab, maximum, options, stream.uniform(index));
-  return {id, static_cast<double>(logits[id]) - log_sum};
+  const TokenId id = greedy ? static_cast<TokenId>(std::find(values, values + allowed, maximum) - values)
+                            : draw(values, allowed, maximum, options, stream.uniform(index));
+  return {id, static_cast<double>(logits.values[id]) - log_sum};
 }
 
 }  // namespace heddle::decoding

@@ -36,16 +36,24 @@ struct SamplingOptions {
   }
 };
 
-struct Choice {
-  TokenId id;
-  double log_probability;  // under the model itself (temperature 1, all tokens, no penalty), nats
+// What follows a text: a logit for each token of the model, of which only those below `allowed` may come; the others pad
+// the output layer.
+struct NextLogits {
+  const Real* values;
+  Index vocab;
+  Index allowed = vocab;
 };
 
-// Draws from softmax(logits / temperature), cut to the top_k most probable tokens and, of these, to the smallest set
-// whose probability reaches top_p and to those that reach min_p of the highest probability; all after the penalty for
-// what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id. Throws
+struct Choice {
+  TokenId id;
+  double log_probability;  // under the model itself (temperature 1, all its tokens, no penalty), nats
+};
+
+// Draws from softmax(logits / temperature) of the allowed tokens, cut to the top_k most probable of them and, of these, to
+// the smallest set whose probability reaches top_p and to those that reach min_p of the highest probability; all after
+// the penalty for what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id. Throws
 // NumericError where any logit is not finite.
-Choice sample(const Real* logits, Index vocab, const SamplingOptions& options, std::span<const TokenId> text,
+Choice sample(const NextLogits& logits, const SamplingOptions& options, std::span<const TokenId> text,
               const RandomStream& stream, std::uint64_t index);
 
 }  // namespace heddle::decoding

@@ -31,10 +31,13 @@ std::vector<double> target_scores(const models::TokenLoss& model, const Variable
   return all;
 }
 
+// What the model reads of a text: nothing follows its last token.
+models::TokenList read_of(const GivenTokens& text) { return models::TokenList(text.ids).first(text.ids.size() - 1); }
+
 void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, Batch batch,
            std::vector<std::vector<double>>& scores) {
   std::vector<models::TokenList> lists;
-  for (const std::size_t number : batch) lists.emplace_back(texts[number].ids);
+  for (const std::size_t number : batch) lists.push_back(read_of(texts[number]));
   // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.
   const models::Sequences sequences = models::padded(lists, std::min<Index>(2, model.position_limit()));
   std::vector<Index> rows;
@@ -42,7 +45,7 @@ void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, B
   for (std::size_t b = 0; b < batch.size(); ++b) {
     const auto& [text, from] = texts[batch[b]];
     const Index begin = static_cast<Index>(b) * sequences.ids.shape[1];
-    for (Index t = from; t < sequences.lengths[b]; ++t) rows.push_back(begin + t - 1);
+    for (Index t = from - 1; t < sequences.lengths[b]; ++t) rows.push_back(begin + t);
     targets.insert(targets.end(), text.begin() + from, text.end());
   }
   const RowKernelsScope kernels(RowKernels::many);
@@ -57,16 +60,24 @@ void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, B
 
 }  // namespace
 
+Index score_limit(const models::TokenModel& model) { return model.position_limit() + 1; }
+
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {
+  std::vector<std::size_t> scored;  // texts of which a token is
   std::vector<Index> lengths;
-  for (const auto& [ids, from] : texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto& [ids, from] = texts[i];
     check<ShapeError>(from >= 1 && from <= static_cast<Index>(ids.size()), "of ", ids.size(), " tokens those from ",
                       from, " on cannot be scored");
-    lengths.push_back(static_cast<Index>(ids.size()));
+    if (from == static_cast<Index>(ids.size())) continue;
+    scored.push_back(i);
+    lengths.push_back(static_cast<Index>(read_of(texts[i]).size()));
   }
   std::vector<std::vector<double>> scores(texts.size());
-  for_each_length_batch(lengths, batch_tokens, [&](Batch batch) {
+  for_each_length_batch(lengths, batch_tokens, [&](Batch numbers) {
+    std::vector<std::size_t> batch;
+    for (const std::size_t number : numbers) batch.push_back(scored[number]);
     score(model, texts, batch, scores);
     return true;
   });

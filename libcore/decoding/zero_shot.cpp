@@ -11,7 +11,7 @@ Index prompt_room(const models::TokenLoss& model, std::span<const Tokens> labels
     check<DataError>(!label.empty(), "a label without a token cannot be scored");
     longest = std::max(longest, label.size());
   }
-  const Index room = model.position_limit() - static_cast<Index>(longest);
+  const Index room = score_limit(model) - static_cast<Index>(longest);
   check<DataError>(room > 0, "a label of ", longest, " tokens does not fit the context of ", model.position_limit());
   return room;
 }

@@ -17,11 +17,15 @@ void check_sizes(std::span<const double> gold, std::span<const double> predicted
   check<DataError>(!gold.empty(), "no example to evaluate");
 }
 
+bool has_nan(std::span<const double> numbers) {
+  return std::ranges::any_of(numbers, [](double number) { return std::isnan(number); });
+}
+
 double mean(std::span<const double> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
 
-// From 1; equal numbers share the mean of their ranks.
+// From 1; equal numbers share the mean of their ranks. Precondition: no NaN, which has no rank.
 std::vector<double> ranks(std::span<const double> numbers) {
   std::vector<std::size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -45,6 +49,7 @@ double mean_squared_error(std::span<const double> gold, std::span<const double> 
 
 double pearson(std::span<const double> gold, std::span<const double> predicted) {
   check_sizes(gold, predicted);
+  if (has_nan(gold) || has_nan(predicted)) return std::nan("");
   const auto [lowest, highest] = std::ranges::minmax(gold);
   const auto [lowest_predicted, highest_predicted] = std::ranges::minmax(predicted);
   if (lowest == highest || lowest_predicted == highest_predicted) return 0;
@@ -62,6 +67,7 @@ double pearson(std::span<const double> gold, std::span<const double> predicted) 
 
 double spearman(std::span<const double> gold, std::span<const double> predicted) {
   check_sizes(gold, predicted);
+  if (has_nan(gold) || has_nan(predicted)) return std::nan("");
   return pearson(ranks(gold), ranks(predicted));
 }
 

@@ -3,7 +3,7 @@
 //   mean squared error = 1/n sum_i (p_i - g_i)^2
 //   Pearson = sum_i (g_i - mean g)(p_i - mean p) / sqrt(sum_i (g_i - mean g)^2 sum_i (p_i - mean p)^2)
 //   Spearman = Pearson of the ranks, of which equal numbers share the mean
-// Correlations are 0 where either side is constant.
+// Correlations are 0 where either side is constant. All are NaN where a number is.
 #pragma once
 
 #include <span>

@@ -26,6 +26,7 @@ struct CommonConfig {
   virtual std::optional<Index> max_positions() const { return std::nullopt; }
   // The same as a number; more than any sequence has where nothing limits them.
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
+  // Whether it tells the second of two texts from the first: one kind of segment is the same for all.
   virtual bool has_segments() const { return false; }
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
 
@@ -96,7 +97,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
   bool tie_embeddings = true;
 
   std::optional<Index> max_positions() const override;
-  bool has_segments() const override { return segments > 0; }
+  bool has_segments() const override { return segments > 1; }
   // Replaces every 0 that stands for a default by the default.
   void spell_out();
   // Floating-point operations of attention to train on one token of a sequence of `time`, as done: 12 width for each

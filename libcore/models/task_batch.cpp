@@ -4,14 +4,14 @@
 
 namespace heddle::models {
 
-Sequences sequences_of(TaskExamples examples) {
+Sequences sequences_of(TaskExamples examples, Index least) {
   std::vector<TokenList> lists;
   bool has_segments = false;
   for (const data::TaskExample* example : examples) {
     lists.emplace_back(example->sequence.ids);
     has_segments = has_segments || !example->sequence.segments.empty();
   }
-  Sequences sequences = padded(lists);
+  Sequences sequences = padded(lists, least);
   if (!has_segments) return sequences;
   sequences.segments.assign(sequences.ids.ids.size(), 0);
   auto row = sequences.segments.begin();

@@ -11,8 +11,8 @@ namespace heddle::models {
 
 using TaskExamples = std::span<const data::TaskExample* const>;
 
-// Padded at their ends to the longest one. Precondition: at least one example.
-Sequences sequences_of(TaskExamples examples);
+// Padded at their ends to the longest one, and to `least` positions. Precondition: at least one example.
+Sequences sequences_of(TaskExamples examples, Index least = 0);
 
 // Where the tagged words are, counted through the batch: sequence * time + position.
 std::vector<Index> positions_of(TaskExamples examples, Index time);

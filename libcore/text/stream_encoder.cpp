@@ -84,7 +84,7 @@ void StreamEncoder::deliver(const Block& block) {
       throw TextError(position_, error.reason());
     }
   }
-  sink_({block.ids, block.ends_document});
+  sink_({block.ids, block.ends_document, static_cast<Index>(block.text.size())});
   if (block.ends_document) {
     position_ = {};
   } else {

@@ -29,6 +29,7 @@ class StreamEncoder {
   struct Part {
     std::span<const TokenId> ids;
     bool ends_document;
+    Index text_bytes;  // of the text that the ids were made from
   };
   using Sink = std::function<void(const Part&)>;
 

@@ -1,6 +1,7 @@
 #include "heddle/training/causal.hpp"
 
 #include "heddle/ops/cross_entropy.hpp"
+#include "heddle/training/not_finite.hpp"
 #include "heddle/training/objectives.hpp"
 
 namespace heddle::training {
@@ -23,6 +24,7 @@ Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tok
   data::for_each_evaluation_batch(tokens, time, run.batch_size, run.limit, [&](const data::TokenBatch& batch) {
     if (run.stop()) return;
     const Variable logits = model.next_token_head()(model.hidden(ids_of(batch)));
+    check_logits(logits.value());
     for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) sum.nats += nats;
     sum.tokens += static_cast<Index>(batch.targets.size());
   });

@@ -31,6 +31,7 @@ struct EvaluationRun {
 };
 
 // The negative log-likelihood of the first tokens in windows without overlap; what has been summed so far when stopped.
+// Throws NumericError where a logit is not finite.
 Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run);
 
 // Trains a model that predicts next tokens on windows of its context.

@@ -5,6 +5,7 @@
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "heddle/training/not_finite.hpp"
 #include "heddle/training/objectives.hpp"
 
 namespace heddle::training {
@@ -15,8 +16,9 @@ models::Sequences sequences_of(const data::MaskedBatch& batch) {
   return {TokenIds(Shape{batch.batch, batch.time}, batch.ids), batch.lengths, batch.segments};
 }
 
-// Rows whose largest logit is the target's.
+// Rows whose largest logit is the target's. Throws NumericError where a logit is not finite.
 Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
+  check_logits(logits);
   const Index classes = logits.shape()[-1];
   std::vector<char> is_right(targets.size());
   parallel_for(static_cast<Index>(targets.size()), [&](Index i) {
@@ -84,6 +86,7 @@ Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingCon
                {.time = model.training_length(),
                 .masking = texts.masking,
                 .unrelated_pairs = predictor_.has_next_sentence(),
+                .has_segments = model.config()->has_segments(),
                 .seed = config.seed}),
       options_(config.training),
       masked_fraction_(texts.masking.mask_probability) {

@@ -33,7 +33,7 @@ data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, con
                                        const data::MaskVocabulary& vocabulary, Index time = 0);
 
 // Of the windows that hold the first `limit` tokens (0: all). `stop` is asked before each batch; when it says yes, what
-// has been summed so far is returned.
+// has been summed so far is returned. Throws NumericError where a logit is not finite.
 MaskedEvaluation evaluate(
     const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
     const std::function<bool()>& stop = [] { return false; });

@@ -6,7 +6,9 @@
 #include <span>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/tensor/exponentials.hpp"
 #include "heddle/tensor/profile.hpp"
+#include "heddle/tensor/threads.hpp"
 
 namespace heddle::training {
 
@@ -45,6 +47,16 @@ class Place {
 };
 
 }  // namespace
+
+void check_logits(const Tensor& logits) {
+  const Index classes = logits.shape()[-1], rows = logits.size() / classes;
+  std::vector<char> good(static_cast<std::size_t>(rows));
+  parallel_for(rows, [&](Index row) {
+    good[static_cast<std::size_t>(row)] = are_finite(logits.data() + row * classes, classes) ? 1 : 0;
+  });
+  check<NumericError>(std::ranges::count(good, 1) == rows,
+                      "the model's logits are not finite: its weights are damaged or diverged");
+}
 
 std::string weights_not_finite(const Parameters& parameters) {
   for (const Parameter& parameter : parameters.all()) {

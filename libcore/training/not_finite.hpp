@@ -1,4 +1,4 @@
-// Where numbers stop being finite, for whoever has to find out why a training diverged.
+// Whether numbers are finite and where they stop being so, for whoever has to find out why a training diverged.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,10 @@
 #include "heddle/autograd/parameters.hpp"
 
 namespace heddle::training {
+
+// Throws NumericError where one is NaN or infinite. Losses alone would not show an infinite logit that is no target's.
+// Shape: [rows, classes].
+void check_logits(const Tensor& logits);
 
 // "the weights of decoder/3/…": the first parameter with such a weight; "" for none.
 std::string weights_not_finite(const Parameters& parameters);

@@ -139,7 +139,7 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
               .range(0, 0.99)
               .takes("P"),
           self.label_smoothing);
-  visitor(Field("eval_every", "steps between evaluations; 0 means one after each epoch").range(0).takes("N"),
+  visitor(Field("eval_every", "steps between evaluations, of which the last step has one in any case; 0 means one after each epoch").range(0).takes("N"),
           self.eval_every);
   visitor(Field("eval_tokens", "at most this many tokens an evaluation; 0 means all").range(0).takes("N"),
           self.eval_tokens);

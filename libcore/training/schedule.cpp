@@ -25,9 +25,11 @@ Schedule::Schedule(const ScheduleOptions& options, Index steps)
 }
 
 double Schedule::rate(Index step) const {
-  const auto s = static_cast<double>(step), w = static_cast<double>(warmup_), all = static_cast<double>(steps_);
+  const auto s = static_cast<double>(step), w = static_cast<double>(warmup_);
   if (step < warmup_) return peak_ * (s + 1) / w;
-  const double progress = std::clamp((s - w) / std::max(1.0, all - w), 0.0, 1.0);
+  const Index summit = std::max<Index>(0, warmup_ - 1), last = steps_ - 1;
+  const double progress = std::clamp(
+      static_cast<double>(step - summit) / static_cast<double>(std::max<Index>(1, last - summit)), 0.0, 1.0);
   switch (kind_) {
     case ScheduleKind::constant: return peak_;
     case ScheduleKind::linear: return peak_ + (end_ - peak_) * progress;

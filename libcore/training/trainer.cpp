@@ -144,8 +144,10 @@ double Trainer::step() {
   return step.loss;
 }
 
+// The last step has one, and not a tenth of an interval before it another.
 bool Trainer::evaluation_is_due() const {
-  return objective_.can_evaluate() && (is_last() || state_.step % eval_every_ == 0);
+  const Index left = total_steps_ - state_.step;
+  return objective_.can_evaluate() && (left == 0 || (state_.step % eval_every_ == 0 && 10 * left > eval_every_));
 }
 
 bool Trainer::report_is_due() const {
@@ -161,13 +163,16 @@ bool Trainer::is_best(double metric) const {
 // Nothing when stopped.
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
   average_.exchange();
-  std::vector<Metric> metrics = objective_.evaluate([&] {
-    if (hooks.save_now()) {
-      check_weights();
-      hooks.save_last();
-    }
-    return stopped_ = stopped_ || hooks.stop();
-  });
+  check_weights();  // they do not change meanwhile, so that they can be saved
+  std::vector<Metric> metrics;
+  try {
+    metrics = objective_.evaluate([&] {
+      if (hooks.save_now()) hooks.save_last();
+      return stopped_ = stopped_ || hooks.stop();
+    });
+  } catch (const NumericError& error) {
+    throw NumericError(concatenate("step ", state_.step, " diverged: validation: ", error.what(), ", ", circumstances()));
+  }
   average_.exchange();
   for (const Metric& metric : metrics) {
     check<NumericError>(stopped_ || std::isfinite(metric.value), "step ", state_.step, " diverged: validation ",

@@ -74,7 +74,7 @@ class Trainer {
   // What the optimizer, the average and the objective remember; between runs.
   std::vector<StateTensor> tensors() const;
 
-  // Throws NumericError when the loss, a gradient or the weights to save are not finite; nothing is saved then.
+  // Throws NumericError when the loss, a gradient, a metric or the weights to save are not finite; nothing is saved then.
   void run(const Hooks& hooks);
 
   // One step without hooks: forward, backward, update. Returns the loss. For dry runs and benchmarks.

@@ -79,7 +79,7 @@ class Reader {
     const decoding::SamplingOptions greedy{.temperature = 0};
     parallel_for(static_cast<Index>(next.ids.size()), [&](Index line) {
       const Real* row = logits.data() + line * vocab_;
-      next.ids[static_cast<std::size_t>(line)] = decoding::sample(row, vocab_, greedy, {}, RandomStream(1, 2), 0).id;
+      next.ids[static_cast<std::size_t>(line)] = decoding::sample({row, vocab_}, greedy, {}, RandomStream(1, 2), 0).id;
     });
   }
 

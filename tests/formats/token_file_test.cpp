@@ -119,10 +119,10 @@ TEST_CASE("token file: documents and the bytes of the text") {
   const std::string path = folder.file("tokens.h5");
   {
     TokenFileWriter file(path, text::Tokenizer(byte_tokenizer_model()));
-    file.append(std::vector<TokenId>{'o', 'n', 'e', 256});
+    file.append(std::vector<TokenId>{'o', 'n', 'e', 256}, 3);
     file.end_document();
     file.end_document();
-    file.append(std::vector<TokenId>{'t', 'w', 'o'});
+    file.append(std::vector<TokenId>{'t', 'w', 'o'}, 3);
     file.append(std::vector<TokenId>{256});
     CHECK(file.documents() == 2);
     CHECK(file.text_bytes() == 6);

@@ -1,5 +1,6 @@
 // classify from outside: what it does with odd inputs, and what it says of its own figures.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -226,6 +227,81 @@ TEST_CASE("classify: the interval is that of the figure named first, over what w
     CHECK(report["interval"]["low"].get<double>() < report[figure].get<double>());
     CHECK(report["interval"]["high"].get<double>() > report[figure].get<double>());
   }
+}
+
+TEST_CASE("classify: scores of labels are sums or means over their tokens, less those after the neutral text") {
+  const Labelled corpus;
+  const std::vector<std::string> labels{" sees", " sings to the old king", " forgets my"};
+  // The log-likelihoods of a label's tokens after a text, as --score has them.
+  const auto score = [&](const std::string& text, const std::string& label, bool mean) {
+    write_file(corpus.path("scored"), text + "\n" + text + label + "\n");
+    const auto lines = json_lines(corpus.must("generate -q model.h5 scored --score --jsonl").out);
+    const auto &all = lines[1]["log_probabilities"], &given = lines[0]["log_probabilities"];
+    double sum = 0;
+    for (std::size_t i = given.size(); i < all.size(); ++i) sum += all[i].get<double>();
+    return mean ? sum / static_cast<double>(all.size() - given.size()) : sum;
+  };
+  write_file(corpus.path("texts"), "the cat\n");
+  for (const bool mean : {false, true}) {
+    for (const bool prior : {false, true}) {
+      CAPTURE(mean);
+      CAPTURE(prior);
+      std::vector<double> expected;
+      double total = 0;
+      for (const std::string& label : labels) {
+        const double value = score("the cat", label, mean) - (prior ? score("a dog", label, mean) : 0);
+        total += expected.emplace_back(std::exp(value));
+      }
+      const auto top = json_lines(corpus.must("classify model.h5 texts --template '<|endoftext|>{}' --jsonl --top 3 "
+                                              "--labels 'sees,sings to the old king,forgets my'" +
+                                              std::string(mean ? " --label-score mean" : "") +
+                                              (prior ? " --neutral 'a dog'" : ""))
+                                      .out)
+                           .front()["top"];
+      REQUIRE(top.size() == 3);
+      for (const auto& entry : top) {
+        const auto at = std::find(labels.begin(), labels.end(), " " + entry[0].get<std::string>()) - labels.begin();
+        CHECK(entry[1].get<double>() == doctest::Approx(expected[static_cast<std::size_t>(at)] / total).epsilon(1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("classify: F1 counts whole entities") {
+  const Labelled corpus;
+  write_file(corpus.path("names"), tag_examples());
+  corpus.must("finetune --from model.h5 --task label --train names --format conll -o n.h5" + quick);
+  const std::string sentences = "the\ncat\nsees\n\nmy\nqueen\nsees\n\nthe\ncat\nsees\n";
+  write_file(corpus.path("words"), sentences);
+  REQUIRE(corpus.must("classify n.h5 words").out ==
+          "the\tB-x\ncat\tI-x\nsees\tO\n\nmy\tB-x\nqueen\tI-x\nsees\tO\n\nthe\tB-x\ncat\tI-x\nsees\tO\n");
+  // One found; one whose end is missed; one found beside one that is not.
+  write_file(corpus.path("gold"),
+             "the\tB-x\ncat\tI-x\nsees\tO\n\nmy\tB-x\nqueen\tO\nsees\tO\n\nthe\tB-x\ncat\tI-x\nsees\tB-x\n");
+  const auto report = evaluated(corpus, "classify n.h5 gold --format conll");
+  const auto& entities = report["entities"];
+  CHECK(entities["precision"].get<double>() == doctest::Approx(2.0 / 3));  // of 3 predicted
+  CHECK(entities["recall"].get<double>() == doctest::Approx(2.0 / 4));     // of 4 there are
+  CHECK(entities["f1"].get<double>() == doctest::Approx(4.0 / 7));
+  CHECK(entities["types"]["x"]["f1"].get<double>() == doctest::Approx(4.0 / 7));
+  CHECK(report["accuracy"].get<double>() == doctest::Approx(7.0 / 9));  // of words
+  CHECK(contains(corpus.must("classify n.h5 gold --format conll --evaluate").out, "entity_f1           0.5714\n"));
+}
+
+TEST_CASE("finetune: the best model by the mean squared error is the one with the least") {
+  const Labelled corpus;
+  corpus.must("awk -F'\\t' -v OFS='\\t' '{ $1 = ($1 == \"royal\" ? 20 : 10) + NR % 7 } { print }' texts.tsv > numbers.tsv");
+  corpus.must("finetune --from model.h5 --task regress --train numbers.tsv --valid numbers.tsv --eval-every 6 "
+              "--metric mean_squared_error --log log -o n.h5" + quick);
+  std::vector<double> errors;
+  for (const auto& line : json_lines(read_file(corpus.path("log")))) {
+    if (line.contains("valid_mean_squared_error")) errors.push_back(line["valid_mean_squared_error"].get<double>());
+  }
+  REQUIRE(errors.size() > 5);
+  const auto [least, most] = std::ranges::minmax(errors);
+  REQUIRE(least < 0.5 * most);
+  CHECK(evaluated(corpus, "classify n.best.h5 numbers.tsv")["mean_squared_error"].get<double>() ==
+        doctest::Approx(least).epsilon(1e-4));
 }
 
 TEST_CASE("classify: questions without an answer are told which threshold serves them best") {

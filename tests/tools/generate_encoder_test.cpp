@@ -39,6 +39,12 @@ TEST_CASE("generate: an encoder fills in blanks, several a line, and lines witho
   CHECK(contains(outcome.err, "2 texts have no [MASK] and came out unchanged"));
   for (const char* options : {"--batch-size 1", "--batch-size 2", "--threads 1"})
     CHECK(corpus.fill(text, options) == lines);
+  // To the last bit of the probabilities.
+  std::string many;
+  for (int i = 0; i < 10; ++i) many += text + "\n";
+  const auto objects = corpus.fill(many, "--jsonl --top 5");
+  for (const std::string options : {"--batch-size 1", "--batch-size 3", "--batch-size 20 --threads 1"})
+    CHECK(corpus.fill(many, "--jsonl --top 5 " + options) == objects);
   CHECK(corpus.must("generate model.h5 -p 'the cat [MASK] a dog.'").out == lines[0] + "\n");
   CHECK(corpus.must("generate -q model.h5 lines").err.empty());
 }

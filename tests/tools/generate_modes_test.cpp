@@ -83,18 +83,26 @@ TEST_CASE("generate: a beam of 1 is greedy; wider ones give more likely texts, b
         doctest::Approx(cut["log_likelihood"].get<double>() / std::pow(2, 0.6)).epsilon(1e-9));
 }
 
-TEST_CASE("generate: what a beam search finds has the likelihood that --score gives it") {
+TEST_CASE("generate: what is searched or drawn has the likelihood that --score gives it, with rows to spare, too") {
   const Trained corpus;
-  const json found = json::parse(corpus.must("generate model.h5 -p '' --beam 4 --max-tokens 11 --jsonl").out);
-  write_file(corpus.path("text"), found["text"]);
-  const json scored =
-      json::parse(corpus.must("text=$(cat text; echo _); generate model.h5 -p \"${text%_}\" --score --jsonl").out);
-  REQUIRE(scored["ids"] == found["ids"]);
-  CHECK(scored["log_likelihood"].get<double>() == doctest::Approx(found["log_likelihood"].get<double>()).epsilon(1e-5));
-  CHECK(scored["tokens"] == 11);
-  for (std::size_t i = 0; i < 11; ++i) {
-    CHECK(scored["log_probabilities"][i].get<double>() ==
-          doctest::Approx(found["log_probabilities"][i].get<double>()).epsilon(1e-4));
+  corpus.must("pretrain -q --train train.h5 -o spare.h5 --vocab-size 3000 --steps 60 --learning-rate 5e-3" + tiny_model);
+  for (const std::string model : {"model.h5", "spare.h5"}) {
+    for (const std::string how : {"--beam 4", "--temperature 0"}) {
+      CAPTURE(model);
+      CAPTURE(how);
+      const json found =
+          json::parse(corpus.must("generate " + model + " -p '' --max-tokens 11 --jsonl " + how).out);
+      write_file(corpus.path("text"), found["text"]);
+      const json scored = json::parse(
+          corpus.must("text=$(cat text; echo _); generate " + model + " -p \"${text%_}\" --score --jsonl").out);
+      REQUIRE(scored["ids"] == found["ids"]);
+      CHECK(scored["log_likelihood"].get<double>() ==
+            doctest::Approx(found["log_likelihood"].get<double>()).epsilon(1e-5));
+      for (std::size_t i = 0; i < found["ids"].size(); ++i) {
+        CHECK(scored["log_probabilities"][i].get<double>() ==
+              doctest::Approx(found["log_probabilities"][i].get<double>()).epsilon(1e-4));
+      }
+    }
   }
 }
 
@@ -128,19 +136,79 @@ TEST_CASE("generate: texts that are too long to score are refused, cut, or read 
   CHECK(contains(refused.err, "--overlong split"));
   CHECK(lines_of(refused.out).size() == 1);
   const Outcome cut = corpus.must("generate model.h5 lines --score --jsonl --overlong truncate");
-  CHECK(json_lines(cut.out)[1]["tokens"] == 15);  // the context, but for what begins the text
+  CHECK(json_lines(cut.out)[1]["tokens"] == 16);  // the context; the last of them is not read
   CHECK(contains(cut.err, "1 text was longer than the context and cut"));
   const Outcome split = corpus.must("generate model.h5 lines --score --jsonl --overlong split");
   const auto lines = json_lines(split.out);
   CHECK(lines[1]["tokens"] == lines[1]["ids"].size());
   CHECK(lines[1]["ids"].size() > 60);
   CHECK(contains(split.err, "1 text was longer than the context and split"));
-  for (std::size_t i = 0; i < 15; ++i) {
+  for (std::size_t i = 0; i < 16; ++i) {
     CHECK(lines[1]["log_probabilities"][i] == json_lines(cut.out)[1]["log_probabilities"][i]);
   }
   CHECK(corpus.must("generate -q model.h5 lines --score --overlong split --batch-size 1").out ==
         corpus.must("generate -q model.h5 lines --score --overlong split").out);
   corpus.refused("generate model.h5 lines --overlong split", 2, "--overlong split: is for --score");
+}
+
+TEST_CASE("generate: texts as long as the context are scored, and longer ones as their explicit parts are") {
+  // Tokens are bytes, and none begins a text, so that parts of a text are texts.
+  const SmallCorpus corpus;
+  corpus.must(
+      "tokenize -q --train --model byte --end-of-text '' -o bytes.h5 && "
+      "tokenize -q -t bytes.h5 -o bytes_train.h5 train.txt && "
+      "pretrain -q --train bytes_train.h5 -o bytes_model.h5 --steps 60 --learning-rate 5e-3" +
+      tiny_model);
+  const std::string text = "my queen forgets the old king; a dog follows the cat";  // 52 bytes
+  REQUIRE(text.size() == 52);
+  const auto scores_of = [&](const std::string& line, const std::string& options = "") {
+    write_file(corpus.path("line"), line + "\n");
+    return json_lines(corpus.must("generate -q bytes_model.h5 line --score --jsonl " + options).out)
+        .front()["log_probabilities"];
+  };
+  // 16 positions read 16 bytes, of which each but the first is scored, and so is the one after them.
+  CHECK(scores_of(text.substr(0, 17)).size() == 17);
+  corpus.refused("printf '%s' '" + text.substr(0, 18) + "' | generate bytes_model.h5 --score", 1,
+                 "18 tokens are more than the 17 that fit the context");
+  CHECK(scores_of(text.substr(0, 18), "--overlong truncate") == scores_of(text.substr(0, 17)));
+  // Bytes 0 to 16 first, then 8 at a time after the 9 before them, and what is left.
+  json expected = scores_of(text.substr(0, 17));
+  for (const std::size_t end : {25, 33, 41, 49, 52}) {
+    const json part = scores_of(text.substr(end - 17, 17));
+    while (expected.size() < end) expected.push_back(part[17 - (end - expected.size())]);
+  }
+  const json split = scores_of(text, "--overlong split");
+  REQUIRE(split.size() == 52);
+  CHECK(split[0].is_null());
+  for (std::size_t i = 1; i < 52; ++i) {
+    CAPTURE(i);
+    CHECK(split[i].get<double>() == doctest::Approx(expected[i].get<double>()).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("generate, inspect: bits a byte are of the text as it is written, which WordPiece does not give back") {
+  const EncoderCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o words.h5 --steps 20 --learning-rate 5e-3" + tiny_model);
+  const std::string first = "The  Cat SEES a dog.", second = "a dog,  a CAT...";
+  write_file(corpus.path("text.txt"), first + "\n" + second + "\n");
+  corpus.must("tokenize -q -t pieces.h5 -o text.h5 text.txt");
+  CHECK(json::parse(corpus.must("inspect text.h5 --json").out)["text_bytes"] == 38);
+  const json whole = json::parse(corpus.must("inspect words.h5 --evaluate text.h5 --json").out);
+  const double nats = whole["nats_per_token"].get<double>() * whole["tokens"].get<double>();
+  CHECK(whole["bits_per_byte"].get<double>() == doctest::Approx(nats / std::log(2) / (38 - 3)));  // after "The"
+  // Lines have no ends; of neither the first word is scored, since nothing begins texts.
+  const auto check_bits = [&](const std::string& options, double bytes) {
+    const Outcome outcome = corpus.must("generate words.h5 text.txt --score " + options);
+    double sum = 0;
+    for (const std::string& line : lines_of(outcome.out)) sum -= std::stod(line);
+    const std::string& said = lines_of(outcome.err).back();
+    const std::string number = said.substr(0, said.rfind(" bits a byte"));
+    CHECK(std::stod(number.substr(number.rfind(' '))) == doctest::Approx(sum / std::log(2) / bytes).epsilon(1e-4));
+  };
+  check_bits("", 20 - 3 + 16 - 1);
+  write_file(corpus.path("text.txt"), first + " " + first + " " + first + " " + first + "\n");
+  // 17 tokens: the whole text twice, which is 6 each, and "The  Cat SEES a dog" of the third.
+  check_bits("--overlong truncate", 20 + 1 + 20 + 1 + 19 - 3);
 }
 
 TEST_CASE("generate: without a token that begins texts, the first token of each has no score") {

@@ -56,7 +56,7 @@ void write_model(const std::string& path, const models::ModelConfig& config,
 
 void write_tokens(const std::string& path, const text::TokenizerModel& model, const std::vector<TokenId>& ids) {
   formats::TokenFileWriter file(path, text::Tokenizer(model));
-  file.append(ids);
+  file.append(ids, std::ranges::count_if(ids, [](TokenId id) { return id < 256; }));
   file.commit(formats::start_provenance("tokenize"));
 }
 

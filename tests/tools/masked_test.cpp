@@ -65,6 +65,37 @@ TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encod
   CHECK(corpus.evaluate("model.h5")["tokens"].get<long>() > 0);
 }
 
+TEST_CASE("encoders: with one kind of segment, pairs and questions are read as RoBERTa reads them") {
+  const EncoderCorpus corpus;
+  corpus.must(train + "-o one.h5 --steps 4 --segments 1 --segment-pairs");
+  corpus.must(train + "-o none.h5 --steps 4 --segment-pairs");
+  corpus.must(train + "-o two.h5 --steps 4 --segments 2 --segment-pairs");
+  const auto words = [](int count) {
+    std::string text = "the";
+    for (int i = 1; i < count; ++i) text += " the";
+    return text;
+  };
+  write_file(corpus.path("pairs.tsv"), "a\tthe\tcat\nb\tthe\tking\n");
+  write_file(corpus.path("spans.jsonl"),
+             R"({"question": "who", "context": "the cat sees", "answers": [{"text": "cat", "answer_start": 4}]})" "\n");
+  // Of 16 positions [CLS] A [SEP] [SEP] B [SEP] leaves 12 for A and B, [CLS] A [SEP] B [SEP] one more.
+  write_file(corpus.path("fits.tsv"), words(6) + "\t" + words(6) + "\n");
+  write_file(corpus.path("more.tsv"), words(6) + "\t" + words(7) + "\n");
+  for (const std::string model : {"one", "none", "two"}) {
+    CAPTURE(model);
+    const std::string tune = "finetune -q --steps 2 --from " + model + ".h5 --train ";
+    corpus.must(tune + "pairs.tsv --task pair -o pair.h5");
+    CHECK(lines_in(corpus.must("classify pair.h5 fits.tsv").out) == 1);
+    if (model == "two") {
+      CHECK(lines_in(corpus.must("classify pair.h5 more.tsv").out) == 1);
+    } else {
+      corpus.refused("classify pair.h5 more.tsv", 1, "more.tsv:1: 17 tokens are more than the context of 16");
+    }
+    corpus.must(tune + "spans.jsonl --task span -o span.h5");
+    CHECK(lines_in(corpus.must("classify span.h5 spans.jsonl").out) == 1);
+  }
+}
+
 TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
   const SmallCorpus corpus;
   for (const Refusal& c : std::vector<Refusal>{

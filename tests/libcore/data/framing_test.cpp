@@ -73,6 +73,30 @@ TEST_CASE("framing: what is too long is refused, cut, or split into windows that
   CHECK(both.second_count >= 3);
 }
 
+TEST_CASE("framing: windows overlap by half, but for the last, which ends with the text") {
+  const auto begins = [](const std::vector<FramedSequence>& windows, Index FramedSequence::*from) {
+    std::vector<Index> list;
+    for (const FramedSequence& window : windows) list.push_back(window.*from);
+    return list;
+  };
+  using Begins = std::vector<Index>;
+  const Framing framing(tokenizer(true), 10, true);
+  // Of one text 8 tokens fit, 4 of which the next window has too.
+  const auto one = framing(count_up(100, 30), Overlong::split);
+  CHECK(begins(one, &FramedSequence::first_from) == Begins{0, 4, 8, 12, 16, 20, 22});
+  for (const FramedSequence& window : one) CHECK(window.first_count == 8);
+  CHECK(begins(framing(count_up(100, 8), Overlong::split), &FramedSequence::first_from) == Begins{0});
+  CHECK(begins(framing(count_up(100, 9), Overlong::split), &FramedSequence::first_from) == Begins{0, 1});
+  // Beside a text of 2 tokens there is room for 5.
+  const auto two = framing(count_up(200, 2), count_up(100, 12), Overlong::split);
+  CHECK(begins(two, &FramedSequence::second_from) == Begins{0, 2, 4, 6, 7});
+  for (const FramedSequence& window : two) CHECK(window.second_count == 5);
+  // After a question of 1 token, for 6 of its context.
+  const auto asked = framing.question(count_up(200, 1), count_up(100, 14), Overlong::error);
+  CHECK(begins(asked, &FramedSequence::second_from) == Begins{0, 3, 6, 8});
+  for (const FramedSequence& window : asked) CHECK(window.second_count == 6);
+}
+
 TEST_CASE("framing: of questions and contexts the context is split, and the question at most cut") {
   const Framing framing(tokenizer(true), 11, true);  // a room of 8
   for (const int asked : {1, 3, 4}) {

@@ -253,6 +253,28 @@ TEST_CASE("masked windows: pairs have two segments, of which half belong togethe
   CHECK(std::count(related.unrelated.begin(), related.unrelated.end(), 0) == 50);
 }
 
+TEST_CASE("masked windows: pairs for models without segments have two separators in the middle and no segments") {
+  const auto text = random_text(2000);
+  std::vector<TokenId> all(2000);
+  text.read(0, all);
+  const MaskedWindows windows(text, plain, {.time = 24, .masking = {.segment_pairs = true}, .has_segments = false});
+  CHECK(windows.tokens_per_window() == 20);
+  for (Index window = 0; window < 100; ++window) {
+    const MaskedBatch one = windows.in_order(window, 1);
+    CHECK(one.segments.empty());
+    std::vector<TokenId> ids = one.ids;
+    for (std::size_t i = 0; i < one.rows.size(); ++i) ids[static_cast<std::size_t>(one.rows[i])] = one.targets[i];
+    const auto middle = std::find(ids.begin(), ids.end(), 997);
+    REQUIRE(ids.end() - middle >= 4);
+    CHECK(ids.size() == 24);
+    CHECK(middle[1] == 997);
+    CHECK(ids.back() == 997);
+    std::vector<TokenId> body(ids.begin() + 1, middle);
+    body.insert(body.end(), middle + 2, ids.end() - 1);
+    CHECK(std::equal(body.begin(), body.end(), all.begin() + window * 20, all.begin() + window * 20 + 20));
+  }
+}
+
 TEST_CASE("masked windows: too little text or room is refused, and so is text without pieces") {
   const auto text = random_text(50), nothing = random_text(1);
   CHECK_THROWS_AS(MaskedWindows(text, plain, {.time = 3}), UsageError);

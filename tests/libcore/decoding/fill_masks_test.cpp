@@ -8,6 +8,7 @@
 
 #include "heddle/decoding/length_batches.hpp"
 #include "support/models.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 
@@ -15,6 +16,11 @@ namespace {
 
 models::Encoder small_encoder() {
   return {testing::encoder({.layers = 2, .width = 16, .heads = 2, .context = 12, .vocab_size = 23}), 3};
+}
+
+// Rows of 96 numbers, whose sums differ in their last bits by the order in which they are taken.
+models::Encoder wide_encoder() {
+  return {testing::encoder({.layers = 2, .width = 96, .heads = 4, .context = 12, .vocab_size = 300}), 3};
 }
 
 constexpr TokenId mask = 22;
@@ -65,6 +71,32 @@ TEST_CASE("fill masks: the model's probabilities, the most probable first, whate
         }
       }
     }
+  }
+}
+
+TEST_CASE("fill masks: the same bits in any batch and with any number of threads") {
+  // Products of fewer rows than 25 take other kernels where nothing says which: the texts together have more.
+  const models::Encoder model = wide_encoder();
+  std::vector<data::TaskExample> sequences;
+  for (TokenId i = 0; i < 20; ++i) {
+    std::vector<TokenId> ids{1, mask, static_cast<TokenId>(2 + i)};
+    for (TokenId t = 0; t < i % 9; ++t) ids.push_back((i * i + 5 * t) % mask);
+    sequences.push_back(masked(ids));
+  }
+  const auto probabilities_in = [&](Index batch_tokens) {
+    std::vector<double> all;
+    for (const auto& blanks : decoding::fill_masks(model, sequences, {.top = 5, .batch_tokens = batch_tokens})) {
+      for (const auto& top : blanks) {
+        for (const decoding::LikelyToken& token : top) all.push_back(token.probability);
+      }
+    }
+    return all;
+  };
+  const std::vector<double> expected = probabilities_in(1);
+  REQUIRE(expected.size() == 100);
+  for (const int threads : {1, 3, 2}) {
+    const testing::OnThreads scope(threads);
+    for (const Index batch_tokens : {1, 20, 100, 4096}) CHECK(probabilities_in(batch_tokens) == expected);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "heddle/decoding/score.hpp"
 #include "heddle/ops/cross_entropy.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
@@ -51,16 +52,23 @@ TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
   }
 }
 
-TEST_CASE("generate: rows that pad the output layer are never drawn, and have no probability") {
+TEST_CASE("generate: rows that pad the output layer are never drawn, and are among what probabilities are shared by") {
   const models::Decoder model = make_model();
-  GenerateOptions options{.sampling = {.temperature = 4}, .samples = 4, .max_tokens = 30, .seed = 3, .vocab_size = 9};
-  double largest = 0;
-  generate(model, {{1, 2, 3}}, 0, options, [&](Index, const Choice& token) {
+  GenerateOptions options{.sampling = {.temperature = 4}, .samples = 4, .max_tokens = 20, .seed = 3, .vocab_size = 9};
+  std::vector<GivenTokens> texts(4, GivenTokens{{1, 2, 3}, 3});
+  std::vector<std::vector<double>> reported(4);
+  generate(model, {{1, 2, 3}}, 0, options, [&](Index sample, const Choice& token) {
     CHECK(token.id < 9);
-    largest = std::max(largest, token.log_probability);
+    texts.at(static_cast<std::size_t>(sample)).ids.push_back(token.id);
+    reported.at(static_cast<std::size_t>(sample)).push_back(token.log_probability);
     return true;
   });
-  CHECK(largest > std::log(1.0 / 9));  // among nine
+  // What scoring the same tokens says, which knows nothing of the rows.
+  const auto scored = token_log_probabilities(model, texts);
+  for (std::size_t i = 0; i < 4; ++i) {
+    REQUIRE(reported[i].size() == 20);
+    for (std::size_t t = 0; t < 20; ++t) CHECK(reported[i][t] == doctest::Approx(scored[i][t]).epsilon(1e-4));
+  }
   options.vocab_size = 30;
   bool beyond = false;
   generate(model, {{1, 2, 3}}, 0, options, [&](Index, const Choice& token) { return beyond = beyond || token.id >= 9, true; });

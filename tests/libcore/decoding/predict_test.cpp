@@ -1,102 +1,114 @@
-// What examples that were split come to, from the outputs of their sequences, by hand.
+// What is made of the outputs for the parts of examples that were split; the numbers are worked out by hand.
 #include "heddle/decoding/predict.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <memory>
 
 using namespace heddle;
 using namespace heddle::decoding;
 
 namespace {
 
+data::TaskExample part_of(Index source) {
+  data::TaskExample example;
+  example.source = source;
+  return example;
+}
+
+TaskOutput logits(std::vector<Real> values) { return {std::move(values), {}, {}}; }
+
 Real log_of(double x) { return static_cast<Real>(std::log(x)); }
 
-TaskOutput of_logits(std::vector<Real> logits) { return {std::move(logits), {}, {}}; }
-TaskOutput of_ends(std::vector<Real> start, std::vector<Real> end) { return {{}, std::move(start), std::move(end)}; }
-
-std::vector<data::TaskExample> sequences_of(const std::vector<Index>& sources) {
-  std::vector<data::TaskExample> examples(sources.size());
-  for (std::size_t i = 0; i < sources.size(); ++i) examples[i].source = sources[i];
-  return examples;
+void check_close(const std::vector<double>& values, const std::vector<double>& expected) {
+  REQUIRE(values.size() == expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == doctest::Approx(expected[i]).epsilon(1e-6));
 }
 
 }  // namespace
 
-TEST_CASE("predict: the probabilities of a class are the mean over the sequences of an example, not that of logits") {
-  const auto examples = sequences_of({1, 0, 1});
-  const std::vector<TaskOutput> outputs{of_logits({log_of(1), log_of(9)}), of_logits({log_of(3), log_of(1)}),
-                                        of_logits({log_of(7), log_of(3)})};
-  const auto found = class_probabilities(examples, outputs, 2);
-  REQUIRE(found.size() == 2);
-  CHECK(found[0][0] == doctest::Approx(0.75).epsilon(1e-6));
-  CHECK(found[0][1] == doctest::Approx(0.25).epsilon(1e-6));
-  CHECK(found[1][0] == doctest::Approx((0.1 + 0.7) / 2).epsilon(1e-6));
-  CHECK(found[1][1] == doctest::Approx((0.9 + 0.3) / 2).epsilon(1e-6));
+TEST_CASE("predict: the parts of a text vote with their probabilities, each as much as the others") {
+  const std::vector<data::TaskExample> parts{part_of(0), part_of(1), part_of(0)};
+  // 1/4 and 3/4; 4/5 and 1/5; the text between has one part.
+  const std::vector<TaskOutput> outputs{logits({0, log_of(3)}), logits({log_of(9), 0}), logits({log_of(4), 0})};
+  const auto classes = class_probabilities(parts, outputs, 2);
+  REQUIRE(classes.size() == 2);
+  check_close(classes[0], {0.525, 0.475});
+  check_close(classes[1], {0.9, 0.1});
 }
 
-TEST_CASE("predict: a number is the mean over the sequences, in the units of the examples") {
-  const models::TaskConfig task{.task = models::Task::regress, .mean = 10, .stddev = 4};
-  const std::vector<TaskOutput> outputs{of_logits({Real(0.5)}), of_logits({-1}), of_logits({1})};
-  const auto found = numbers(task, sequences_of({0, 1, 0}), outputs, 2);
-  CHECK(found == std::vector<double>{10 + 4 * 0.75, 10 - 4.0});
+TEST_CASE("predict: the number of a text is the mean over its parts, in the units of the training data") {
+  models::TaskConfig task{.task = models::Task::regress};
+  task.mean = 10;
+  task.stddev = 2;
+  const std::vector<data::TaskExample> parts{part_of(0), part_of(0), part_of(1), part_of(0)};
+  const std::vector<TaskOutput> outputs{logits({1}), logits({2}), logits({-4}), logits({6})};
+  check_close(numbers(task, parts, outputs, 2), {16, 2});  // 10 + 2 (1 + 2 + 6) / 3; 10 - 2 4
+  for (double models::TaskConfig::*field : {&models::TaskConfig::mean, &models::TaskConfig::stddev}) {
+    models::TaskConfig damaged = task;
+    damaged.*field = std::nan("");
+    CHECK_THROWS_AS(numbers(damaged, parts, outputs, 2), NumericError);
+  }
 }
 
-TEST_CASE("predict: a word in several sequences has the mean of their probabilities, one without a token none") {
-  auto examples = sequences_of({0, 0});
-  examples[0].words = {0, 2};
-  examples[1].words = {2};
-  const std::vector<TaskOutput> outputs{of_logits({log_of(1), log_of(1), log_of(1), log_of(4)}),
-                                        of_logits({log_of(3), log_of(2)})};
-  const auto found = tag_probabilities(examples, outputs, std::vector<Index>{3, 1}, 2);
-  REQUIRE(found.size() == 2);
-  REQUIRE(found[0].size() == 3);
-  CHECK(found[0][0][0] == doctest::Approx(0.5).epsilon(1e-6));
-  CHECK(found[0][1].empty());
-  CHECK(found[0][2][0] == doctest::Approx((0.2 + 0.6) / 2).epsilon(1e-6));
-  CHECK(found[0][2][1] == doctest::Approx((0.8 + 0.4) / 2).epsilon(1e-6));
-  REQUIRE(found[1].size() == 1);
-  CHECK(found[1][0].empty());
+TEST_CASE("predict: a word that several parts have gets the mean of its tags, and one that none has nothing") {
+  std::vector<data::TaskExample> parts{part_of(0), part_of(0)};
+  parts[0].words = {0, 1};
+  parts[1].words = {1, 3};
+  const std::vector<TaskOutput> outputs{logits({0, 0, 0, log_of(3)}), logits({log_of(4), 0, log_of(9), 0})};
+  const std::vector<Index> words{4};
+  const auto tags = tag_probabilities(parts, outputs, words, 2);
+  REQUIRE(tags.size() == 1);
+  REQUIRE(tags[0].size() == 4);
+  check_close(tags[0][0], {0.5, 0.5});
+  check_close(tags[0][1], {0.525, 0.475});  // 1/4 and 3/4; 4/5 and 1/5
+  CHECK(tags[0][2].empty());
+  check_close(tags[0][3], {0.9, 0.1});
 }
 
 namespace {
 
-// The context "aa bb cc dd" in two sequences, [CLS] question context, that overlap by two words.
-struct TwoParts {
-  TwoParts() : examples(sequences_of({0, 0})) {
-    questions[0].context = std::make_shared<const std::string>("aa bb cc dd");
-    const std::vector<text::LocatedToken> words{{1, 0, 2}, {2, 3, 5}, {3, 6, 8}, {4, 9, 11}};
-    for (std::size_t part = 0; part < 2; ++part) {
-      const auto begin = words.begin() + static_cast<std::ptrdiff_t>(part);
-      examples[part].context = {begin, begin + 3};
-      examples[part].sequence.ids.resize(5);
-      examples[part].sequence.second_at = 2;
-      examples[part].sequence.second_count = 3;
+// A question about "abcde", of whose letters, a token each, two windows have "abc" and "cde", after [CLS] q [SEP].
+struct TwoWindows {
+  std::vector<data::SpanQuestion> questions{
+      {"1", "q", std::make_shared<const std::string>("abcde"), {}, false}};
+  std::vector<data::TaskExample> windows{window(0), window(2)};
+
+  static data::TaskExample window(Index from) {
+    data::TaskExample example;
+    example.sequence.ids.assign(7, 0);
+    example.sequence.second_at = 3;
+    example.sequence.second_from = from;
+    example.sequence.second_count = 3;
+    for (Index i = from; i < from + 3; ++i) {
+      example.context.push_back({0, static_cast<std::size_t>(i), static_cast<std::size_t>(i + 1)});
     }
+    return example;
   }
-  std::vector<data::SpanQuestion> questions{1};
-  std::vector<data::TaskExample> examples;
 };
 
 }  // namespace
 
-TEST_CASE("predict: answers of all parts of a context are ranked together, each once; no answer has its least score") {
-  const TwoParts two;
-  // Spans begin and end in the context, however high [CLS] and the question score.
-  const std::vector<TaskOutput> outputs{of_ends({1, 9, 0, 3, 1}, {2, 9, 0, 1, 4}),   // "bb" to "cc": 3 + 4
-                                        of_ends({2, 9, 2, 1, 5}, {0, 9, 0, 6, 1})};  // 2 + 6, and "cc": 1 + 6
-  const auto found = found_answers(two.questions, two.examples, outputs, {.longest = 30, .count = 3});
+TEST_CASE("predict: answers of all windows compete; no answer scores as in the window where it scores least") {
+  const TwoWindows text;
+  // Positions: [CLS] q [SEP] three letters [SEP]. What stands at q and [SEP] is no answer, whatever its score.
+  std::vector<TaskOutput> outputs(2);
+  outputs[0].start = {1.5, 90, 90, 0, 2, 1, 90};  // b begins
+  outputs[0].end = {2, 90, 90, 0, 1, 3, 90};      // c ends: 2 + 3; no answer: 3.5
+  outputs[1].start = {0.25, 90, 90, 1, 4, 0, 90}; // d begins
+  outputs[1].end = {0.5, 90, 90, 3, 0, 2.5, 90};  // e ends: 4 + 2.5; no answer: 0.75
+  const auto found = found_answers(text.questions, text.windows, outputs, {.longest = 3, .count = 3});
   REQUIRE(found.size() == 1);
   REQUIRE(found[0].size() == 3);
-  const auto text = [&](const FoundAnswer& answer) {
-    return two.questions[0].context->substr(answer.place.begin, answer.place.end - answer.place.begin);
-  };
-  CHECK(text(found[0][0]) == "bb cc");
-  CHECK(found[0][0].score == 8);
-  CHECK(found[0][0].null_score == 2 - 8);  // of 1 + 2 and 2 + 0 the less
-  CHECK(text(found[0][1]) == "cc");
-  CHECK(found[0][1].score == 7);
-  CHECK(found[0][1].null_score == 2 - 7);
-  CHECK(text(found[0][2]) == "dd");  // 5 + 1; "bb cc" of the first part, 7, is known already
-  CHECK(found[0][2].score == 6);
+  const FoundAnswer &best = found[0][0], &second = found[0][1], &third = found[0][2];
+  CHECK((best.place.begin == 3 && best.place.end == 5));
+  CHECK(best.score == 6.5);
+  CHECK(best.null_score == 0.75 - 6.5);
+  CHECK((second.place.begin == 1 && second.place.end == 3));
+  CHECK(second.score == 5);
+  CHECK(second.null_score == 0.75 - 5);
+  // c alone: 1 + 3 in either window, and yet once; d alone has as much, of the second window.
+  CHECK((third.place.begin == 2 && third.place.end == 3));
+  CHECK(third.score == 4);
 }

@@ -19,10 +19,10 @@ models::Decoder make_model() {
   return model;
 }
 
-// Texts of 1 to 40 tokens.
+// Texts of 1 to 41 tokens, of which the model reads 40.
 std::vector<GivenTokens> make_texts() {
   std::vector<GivenTokens> texts;
-  for (Index i = 0; i < 40; ++i) {
+  for (Index i = 0; i < 41; ++i) {
     texts.push_back({{}, 1 + i / 3});
     for (Index t = 0; t <= i; ++t) texts.back().ids.push_back(static_cast<TokenId>((i * i + 7 * t) % 30));
   }
@@ -35,7 +35,7 @@ TEST_CASE("score: the log-probabilities of tokens are those of reading step by s
   const models::Decoder model = make_model();
   const auto texts = make_texts();
   const auto scores = token_log_probabilities(model, texts);
-  for (const std::size_t i : {0, 1, 5, 39}) {
+  for (const std::size_t i : {0, 1, 5, 39, 40}) {
     const auto& [ids, from] = texts[i];
     REQUIRE(scores[i].size() == ids.size() - static_cast<std::size_t>(from));
     const auto state = model.start({1, 40});
@@ -64,7 +64,7 @@ TEST_CASE("score: texts of which nothing is given or that do not fit are refused
   const models::Decoder model = make_model();
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{}, 1}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2}, 0}}), ShapeError);
-  CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{Tokens(41, 1), 1}}), DataError);
+  CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{Tokens(42, 1), 1}}), DataError);
 }
 
 TEST_CASE("score: a single logit that is not finite is an error, of a token that is not scored too") {

@@ -66,6 +66,18 @@ TEST_CASE("regression: equal numbers share their ranks") {
   }
 }
 
+TEST_CASE("regression: NaN anywhere makes every figure NaN, also beside constants, and nothing waits for it") {
+  const double nan = std::nan("");
+  for (const Numbers& predicted : {Numbers{nan, nan, nan}, Numbers{1, nan, 3}, Numbers{nan, 1, 2}}) {
+    for (const Numbers& gold : {Numbers{1, 2, 3}, Numbers{2, 2, 2}}) {
+      CHECK(std::isnan(mean_squared_error(gold, predicted)));
+      CHECK(std::isnan(pearson(gold, predicted)));
+      CHECK(std::isnan(spearman(gold, predicted)));
+      CHECK(std::isnan(spearman(predicted, gold)));
+    }
+  }
+}
+
 TEST_CASE("regression: constants, single examples, none") {
   CHECK(pearson(Numbers{0.1, 0.1, 0.1}, Numbers{1, 2, 3}) == 0);
   CHECK(spearman(Numbers{1, 2, 3}, Numbers{7, 7, 7}) == 0);

@@ -32,11 +32,13 @@ TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by ste
 
 TEST_CASE("zero-shot: what does not fit, and what is empty, is refused") {
   const models::Decoder decoder(testing::small_decoder_config, 3);
-  const std::vector<decoding::Tokens> labels{{1}, {2, 3}}, longer{{1, 2, 3, 4, 5, 6, 7}}, longest{{1, 2, 3, 4, 5, 6}};
-  CHECK(decoding::prompt_room(decoder, labels) == 6);
+  const std::vector<decoding::Tokens> labels{{1}, {2, 3}}, longer{{1, 2, 3, 4, 5, 6, 7, 8}},
+      longest{{1, 2, 3, 4, 5, 6, 7}};
+  // 8 positions: 7 tokens of a prompt and the first of two of a label are read.
+  CHECK(decoding::prompt_room(decoder, labels) == 7);
   CHECK_NOTHROW(decoding::label_log_likelihoods(decoder, longest, labels));
   CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, longer, labels), DataError);
-  CHECK_THROWS_AS(decoding::prompt_room(decoder, std::vector<decoding::Tokens>{{1}, {1, 2, 3, 4, 5, 6, 7, 8}}),
+  CHECK_THROWS_AS(decoding::prompt_room(decoder, std::vector<decoding::Tokens>{{1}, {1, 2, 3, 4, 5, 6, 7, 8, 9}}),
                   DataError);
   const std::vector<decoding::Tokens> empty{{}, {1}};
   CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, longest, empty), DataError);

@@ -1,6 +1,8 @@
 // Operations at bf16 precision: what they give, and what flows back, is their f32 result but for rounding.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/attention.hpp"
 #include "heddle/ops/cross_entropy.hpp"
@@ -31,11 +33,15 @@ double distance(const Tensor& a, const Tensor& b) {
   return std::sqrt(difference / size);
 }
 
+bool skipped() {
+  if (bf16_is_supported()) return false;
+  if (!real_is_double) MESSAGE("skipped: this processor has no bf16 arithmetic");
+  return true;
+}
+
+// That both are close, and yet not the same: an operation that ignored the precision would be exact.
 void check_close(const Operation& operation, const std::vector<Tensor>& inputs) {
-  if (!bf16_is_supported()) {
-    if (!real_is_double) MESSAGE("skipped: this processor has no bf16 arithmetic");
-    return;
-  }
+  if (skipped()) return;
   const Differentiated exact = at(Precision::f32, operation, inputs), rounded = at(Precision::bf16, operation, inputs);
   double apart = distance(rounded.output, exact.output);
   CHECK(apart < 0.006);
@@ -49,6 +55,35 @@ void check_close(const Operation& operation, const std::vector<Tensor>& inputs) 
 }
 
 }  // namespace
+
+namespace {
+
+// The nearest number with 8 significant bits, of two the one whose last bit is 0.
+double upper_half(double x) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+}
+
+}  // namespace
+
+TEST_CASE("bf16: a linear layer multiplies its operands rounded to 8 bits, and sums in single precision") {
+  if (skipped()) return;
+  const Tensor x = normal_tensor({9, 40}, 1), weight = normal_tensor({50, 40}, 2);
+  const PrecisionScope scope(Precision::bf16);
+  const Tensor y = ops::linear(Variable(x), Variable(weight), {}, {.output = DType::real}).value();
+  const Tensor expected({9, 50});
+  for (Index row = 0; row < 9; ++row) {
+    for (Index column = 0; column < 50; ++column) {
+      double sum = 0;
+      for (Index i = 0; i < 40; ++i) {
+        sum += upper_half(static_cast<double>(x[row * 40 + i])) * upper_half(static_cast<double>(weight[column * 40 + i]));
+      }
+      expected[row * 50 + column] = static_cast<Real>(sum);
+    }
+  }
+  CHECK(distance(y, expected) < 1e-6);
+}
 
 TEST_CASE("bf16: linear, with what may follow it in the cache") {
   const std::vector<Tensor> inputs{normal_tensor({3, 7, 40}, 1), normal_tensor({50, 40}, 2, 0.2), normal_tensor({50}, 3)};

@@ -1,13 +1,11 @@
-// What objectives give as loss and as metrics, compared with loops over the model's logits.
+// When a run evaluates, what it calls best, and metrics that are not finite.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "heddle/training/causal.hpp"
-#include "heddle/training/masked.hpp"
+#include "causal_trainer.hpp"
 #include "short_training.hpp"
-#include "support/models.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -15,144 +13,125 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index vocab = 30, context = 10;
-const ModelShape tiny{.layers = 1, .width = 16, .heads = 2, .context = context, .vocab_size = vocab};
+const data::TokensInMemory text = noisy_text(600, 20, 1);
 
-// Larger weights than training starts from, so that tokens differ in probability.
-template <class Model, class Config>
-Model stirred(const Config& config) {
-  Model model(config, 4);
-  for (const Parameter& parameter : model.parameters().all()) {
-    if (parameter.value().rank() == 2) parameter.value().scale(8);
+// Training as it is, with evaluations that come out as a list says, from the front.
+class Scripted : public Causal {
+ public:
+  Scripted(models::Decoder& model, std::vector<double> values, Better better)
+      : Causal(model, text, &text, quick_settings(1)), values_(std::move(values)), better_(better) {}
+
+  std::vector<Metric> evaluate(const std::function<bool()>&) const override {
+    return {{"scripted", values_.at(evaluations_++)}, {"other", -values_.front()}};
   }
-  return model;
+  Better better() const override { return better_; }
+
+ private:
+  std::vector<double> values_;
+  Better better_;
+  mutable std::size_t evaluations_ = 0;
+};
+
+struct Run {
+  std::vector<Index> evaluated, saved_best;  // steps
+  TrainingState state;
+};
+
+Run run(Index steps, Index eval_every, const std::vector<double>& values, Better better = Better::lower) {
+  models::Decoder model(decoder({.layers = 1, .width = 8, .heads = 2, .context = 8, .vocab_size = 20}), 3);
+  Scripted objective(model, values, better);
+  TrainingConfig config = quick_settings(steps);
+  config.training.eval_every = eval_every;
+  Trainer trainer(objective, config);
+  Run result;
+  Hooks hooks;
+  hooks.on_step = [&](const StepRecord& record) {
+    if (!record.valid.empty()) result.evaluated.push_back(record.step);
+  };
+  hooks.save_best = [&] { result.saved_best.push_back(trainer.state().step); };
+  trainer.run(hooks);
+  result.state = trainer.state();
+  return result;
 }
 
-// -sum over classes of q log p, with q = (1 - smoothing) on the target and smoothing / classes on each.
-double cross_entropy_of(const Real* logits, Index classes, TokenId target, double smoothing) {
-  double total = 0, nats = 0;
-  for (Index i = 0; i < classes; ++i) total += std::exp(static_cast<double>(logits[i]));
-  for (Index i = 0; i < classes; ++i) {
-    const double q = (i == target ? 1 - smoothing : 0) + smoothing / static_cast<double>(classes);
-    nats -= q * (static_cast<double>(logits[i]) - std::log(total));
-  }
-  return nats;
-}
-
-Index largest_of(const Real* logits, Index classes) { return std::max_element(logits, logits + classes) - logits; }
-
-models::EncoderConfig with_pairs() {
-  models::EncoderConfig config = testing::encoder(tiny);
-  config.segments = 2;
-  config.pooler = config.next_sentence = true;
-  return config;
-}
-
-models::Sequences sequences_of(const data::MaskedBatch& batch) {
-  return {TokenIds(Shape{batch.batch, batch.time}, batch.ids), batch.lengths, batch.segments};
-}
-
-double loss_of(const Objective& objective, Index samples) {
-  const MicroBatch batch = objective.batch(0, samples);
-  return batch.loss({}, batch.counts).value()[0];
-}
+using Steps = std::vector<Index>;
 
 }  // namespace
 
-TEST_CASE("causal: the loss is the mean over all tokens of a step, smoothed as the option says (SPEC 4.1)") {
-  const auto model = stirred<models::Decoder>(testing::decoder(tiny));
-  const auto tokens = noisy_text(200, vocab, 1);
-  TrainingConfig settings = quick_settings(1);
-  const data::TokenBatch batch = data::TrainingWindows(tokens, context, settings.seed).batch(0, 3);
-  const Tensor logits = model.next_token_head()(model.hidden(TokenIds(Shape{3, context}, batch.ids))).value();
-  for (const double smoothing : {0.0, 0.2}) {
-    settings.training.label_smoothing = smoothing;
-    double expected = 0;
-    for (Index i = 0; i < 3 * context; ++i) {
-      const TokenId target = batch.targets[static_cast<std::size_t>(i)];
-      expected += cross_entropy_of(logits.data() + i * vocab, vocab, target, smoothing) / (3 * context);
+TEST_CASE("evaluation: at every interval and at the end, but not at both where they are a tenth of one apart") {
+  const std::vector<double> falling{9, 8, 7, 6, 5, 4, 3, 2, 1};
+  CHECK(run(40, 10, falling).evaluated == Steps{10, 20, 30, 40});
+  CHECK(run(41, 10, falling).evaluated == Steps{10, 20, 30, 41});
+  CHECK(run(42, 10, falling).evaluated == Steps{10, 20, 30, 40, 42});
+  CHECK(run(49, 10, falling).evaluated == Steps{10, 20, 30, 40, 49});
+  CHECK(run(42, 20, falling).evaluated == Steps{20, 42});
+  CHECK(run(43, 20, falling).evaluated == Steps{20, 40, 43});
+  CHECK(run(4, 1, falling).evaluated == Steps{1, 2, 3, 4});
+  CHECK(run(5, 50, falling).evaluated == Steps{5});
+}
+
+TEST_CASE("evaluation: the best is the lowest where lower is better, else the highest, and of equal ones the first") {
+  const std::vector<double> values{5, 3, 4, 3, 6};
+  const Run lower = run(10, 2, values, Better::lower), higher = run(10, 2, values, Better::higher);
+  CHECK(lower.saved_best == Steps{2, 4});
+  CHECK(lower.state.best_step == 4);
+  CHECK(lower.state.best_metric == 3);
+  CHECK(lower.state.metric == "scripted");
+  CHECK(higher.saved_best == Steps{2, 10});
+  CHECK(higher.state.best_step == 10);
+  CHECK(higher.state.best_metric == 6);
+}
+
+TEST_CASE("evaluation: a metric that is not finite, the first or another, ends the run, and nothing is saved as best") {
+  for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const std::vector<double>& values : {std::vector<double>{1, value}, std::vector<double>{value}}) {
+      try {
+        run(6, 2, values);
+        FAIL("it did not end");
+      } catch (const NumericError& error) {
+        CAPTURE(error.what());
+        CHECK(std::string(error.what()).starts_with(values.size() == 2 ? "step 4 diverged: " : "step 2 diverged: "));
+        CHECK(std::string(error.what()).find("learning rate") != std::string::npos);
+      }
     }
-    models::Decoder same = stirred<models::Decoder>(testing::decoder(tiny));
-    CHECK(loss_of(Causal(same, tokens, nullptr, settings), 3) == doctest::Approx(expected).epsilon(1e-5));
   }
 }
 
-TEST_CASE("causal: an evaluation sums the tokens of windows without overlap, each from the tokens of its window") {
-  const auto model = stirred<models::Decoder>(testing::decoder(tiny));
-  const auto source = noisy_text(60, vocab, 3);
-  std::vector<TokenId> tokens(60);
-  source.read(0, tokens);
-  for (const auto& [time, limit] : std::vector<std::pair<Index, Index>>{{0, 0}, {7, 0}, {7, 23}, {10, 11}}) {
-    CAPTURE(time);
-    CAPTURE(limit);
-    const Index window = time > 0 ? time : context, size = limit > 0 ? limit : 60;
-    double nats = 0;
-    for (Index at = 1; at < size; ++at) {
-      const Index begin = (at - 1) / window * window;
-      const TokenIds before(Shape{1, at - begin}, {tokens.begin() + begin, tokens.begin() + at});
-      const Tensor logits = model.next_token_head()(model.hidden(before)).value();
-      const Real* const last = logits.data() + (at - begin - 1) * vocab;
-      nats += cross_entropy_of(last, vocab, tokens[static_cast<std::size_t>(at)], 0);
-    }
-    const Evaluation found = evaluate(model, source, {.time = time, .limit = limit, .batch_size = 2});
-    CHECK(found.tokens == size - 1);
-    CHECK(found.nats == doctest::Approx(nats).epsilon(1e-5));
-    CHECK(found.nats_per_token() == found.nats / static_cast<double>(size - 1));
+namespace {
+
+// The first evaluation finds an answer that is not finite.
+class Diverging : public Causal {
+ public:
+  using Causal::Causal;
+  std::vector<Metric> evaluate(const std::function<bool()>&) const override {
+    throw NumericError("an answer is not finite");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("evaluation: what cannot be computed is told with the step and the learning rate") {
+  models::Decoder model(decoder({.layers = 1, .width = 8, .heads = 2, .context = 8, .vocab_size = 20}), 3);
+  Diverging objective(model, text, &text, quick_settings(3));
+  Trainer trainer(objective, quick_settings(3));
+  try {
+    trainer.run({});
+    FAIL("it did not end");
+  } catch (const NumericError& error) {
+    const std::string message = error.what();
+    CAPTURE(message);
+    CHECK(message.starts_with("step 3 diverged: validation: an answer is not finite, learning rate "));
+    CHECK(message.find("lower --learning-rate") != std::string::npos);
   }
 }
 
-TEST_CASE("masked: the loss is the mean over masked tokens and that over pairs, smoothed for tokens alone") {
-  auto model = stirred<models::Encoder>(with_pairs());
-  const auto tokens = noisy_text(200, vocab, 1, 4);
-  TrainingConfig settings = quick_settings(1);
-  const data::MaskVocabulary vocabulary{vocab};
-  const data::MaskedWindows windows(tokens, vocabulary,
-                                    {.time = context, .unrelated_pairs = true, .seed = settings.seed});
-  const data::MaskedBatch batch = windows.batch(0, 6);
-  const Variable hidden = model.hidden(sequences_of(batch));
-  const Tensor logits = model.masked_token_head()(hidden).value(), pairs = model.next_sentence(hidden).value();
-  for (const double smoothing : {0.0, 0.2}) {
-    settings.training.label_smoothing = smoothing;
-    double expected = 0;
-    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
-      expected += cross_entropy_of(logits.data() + batch.rows[i] * vocab, vocab, batch.targets[i], smoothing) /
-                  static_cast<double>(batch.rows.size());
-    }
-    for (Index i = 0; i < 6; ++i) {
-      expected += cross_entropy_of(pairs.data() + 2 * i, 2, batch.unrelated[static_cast<std::size_t>(i)], 0) / 6;
-    }
-    const Masked objective(model, {tokens, nullptr, vocabulary}, settings);
-    CHECK(loss_of(objective, 6) == doctest::Approx(expected).epsilon(1e-5));
-  }
-}
-
-TEST_CASE("masked: an evaluation counts masked tokens, pairs and right answers, and sums the tokens' losses") {
-  const auto model = stirred<models::Encoder>(with_pairs());
-  const auto tokens = noisy_text(300, vocab, 1, 4);
-  const data::MaskedWindows windows = evaluation_windows(model, tokens, data::MaskVocabulary(vocab));
-  // Seven tokens of the text in a window beside three special ones; the first 50 are in eight windows.
-  for (const auto& [limit, count] : std::vector<std::pair<Index, Index>>{{0, 43}, {50, 8}}) {
-    CAPTURE(limit);
-    const data::MaskedBatch batch = windows.in_order(0, count);
-    const Variable hidden = model.hidden(sequences_of(batch));
-    const Tensor logits = model.masked_token_head()(hidden).value(), pairs = model.next_sentence(hidden).value();
-    MaskedEvaluation expected;
-    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
-      const Real* const row = logits.data() + batch.rows[i] * vocab;
-      expected.nats += cross_entropy_of(row, vocab, batch.targets[i], 0);
-      expected.right += largest_of(row, vocab) == batch.targets[i] ? 1 : 0;
-    }
-    for (Index i = 0; i < count; ++i) {
-      const TokenId unrelated = batch.unrelated[static_cast<std::size_t>(i)];
-      expected.pairs_right += largest_of(pairs.data() + 2 * i, 2) == unrelated ? 1 : 0;
-    }
-    const MaskedEvaluation found = evaluate(model, windows, limit, 5);
-    CHECK(found.tokens == static_cast<Index>(batch.rows.size()));
-    CHECK(found.right == expected.right);
-    CHECK(found.pairs == count);
-    CHECK(found.pairs_right == expected.pairs_right);
-    CHECK(found.nats == doctest::Approx(expected.nats).epsilon(1e-5));
-    CHECK(found.accuracy() == static_cast<double>(expected.right) / static_cast<double>(batch.rows.size()));
-    CHECK(found.pair_accuracy() == static_cast<double>(expected.pairs_right) / static_cast<double>(count));
-  }
+TEST_CASE("evaluation: an infinite logit that is no target's is an error") {
+  // No text has token 9, whose logits are infinite. A NaN would show in the loss, this does not.
+  const data::TokensInMemory few({0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}, 20);
+  models::DecoderConfig config = decoder({.layers = 1, .width = 8, .heads = 2, .context = 8, .vocab_size = 20});
+  config.tie_embeddings = false;
+  models::Decoder model(config, 3);
+  CHECK_NOTHROW(evaluate(model, few, {}));
+  model.parameters().find("head/weight")->value()[9 * 8] = -std::numeric_limits<Real>::infinity();
+  CHECK_THROWS_AS(evaluate(model, few, {}), NumericError);
 }

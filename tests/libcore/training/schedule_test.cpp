@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <vector>
 
 using namespace heddle;
 using namespace heddle::training;
@@ -25,11 +26,12 @@ TEST_CASE("schedules: warm-up, peak and end as the formulas say (SPEC A11)") {
     return Schedule(options, 110).rate(step);
   };
   CHECK(rate(ScheduleKind::constant, 109) == 2);
-  CHECK(rate(ScheduleKind::linear, 60) == doctest::Approx(1.25));
-  CHECK(rate(ScheduleKind::linear, 110) == doctest::Approx(0.5));
-  CHECK(rate(ScheduleKind::cosine, 60) == doctest::Approx(1.25));
-  CHECK(rate(ScheduleKind::cosine, 35) == doctest::Approx(0.5 + 1.5 * 0.5 * (1 + std::sqrt(0.5))));
-  CHECK(rate(ScheduleKind::cosine, 110) == doctest::Approx(0.5));
+  // The tenth step has the peak, the 110th the end; the 35th and the 60th are a quarter and half of the way there.
+  CHECK(rate(ScheduleKind::linear, 59) == doctest::Approx(1.25));
+  CHECK(rate(ScheduleKind::linear, 109) == doctest::Approx(0.5));
+  CHECK(rate(ScheduleKind::cosine, 34) == doctest::Approx(0.5 + 1.5 * 0.5 * (1 + std::sqrt(0.5))));
+  CHECK(rate(ScheduleKind::cosine, 59) == doctest::Approx(1.25));
+  CHECK(rate(ScheduleKind::cosine, 109) == doctest::Approx(0.5));
   CHECK(rate(ScheduleKind::inverse_sqrt, 39) == doctest::Approx(1.0));
 }
 
@@ -39,7 +41,28 @@ TEST_CASE("schedules: defaults are a tenth of the peak and a hundredth of the st
   const Schedule schedule(options, 1000);
   CHECK(schedule.rate(9) == doctest::Approx(1));
   CHECK(schedule.rate(8) < 1);
-  CHECK(schedule.rate(1000) == doctest::Approx(0.1));
+  CHECK(schedule.rate(999) == doctest::Approx(0.1));
   options.warmup = 0;
   CHECK(Schedule(options, 1000).rate(0) == doctest::Approx(1));
+}
+
+TEST_CASE("schedules: the last step has the final rate in the shortest runs, too; a single step has the peak") {
+  ScheduleOptions options;
+  options.learning_rate = 1;
+  options.final_learning_rate = 0.25;
+  const auto rates = [&](Index warmup, Index steps) {
+    options.warmup = warmup;
+    std::vector<double> list;
+    for (Index step = 0; step < steps; ++step) list.push_back(Schedule(options, steps).rate(step));
+    return list;
+  };
+  for (const ScheduleKind kind : {ScheduleKind::linear, ScheduleKind::cosine}) {
+    options.schedule = kind;
+    CHECK(rates(0, 1) == std::vector<double>{1});
+    CHECK(rates(0, 2) == std::vector<double>{1, 0.25});
+    CHECK(rates(0, 3) == std::vector<double>{1, 0.625, 0.25});
+    CHECK(rates(1, 2) == std::vector<double>{1, 0.25});
+    CHECK(rates(2, 3) == std::vector<double>{0.5, 1, 0.25});
+    CHECK(rates(2, 2) == std::vector<double>{0.5, 1});
+  }
 }
