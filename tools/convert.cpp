@@ -55,7 +55,8 @@ bool makes_json(const ConvertOptions& options) {
   return std::filesystem::path(options.output).extension() == ".json";
 }
 
-void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs, const cli::Arguments& arguments) {
+void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs,
+                 const cli::Arguments& arguments) {
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
   std::vector<std::string> files = inputs;

@@ -219,8 +219,8 @@ TEST_CASE("outputs: what killed runs left goes with the next run of the same out
   CHECK(corpus.exists(".other.h5.tmp.77"));
   // Files of all kinds that a training run was killed in the midst of.
   corpus.must("rm .tokens* .other*");
-  const std::string run = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 --checkpoint-every 1 "
-                          "--keep 2 --log log --log-every 1 -o m.h5 --resume=auto" + tiny_shape;
+  const std::string run = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
+                          "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5 --resume=auto" + tiny_shape;
   for (int call = 1; call < 12; ++call) {
     CAPTURE(call);
     corpus.must("rm -f m.* log");

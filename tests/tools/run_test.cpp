@@ -181,7 +181,8 @@ TEST_CASE("signals: one that comes while input is awaited leaves no file behind"
   const TemporaryFolder folder;
   const std::string list = "ls -A " + (folder / ".");
   const auto stopped_by = [&](const std::string& signal, const std::string& action) {
-    return run_command(watching + "coproc " + interruptible + toy + " --action " + action + " -o " + (folder / "out") + "; run=$COPROC_PID\n" +
+    return run_command(watching + "coproc " + interruptible + toy + " --action " + action + " -o " + (folder / "out") +
+                       "; run=$COPROC_PID\n" +
                        "await $run '" + list + " | grep -q tmp'; kill -" + signal + " $run; wait $run");
   };
   for (const auto& [signal, status] :
