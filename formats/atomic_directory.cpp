@@ -1,5 +1,6 @@
 #include "heddle/formats/atomic_directory.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,12 +29,14 @@ AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(
   const bool empty = std::filesystem::is_directory(std::filesystem::symlink_status(target, error)) &&
                      std::filesystem::is_empty(target, error);
   check<DataError>(!exists || empty, path, ": exists and is not an empty directory; remove it or name another one");
-  const std::string name = "." + target.filename().string() + ".tmp." + std::to_string(::getpid());
-  std::string temporary = (target.parent_path() / name).string();
-  if (!std::filesystem::create_directory(temporary, error)) {
+  remove_abandoned(path_);
+  std::string name = temporary_name(path_);
+  if (!std::filesystem::create_directory(name, error)) {
     throw DataError(concatenate(path, ": cannot create it: ", error ? error.message() : name + " is in the way"));
   }
-  temporary_.created(std::move(temporary));
+  handle_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
+  check<DataError>(mark_in_use(handle_, name), path, ": cannot create it: ", name, " was removed");
+  temporary_.created(std::move(name));
 }
 
 void AtomicDirectory::commit() {

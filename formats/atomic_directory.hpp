@@ -3,13 +3,15 @@
 
 #include <string>
 
+#include "heddle/formats/descriptor.hpp"
 #include "heddle/formats/temporary.hpp"
 
 namespace heddle::formats {
 
 // Without commit() (an exception, say) nothing appears. A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID"
-// behind, which is safe to delete. Throws DataError where the directory cannot be made, and where the target exists and
-// is not an empty directory: what is in it may be of worth.
+// behind, which the next AtomicDirectory of that name removes, but on NFS, where directories cannot be locked. Throws
+// DataError where the directory cannot be made, and where the target exists and is not an empty directory: what is in it
+// may be of worth.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(const std::string& path);
@@ -22,6 +24,7 @@ class AtomicDirectory {
 
  private:
   std::string path_;
+  Descriptor handle_;  // holds the mark of temporary.hpp
   Temporary temporary_;
 };
 

@@ -47,37 +47,36 @@ void sync_directory(const std::string& directory) {
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   const std::filesystem::path target(target_);
   check<DataError>(path != "-", "this file cannot go to standard output; name one (./- where it is to be called that)");
+  check<DataError>(!named_descriptor(path), path, ": names an open stream, and this file cannot go to one; name a file");
   check<DataError>(target.has_filename(), path, ": is not the name of a file");
   struct stat old {};
   const bool exists = ::stat(target_.c_str(), &old) == 0;
   check<DataError>(!exists || !S_ISDIR(old.st_mode), path, ": is a directory; name a file in it");
   check<DataError>(!exists || S_ISREG(old.st_mode), path,
                    ": is not a regular file, and what is written here can only replace one");
-  const std::string base =
-      (target.parent_path() / ("." + target.filename().string())).string() + ".tmp." + std::to_string(::getpid());
-  // Another machine that shares the directory may run a process of the same number.
-  for (int attempt = 0; attempt < attempts && file_.number() < 0; ++attempt) {
-    std::string name = attempt == 0 ? base : base + "." + std::to_string(attempt);
-    file_ = Descriptor(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), path);
-    if (file_.number() >= 0) temporary_.created(std::move(name));
-    if (file_.number() < 0 && errno != EEXIST) break;
-  }
-  if (file_.number() < 0) throw_system_error(path, "create a file in " + directory_of(target_));
+  remove_abandoned(target_);
+  create();
   // Keeping the old file's permissions is a courtesy: not every file system can.
   if (exists) static_cast<void>(::fchmod(file_.number(), old.st_mode & permissions_bits));
 }
 
-void AtomicFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_system_error(path_, "write");
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+void AtomicFile::create() {
+  const std::string base = temporary_name(target_);
+  // Another machine that shares the directory may run a process of the same number.
+  for (int attempt = 0; attempt < attempts && file_.number() < 0; ++attempt) {
+    std::string name = attempt == 0 ? base : base + "." + std::to_string(attempt);
+    Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), path_);
+    if (file.number() < 0 && errno != EEXIST) break;
+    if (file.number() < 0 || !mark_in_use(file, name)) continue;
+    file_ = std::move(file);
+    temporary_.created(std::move(name));
   }
+  if (file_.number() < 0) throw_system_error(path_, "create a file in " + directory_of(target_));
 }
 
 void AtomicFile::commit() {
   if (::fsync(file_.number()) != 0) throw_system_error(path_, "write to the disk");
+  const Descriptor in_use(::fcntl(file_.number(), F_DUPFD_CLOEXEC, 0), path_);  // keeps the mark of temporary.hpp
   file_.close();
   if (::rename(temporary().c_str(), target_.c_str()) != 0) throw_system_error(path_, "replace");
   temporary_.renamed();

@@ -17,8 +17,9 @@ void sync_directory(const std::string& directory);
 std::string follow_links(const std::string& path);
 
 // Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
-// A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID" behind, which is safe to delete.
-// Throws DataError when the directory cannot be written, or the target is something else than a regular file.
+// A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID" behind, which the next AtomicFile of that target removes
+// (temporary.hpp). Throws DataError when the directory cannot be written, or the target is something else than a regular
+// file.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -31,11 +32,13 @@ class AtomicFile {
   int descriptor() const { return file_.number(); }
 
   // Appends all of the bytes. Throws DataError, on a full disk for example.
-  void write(std::string_view bytes);
+  void write(std::string_view bytes) { file_.write(bytes); }
   // Brings everything to the disk and gives the file its name. Throws DataError, and the old file stands.
   void commit();
 
  private:
+  void create();
+
   std::string path_;    // as the caller named it
   std::string target_;  // the same with symbolic links followed
   Temporary temporary_;

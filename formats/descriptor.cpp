@@ -5,11 +5,24 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include "heddle/base/error.hpp"
 
 namespace heddle::formats {
+
+namespace {
+
+// The number that all of the text is.
+std::optional<int> number_of(std::string_view text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
@@ -42,6 +55,12 @@ Index Descriptor::size() const {
   return static_cast<Index>(status.st_size);
 }
 
+bool Descriptor::is_at(const std::string& name) const {
+  struct stat open {}, named {};
+  return ::fstat(number_, &open) == 0 && ::stat(name.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
 std::size_t Descriptor::read_at(Index offset, void* bytes, std::size_t count) const {
   std::size_t done = 0;
   while (done < count) {
@@ -55,8 +74,34 @@ std::size_t Descriptor::read_at(Index offset, void* bytes, std::size_t count) co
   return done;
 }
 
+void Descriptor::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(number_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_system_error(path_, "write");
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
 void Descriptor::close() {
   if (number_ >= 0 && ::close(std::exchange(number_, -1)) != 0) throw_system_error(path_, "finish writing");
+}
+
+std::optional<int> named_descriptor(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as the kernel follows
+  const fs::path own = concatenate("/proc/", ::getpid(), "/fd");
+  fs::path name = path;
+  std::error_code error;
+  for (int link = 0; link < most_links; ++link) {
+    // /dev/fd is a link to /proc/self/fd, and that is one to the folder of the process.
+    const fs::path folder = fs::canonical(name.has_parent_path() ? name.parent_path() : ".", error);
+    if (error) return std::nullopt;
+    if (folder == own) return number_of(name.filename().native());
+    if (!fs::is_symlink(name, error)) return std::nullopt;
+    name = folder / fs::read_symlink(name, error);
+  }
+  return std::nullopt;
 }
 
 std::string read_text(const std::string& path) {

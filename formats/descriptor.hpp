@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "heddle/base/real.hpp"
 
@@ -23,8 +25,12 @@ class Descriptor {
   int number() const { return number_; }
   const std::string& path() const { return path_; }
   Index size() const;
+  // Whether it is the file or directory that has this name now.
+  bool is_at(const std::string& name) const;
   // Up to `count` bytes from the offset; fewer only at the end of the file. Throws DataError when reading fails.
   std::size_t read_at(Index offset, void* bytes, std::size_t count) const;
+  // Appends all of the bytes. Throws DataError, on a full disk for example.
+  void write(std::string_view bytes) const;
   // Closes and reports what closing reports (a full quota on network file systems).
   void close();
 
@@ -32,6 +38,11 @@ class Descriptor {
   int number_ = -1;
   std::string path_;
 };
+
+// The number of the open descriptor of this process that /dev/stdout, /dev/fd/3 or a link to one names; nothing for other
+// paths. Opening such a path by its name would begin at the start of the file behind it, and replacing it would replace
+// that file.
+std::optional<int> named_descriptor(const std::string& path);
 
 // A whole vocabulary or settings file. Throws DataError as above, and for more than a gigabyte.
 std::string read_text(const std::string& path);

@@ -1,6 +1,7 @@
 #include "heddle/formats/foreign_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 
@@ -121,6 +122,25 @@ const char* torch_name(WeightType type) {
 }
 
 }  // namespace
+
+std::vector<std::string> companion_files(const std::string& path) {
+  constexpr std::array<std::string_view, 9> names{"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
+                                                  "vocab.json", "merges.txt", "encoder.json", "vocab.bpe",
+                                                  "model.safetensors.index.json"};
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return fs::path(path).extension() == ".txt" ? std::vector{fs::path(path).replace_filename(names[2]).string()}
+                                                : std::vector<std::string>();
+  }
+  std::vector<std::string> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path file = entry->path();
+    const bool is_read = file.extension() == ".safetensors" || std::ranges::count(names, file.filename().string()) > 0;
+    if (is_read) files.push_back(file.string());
+  }
+  return files;
+}
 
 bool is_model_directory(const std::string& path) {
   std::error_code ignored;

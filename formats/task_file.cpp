@@ -157,6 +157,16 @@ std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const Lo
 
 }  // namespace
 
+std::vector<std::string> possible_bases(const std::string& adapter) {
+  try {
+    if (kind_of(adapter) != FileKind::adapter) return {};
+    const std::string noted = ModelFile(adapter, FileKind::adapter).part<BaseModel>(base_part).name;
+    return {noted, std::filesystem::path(adapter).replace_filename(std::filesystem::path(noted).filename()).string()};
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 LoadedTask load_task(const std::string& path, const std::string& base) {
   if (kind_of(path) == FileKind::adapter) return load_adapted(Adapted(path, base));
   check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");

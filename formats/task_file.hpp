@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "heddle/formats/load_model.hpp"
 #include "heddle/models/task_model.hpp"
@@ -24,6 +25,10 @@ struct BaseModel {
     visitor(Field("weights", "hash of that model's weights"), self.weights);
   }
 };
+
+// Where the model may be that an adapter file belongs to, for programs that must not write over it: none for other files,
+// damaged ones among them.
+std::vector<std::string> possible_bases(const std::string& adapter);
 
 struct LoadedTask {
   std::unique_ptr<models::TaskModel> model;

@@ -1,16 +1,20 @@
 #include "heddle/formats/temporary.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <system_error>
 #include <utility>
+
+#include "heddle/base/error.hpp"
 
 namespace heddle::formats {
 
@@ -43,7 +47,55 @@ void remove_directory(const char* path) noexcept {
   ::rmdir(path);
 }
 
+constexpr std::string_view mark = ".tmp.";
+
+std::string folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path().string() : ".";
+}
+
+// The target of a temporary name, ".NAME.tmp.PID" or ".NAME.tmp.PID.ATTEMPT"; "" for other names.
+std::string_view target_of(std::string_view name) {
+  const std::size_t at = name.rfind(mark);
+  if (!name.starts_with('.') || at == name.npos || at < 2) return "";
+  const std::string_view numbers = name.substr(at + mark.size());
+  const bool is_numbers = !numbers.empty() && numbers.find_first_not_of("0123456789.") == numbers.npos;
+  return is_numbers ? name.substr(1, at - 1) : "";
+}
+
+void remove_if_abandoned(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const bool is_directory = std::filesystem::is_directory(std::filesystem::symlink_status(path, ignored));
+  const int mode = is_directory ? O_RDONLY | O_DIRECTORY : O_RDWR;  // NFS locks only what is open for writing
+  const Descriptor file(::open(path.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), path.string());
+  if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
+    std::filesystem::remove_all(path, ignored);
+  }
+}
+
 }  // namespace
+
+std::string temporary_name(const std::string& target) {
+  const std::filesystem::path path(target);
+  return (path.parent_path() / concatenate(".", path.filename().string(), mark, ::getpid())).string();
+}
+
+bool mark_in_use(const Descriptor& open, const std::string& path) {
+  return (::flock(open.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && open.is_at(path);
+}
+
+void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view)>& is_target) {
+  std::error_code end;
+  for (std::filesystem::directory_iterator entry(folder, end), none; !end && entry != none; entry.increment(end)) {
+    const std::string name = entry->path().filename().string();
+    const std::string_view target = target_of(name);
+    if (!target.empty() && is_target(target)) remove_if_abandoned(entry->path());
+  }
+}
+
+void remove_abandoned(const std::string& target) {
+  const std::string name = std::filesystem::path(target).filename().string();
+  remove_abandoned(folder_of(target), [&](std::string_view of) { return of == name; });
+}
 
 void Temporary::created(std::string path) {
   path_ = std::move(path);

@@ -173,7 +173,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
                     "--overlong split: is for fine-tuned models; a prompt can only be cut");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints figures; --jsonl and --top are for labels");
-  cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output});
+  cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);
 }
 
 }  // namespace

@@ -55,11 +55,13 @@ bool makes_json(const ConvertOptions& options) {
   return std::filesystem::path(options.output).extension() == ".json";
 }
 
-void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs) {
+void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs,
+                 const cli::Arguments& arguments) {
   check<UsageError>(!options.output.empty(), "-o names the file to write");
   check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
-  cli::keep_inputs(inputs, {options.output});
-  cli::keep_inputs({options.base}, {options.output});
+  std::vector<std::string> files = inputs;
+  files.push_back(options.base);
+  cli::keep_inputs(files, {options.output}, arguments);
   check<UsageError>(options.average == (inputs.size() > 1),
                     options.average ? "--average takes at least two models" : "one file at a time; --average makes "
                                                                               "one model of several");
@@ -75,9 +77,6 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
   check<UsageError>(options.weights == WeightType::keep, "--merge makes a model file; give it to convert --weights");
   const formats::ModelFile adapter(input, formats::FileKind::adapter);
-  const std::string base = adapter.part<formats::BaseModel>("base").name;
-  cli::keep_inputs({base, std::filesystem::path(input).replace_filename(std::filesystem::path(base).filename()).string()},
-                   {options.output});
   const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "adapter", input);
@@ -115,7 +114,7 @@ void convert(cli::Arguments& arguments) {
   const auto options = arguments.read<ConvertOptions>();
   const std::vector<std::string>& inputs = arguments.operands("MODEL");
   const std::string& input = inputs.front();
-  check_usage(options, inputs);
+  check_usage(options, inputs, arguments);
   if (options.merge) return merge_adapter(arguments, options, input);
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);

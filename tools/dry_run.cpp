@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -73,7 +74,7 @@ Index simulate(const DryRun& run, Estimate& result) {
   result.flops_per_step = (matmul_flops() - before) / static_cast<double>(steps);
   if (begun.can_evaluate() && run.simulates_evaluation) begun.evaluate();
   result.parameters = begun.parameters().trained_count();
-  result.steps = begun.trainer.total_steps();
+  result.steps = std::max<Index>(0, begun.trainer.total_steps() - run.steps_done);
   MemoryEstimate& memory = result.memory;
   memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
   memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);

@@ -51,8 +51,8 @@ struct Estimate {
     visitor(Field("seconds_per_step", "of a step, evaluations and checkpoints aside"), self.seconds_per_step);
     visitor(Field("measured", "whether steps were timed, or the time follows from the rate of matrix products and memory"),
             self.measured);
-    visitor(Field("steps", "steps in all"), self.steps);
-    visitor(Field("seconds", "of the whole run, with evaluations and checkpoints"), self.seconds);
+    visitor(Field("steps", "steps that the run has to do"), self.steps);
+    visitor(Field("seconds", "of these steps, with evaluations and checkpoints"), self.seconds);
     visitor(Field("seconds_to_save", "of a checkpoint"), self.seconds_to_save);
     visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
     visitor(Field("disk_bytes", "most that the files take at a time, a checkpoint that is being written included"),
@@ -75,6 +75,7 @@ struct DryRun {
   std::string output;                  // on whose disk it would be
   bool saves_what_is_trained = false;  // and not the rest of the model
   Index steps_to_simulate = 1;         // more where steps differ
+  Index steps_done = 0;                // of a run that goes on
   bool evaluates = false;
   bool simulates_evaluation = true;    // where it reads no element
   EvaluationSample evaluation = {};    // what a trial's evaluation reads

@@ -5,6 +5,7 @@
 #include "choose_precision.hpp"
 #include "dry_run.hpp"
 #include "finetune_run.hpp"
+#include "resume.hpp"
 
 namespace heddle {
 
@@ -31,6 +32,8 @@ class FinetuneTrial : public Trial {
 }  // namespace
 
 void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) {
+  const bool goes_on = resumes(options.control, options.output);
+  const Index steps_done = goes_on ? take_over(options, open_to_resume(options.output), arguments) : 0;
   settle_length(options.setup.training, arguments);
   const formats::ModelFile base(options.from);
   const auto config = base.config<models::ModelConfig>();
@@ -45,6 +48,7 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
              .config = training,
              .control = options.control,
              .output = options.output};
+  run.steps_done = steps_done;
   run.saves_what_is_trained = options.settings.adapts();
   run.steps_to_simulate = 200;  // examples differ in length
   run.evaluates = !options.valid.empty() || options.settings.folds > 0;

@@ -87,6 +87,13 @@ ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const mod
   };
 }
 
+Index take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments) {
+  const auto record = file.training_state<FinetuneRecord>();
+  take_over(options.settings, record.settings, arguments, options.output, {"patience"});
+  take_over(options.setup, record.training, arguments, options.output);
+  return record.training.progress.step;
+}
+
 FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& arguments)
     : options_(options),
       arguments_(arguments),
@@ -117,9 +124,7 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
 
 // Takes the settings from the file; whatever the command line repeats must agree.
 void FinetuneRun::resume() {
-  const auto record = resumed_->training_state<FinetuneRecord>();
-  take_over(options_.settings, record.settings, arguments_, options_.output, {"patience"});
-  take_over(options_.setup, record.training, arguments_, options_.output);
+  take_over(options_, *resumed_, arguments_);
   for (const char* role : {"model", "train"}) check_same_input(*resumed_, provenance_, role);
 }
 

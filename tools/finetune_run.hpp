@@ -12,6 +12,10 @@
 
 namespace heddle {
 
+// Takes the settings from the file of options.output, and returns how many steps its run has done. Throws UsageError where
+// the command line says something else than the run began with.
+Index take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments);
+
 class FinetuneRun {
  public:
   // Throws UsageError and DataError before any work for options and files that do not go together.

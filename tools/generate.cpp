@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     check_usage(options, arguments);
     const bool one = arguments.given("prompt");
     const std::string file = one ? "" : arguments.input_or_usage("FILE").front();
-    cli::keep_inputs({arguments.operand("MODEL"), options.base, file}, {options.output});
+    cli::keep_inputs({arguments.operand("MODEL"), options.base, file}, {options.output}, arguments);
     const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
     const auto work = [&](auto&& worker) { one ? worker.one() : worker.lines(file); };
     const models::Model& model = *loaded.model;

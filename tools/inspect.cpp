@@ -134,7 +134,7 @@ int inspect(cli::Arguments& arguments) {
   paths.insert(paths.begin(), path);
   std::vector<std::string> inputs = paths;
   inputs.push_back(options.base);
-  cli::keep_inputs(inputs, {options.output});
+  cli::keep_inputs(inputs, {options.output}, arguments);
   if (options.verify) return show_problems(path, options.json);
   if (!options.diff.empty()) {
     const Comparison comparison = compare(path, options.diff);

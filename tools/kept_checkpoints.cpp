@@ -1,7 +1,5 @@
 #include "kept_checkpoints.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -51,15 +49,18 @@ std::vector<Kept> kept_before(const fs::path& beginning, Index step) {
 
 // A second name, or a copy where there can be none. It appears whole: the name is given last.
 void link_or_copy(const fs::path& file, const fs::path& name) {
-  const fs::path temporary = name.parent_path() / ("." + name.filename().string() + ".tmp." + std::to_string(::getpid()));
+  const fs::path temporary = formats::temporary_name(name);
   std::error_code no_links, failed, ignored;
   fs::remove(temporary);
+  formats::Temporary until_renamed;
+  until_renamed.created(temporary);
   fs::create_hard_link(file, temporary, no_links);
   if (no_links) fs::copy_file(file, temporary, failed);
   if (!failed) fs::rename(temporary, name, failed);
-  fs::remove(temporary, ignored);  // rename() leaves both where they are names of one file
   if (failed) throw fs::filesystem_error("", name, failed);
 }
+
+fs::path beginning_of(const std::string& output) { return without_ending(output) + ".step-"; }
 
 }  // namespace
 
@@ -67,16 +68,19 @@ std::string best_path(const std::string& output) {
   return without_ending(output) + ".best" + ending;
 }
 
-void check_kept_names(const std::string& output, const std::vector<std::string>& inputs, bool resumes) {
-  const fs::path beginning = without_ending(output) + ".step-";
-  for (const std::string& input : inputs) {
-    const fs::path path = input;
+void check_kept_names(const std::string& output, const std::vector<std::string>& others) {
+  const fs::path beginning = beginning_of(output);
+  for (const std::string& other : others) {
+    const fs::path path = other;
     std::error_code absent;
-    const bool in_folder = fs::equivalent(folder_of(input), folder_of(beginning), absent);
-    check<UsageError>(!in_folder || step_of(path.filename().string(), beginning.filename().string()) < 0, input,
+    const bool in_folder = fs::equivalent(folder_of(other), folder_of(beginning), absent);
+    check<UsageError>(!in_folder || step_of(path.filename().string(), beginning.filename().string()) < 0, other,
                       ": is named like a checkpoint that --keep writes and removes; give it or -o another name");
   }
-  if (resumes) return;
+}
+
+void check_none_kept(const std::string& output) {
+  const fs::path beginning = beginning_of(output);
   std::error_code absent;
   if (!fs::is_directory(folder_of(beginning), absent)) return;
   const std::vector<Kept> earlier = kept_before(beginning, std::numeric_limits<Index>::max());
@@ -85,8 +89,15 @@ void check_kept_names(const std::string& output, const std::vector<std::string>&
                     " is there; else remove it, or take another -o");
 }
 
+void remove_abandoned_checkpoints(const std::string& output) {
+  const fs::path beginning = beginning_of(output);
+  formats::remove_abandoned(folder_of(beginning), [name = beginning.filename().string()](std::string_view target) {
+    return step_of(std::string(target), name) >= 0;
+  });
+}
+
 void keep_checkpoint(const std::string& output, Index step, Index count) {
-  const std::string beginning = without_ending(output) + ".step-";
+  const std::string beginning = beginning_of(output);
   try {
     link_or_copy(formats::follow_links(output), beginning + std::to_string(step) + ending);
     const std::vector<Kept> older = kept_before(beginning, step);

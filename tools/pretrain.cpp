@@ -1,9 +1,10 @@
 // pretrain: trains a transformer from the beginning.
-#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
+#include "heddle/cli/signals.hpp"
 #include "pretrain_dry_run.hpp"
 #include "pretrain_run.hpp"
 #include "refuse.hpp"
+#include "training_outputs.hpp"
 
 using namespace heddle;
 
@@ -24,6 +25,7 @@ void complete(PretrainOptions& options, const cli::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options =
         arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
@@ -38,8 +40,9 @@ int main(int argc, char** argv) {
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
     std::vector<std::string> inputs{options.valid};
     for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
-    cli::keep_inputs(inputs, {options.output, best_path(options.output), options.log});
-    if (options.control.keep > 0) check_kept_names(options.output, inputs, resumes(options.control, options.output));
+    const TrainingOutputs outputs{options.output, options.log, !options.valid.empty(), options.control.keep};
+    check_outputs(outputs, inputs, arguments);
+    const ClaimedOutputs claimed(outputs, resumes(options.control, options.output));
     catch_usr1(options.control);
     return PretrainRun(options, arguments).run();
   });

@@ -6,6 +6,8 @@
 #include "choose_objective.hpp"
 #include "choose_precision.hpp"
 #include "dry_run.hpp"
+#include "pretrain_run.hpp"
+#include "resume.hpp"
 #include "training_files.hpp"
 
 namespace heddle {
@@ -39,9 +41,8 @@ Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& mode
 
 class PretrainTrial : public Trial {
  public:
-  PretrainTrial(const PretrainOptions& options, const Tokens& tokens, const training::TrainingConfig& training,
-                const cli::Arguments& arguments) {
-    models::ModelConfig config = chosen_model(options, arguments);
+  PretrainTrial(const PretrainOptions& options, models::ModelConfig config, const Tokens& tokens,
+                const training::TrainingConfig& training, const cli::Arguments& arguments) {
     if (config->vocab_size == 0) config->vocab_size = tokens.train().vocab_size();
     model_ = models::make_model(config, 0);
     objective_ = training::make_objective(choose_objective(options.objective, *model_, arguments),
@@ -62,19 +63,24 @@ class PretrainTrial : public Trial {
 }  // namespace
 
 void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) {
+  const bool goes_on = resumes(options.control, options.output);
+  const ResumedRun planned = goes_on ? take_over(options, open_to_resume(options.output), arguments)
+                                     : ResumedRun{chosen_model(options, arguments)};
+  const models::ModelConfig& model = planned.model;
+  settle_length(options.setup.training, arguments);
   options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
-  const models::ModelConfig model = chosen_model(options, arguments);
   const Tokens tokens = tokens_of(options, model);
   training::TrainingConfig config = options.setup.config(0);
   const Index valid_tokens = tokens.valid_file ? tokens.valid_file->size() : 0;
   const EvaluationSample evaluation = sample_tokens(config, valid_tokens, model->training_length());
   DryRun run{.begin =
                  [&](const training::TrainingConfig& trial) {
-                   return std::make_unique<PretrainTrial>(options, tokens, trial, arguments);
+                   return std::make_unique<PretrainTrial>(options, model, tokens, trial, arguments);
                  },
              .config = config,
              .control = options.control,
              .output = options.output};
+  run.steps_done = planned.steps_done;
   run.evaluates = tokens.valid_file != nullptr;
   run.evaluation = evaluation;
   dry_run(run, options.json, arguments);

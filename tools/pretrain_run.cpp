@@ -14,7 +14,27 @@ std::optional<formats::ModelFile> file_to_resume(const PretrainOptions& options)
   return open_to_resume(options.output);
 }
 
+// What the options make of the preset is what the file has, the size of the vocabulary aside.
+void check_preset(const PretrainOptions& options, models::ModelConfig stored, const cli::Arguments& arguments) {
+  if (options.preset.empty()) return;
+  const models::ModelConfig wanted = chosen_model(options, arguments);
+  if (!arguments.given("vocab_size")) stored->vocab_size = wanted->vocab_size;
+  check<UsageError>(wanted == stored, "--preset ", options.preset, " differs from what ", options.output,
+                    " was trained with; leave the preset out to continue, or train anew to another -o");
+}
+
 }  // namespace
+
+ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments) {
+  const auto record = file.training_state<TrainingRecord>();
+  const auto config = file.config<models::ModelConfig>();
+  check_preset(options, config, arguments);
+  options.model.check_agrees(config, arguments,
+                             "differs from what " + options.output +
+                                 " was trained with; leave it out to continue, or train anew to another -o");
+  take_over(options.setup, record, arguments, options.output);
+  return {config, record.progress.step};
+}
 
 PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), resumed_(file_to_resume(options)), train_(options.train),
@@ -53,25 +73,9 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
 }
 
-// What the options make of the preset is what the file has, the size of the vocabulary aside.
-void PretrainRun::check_preset(models::ModelConfig stored) const {
-  if (options_.preset.empty()) return;
-  const models::ModelConfig wanted = chosen_model(options_, arguments_);
-  if (!arguments_.given("vocab_size")) stored->vocab_size = wanted->vocab_size;
-  check<UsageError>(wanted == stored, "--preset ", options_.preset, " differs from what ", options_.output,
-                    " was trained with; leave the preset out to continue, or train anew to another -o");
-}
-
 // Takes model and settings from the file; whatever the command line repeats must agree.
 void PretrainRun::resume(const formats::ModelFile& file) {
-  const std::string& path = options_.output;
-  const auto record = file.training_state<TrainingRecord>();
-  const auto config = file.config<models::ModelConfig>();
-  check_preset(config);
-  options_.model.check_agrees(config, arguments_,
-                              "differs from what " + path +
-                                  " was trained with; leave it out to continue, or train anew to another -o");
-  take_over(options_.setup, record, arguments_, path);
+  take_over(options_, file, arguments_);
   check_same_input(file, provenance_, "train");
   model_ = formats::load_model_to_train(file).model;
 }

@@ -14,6 +14,16 @@
 
 namespace heddle {
 
+// The run that a file is of: its model, and how many steps it has done.
+struct ResumedRun {
+  models::ModelConfig model;
+  Index steps_done = 0;
+};
+
+// Takes the settings from the file of options.output. Throws UsageError where the command line says something else than the
+// run began with.
+ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments);
+
 class PretrainRun {
  public:
   // Throws UsageError and DataError before any work for options and files that do not go together.
@@ -24,7 +34,6 @@ class PretrainRun {
 
  private:
   void resume(const formats::ModelFile& file);
-  void check_preset(models::ModelConfig stored) const;
   enum class Keep { weights, everything };
   void save(const std::string& path, Keep keep) const;
   void describe_start() const;

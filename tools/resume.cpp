@@ -40,6 +40,7 @@ void report_replacement(const std::string& path, const cli::Arguments& arguments
 }
 
 formats::ModelFile open_to_resume(const std::string& path) {
+  check<UsageError>(!path.empty(), "--resume goes on with the file that -o names; give that, too");
   formats::ModelFile file = open_trained(path);
   check<DataError>(file.has_training(), path, ": holds no training state to resume from; train anew to another -o");
   return file;

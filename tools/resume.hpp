@@ -14,7 +14,7 @@ namespace heddle {
 // Reports an earlier run that a new one is about to replace, for --resume may have been forgotten.
 void report_replacement(const std::string& path, const cli::Arguments& arguments);
 
-// A file with a training state. Throws DataError for others.
+// A file with a training state. Throws DataError for others, and UsageError for no name.
 formats::ModelFile open_to_resume(const std::string& path);
 
 // Takes over what the command line leaves out. Throws UsageError where it says something else than the run began with,

@@ -44,7 +44,7 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
   if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
   std::vector<std::string> inputs = arguments.operands("FILE");
   inputs.push_back(options.tokenizer);
-  cli::keep_inputs(inputs, {options.output});
+  cli::keep_inputs(inputs, {options.output}, arguments);
 }
 
 void tokenize(cli::Arguments& arguments) {

@@ -1,7 +1,10 @@
 #include "training_log.hpp"
 
+#include <fcntl.h>
+
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -24,12 +27,20 @@ std::vector<std::string> lines_up_to(const std::string& path, Index last_step) {
   return kept;
 }
 
-// Whole or not at all, whatever ends the program meanwhile. Pipes and terminals have nothing to keep.
+// Whole or not at all, whatever ends the program meanwhile. Pipes, terminals and open streams have nothing to keep.
 void keep_lines(const std::string& path, Index last_step) {
-  if (!std::filesystem::is_regular_file(path)) return;
+  if (formats::named_descriptor(path) || !std::filesystem::is_regular_file(path)) return;
   formats::AtomicFile file(path);
   for (const std::string& line : lines_up_to(path, last_step)) file.write(line + "\n");
   file.commit();
+}
+
+formats::Descriptor open_log(const std::string& path, bool goes_on) {
+  const std::optional<int> stream = formats::named_descriptor(path);
+  const int mode = O_WRONLY | O_CREAT | O_CLOEXEC | (goes_on ? O_APPEND : O_TRUNC);
+  formats::Descriptor file(stream ? ::fcntl(*stream, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), mode, 0666), path);
+  if (file.number() < 0) throw_system_error(path, "open for writing");
+  return file;
 }
 
 double rounded(double value, int digits) {
@@ -40,10 +51,9 @@ double rounded(double value, int digits) {
 
 }  // namespace
 
-TrainingLog::TrainingLog(const std::string& path, Index last_step) : path_(path) {
+TrainingLog::TrainingLog(const std::string& path, Index last_step) {
   if (last_step > 0) keep_lines(path, last_step);
-  file_.open(path, last_step > 0 ? std::ios::app : std::ios::trunc);
-  if (!file_) throw_system_error(path, "write");
+  file_ = open_log(path, last_step > 0);
 }
 
 void TrainingLog::write(const training::StepRecord& record, double matmul_rate) {
@@ -57,14 +67,13 @@ void TrainingLog::write(const training::StepRecord& record, double matmul_rate) 
     step["tokens_per_second"] = rounded(record.tokens_per_second, 5);
     step["matmul_fraction"] = rounded(record.flops_per_second / matmul_rate, 4);
   }
-  file_ << step.dump() << "\n";
+  std::string lines = step.dump() + "\n";
   if (!record.valid.empty()) {
     Json line{{"step", record.step}};
     for (const training::Metric& metric : record.valid) line["valid_" + metric.name] = rounded(metric.value, 7);
-    file_ << line.dump() << "\n";
+    lines += line.dump() + "\n";
   }
-  file_.flush();
-  if (!file_) throw_system_error(path_, "write");
+  file_.write(lines);
 }
 
 }  // namespace heddle

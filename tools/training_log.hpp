@@ -1,9 +1,9 @@
 // The file of --log: a JSON object a line.
 #pragma once
 
-#include <fstream>
 #include <string>
 
+#include "heddle/formats/descriptor.hpp"
 #include "heddle/training/trainer.hpp"
 
 namespace heddle {
@@ -14,12 +14,11 @@ class TrainingLog {
   // Throws DataError when the file cannot be written.
   TrainingLog(const std::string& path, Index last_step);
 
-  // A line for the step and, when it was evaluated, one with its metrics: valid_loss, ….
+  // A line for the step and, when it was evaluated, one with its metrics: valid_loss, …. Throws DataError as above.
   void write(const training::StepRecord& record, double matmul_rate);
 
  private:
-  std::string path_;
-  std::ofstream file_;
+  formats::Descriptor file_;
 };
 
 }  // namespace heddle

@@ -9,7 +9,6 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
-#include "heddle/formats/atomic_file.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -52,8 +51,6 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
       matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(max_seconds(options.control)) {
-  // Fails before the work rather than after it where the file cannot be written.
-  { const formats::AtomicFile attempt(options.output); }
   if (setup.schedule.warmup >= total_steps()) {
     arguments.warn(concatenate("--warmup ", setup.schedule.warmup, " is no less than all ", total_steps(),
                                " steps: the learning rate never passes its peak"));
@@ -90,8 +87,8 @@ void TrainingSession::on_step(const training::StepRecord& record) {
                                                   {"learning_rate", record.learning_rate},
                                                   {"gradient_norm", record.gradient_norm}};
   for (const training::Metric& metric : record.valid) row.emplace_back(valid_prefix + metric.name, metric.value);
-  history_.append(row);
   if (log_) log_->write(record, matmul_rate_);
+  history_.append(row);
   if (record.valid.empty()) return;
   std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4);
   for (const training::Metric& metric : record.valid) {
@@ -142,6 +139,10 @@ std::string TrainingSession::summary() const {
   return text;
 }
 
+std::string TrainingSession::what_is_saved() const {
+  return saved_step_ > 0 ? concatenate(options_.output, " holds step ", saved_step_) : "no checkpoint was made";
+}
+
 void TrainingSession::save_last(const std::function<void()>& save) {
   save();
   saved_step_ = trainer_.state().step;
@@ -175,23 +176,30 @@ training::Hooks TrainingSession::hooks(const std::function<void()>& save_last, c
                      "loss " + text_of(state.loss, 4));
   };
   hooks.save_last = [this, save_last] { this->save_last(save_last); };
-  hooks.save_best = save_best;
+  hooks.save_best = [this, save_best] {
+    try {
+      save_best();
+    } catch (const DataError&) {
+      history_.truncate(history_.rows() - 1);  // the step counts as not reported
+      throw;
+    }
+  };
   hooks.save_now = [this] { return checkpoint_is_due(); };
   hooks.stop = [this] { return cli::stop_requested() != 0 || time_is_over() || out_of_patience(); };
   return hooks;
 }
 
 int TrainingSession::run(const std::function<void()>& save_last, const std::function<void()>& save_best) {
-  if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().step);
+  if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().reported_step);
   cli::catch_stop_signals();
   first_step_ = trainer_.state().step;
   progress_.update(static_cast<double>(trainer_.state().step), static_cast<double>(trainer_.total_steps()));
   try {
     trainer_.run(hooks(save_last, save_best));
   } catch (const NumericError& error) {
-    throw NumericError(concatenate(error.what(), "; ",
-                                   saved_step_ > 0 ? concatenate(options_.output, " holds step ", saved_step_)
-                                                   : std::string("no checkpoint was made")));
+    throw NumericError(concatenate(error.what(), "; ", what_is_saved()));
+  } catch (const DataError& error) {
+    throw DataError(concatenate(error.what(), "; ", what_is_saved()));
   }
   arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
   if (is_finished()) {

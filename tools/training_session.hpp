@@ -25,7 +25,7 @@ struct SessionOptions {
 
 class TrainingSession {
  public:
-  // The objective and the arguments must stay. Throws DataError when the output cannot be written.
+  // The objective and the arguments must stay.
   TrainingSession(training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
                   const cli::Arguments& arguments);
 
@@ -44,8 +44,9 @@ class TrainingSession {
   std::vector<formats::NamedTensor> tensors() const;
 
   // Trains; save_last and save_best write files with the history so far. From here on signals ask to save or to stop.
-  // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError that says where the last checkpoint is, and DataError when the log cannot be
-  // written.
+  // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError, and
+  // DataError when a file cannot be written, that say what the output holds: the last finished step where it was the log
+  // or the best model that failed.
   int run(const std::function<void()>& save_last, const std::function<void()>& save_best);
 
  private:
@@ -58,6 +59,7 @@ class TrainingSession {
   bool out_of_patience() const;
   std::string patience_note() const;
   std::string summary() const;
+  std::string what_is_saved() const;
 
   TrainingSetup setup_;
   training::Trainer trainer_;

@@ -22,6 +22,14 @@ std::size_t rounded(std::size_t bytes) {
   return std::max(unit, (bytes + unit - 1) / unit * unit);
 }
 
+// Blocks of a simulated pool above the first size are one, of the second, which no code outside tasks goes beyond.
+constexpr std::size_t largest_small = 64 * 1024, large_block = std::size_t{64} << 20;
+
+std::byte* reserve(std::size_t bytes) {
+  void* const block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return block == MAP_FAILED ? nullptr : static_cast<std::byte*>(block);
+}
+
 // The largest kept block that is handed out for such a size.
 std::size_t largest_for(std::size_t size) { return size + size / 4; }
 
@@ -29,7 +37,10 @@ std::size_t largest_for(std::size_t size) { return size + size / 4; }
 
 std::shared_ptr<Pool> Pool::make(Kind kind) { return std::shared_ptr<Pool>(new Pool(kind)); }
 
-Pool::~Pool() { trim(); }
+Pool::~Pool() {
+  trim();
+  if (large_ != nullptr) munmap(large_, large_block);
+}
 
 std::shared_ptr<std::byte> Pool::acquire(std::size_t bytes) {
   std::size_t size = rounded(bytes);
@@ -54,11 +65,16 @@ void Pool::release(std::byte* block, std::size_t bytes) {
   kept_.emplace_hint(kept_.lower_bound(bytes), bytes, block);  // before others of its size: it is still in the caches
 }
 
+std::byte* Pool::simulated_block(std::size_t bytes) {
+  if (bytes <= largest_small) return reserve(bytes);
+  if (large_ == nullptr) large_ = reserve(large_block);
+  return large_;
+}
+
 std::byte* Pool::from_system(std::size_t bytes) {
   void* block = nullptr;
   if (kind_ == Kind::simulated) {
-    block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED) block = nullptr;
+    block = simulated_block(bytes);
   } else {
     const bool large = bytes >= 8 * huge_page;
     block = std::aligned_alloc(large ? huge_page : cache_line, bytes);
@@ -74,7 +90,7 @@ std::byte* Pool::from_system(std::size_t bytes) {
 void Pool::to_system(std::byte* block, std::size_t bytes) {
   statistics_.bytes_from_system -= bytes;
   if (kind_ == Kind::simulated) {
-    munmap(block, bytes);
+    if (bytes <= largest_small) munmap(block, bytes);
   } else {
     std::free(block);
   }

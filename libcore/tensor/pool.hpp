@@ -20,7 +20,9 @@ struct PoolStatistics {
 // Lives until its last block has come back.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  // A simulated pool reserves addresses and never touches them (see Simulation in context.hpp).
+  // Of a simulated pool (see Simulation in context.hpp) small blocks have memory, for the few numbers that are computed all
+  // the same, and all large ones are the same few megabytes, of which the system gives what is touched. So it needs no
+  // more addresses than that, whatever the model: there may be a limit (ulimit -v).
   enum class Kind { allocating, simulated };
   static std::shared_ptr<Pool> make(Kind kind);
   ~Pool();
@@ -40,11 +42,13 @@ class Pool : public std::enable_shared_from_this<Pool> {
   explicit Pool(Kind kind) : kind_(kind) {}
   void release(std::byte* block, std::size_t bytes);
   std::byte* from_system(std::size_t bytes);
+  std::byte* simulated_block(std::size_t bytes);
   void to_system(std::byte* block, std::size_t bytes);
 
   const Kind kind_;
   mutable std::mutex mutex_;
   std::multimap<std::size_t, std::byte*> kept_;  // by size
+  std::byte* large_ = nullptr;                   // of a simulated pool: what large blocks are
   PoolStatistics statistics_;
 };
 

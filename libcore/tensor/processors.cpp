@@ -1,6 +1,7 @@
 #include "heddle/tensor/processors.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
@@ -73,6 +75,22 @@ double least_of_groups(const std::filesystem::path& root, const std::string& con
   return value > 0 ? value : least(groups / controller, first, of_version_1);
 }
 
+// Bytes of addresses that the process has left; 0 without a limit.
+double left_of_addresses() {
+  rlimit limit{};
+  double pages = 0;
+  std::ifstream used("/proc/self/statm");
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || !(used >> pages)) return 0;
+  return std::max(1.0, static_cast<double>(limit.rlim_cur) - pages * static_cast<double>(sysconf(_SC_PAGESIZE)));
+}
+
+// The least of these that says something.
+double least_known(std::initializer_list<double> limits) {
+  double result = 0;
+  for (const double limit : limits) result = limit > 0 && (result == 0 || limit < result) ? limit : result;
+  return result;
+}
+
 }  // namespace
 
 double control_group_quota(const std::string& root) {
@@ -89,7 +107,7 @@ double available_memory(const std::string& root) {
   const double group = least_of_groups(
       root, "memory", [](const auto& place) { return left_of(place, "memory.max", "memory.current"); },
       [](const auto& place) { return left_of(place, "memory.limit_in_bytes", "memory.usage_in_bytes"); });
-  return group > 0 && (bytes == 0 || group < bytes) ? group : bytes;
+  return least_known({bytes, group, left_of_addresses()});
 }
 
 int Processors::count() const {

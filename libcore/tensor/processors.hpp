@@ -22,7 +22,7 @@ struct Processors {
 double control_group_quota(const std::string& root = "/");
 
 // Bytes that the process could still get: what the machine has left, cut by the memory limits of its control group and
-// the groups above, read as above. 0 where nothing says.
+// the groups above, read as above, and by the limit of its addresses (ulimit -v). 0 where nothing says.
 double available_memory(const std::string& root = "/");
 
 Processors processors();

@@ -22,6 +22,17 @@ class MovingAverage {
   // With the trained weights in the model; step counts from 0.
   void update(Index step) const;
   void exchange() const;
+  // Exchanges the two, and back at its end.
+  class Exchanged {
+   public:
+    explicit Exchanged(const MovingAverage& average) : average_(average) { average_.exchange(); }
+    ~Exchanged() { average_.exchange(); }
+    Exchanged(const Exchanged&) = delete;
+    Exchanged& operator=(const Exchanged&) = delete;
+
+   private:
+    const MovingAverage& average_;
+  };
   // What is not in the model; for saving and restoring.
   const std::vector<StateTensor>& kept() const { return kept_; }
 

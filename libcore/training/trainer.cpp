@@ -162,18 +162,19 @@ bool Trainer::is_best(double metric) const {
 
 // Nothing when stopped.
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
-  average_.exchange();
-  check_weights();  // they do not change meanwhile, so that they can be saved
   std::vector<Metric> metrics;
-  try {
-    metrics = objective_.evaluate([&] {
-      if (hooks.save_now()) hooks.save_last();
-      return stopped_ = stopped_ || hooks.stop();
-    });
-  } catch (const NumericError& error) {
-    throw NumericError(concatenate("step ", state_.step, " diverged: validation: ", error.what(), ", ", circumstances()));
+  {
+    const MovingAverage::Exchanged averaged(average_);
+    check_weights();  // they do not change meanwhile, so that they can be saved
+    try {
+      metrics = objective_.evaluate([&] {
+        if (hooks.save_now()) hooks.save_last();
+        return stopped_ = stopped_ || hooks.stop();
+      });
+    } catch (const NumericError& error) {
+      throw NumericError(concatenate("step ", state_.step, " diverged: validation: ", error.what(), ", ", circumstances()));
+    }
   }
-  average_.exchange();
   for (const Metric& metric : metrics) {
     check<NumericError>(stopped_ || std::isfinite(metric.value), "step ", state_.step, " diverged: validation ",
                         metric.name, " ", unsigned_nan(metric.value), ", ", circumstances());
@@ -183,10 +184,9 @@ std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
 
 // With finite weights only: an update may overflow, which the next step would find too late.
 void Trainer::save(const std::function<void()>& hook) const {
-  average_.exchange();
+  const MovingAverage::Exchanged averaged(average_);
   check_weights();
   hook();
-  average_.exchange();
 }
 
 void Trainer::check_weights() const {
@@ -221,11 +221,21 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
   if (best) save(hooks.save_best);
 }
 
-void Trainer::run(const Hooks& hooks) {
-  const PrecisionScope scope(precision_);
+// What fails here has changed neither weights nor the optimizer's memory, so the step can be saved.
+void Trainer::report_or_stop(const Hooks& hooks, const Interval& interval) {
+  const TrainingState before = state_;
+  try {
+    report(hooks, interval);
+  } catch (const DataError&) {
+    state_ = before;
+    failure_ = std::current_exception();
+    stopped_ = true;
+  }
+}
+
+void Trainer::train(const Hooks& hooks) {
   Interval interval;
-  average_.exchange();
-  if (state_.step > 0 && report_is_due()) report(hooks, interval);
+  if (state_.step > 0 && report_is_due()) report_or_stop(hooks, interval);
   while (!stopped_ && !is_last()) {
     const auto start = Clock::now();
     const Step step = accumulate_gradients(hooks);
@@ -235,15 +245,22 @@ void Trainer::run(const Hooks& hooks) {
     interval.tokens += step.counts.tokens;
     hooks.on_progress(state_);
     if (report_is_due()) {
-      report(hooks, interval);
+      report_or_stop(hooks, interval);
       interval = {};
     }
     const Index every = config_.training.checkpoint_every;
     if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) save(hooks.save_last);
   }
+}
+
+void Trainer::run(const Hooks& hooks) {
+  const PrecisionScope scope(precision_);
+  average_.exchange();
+  train(hooks);
   average_.exchange();
   check_weights();
   hooks.save_last();
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 }  // namespace heddle::training

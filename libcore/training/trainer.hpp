@@ -1,6 +1,7 @@
 // The training loop.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -45,6 +46,8 @@ struct StepRecord {
   double tokens_per_second, flops_per_second;
 };
 
+// A DataError that on_step, save_best or an evaluation throws ends training with the last finished step saved and not
+// reported, so that the run that resumes reports it again. One of save_last ends it at once.
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
   // After every step, for progress.
@@ -75,6 +78,7 @@ class Trainer {
   std::vector<StateTensor> tensors() const;
 
   // Throws NumericError when the loss, a gradient, a metric or the weights to save are not finite; nothing is saved then.
+  // Throws DataError of hooks as they say.
   void run(const Hooks& hooks);
 
   // One step without hooks: forward, backward, update. Returns the loss. For dry runs and benchmarks.
@@ -97,9 +101,11 @@ class Trainer {
   std::string read_by(Index step) const;
   std::string circumstances() const;
   bool is_last() const { return state_.step == total_steps_; }
+  void train(const Hooks& hooks);
   bool evaluation_is_due() const;
   bool report_is_due() const;
   void report(const Hooks& hooks, const Interval& interval);
+  void report_or_stop(const Hooks& hooks, const Interval& interval);
   std::vector<Metric> evaluate(const Hooks& hooks);
   void save(const std::function<void()>& hook) const;
   void check_weights() const;
@@ -116,6 +122,7 @@ class Trainer {
   MovingAverage average_;
   TrainingState state_;
   bool stopped_ = false;
+  std::exception_ptr failure_;  // of a report, until the step is saved
 };
 
 }  // namespace heddle::training

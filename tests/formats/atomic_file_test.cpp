@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <csignal>
 #include <iostream>
+#include <set>
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
@@ -49,6 +51,13 @@ std::string message_with_file_limit(rlim_t limit, const Call& call) {
   return message;
 }
 
+using NameSet = std::set<std::string>;
+
+NameSet names_in(const TemporaryFolder& folder) {
+  const std::vector<std::string> names = folder.names();
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 TEST_CASE("atomic file: the new content appears with commit, under the old permissions") {
@@ -85,16 +94,58 @@ TEST_CASE("atomic file: an exception leaves the old file and nothing else") {
   CHECK(folder.names() == std::vector<std::string>{"x"});
 }
 
-TEST_CASE("atomic file: temporary files are recognisable, and strangers' are left alone") {
+TEST_CASE("atomic file: temporary files are recognisable; those in use are left alone, abandoned ones go") {
   const TemporaryFolder folder;
   const std::string expected = ".x.tmp." + std::to_string(::getpid());
-  write_bytes(folder.file(expected), "of another machine");
-  AtomicFile file(folder.file("x"));
-  file.write("content");
-  CHECK(std::filesystem::exists(folder.file(expected + ".1")));
-  file.commit();
+  for (const std::string& name : {expected, std::string(".x.tmp.99999999"), std::string(".x.tmp.99999999.1"),
+                                  std::string(".x.tmp.note"), std::string(".y.tmp.5"), std::string("x.tmp.5")}) {
+    write_bytes(folder.file(name), "of another machine");
+  }
+  std::filesystem::create_directories(folder.file(".x.tmp.7/inner"));
+  {
+    const Descriptor in_use(::open(folder.file(expected).c_str(), O_RDWR), expected);
+    REQUIRE(mark_in_use(in_use, folder.file(expected)));
+    AtomicFile file(folder.file("x"));
+    file.write("content");
+    CHECK(names_in(folder) == NameSet{".x.tmp.note", expected, expected + ".1", ".y.tmp.5", "x.tmp.5"});
+    file.commit();
+  }
   CHECK(read_bytes(folder.file("x")) == "content");
   CHECK(read_bytes(folder.file(expected)) == "of another machine");
+  { const AtomicFile next(folder.file("x")); }
+  CHECK(names_in(folder) == NameSet{".x.tmp.note", ".y.tmp.5", "x", "x.tmp.5"});
+}
+
+TEST_CASE("atomic file: what is open here is in use until it has its name or is gone") {
+  const TemporaryFolder folder;
+  {
+    AtomicFile first(folder.file("x")), second(folder.file("x"));
+    const AtomicDirectory directory(folder.file("d"));
+    CHECK_THROWS_AS(AtomicDirectory(folder.file("d")), DataError);  // the same process has the same name for it
+    CHECK(folder.names().size() == 3);
+    first.write("first");
+    second.write("second");
+    first.commit();
+    second.commit();
+  }
+  CHECK(read_bytes(folder.file("x")) == "second");
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("descriptor: paths that name what is open, and others") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/stderr", folder.file("link"));
+  std::filesystem::create_symlink("link", folder.file("second"));
+  CHECK(named_descriptor("/dev/stdout") == 1);
+  CHECK(named_descriptor("/dev/fd/17") == 17);
+  CHECK(named_descriptor("/proc/self/fd/3") == 3);
+  CHECK(named_descriptor("/proc/" + std::to_string(::getpid()) + "/fd/4") == 4);
+  CHECK(named_descriptor(folder.file("link")) == 2);
+  CHECK(named_descriptor(folder.file("second")) == 2);
+  for (const std::string path : {"-", "", "1", "/dev/null", "/dev/fd/x", "/dev/fd", "/absent/1"}) {
+    CAPTURE(path);
+    CHECK_FALSE(named_descriptor(path).has_value());
+  }
 }
 
 TEST_CASE("atomic file, atomic directory: what a signal's handler removes is all that has no name yet") {

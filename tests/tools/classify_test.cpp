@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/small_corpus.hpp"
+#include "tools/watching.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -325,10 +326,8 @@ TEST_CASE("classify, generate, inspect: a signal leaves no file behind") {
   for (const std::string command : {"classify c.h5 -o out", "generate model.h5 -o out --max-tokens 3"}) {
     for (const auto& [signal, status] : std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"HUP", 129}}) {
       CAPTURE(command);
-      const Outcome outcome = corpus.run("coproc " + command +
-                                         "; until ls -A | grep -q '^[.]out.tmp'; do sleep 0.01; "
-                                         "done; kill -" +
-                                         signal + " $COPROC_PID; wait $COPROC_PID");
+      const Outcome outcome = corpus.run(watching + "coproc " + command + "; run=$COPROC_PID\n" +
+                                         "await $run 'ls -A | grep -q ^[.]out.tmp'; kill -" + signal + " $run; wait $run");
       CHECK(outcome.status == status);
       CHECK(corpus.leftovers() == 0);
     }

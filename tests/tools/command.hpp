@@ -1,10 +1,13 @@
 // Runs programs as a user's shell does, and keeps what they say.
 #pragma once
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -64,13 +67,38 @@ struct Outcome {
   std::string err;
 };
 
+// Runs bash on the script, and returns its status as waitpid() has it. Signals have their own effects there, though whoever
+// started the test may have them ignored, as nohup does SIGHUP.
+inline int run_bash(const std::string& script, const std::string& out, const std::string& err) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attributes);
+  constexpr int mode = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), mode, 0666);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), mode, 0666);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1}) sigaddset(&signals, signal);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  std::string shell = "bash", path = script;
+  char* const words[] = {shell.data(), path.data(), nullptr};
+  pid_t process = -1;
+  int status = -1;
+  const bool started = posix_spawnp(&process, "bash", &files, &attributes, words, environ) == 0;
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (!started || waitpid(process, &status, 0) != process) throw std::runtime_error("cannot run bash");
+  return status;
+}
+
 // The command goes to bash, with an empty standard input unless it says otherwise.
 inline Outcome run_command(const std::string& command) {
   const TemporaryFolder folder;
   write_file(folder / "command", command + "\n");
-  const std::string line =
-      "bash '" + (folder / "command") + "' </dev/null >'" + (folder / "out") + "' 2>'" + (folder / "err") + "'";
-  const int status = std::system(line.c_str());
+  const int status = run_bash(folder / "command", folder / "out", folder / "err");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out"), read_file(folder / "err")};
 }
 

@@ -65,7 +65,7 @@ std::string zsh_line(const std::string& line) {
     print -r -- "${${text##*<}%%>*}"
   )");
   const Outcome outcome = run_command("cd '" + (folder / "") + "' && '" TOY_TOOL "' --completion zsh > _toy && " +
-                                      "timeout 20 zsh -f session '" + line + "'");
+                                      "timeout 600 zsh -f session '" + line + "'");
   CHECK(outcome.status == 0);
   return outcome.out;
 }

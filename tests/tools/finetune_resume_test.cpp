@@ -1,4 +1,5 @@
 // finetune --resume from outside.
+#include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -16,61 +17,50 @@ struct Started : SmallCorpus {
     for (int i = 0; i < 60; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
     write_file(path("texts.tsv"), texts);
   }
+  // The weights of a model or an adapter.
+  std::map<std::string, std::vector<float>> trained(const std::string& file) const {
+    return weights(file, formats::kind_of(path(file)));
+  }
   json history(const std::string& file) const {
     return json::parse(must("inspect " + file + " --history --json").out)["history"];
   }
 };
 
-// Ends the command with SIGKILL some time after its first checkpoint.
-std::string killed(const std::string& command, const std::string& checkpoint, const std::string& seconds) {
-  return command + " & until test -e " + checkpoint + "; do sleep 0.01; done; sleep " + seconds +
-         "; kill -KILL $!; wait";
-}
-
 }  // namespace
 
-TEST_CASE("finetune: killed at random steps and resumed, it ends with the bytes of the uninterrupted run") {
+TEST_CASE("finetune: killed at any step and resumed, it ends with the weights of the uninterrupted run") {
   const Started corpus;
-  const std::string common =
-      "finetune --from model.h5 --dropout 0.1 --batch-size 2 --log-every 3 --checkpoint-every 1 ";
+  const std::string common = "finetune -q --from model.h5 --dropout 0.1 --batch-size 2 ";
   struct Kind {
     std::string name, options;
+    bool has_best;
   };
   for (const Kind& kind : std::vector<Kind>{
-           {"a task", "--train texts.tsv --valid texts.tsv --steps 40 --eval-every 7 "},
-           {"an adapter", "--train texts.tsv --valid texts.tsv --steps 40 --lora-rank 2 --lora-dropout 0.1 "},
-           {"a language model",
-            "--task lm --train train.h5 --valid valid.h5 --steps 40 --eval-every 20 --freeze decoder/0 "},
-           {"a language model's adapter", "--task lm --train train.txt --valid valid.txt --steps 40 --lora-rank 2 "}}) {
+           {"a task", "--train texts.tsv --valid texts.tsv --eval-every 7 ", true},
+           {"an adapter", "--train texts.tsv --valid texts.tsv --lora-rank 2 --lora-dropout 0.1 ", true},
+           {"a language model", "--task lm --train train.h5 --valid valid.h5 --eval-every 20 --freeze decoder/0 ", true},
+           {"a language model's adapter", "--task lm --train train.txt --lora-rank 2 ", false}}) {
     CAPTURE(kind.name);
     const std::string command = common + kind.options;
-    corpus.must("rm -f part*.h5; " + command + "-o part.h5 && mv part.h5 whole.h5 && mv part.best.h5 whole.best.h5");
-    for (const char* seconds : {"0", "0.2"}) {
-      CAPTURE(seconds);
-      corpus.run(killed(command + "-o part.h5", "part.h5", seconds));
-      CHECK(corpus.must("inspect --verify part.h5").status == 0);
-      corpus.must(command + "-o part.h5 --resume");
-      const auto kind_of_file = formats::kind_of(corpus.path("part.h5"));
-      const auto weights = [&](const std::string& name) {
-        std::map<std::string, std::vector<float>> result;
-        for (const auto& tensor : formats::ModelFile(corpus.path(name), kind_of_file).weights().read()) {
-          result[tensor.name] = tensor.value.elements();
-        }
-        return result;
-      };
-      CHECK(weights("part.h5") == weights("whole.h5"));
-      CHECK(weights("part.best.h5") == weights("whole.best.h5"));
+    for (const int lines : {1, 31}) {
+      CAPTURE(lines);
+      corpus.must("rm -f whole.*");
+      const long steps = stopped_and_resumed(corpus, command, "part", lines);
+      corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
+      CHECK(corpus.trained("part.h5") == corpus.trained("whole.h5"));
+      if (kind.has_best) CHECK(corpus.trained("part.best.h5") == corpus.trained("whole.best.h5"));
       CHECK(corpus.history("part.h5") == corpus.history("whole.h5"));
       CHECK(corpus.must("inspect --verify part.h5").status == 0);
-      corpus.run("rm -f part*.h5 .part*");
+      CHECK(corpus.leftovers() == 0);
     }
   }
 }
 
 TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is small and stays as it is") {
   const Started corpus;
-  const std::string command = "finetune --from model.h5 --train texts.tsv --batch-size 2 --steps 1000000 -o part.h5 ";
-  const Outcome stopped = corpus.run("timeout --preserve-status -s TERM 1 " + command);
+  const std::string command = "finetune --from model.h5 --train texts.tsv --batch-size 2 --steps 1000000 --log log "
+                              "--log-every 1 -o part.h5";
+  const Outcome stopped = corpus.run(signalled(command, "test -s log", "TERM"));
   CHECK(stopped.status == 143);
   CHECK(contains(stopped.err, "stopped, --resume goes on"));
   const auto size_of = [&](const std::string& name) { return std::filesystem::file_size(corpus.path(name)); };
@@ -90,10 +80,15 @@ TEST_CASE("finetune: patience counts over an interruption") {
       "finetune --from model.h5 --train texts.tsv --valid texts.tsv --batch-size 2 --steps 3000 "
       "--eval-every 2 --patience 20 --checkpoint-every 1 -o ";
   corpus.must(command + "whole.h5");
-  corpus.run(killed(command + "part.h5", "part.h5", "0.1"));
+  const json whole = corpus.history("whole.h5");
+  CHECK(whole["step"].back() < 3000);
+  // With a file named anew after each step and each best evaluation, this many of them come before patience is over.
+  const Outcome killed = corpus.run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=rename:30:kill sh -c 'exec " + command +
+                                    "part.h5'");
+  CHECK(killed.status == status_of("KILL"));
+  CHECK(corpus.history("part.h5")["step"].size() < whole["step"].size());
   corpus.must(command + "part.h5 --resume");
-  CHECK(corpus.history("part.h5") == corpus.history("whole.h5"));
-  CHECK(corpus.history("whole.h5")["step"].back() < 3000);
+  CHECK(corpus.history("part.h5") == whole);
 }
 
 TEST_CASE("finetune: resuming refuses what does not fit") {

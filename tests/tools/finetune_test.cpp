@@ -72,7 +72,7 @@ TEST_CASE("classify: answers come while the input is open, in order, whatever th
     return corpus.must("coproc " + command + "; exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-; printf '" + text +
                        "' >&$to; " + reading + "; printf '" + text + "' >&$to; exec {to}>&-; cat <&$from").out;
   };
-  const std::string line = "read -t 60 -r line <&$from || exit 9; echo \"$line\"";
+  const std::string line = "read -t 600 -r line <&$from || exit 9; echo \"$line\"";
   CHECK(lines_in(asked("classify c.h5", "my queen sees\\n", line)) == 2);
   CHECK(lines_in(asked("classify model.h5 --labels sees,the --template {}", "my queen\\n", line)) == 2);
   // The second sentence goes on when the input does.
@@ -191,8 +191,8 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
     refused(start + "texts.tsv --freeze " + part, 2, "--freeze");
   }
   // Before any training, which would take minutes.
-  refused("timeout 20 finetune -q --from model.h5 --train texts.tsv --epochs 100000 -o none/x.h5", 1, "none/");
-  refused("timeout 20 pretrain -q --train train.h5 --steps 10000000 -o none/x.h5" + tiny_model, 1, "none/");
+  refused("timeout 600 finetune -q --from model.h5 --train texts.tsv --epochs 100000 -o none/x.h5", 1, "none/");
+  refused("timeout 600 pretrain -q --train train.h5 --steps 10000000 -o none/x.h5" + tiny_model, 1, "none/");
   refused("echo x | classify model.h5", 1, "finetune");
   refused("echo x | classify model.h5 --labels a,b", 2, "--template");
   corpus.must("finetune -q --from model.h5 -o x.h5 --train texts.tsv --epochs 1");

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -41,16 +42,13 @@ TEST_CASE(
 
 TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the uninterrupted run") {
   const EncoderCorpus corpus;
-  const std::string rest = "--steps 40 --dropout 0.1 --whole-words --segments 2 --pooler --next-sentence ";
-  corpus.must(train + "-o whole.h5 " + rest);
-  for (const char* seconds : {"0.3", "0.6"}) {
-    corpus.run("rm -f part.h5; timeout -s KILL " + std::string(seconds) + " " + train +
-               "-o part.h5 --checkpoint-every 1 " + rest);
-    const bool started = std::filesystem::exists(corpus.path("part.h5"));
-    corpus.must(train + "-o part.h5 --checkpoint-every 1 " + rest + (started ? "--resume" : ""));
+  const std::string command = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 10 --arch encoder" + tiny_shape +
+                              "--dropout 0.1 --whole-words --segments 2 --pooler --next-sentence ";
+  for (const int lines : {3, 20}) {
+    const long steps = stopped_and_resumed(corpus, command, "part", lines);
+    corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
     CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
     CHECK(corpus.evaluate("part.h5") == corpus.evaluate("whole.h5"));
-    corpus.run("rm -f .part*");
   }
   CHECK(corpus.evaluate("whole.h5").contains("next_sentence_accuracy"));
   corpus.refused(train + "-o whole.h5 --resume --mask-probability 0.3", 2,

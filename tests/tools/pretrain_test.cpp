@@ -1,7 +1,7 @@
 // pretrain from outside.
-#include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -10,6 +10,9 @@ using namespace heddle::testing;
 namespace {
 
 const std::string data_options = " --train train.h5 --valid valid.h5 --eval-every 10 ";
+
+// Without the options of endless runs (background.hpp) and the output.
+const std::string endless_command = "pretrain -q" + data_options + tiny_shape;
 
 std::string train_command(const std::string& output, const std::string& rest) {
   return "pretrain" + data_options + tiny_model + "-o " + output + " " + rest;
@@ -57,16 +60,16 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
   const SmallCorpus corpus;
   const std::string chosen = corpus.must(train_command("model.h5", "--steps 2 --precision auto")).err;
   CHECK(contains(chosen, contains(chosen, "no bf16") ? "precision f32: " : "matrix products run at"));
-  const std::string rest = "--steps 40 --precision bf16";
-  const Outcome wanted = corpus.must(train_command("whole.h5", rest));
+  const Outcome wanted = corpus.must(train_command("half.h5", "--steps 40 --precision bf16"));
   if (contains(wanted.err, "computing in f32 instead")) {
     MESSAGE("skipped: bf16 is no gain on this machine");
     return;
   }
-  CHECK(corpus.weights("whole.h5") != (corpus.must(train_command("single.h5", "--steps 40")), corpus.weights("single.h5")));
-  corpus.must(train_command("part.h5", rest + " --checkpoint-every 1 & for i in $(seq 1000); do "
-                                              "[ -e part.h5 ] && break; sleep 0.01; done; kill -TERM $!; wait $!; true"));
-  corpus.must("pretrain -q --train train.h5 --valid valid.h5 -o part.h5 --resume");
+  corpus.must(train_command("single.h5", "--steps 40"));
+  CHECK(corpus.weights("half.h5") != corpus.weights("single.h5"));
+  const std::string command = endless_command + "--precision bf16";
+  const long steps = stopped_and_resumed(corpus, command, "part", 5, "TERM");
+  corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
   CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
 }
 
@@ -81,57 +84,63 @@ TEST_CASE("pretrain: threads that cannot be started are an error, not a crash") 
 #endif
 }
 
-TEST_CASE("pretrain: killed at random steps and resumed, it ends with the weights of the uninterrupted run") {
+TEST_CASE("pretrain: killed at any step and resumed, it ends with the weights of the uninterrupted run") {
   const SmallCorpus corpus;
-  const std::string rest = "--steps 60 --dropout 0.1 --checkpoint-every 1";
-  corpus.must(train_command("whole.h5", rest));
-  const auto expected = corpus.weights("whole.h5");
-  const std::string expected_history = corpus.must("inspect whole.h5 --history --json").out;
-  for (const char* seconds : {"0.25", "0.4", "0.6", "0.9", "1.3"}) {
-    CAPTURE(seconds);
-    corpus.run("rm -f part.h5; timeout -s KILL " + std::string(seconds) + " " + train_command("part.h5", rest));
-    if (std::filesystem::exists(corpus.path("part.h5"))) {
-      CHECK(corpus.must("inspect --verify part.h5").status == 0);
-      corpus.must(train_command("part.h5", rest + " --resume"));
-    } else {
-      corpus.must(train_command("part.h5", rest));
-    }
-    CHECK(corpus.weights("part.h5") == expected);
-    const auto history = nlohmann::json::parse(corpus.must("inspect part.h5 --history --json").out);
-    CHECK(history["history"] == nlohmann::json::parse(expected_history)["history"]);
-    corpus.run("rm -f .part*");  // what SIGKILL may leave
+  const std::string command = endless_command + "--dropout 0.1 ";
+  for (const int lines : {1, 12, 40}) {
+    CAPTURE(lines);
+    const std::string steps = " --steps " + std::to_string(stopped_and_resumed(corpus, command, "part", lines));
+    corpus.must(command + endless_schedule + "-o whole.h5" + steps);
+    CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
+    CHECK(nlohmann::json::parse(corpus.must("inspect part.h5 --history --json").out)["history"] ==
+          nlohmann::json::parse(corpus.must("inspect whole.h5 --history --json").out)["history"]);
+    CHECK(corpus.leftovers() == 0);  // what the killed run left, the next one removed
   }
 }
 
-TEST_CASE("pretrain: SIGTERM and SIGINT save and leave with 128 + N, and resuming completes the run") {
+TEST_CASE("pretrain: SIGTERM and SIGINT save and leave with 128 + N") {
   const SmallCorpus corpus;
-  const std::string rest = "--steps 3000 --checkpoint-every 0 --eval-every 3000";
-  for (const auto& [name, status] : std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"INT", 130}}) {
-    const Outcome outcome = corpus.run("rm -f part.h5; timeout --preserve-status -s " + name + " 1 " +
-                                       train_command("part.h5", rest));
-    CHECK(outcome.status == status);
+  const std::string command = "pretrain" + data_options + tiny_shape + "--checkpoint-every 0 --log-every 1 --steps 1000000 ";
+  for (const std::string signal : {"TERM", "INT"}) {
+    CAPTURE(signal);
+    const Outcome outcome = corpus.run("rm -f part.* log\n" + signalled(command + "-o part.h5 --log log",
+                                                                        "test $(lines_of log) -gt 2", signal));
+    CHECK(outcome.status == status_of(signal));
     CHECK(contains(outcome.err, "stopped, --resume goes on"));
     const formats::ModelFile file(corpus.path("part.h5"));
     CHECK(file.has_training());
     CHECK(file.verify().empty());
+    CHECK(corpus.leftovers() == 0);
   }
-  const auto log = corpus.must("rm -f part.h5; timeout -s TERM 1 " + train_command("part.h5", "--steps 400 --log log.jsonl") +
-                               "; " + train_command("part.h5", "--steps 400 --log log.jsonl --resume || true"));
-  corpus.must(train_command("whole.h5", "--steps 400"));
+}
+
+TEST_CASE("pretrain: resuming after a signal completes the run and its log") {
+  const SmallCorpus corpus;
+  const long steps = stopped_and_resumed(corpus, endless_command, "part", 25, "TERM");
+  corpus.must(endless_command + endless_schedule + "-o whole.h5 --log whole.jsonl --steps " + std::to_string(steps));
   CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
-  long last = 0;
-  for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) {
-    CHECK(line["step"].get<long>() >= last);  // no step twice
-    last = line["step"];
-  }
-  CHECK(last == 400);
+  const auto logged = [&](const std::string& name) {  // speeds aside
+    std::vector<std::pair<long, double>> lines;
+    for (const auto& line : json_lines(read_file(corpus.path(name)))) {
+      lines.emplace_back(line["step"], line.value("loss", line.value("valid_loss", 0.0)));
+    }
+    return lines;
+  };
+  CHECK(logged("part.jsonl") == logged("whole.jsonl"));
 }
 
 TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") {
   const SmallCorpus corpus;
   corpus.must(train_command("model.h5", "--steps 10"));
-  corpus.refused(train_command("model.h5", "--steps 10 --resume --beta2 0.5"), 2,
-                 "--beta2 differs from what model.h5 was trained with");
+  const std::string again = "pretrain" + data_options + "-o model.h5 --steps 10 --resume ";
+  for (const std::string option :
+       {"beta1 0.5", "beta2 0.5", "epsilon 1e-3", "weight-decay 0.5", "ema 0.5", "optimizer sgd", "schedule linear",
+        "warmup-share 0.5", "batch-size 8", "accumulate 2", "label-smoothing 0.1", "layers 1", "width 16", "heads 4",
+        "context 32", "dropout 0.5", "vocab-size 400", "activation relu", "positions rope", "norm rms", "seed 2"}) {
+    const std::string name = option.substr(0, option.find(' '));
+    CAPTURE(option);
+    CHECK(contains(corpus.refused(again + "--" + option, 2, "--" + name).err, " differs from "));
+  }
   corpus.refused("pretrain --train valid.h5 -o model.h5 --resume", 1, "is not the file that model.h5 was trained on");
   corpus.refused("pretrain --train train.h5 -o none.h5 --resume", 1, "none.h5");
   corpus.must("pretrain --train train.h5 --valid valid.h5 -o model.h5 --resume --steps 15");

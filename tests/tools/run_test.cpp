@@ -13,11 +13,14 @@
 
 #include "heddle/cli/progress.hpp"
 #include "tools/command.hpp"
+#include "tools/watching.hpp"
 
+using heddle::testing::interruptible;
 using heddle::testing::Outcome;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
+using heddle::testing::watching;
 using heddle::testing::write_file;
 
 namespace {
@@ -165,8 +168,10 @@ TEST_CASE("signals: the first asks to stop, and the status says which it was") {
 }
 
 TEST_CASE("signals: the second ends a program that does not listen") {
+  // It says again that it is ready once it has seen the first. Signals within a quarter of a second are one request.
   const Outcome outcome = run_command("coproc " + toy +
-                                      " --action stay; read -ru ${COPROC[0]} ready; kill $COPROC_PID; sleep 0.5; "
+                                      " --action stay; read -ru ${COPROC[0]} ready; kill $COPROC_PID; "
+                                      "read -ru ${COPROC[0]} ready; sleep 0.3; "
                                       "kill $COPROC_PID || echo gone; wait $COPROC_PID");
   CHECK(outcome.status == 143);
   CHECK(outcome.out.empty());
@@ -176,9 +181,9 @@ TEST_CASE("signals: one that comes while input is awaited leaves no file behind"
   const TemporaryFolder folder;
   const std::string list = "ls -A " + (folder / ".");
   const auto stopped_by = [&](const std::string& signal, const std::string& action) {
-    // Without job control a shell starts what it does not wait for with SIGINT ignored.
-    return run_command("set -m; coproc " + toy + " --action " + action + " -o " + (folder / "out") + "; until " + list +
-                       " | grep -q tmp; do sleep 0.01; done; kill -" + signal + " $COPROC_PID; wait $COPROC_PID");
+    return run_command(watching + "coproc " + interruptible + toy + " --action " + action + " -o " + (folder / "out") +
+                       "; run=$COPROC_PID\n" +
+                       "await $run '" + list + " | grep -q tmp'; kill -" + signal + " $run; wait $run");
   };
   for (const auto& [signal, status] :
        std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"INT", 130}, {"HUP", 129}}) {

@@ -1,4 +1,5 @@
 // How training runs start, save, stop and go on.
+#include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -7,6 +8,8 @@ using namespace heddle::testing;
 namespace {
 
 const std::string train = "pretrain --threads 1 --train train.h5 --learning-rate 5e-3" + tiny_model;
+// For runs without an end (background.hpp).
+const std::string bare_train = "pretrain -q --threads 1 --train train.h5 --learning-rate 5e-3" + tiny_shape;
 
 struct Runs : SmallCorpus {
   bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
@@ -16,25 +19,22 @@ struct Runs : SmallCorpus {
   }
 };
 
-// Starts the command, waits until the file is there, sends signals and tells how the command ended.
-std::string interrupted(const std::string& command, const std::string& file, const std::string& signals) {
-  return command + " & until test -e " + file + "; do sleep 0.02; done; for s in " + signals +
-         "; do kill -$s $!; sleep 0.4; done; wait $!";
-}
-
 }  // namespace
 
 TEST_CASE("running: one command line with --resume=auto starts, goes on and knows that it has finished") {
   const Runs corpus;
-  corpus.must(train + "-q --steps 40 -o whole.h5");
-  const std::string command = train + "--steps 40 -o auto.h5 --resume=auto";
-  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(command, "auto.h5", "TERM") + "'").status == 143);
-  CHECK(contains(corpus.must(command).err, "auto.h5: step 40"));
+  const std::string command = "pretrain --threads 1 --train train.h5" + tiny_shape + endless_schedule +
+                              "-o auto.h5 --log auto.jsonl --resume=auto --steps ";
+  CHECK(corpus.run(signalled(command + "1000000", "test $(lines_of auto.jsonl) -gt 5", "TERM")).status == 143);
+  const long done = steps_of(corpus, "auto.h5");
+  const std::string steps = std::to_string(done + 7), all = std::to_string(done + 12);
+  CHECK(contains(corpus.must(command + steps).err, "auto.h5: step " + steps));
+  corpus.must("pretrain -q --threads 1 --train train.h5" + tiny_shape + endless_schedule + "-o whole.h5 --steps " + steps);
   CHECK(corpus.weights("auto.h5") == corpus.weights("whole.h5"));
   const std::string before = read_file(corpus.path("auto.h5"));
-  CHECK(contains(corpus.must(command).err, "auto.h5: is finished; more --steps or --epochs go on with it"));
+  CHECK(contains(corpus.must(command + steps).err, "auto.h5: is finished; more --steps or --epochs go on with it"));
   CHECK(read_file(corpus.path("auto.h5")) == before);
-  CHECK(contains(corpus.must(train + "--steps 45 -o auto.h5 --resume=auto").err, "auto.h5: step 45"));
+  CHECK(contains(corpus.must(command + all).err, "auto.h5: step " + all));
 
   corpus.must("convert -q auto.h5 -o weights.h5");
   corpus.refused(train + "--steps 40 -o weights.h5 --resume=auto", 1, "weights.h5: holds no training state");
@@ -48,8 +48,8 @@ TEST_CASE("running: fine-tuning starts and goes on with one command line, too") 
   corpus.must(train + "-q --steps 20 -o base.h5");
   write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
   const std::string command =
-      "finetune --threads 1 --from base.h5 --train task.tsv --steps 3000 --checkpoint-every 5 -o tuned.h5 --resume=auto";
-  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(command, "tuned.h5", "TERM") + "'").status == 143);
+      "finetune --threads 1 --from base.h5 --train task.tsv --steps 1000000 --checkpoint-every 5 -o tuned.h5 --resume=auto";
+  CHECK(corpus.run(signalled(command, "test -e tuned.h5", "TERM")).status == 143);
   corpus.refused(command + " --steps 1", 2, "steps already, more than the 1 that it is to do");
   corpus.refused(command + " --max-time 200ms", 2, "is not a length of time");
   const Outcome outcome = corpus.run(command + " --max-time 0.3s");
@@ -60,16 +60,20 @@ TEST_CASE("running: fine-tuning starts and goes on with one command line, too") 
 
 TEST_CASE("running: --max-time saves and ends with 75, and the run is completed to the same bits") {
   const Runs corpus;
-  const std::string command = train + "--steps 4000 --checkpoint-every 0 --max-time 1s --resume=auto -o timed.h5";
-  int status = 75, runs = 0;
-  for (; status == 75 && runs < 100; ++runs) status = corpus.run(command).status;
-  CHECK(status == 0);
-  CHECK(runs > 1);
+  const std::string files = "-o timed.h5 --resume=auto ";
+  long done = 0;
+  for (int run = 0; run < 3; ++run) {
+    CHECK(corpus.run(bare_train + endless + files + "--max-time 0.2s").status == 75);
+    CHECK(steps_of(corpus, "timed.h5") > done);
+    done = steps_of(corpus, "timed.h5");
+  }
+  const std::string steps = "--steps " + std::to_string(done + 5);
+  corpus.must(bare_train + endless_schedule + files + steps);
   // Even where starting takes longer, a step is done.
   const Outcome short_time = corpus.run(train + "--steps 3 --max-time 0.001s --resume=auto -o steps.h5");
   CHECK(short_time.status == 75);
   CHECK(contains(short_time.err, "steps.h5: step 1, "));
-  corpus.must(train + "-q --steps 4000 -o whole.h5");
+  corpus.must(bare_train + endless_schedule + "-o whole.h5 " + steps);
   CHECK(corpus.weights("timed.h5") == corpus.weights("whole.h5"));
   for (const char* wrong : {"soon", "10x", "-5m", "0", "1:2:3:4"}) {
     corpus.refused(train + "-o x.h5 --max-time=" + std::string(wrong), 2, "is not a length of time; write 90m");
@@ -78,21 +82,20 @@ TEST_CASE("running: --max-time saves and ends with 75, and the run is completed 
 
 TEST_CASE("running: SIGUSR1 makes a checkpoint and training goes on, or ends with one") {
   const Runs corpus;
-  const std::string command = train + "-q --steps 100000 --checkpoint-every 0 --log-every 1 --log log.jsonl -o usr.h5";
-  const std::string wait_for_log = "until test -s log.jsonl; do sleep 0.02; done; ";
-  const std::string body = command + " & " + wait_for_log + "kill -USR1 $!; until test -e usr.h5; do sleep 0.02; done; " +
-                           "cp usr.h5 first.h5; sleep 0.3; kill -TERM $!; wait $!";
-  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + body + "'").status == 143);
+  const std::string command = bare_train + "--steps 1000000 --checkpoint-every 0 --log-every 1 --log log.jsonl -o usr.h5 ";
+  const std::string going_on = watching + command + "& run=$!\nawait $run 'test -s log.jsonl'\nkill -USR1 $run\n"
+                               "await $run 'test -e usr.h5'\ncp usr.h5 first.h5; seen=$(lines_of log.jsonl)\n"
+                               "await $run 'test $(lines_of log.jsonl) -gt $seen'\nkill -TERM $run; wait $run";
+  CHECK(corpus.run(going_on).status == 143);
   CHECK(corpus.must("inspect first.h5 --verify").out == "first.h5: no problem found\n");
   CHECK(corpus.step_of("first.h5") < corpus.step_of("usr.h5"));
 
-  const std::string leaving = "rm -f log.jsonl; " + command + " --on-usr1 exit & until test -s log.jsonl; do sleep 0.02; " +
-                              "done; sleep 0.1; kill -USR1 $!; wait $!";
-  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + leaving + "'").status == 138);
+  corpus.must("rm log.jsonl usr.h5");
+  CHECK(corpus.run(signalled(command + "--on-usr1 exit", "test -s log.jsonl", "USR1")).status == 138);
   CHECK(corpus.must("inspect usr.h5 --verify").out == "usr.h5: no problem found\n");
 }
 
-TEST_CASE("running: checkpoints are made by the clock, and the last ones kept under their own names") {
+TEST_CASE("running: the last checkpoints are kept under their own names") {
   const Runs corpus;
   corpus.must(train + "-q --steps 22 --checkpoint-every 5 --keep 2 -o kept.h5");
   CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-20.h5\nkept.step-22.h5\n");
@@ -110,11 +113,21 @@ TEST_CASE("running: checkpoints are made by the clock, and the last ones kept un
   corpus.must("rm kept.step-*.h5; touch kept.step-7.h5.txt kept.step-x.h5; " + train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
   CHECK(corpus.must("ls kept*").out ==
         "kept.h5\nkept.step-12.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
+}
 
-  const std::string often = train + "-q --steps 100000 --checkpoint-every 0 --checkpoint-minutes 0.001 -o clock.h5";
-  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(often, "clock.h5", "KILL") + "'").status == 137);
+TEST_CASE("running: minutes between checkpoints are minutes, from one to the next") {
+  const Runs corpus;
+  // 0.01 minutes lie between the times of two checkpoints, however slow the machine is.
+  const std::string often =
+      bare_train + "--steps 1000000 --checkpoint-every 0 --checkpoint-minutes 0.01 --keep 9 -o clock.h5";
+  const std::string seen = "test $(ls clock.step-* 2> /dev/null | wc -l) -ge 3";
+  CHECK(corpus.run(signalled(often, seen, "KILL")).status == 137);
+  std::vector<double> times;
+  for (const std::string& time : lines_of(corpus.must("stat -c %.Y clock.step-*").out)) times.push_back(std::stod(time));
+  std::ranges::sort(times);
+  REQUIRE(times.size() >= 3);
+  for (std::size_t i = 1; i < times.size(); ++i) CHECK(times[i] - times[i - 1] > 0.58);  // clocks of files are coarse
   CHECK(corpus.must("inspect clock.h5 --verify").out == "clock.h5: no problem found\n");
-  CHECK(corpus.leftovers() <= 1);
 }
 
 TEST_CASE("running: several training files are one text, or are read as often as their weights say") {
@@ -152,11 +165,28 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
   CHECK(contains(outcome.err, "; best validation loss"));
   CHECK(contains(outcome.err, "; 2 evaluations in a row brought nothing better (--patience)"));
   CHECK(corpus.step_of("m.h5") < 4000);
+  corpus.must("cp m.h5 first.h5");
   const std::string again = train + "--valid valid.h5 --steps 4000 --eval-every 5 -o m.h5 --resume=auto ";
   CHECK(contains(corpus.must(again + "--patience 2").err, "a higher --patience goes on with it"));
   const double stopped = corpus.step_of("m.h5");
   corpus.must(again + "--patience 3");
   CHECK(corpus.step_of("m.h5") > stopped);
+  // It stopped at the second evaluation without anything better, and no earlier.
+  const auto history = nlohmann::json::parse(corpus.must("inspect --json first.h5").out)["history"];
+  std::vector<double> losses;
+  for (std::size_t row = 0; row < history["step"].size(); ++row) {
+    if (history["valid_loss"][row].is_number()) losses.push_back(history["valid_loss"][row]);
+  }
+  REQUIRE(losses.size() > 2);
+  const auto best = std::ranges::min_element(losses);
+  CHECK(losses.end() - best == 3);
+  double lowest = losses.front();
+  int in_a_row = 0;
+  for (std::size_t i = 1; i + 1 < losses.size(); ++i) {
+    in_a_row = losses[i] < lowest ? 0 : in_a_row + 1;
+    lowest = std::min(lowest, losses[i]);
+    CHECK(in_a_row < 2);
+  }
   corpus.refused(train + "--patience 2 -o m.h5", 2, "--patience has no effect without --valid");
 }
 
@@ -172,16 +202,14 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
     CHECK(contains(outcome.err, part));
   }
   CHECK_FALSE(corpus.exists("wild.h5"));
-  // What was saved before stays, and is said to.
-  corpus.must(train + "-q --optimizer sgd --clip 0 --steps 20 --schedule constant --learning-rate 1e-3 -o good.h5");
+  // What was saved before stays, and the message says what that is.
+  corpus.must(train + "-q --optimizer sgd --clip 0 --steps 20 --schedule constant --warmup 0 --learning-rate 1e-3 -o good.h5");
   const std::string before = read_file(corpus.path("good.h5"));
-  corpus.must("cp good.h5 kept.h5");
-  const Outcome overflow = corpus.run(wild + "--checkpoint-every 1");
+  const Outcome overflow =
+      corpus.run(bare_train + "--resume --steps 500 --checkpoint-every 0 -o good.h5 --learning-rate 900");
   CHECK(overflow.status == 3);
-  if (corpus.exists("wild.h5")) {
-    CHECK(contains(overflow.err, "wild.h5 holds step "));
-    CHECK(corpus.must("inspect wild.h5 --verify").out == "wild.h5: no problem found\n");
-  }
+  CHECK(contains(overflow.err, "good.h5 holds step 20"));
+  CHECK(read_file(corpus.path("good.h5")) == before);
 }
 
 TEST_CASE("running: an evaluation that is not finite ends the run, and no file has it") {
@@ -222,7 +250,8 @@ TEST_CASE("running: the log outlives whatever ends a run that goes on") {
   corpus.must(command + "--steps 30");
   const std::string before = read_file(corpus.path("log.jsonl"));
   CHECK(lines_in(before) == 30);
-  CHECK(corpus.run("timeout -s KILL 0.5 " + command + "--steps 1000000 --checkpoint-every 0 --log-every 1000000").status == 137);
+  const std::string on = bare_train + "--log log.jsonl --log-every 1 --checkpoint-every 0 --resume -o m.h5 --steps 1000000";
+  CHECK(corpus.run(signalled(on, "test $(lines_of log.jsonl) -gt 32", "KILL")).status == 137);
   CHECK(read_file(corpus.path("log.jsonl")).starts_with(before));
 }
 
@@ -260,8 +289,7 @@ TEST_CASE("running: an input that is named like a kept checkpoint is not lost") 
 
 TEST_CASE("running: SIGHUP saves and ends the run, too") {
   const Runs corpus;
-  const std::string command = train + "-q --steps 1000000 -o m.h5";
-  CHECK(corpus.run("timeout -s KILL 20 sh -c '" + interrupted(command, "m.h5", "HUP") + "'").status == 129);
+  CHECK(corpus.run(signalled(train + "-q --steps 1000000 -o m.h5", "test -e m.h5", "HUP")).status == 129);
   CHECK(corpus.must("inspect m.h5 --verify").out == "m.h5: no problem found\n");
 }
 

@@ -108,8 +108,8 @@ class SmallCorpus {
 };
 
 // Options of a model that trains in a second.
-inline const std::string tiny_model =
-    " --layers 2 --width 32 --heads 2 --context 16 --batch-size 4 --checkpoint-every 5 --log-every 5 ";
+inline const std::string tiny_shape = " --layers 2 --width 32 --heads 2 --context 16 --batch-size 4 ";
+inline const std::string tiny_model = tiny_shape + "--checkpoint-every 5 --log-every 5 ";
 inline const std::string tiny_encoder = " --arch encoder" + tiny_model;
 
 // The corpus with a tokenizer that encoders can use.

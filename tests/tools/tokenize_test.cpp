@@ -9,6 +9,7 @@
 #include "heddle/base/random.hpp"
 #include "heddle/formats/token_file.hpp"
 #include "tools/command.hpp"
+#include "tools/watching.hpp"
 
 using heddle::testing::contains;
 using heddle::testing::lines_in;
@@ -16,6 +17,7 @@ using heddle::testing::Outcome;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
+using heddle::testing::watching;
 using heddle::testing::write_file;
 
 namespace {
@@ -228,7 +230,7 @@ TEST_CASE("tokenize: the same file whatever the number of threads, and from a pi
 TEST_CASE("tokenize: a line is answered before the next is there") {
   const Workplace place;
   const Outcome outcome = place.run(
-      "coproc $T -t byte.h5; for word in a bc; do echo $word >&${COPROC[1]}; read -ru ${COPROC[0]} -t 20 ids;"
+      "coproc $T -t byte.h5; for word in a bc; do echo $word >&${COPROC[1]}; read -ru ${COPROC[0]} -t 600 ids;"
       "echo $ids; done; kill $COPROC_PID");
   CHECK(outcome.out == "97\n98 99\n");
 }
@@ -432,8 +434,7 @@ TEST_CASE("tokenize: a signal leaves no file") {
   const Workplace place;
   const std::string before = place.names();
   const Outcome outcome = place.run(
-      "coproc $T -t bpe.h5 -o out.h5; until ls -A | grep -q out.h5; do sleep 0.01; done; kill $COPROC_PID; "
-      "wait $COPROC_PID");
+      watching + "coproc $T -t bpe.h5 -o out.h5; run=$COPROC_PID\nawait $run 'ls -A | grep -q out.h5'; kill $run; wait $run");
   CHECK(outcome.status == 143);
   CHECK(place.names() == before);
 }

@@ -96,9 +96,9 @@ void Arguments::answer_requests(const OptionTable& table) const {
 
 void Arguments::read_config(const OptionTable& table) {
   const char* variable = std::getenv("HEDDLE_CONFIG");
-  const std::string path = requests_.config.empty() && variable != nullptr ? variable : requests_.config;
-  if (path.empty()) return;
-  Input file(path);
+  config_file_ = requests_.config.empty() && variable != nullptr ? variable : requests_.config;
+  if (config_file_.empty()) return;
+  Input file(config_file_);
   std::map<std::string, std::vector<std::string>> values;
   std::map<std::string, Index> lines;
   for (const Setting& setting : parse_config(read_all(file), file.name())) {

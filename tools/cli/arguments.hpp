@@ -99,6 +99,9 @@ class Arguments {
   // type: when there are none and standard input is a terminal.
   std::vector<std::string> input_or_usage(std::string_view name) const;
 
+  // The file that options were read from, by --config or HEDDLE_CONFIG; or "".
+  const std::string& config_file() const { return config_file_; }
+
   const CommonOptions& common() const { return common_; }
   const std::string& tool() const { return about_.name; }
   // The command as a shell would take it, for the provenance of files.
@@ -130,6 +133,7 @@ class Arguments {
   std::vector<std::string> words_;
   CommonOptions common_;
   Requests requests_;
+  std::string config_file_;
   GivenOptions given_;
   std::vector<std::vector<std::string>> operands_;
   std::optional<ContextScope> context_;

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "heddle/base/error.hpp"
+#include "heddle/formats/foreign_model.hpp"
+#include "heddle/formats/task_file.hpp"
 
 namespace heddle::cli {
 
@@ -24,17 +26,35 @@ bool same_name(const std::string& a, const std::string& b) {
   return !error_of_a && !error_of_b && place_of_a == place_of_b;
 }
 
+void append(std::vector<std::string>& files, const std::vector<std::string>& more) {
+  files.insert(files.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
-void keep_inputs(const std::vector<std::string>& inputs, std::initializer_list<std::string> outputs) {
-  for (const std::string& output : outputs) {
-    for (const std::string& input : inputs) {
-      check<UsageError>(!same_file(input, output), output, ": would be written over ", input,
-                        ", which is read; give the result another name");
-    }
-    for (const std::string& other : outputs) {
-      check<UsageError>(&output == &other || !same_name(output, other), output,
+std::vector<std::string> files_read(const std::vector<std::string>& inputs, const Arguments& arguments) {
+  std::vector<std::string> files = inputs;
+  files.push_back(arguments.config_file());
+  for (const std::string& input : inputs) {
+    std::error_code absent;
+    append(files, formats::companion_files(input));
+    if (std::filesystem::is_regular_file(input, absent)) append(files, formats::possible_bases(input));
+  }
+  return files;
+}
+
+void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                 const Arguments& arguments) {
+  std::error_code absent;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      check<UsageError>(!same_name(outputs[i], outputs[j]), outputs[i],
                         ": is to be two things; give one of them another name");
+    }
+    if (!std::filesystem::exists(outputs[i], absent)) continue;  // nothing can be lost
+    for (const std::string& input : files_read(inputs, arguments)) {
+      check<UsageError>(!same_file(input, outputs[i]), outputs[i], ": would be written over ", input,
+                        ", which is read; give the result another name");
     }
   }
 }

@@ -30,6 +30,7 @@ void restart_with_better_kernel(char** argv) {
   if (!kernel) return;
   setenv("OPENBLAS_CORETYPE", kernel->c_str(), 1);
   setenv(kernel_marker, "1", 1);
+  keep_save_signal_harmless();
   // By its real path: "exe" would be the process's name in ps. Where this fails, the slower kernel does the work.
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -81,6 +81,13 @@ void catch_save_signal() {
 
 void catch_stop_signal_usr1() {
   handle(SIGUSR1, note, 0);
+  if (save_requested()) note(SIGUSR1);
+}
+
+void keep_save_signal_harmless() {
+  struct sigaction action {};
+  sigaction(SIGUSR1, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) handle(SIGUSR1, SIG_IGN, 0);
 }
 
 bool save_requested() {

@@ -14,11 +14,16 @@ void clean_up_on_signals();
 // For tools that poll stop_requested().
 void catch_stop_signals();
 
-// From here on SIGUSR1 asks for what save_requested() tells, and ends nothing.
+// From here on SIGUSR1 asks for what save_requested() tells, and ends nothing. The first call in the main of a program
+// that uses it: it may come in the first milliseconds.
 void catch_save_signal();
 
-// From here on SIGUSR1 asks to stop as SIGTERM does.
+// From here on SIGUSR1 asks to stop as SIGTERM does; one that has come since catch_save_signal() does, too.
 void catch_stop_signal_usr1();
+
+// For a program that starts itself anew: where it catches SIGUSR1, one that comes before the new program catches it again is
+// lost and ends nothing.
+void keep_save_signal_harmless();
 
 // Whether SIGUSR1 came since the last call.
 bool save_requested();

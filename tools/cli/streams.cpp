@@ -175,9 +175,11 @@ void StandardOutput::flush() {
 }
 
 Output::Output(const std::string& path) : path_(path) {
-  if (path.empty() || path == "-") return;
-  if (is_device(path)) {
-    device_ = formats::Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC), path);
+  const std::optional<int> stream = formats::named_descriptor(path);
+  if (path.empty() || path == "-" || stream == STDOUT_FILENO) return;
+  if (stream || is_device(path)) {
+    device_ = formats::Descriptor(
+        stream ? ::fcntl(*stream, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC), path);
     if (device_.number() < 0) throw_system_error(path, "open");
   } else {
     file_.emplace(path);

@@ -132,7 +132,7 @@ class StandardOutput {
 };
 
 // Where the result goes: standard output for "-" (and ""), or a file that appears whole at close() or not at all.
-// Devices and named pipes are written directly.
+// Devices, named pipes and open streams (/dev/stdout, /dev/fd/3) are written directly, these from where they stand.
 class Output {
  public:
   explicit Output(const std::string& path);

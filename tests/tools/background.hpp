@@ -1,0 +1,39 @@
+// Training runs that are stopped and go on.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tools/small_corpus.hpp"
+#include "tools/watching.hpp"
+
+namespace heddle::testing {
+
+// Options of a run without an end, whose steps do not depend on how many there are to be.
+inline const std::string endless_schedule = " --schedule constant --warmup 3 --log-every 1 --checkpoint-every 1 ";
+inline const std::string endless = endless_schedule + "--steps 1000000 ";
+
+// The steps that a model file's run has done.
+inline long steps_of(const SmallCorpus& corpus, const std::string& file) {
+  return nlohmann::json::parse(corpus.must("inspect --json " + file).out)["history"]["step"].back().get<long>();
+}
+
+// Starts a run without an end to NAME.h5, with the log NAME.jsonl; sends the signal when that has so many lines; and has it
+// go on to some steps more than it had done, which it returns. `command` is the program and its options but those of
+// endless, -o and --log.
+inline long stopped_and_resumed(const SmallCorpus& corpus, const std::string& command, const std::string& name, int lines,
+                                const std::string& signal = "KILL") {
+  const std::string files = "-o " + name + ".h5 --log " + name + ".jsonl ";
+  const std::string seen = "test -e " + name + ".h5 -a $(lines_of " + name + ".jsonl) -ge " + std::to_string(lines);
+  corpus.must("rm -f " + name + ".*");
+  const Outcome stopped = corpus.run(signalled(command + endless + files, seen, signal));
+  CAPTURE(stopped.err);
+  REQUIRE(stopped.status == status_of(signal));
+  CHECK(corpus.must("inspect --verify " + name + ".h5").status == 0);
+  const long steps = steps_of(corpus, name + ".h5") + 5;
+  corpus.must(command + endless_schedule + files + "--resume --steps " + std::to_string(steps));
+  return steps;
+}
+
+}  // namespace heddle::testing

@@ -1,0 +1,297 @@
+// What programs write: never over what they read, one run at a time, and nothing that is left behind by those that were
+// killed.
+#include "tools/background.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const std::string quick = "pretrain -q --threads 1 --train train.h5" + tiny_shape;
+
+struct Outputs : SmallCorpus {
+  bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
+  // Refuses with wrong usage and this message, and the file stays as it is.
+  void kept(const std::string& file, const std::string& command, const std::string& says) const {
+    CAPTURE(command);
+    const std::string before = read_file(path(file));
+    REQUIRE(!before.empty());
+    refused(command, 2, says);
+    CHECK(read_file(path(file)) == before);
+  }
+  nlohmann::json history(const std::string& file) const {
+    return nlohmann::json::parse(must("inspect --history --json " + file).out)["history"];
+  }
+  // Steps and losses of a log, speeds aside.
+  std::vector<std::pair<long, double>> logged(const std::string& name) const {
+    std::vector<std::pair<long, double>> lines;
+    for (const auto& line : json_lines(read_file(path(name)))) {
+      lines.emplace_back(line["step"], line.value("loss", line.value("valid_loss", 0.0)));
+    }
+    return lines;
+  }
+  Outcome with_fault(const std::string& command, const std::string& fault) const {
+    return run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=" + fault + " sh -c 'exec " + command + "'");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("outputs: the base of an adapter is an input, though only the adapter names it") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o base.h5");
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
+  const std::string tune = "finetune -q --threads 1 --from base.h5 --steps 2 --lora-rank 2 ";
+  corpus.must(tune + "--task lm --train train.h5 -o lora.h5 && " + tune + "--train task.tsv -o task.h5");
+  const std::string says = "would be written over ";
+  corpus.kept("base.h5", "generate lora.h5 -p the -o base.h5", says);
+  corpus.kept("base.h5", "generate lora.h5 -p the -o ./base.h5", says);
+  corpus.kept("base.h5", "echo the cat | classify task.h5 -o base.h5", says);
+  corpus.kept("base.h5", "convert lora.h5 --merge -o base.h5", says);
+  // Where the adapter has moved with its base, that one is read.
+  corpus.must("mkdir moved && mv base.h5 lora.h5 moved");
+  corpus.kept("moved/base.h5", "generate moved/lora.h5 -p the -o moved/base.h5", says);
+  corpus.must("cp train.txt base.txt && generate moved/lora.h5 -p the -o base.txt");
+}
+
+TEST_CASE("outputs: all files of a directory that are read are inputs, and no others") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o model.h5 && convert -q model.h5 -o hf/");
+  const std::string files = corpus.must("ls hf").out;
+  CHECK(lines_in(files) >= 5);
+  for (const std::string& file : lines_of(files)) {
+    corpus.kept("hf/" + file, "convert hf -o hf/" + file, "hf/" + file + ": would be written over ");
+    corpus.kept("hf/" + file, "tokenize -t hf train.txt -o hf/" + file, "hf/" + file + ": would be written over ");
+  }
+  corpus.must("convert -q hf -o hf/model.h5 && convert -q hf -o hf/model.h5");
+}
+
+TEST_CASE("outputs: the file that options come from is an input") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o model.h5");
+  write_file(corpus.path("run.ini"), "max-tokens = 3\n");
+  const std::string says = "run.ini: would be written over run.ini";
+  corpus.kept("run.ini", "generate model.h5 -p the --config run.ini -o run.ini", says);
+  corpus.kept("run.ini", "HEDDLE_CONFIG=run.ini generate model.h5 -p the -o run.ini", says);
+  write_file(corpus.path("run.ini"), "steps = 3\n");
+  corpus.kept("run.ini", "pretrain --train train.h5 --config run.ini --log run.ini -o m.h5", says);
+  corpus.kept("run.ini", "finetune --from model.h5 --task lm --train train.h5 --config run.ini -o run.ini", says);
+  corpus.must("cp run.ini m.step-2.h5");
+  corpus.kept("m.step-2.h5", "pretrain --train train.h5 --config m.step-2.h5 --keep 1 -o m.h5", "is named like a checkpoint");
+}
+
+TEST_CASE("outputs: a log that is named like a kept checkpoint is refused") {
+  const Outputs corpus;
+  corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log m.step-2.h5", 2, "m.step-2.h5: is named like a checkpoint");
+  corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log ./m.step-2.h5", 2, "m.step-2.h5: is named like a checkpoint");
+  CHECK_FALSE(corpus.exists("m.h5"));
+  corpus.must(quick + "--steps 4 -o m.h5 --log m.step-2.h5");  // nothing is kept
+}
+
+TEST_CASE("outputs: a second run to the same output, or the same log, is refused while the first one writes") {
+  const Outputs corpus;
+  corpus.must("mkdir elsewhere && ln -s ../m.h5 elsewhere/link.h5");
+  const std::string first = quick + "--steps 1000000 --checkpoint-every 1 --keep 3 --log-every 1 -o m.h5 --log log.jsonl";
+  const std::string second = "pretrain -q --train train.h5 --steps 3" + tiny_shape;
+  // The commands that are tried meanwhile, their statuses, and whether the first run goes on as if nothing had been.
+  const Outcome outcome = corpus.run(
+      watching + first + " & run=$!\nawait $run 'test -e m.h5'\n" +
+      "tried() { \"$@\" || echo $?; }\n"
+      "tried " + second + "-o m.h5\n"
+      "tried " + second + "-o elsewhere/link.h5\n"
+      "tried " + second + "-o m.h5 --resume=auto\n"
+      "tried " + second + "-o other.h5 --log log.jsonl\n"
+      "tried finetune -q --from train.h5 --task lm --train train.h5 -o m.h5\n"
+      "tried inspect --verify m.h5\n"
+      "tried " + second + "-o other.h5\n"
+      "seen=$(lines_of log.jsonl); await $run 'test $(lines_of log.jsonl) -gt $seen'\n"
+      "ls -A | grep lock; kill -KILL $run; wait $run");
+  CHECK(outcome.status == 137);
+  CHECK(outcome.out == "1\n1\n1\n1\n1\nm.h5: no problem found\n.log.jsonl.lock\n.m.h5.lock\n");
+  std::vector<std::string> refusals;
+  for (const std::string& line : lines_of(outcome.err)) {
+    if (contains(line, "another run is writing it (process ")) refusals.push_back(line.substr(0, line.find(" another")));
+  }
+  CHECK(refusals == std::vector<std::string>{"pretrain: m.h5:", "pretrain: elsewhere/link.h5:", "pretrain: m.h5:",
+                                             "pretrain: log.jsonl:", "finetune: m.h5:"});
+  long last = 0;
+  for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) CHECK(line["step"] == ++last);
+  // What a killed run left locks nothing, and goes with the next one.
+  CHECK(corpus.exists(".m.h5.lock"));
+  corpus.must(quick + "--resume --keep 3 --steps 1000001 --max-time 0.001s -o m.h5 --log log.jsonl || test $? = 75");
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("outputs: a log that cannot be written ends training with the last step saved, and nothing is missing later") {
+  const Outputs corpus;
+  const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10" + tiny_shape +
+                              "--log-every 7 --checkpoint-every 0 --steps 30 ";
+  corpus.must(command + "-o whole.h5 --log whole.jsonl");
+  const Outcome full = corpus.refused(command + "-o m.h5 --log /dev/full", 1, "/dev/full: cannot write: No space left");
+  CHECK(lines_in(full.err) == 1);
+  CHECK(contains(full.err, "; m.h5 holds step 7"));
+  CHECK(corpus.leftovers() == 0);
+  corpus.must(command + "-o m.h5 --log log.jsonl --resume");
+  CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+  CHECK(corpus.weights("m.best.h5") == corpus.weights("whole.best.h5"));
+  CHECK(corpus.logged("log.jsonl") == corpus.logged("whole.jsonl"));
+  corpus.refused(command + "-o x.h5 --log none/log", 1, "none/log: cannot open for writing: No such file");
+  corpus.refused(command + "-o x.h5 --log .", 1, ".: cannot open for writing: Is a directory");
+  CHECK_FALSE(corpus.exists("x.h5"));
+}
+
+TEST_CASE("outputs: a best model that cannot be written ends training with the last step saved, and is written later") {
+  const Outputs corpus;
+  const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --ema 0.9" +
+                              tiny_shape + "--log-every 5 --checkpoint-every 0 --steps 30 ";
+  corpus.must(command + "-o whole.h5 --log whole.jsonl");
+  // The first file to get its name is the best model, at the first evaluation; the error is that of a folder in its place.
+  const Outcome failed = corpus.with_fault(command + "-o m.h5 --log log.jsonl", "rename:1:21");
+  CHECK(failed.status == 1);
+  CHECK(lines_in(failed.err) == 1);
+  CHECK(contains(failed.err, "m.best.h5: cannot replace: Is a directory; m.h5 holds step 10"));
+  CHECK(corpus.must("inspect --verify m.h5").status == 0);
+  CHECK_FALSE(corpus.exists("m.best.h5"));
+  corpus.must(command + "-o m.h5 --log log.jsonl --resume");
+  for (const std::string name : {"", ".best"}) {
+    CHECK(corpus.weights("m" + name + ".h5") == corpus.weights("whole" + name + ".h5"));
+    CHECK(corpus.history("m" + name + ".h5") == corpus.history("whole" + name + ".h5"));
+  }
+  CHECK(corpus.logged("log.jsonl") == corpus.logged("whole.jsonl"));
+}
+
+TEST_CASE("outputs: a folder in the place of the best model is found before the first step") {
+  const Outputs corpus;
+  corpus.must("mkdir m.best.h5");
+  corpus.refused(quick + "--valid valid.h5 --steps 1000000 -o m.h5", 1, "m.best.h5: is a directory");
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
+  corpus.must(quick + "--steps 2 -o base.h5");
+  corpus.refused("finetune -q --from base.h5 --train task.tsv --valid task.tsv --epochs 1000000 -o m.h5", 1,
+                 "m.best.h5: is a directory");
+  CHECK_FALSE(corpus.exists("m.h5"));
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("outputs: an open stream is written to, and the file behind it stays what it is") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o model.h5");
+  const std::string generate = "generate model.h5 -q -p the --max-tokens 4 --temperature 0 ";
+  const std::string text = corpus.must(generate).out;
+  for (const std::string name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"}) {
+    CAPTURE(name);
+    corpus.must("ln -sf /dev/stdout link; echo before > out; ln -f out second; { " +
+                generate + "-o " + name + "; echo after; } >> out");
+    CHECK(read_file(corpus.path("out")) == "before\n" + text + "after\n");
+    CHECK(read_file(corpus.path("second")) == read_file(corpus.path("out")));
+  }
+  corpus.must("echo before > out; " + generate + "-o /dev/fd/3 3>> out");
+  CHECK(read_file(corpus.path("out")) == "before\n" + text);
+  corpus.refused("exec 7>&-; " + generate + "-o /dev/fd/7", 1, "/dev/fd/7: cannot open: Bad file descriptor");
+  // Files that are not written from beginning to end have no place there.
+  corpus.must("echo before > out");
+  for (const std::string& command :
+       {quick + "--steps 2", std::string("tokenize -t tokenizer.h5 train.txt"), std::string("convert model.h5")}) {
+    corpus.refused(command + " -o /dev/stdout >> out", 1, "/dev/stdout: names an open stream");
+  }
+  CHECK(read_file(corpus.path("out")) == "before\n");
+  corpus.must("echo before > log; " + quick + "--steps 2 --log-every 1 -o m.h5 --log /dev/fd/3 3>> log");
+  const std::string log = read_file(corpus.path("log"));
+  CHECK(log.starts_with("before\n{"));
+  CHECK(lines_in(log) == 3);
+}
+
+TEST_CASE("outputs: what killed runs left goes with the next run of the same output, and what is in use stays") {
+  const Outputs corpus;
+  const std::string command = "tokenize -q -t tokenizer.h5 -o tokens.h5 ";
+  const std::string temporaries = "ls -A | grep -c ^.tokens.h5.tmp";
+  // Each waits for its standard input to end.
+  const std::string waiting = "mkfifo text; sleep 1000 > text & keep=$!\n" + command + "text & run=$!\nawait $run '" +
+                              temporaries + " > /dev/null'\n";
+  corpus.must(watching + waiting + "kill -KILL $run; wait $run; kill $keep; rm text; " + temporaries);
+  CHECK(corpus.leftovers() == 1);
+  corpus.must("touch .tokens.h5.tmp.x .tokens.h5.tmp .other.h5.tmp.77 tokens.h5.tmp.77");
+  // A second program of the same output, beside one that is at work: only the first's is left meanwhile.
+  const Outcome beside = corpus.must(watching + waiting + command + "train.txt; " + temporaries +
+                                     "; kill $keep; wait $run; kill -0 $run 2> /dev/null || LC_ALL=C ls -A | grep tokens.h5");
+  CHECK(beside.out == "3\n.tokens.h5.tmp\n.tokens.h5.tmp.x\ntokens.h5\ntokens.h5.tmp.77\n");
+  CHECK(corpus.must("inspect --verify tokens.h5").status == 0);
+  CHECK(corpus.exists(".other.h5.tmp.77"));
+  // Files of all kinds that a training run was killed in the midst of.
+  corpus.must("rm .tokens* .other*");
+  const std::string run = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
+                          "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5 --resume=auto" + tiny_shape;
+  for (int call = 1; call < 12; ++call) {
+    CAPTURE(call);
+    corpus.must("rm -f m.* log");
+    CHECK(corpus.with_fault(run, "rename:" + std::to_string(call) + ":kill").status == 137);
+    CHECK(corpus.leftovers() >= 3);  // two locks, and the file that was to get its name
+    corpus.must(run);
+    CHECK(corpus.leftovers() == 0);
+  }
+  // And folders.
+  CHECK(corpus.with_fault("convert -q m.h5 -o hf/", "rename:1:kill").status == 137);
+  CHECK(corpus.leftovers() == 1);
+  corpus.must("convert -q m.h5 -o hf/");
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("outputs: little address space is enough to answer, or is said to be too little") {
+#ifdef HEDDLE_SANITIZED
+  MESSAGE("sanitizers need more addresses than the limit");
+#else
+  const Outputs corpus;
+  for (int kilobytes = 60'000; kilobytes <= 300'000; kilobytes += 30'000) {
+    CAPTURE(kilobytes);
+    // Where it hangs, timeout ends it with 124.
+    const Outcome outcome = corpus.run("ulimit -v " + std::to_string(kilobytes) + "; exec timeout 600 generate --version");
+    CHECK((outcome.status == 0 || !outcome.err.empty()));
+    CHECK(outcome.status != 124);
+    if (kilobytes >= 150'000) CHECK(outcome.status == 0);
+  }
+#endif
+}
+
+TEST_CASE("outputs: a dry run needs no more addresses than any program") {
+#ifdef HEDDLE_SANITIZED
+  MESSAGE("sanitizers need more addresses than the limit");
+#else
+  const Outputs corpus;
+  const std::string dry = "pretrain --preset gpt2 --dry-run --json --threads 2";
+  const auto free = nlohmann::json::parse(corpus.must(dry).out);
+  const auto bounded = nlohmann::json::parse(corpus.must("ulimit -v 1000000; " + dry).out);
+  CHECK(bounded["parameters"] == 124439808);
+  for (const std::string part : {"weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes"}) {
+    CHECK(bounded["memory"][part] == free["memory"][part]);
+  }
+  CHECK(bounded["measured"] == false);
+  // Where steps would be tried, they are not for want of addresses.
+  const std::string small = "pretrain --preset nano --vocab-size 65 --dry-run --json --threads 2";
+  CHECK(nlohmann::json::parse(corpus.must(small).out)["measured"] == true);
+  CHECK(nlohmann::json::parse(corpus.must("ulimit -v 700000; " + small).out)["parameters"].get<long>() > 0);
+#endif
+}
+
+TEST_CASE("outputs: a dry run beside --resume is of the rest of the run that would go on") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 30 -o m.h5");
+  const auto dry = [&](const std::string& options) {
+    return nlohmann::json::parse(corpus.must("pretrain --dry-run --json " + options).out);
+  };
+  const auto rest = dry("-o m.h5 --resume --steps 50 --train train.h5");
+  CHECK(rest["steps"] == 20);
+  CHECK(rest["parameters"] == nlohmann::json::parse(corpus.must("inspect --json m.h5").out)["parameters"]);
+  CHECK(dry("-o m.h5 --resume=auto --steps 50")["parameters"] == rest["parameters"]);
+  CHECK(dry("-o none.h5 --resume=auto --steps 50 --train train.h5" + tiny_shape)["steps"] == 50);
+  corpus.refused("pretrain --dry-run --resume --train train.h5", 2, "-o names");
+  corpus.refused("pretrain --dry-run --resume --train train.h5 -o none.h5", 1, "none.h5");
+  corpus.refused("pretrain --dry-run --resume --train train.h5 -o m.h5 --layers 3", 2, "--layers");
+
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
+  corpus.must("finetune -q --from m.h5 --train task.tsv --lora-rank 2 --steps 3 --max-time 0.001s -o t.h5 || test $? = 75");
+  const std::string tune = "finetune --dry-run --json --from m.h5 --train task.tsv -o t.h5 --resume --steps 21";
+  const auto tuning = nlohmann::json::parse(corpus.must(tune).out);
+  CHECK(tuning["steps"] == 20);
+  CHECK(tuning["parameters"].get<long>() < rest["parameters"].get<long>() / 4);  // the adapter's, as the file says
+  corpus.refused(tune + " --lora-rank 3", 2, "--lora-rank differs");
+}
