@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "heddle/base/printable.hpp"
+
 namespace heddle::cli {
 
 namespace {
@@ -61,27 +63,17 @@ std::string unquoted(std::string_view value, const std::string& where) {
 }
 
 std::string quoted(std::string_view value) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "\"";
+  std::string text;
   for (const char letter : value) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (letter == '"' || letter == '\\') {
-      text += {'\\', letter};
-    } else if (letter == '\n') {
-      text += "\\n";
-    } else if (code < 0x20 || code == 0x7F) {
-      text += {'\\', 'x', digits[code >> 4], digits[code & 15]};
-    } else {
-      text += letter;
-    }
+    if (letter == '"' || letter == '\\') text += '\\';
+    text += letter == '\n' ? "\\n" : std::string(1, letter);
   }
-  return text + '"';
+  return '"' + printable(text) + '"';
 }
 
 bool needs_quotes(std::string_view value) {
-  const bool control =
-      std::any_of(value.begin(), value.end(), [](char c) { return c >= 0 && (c < 0x20 || c == 0x7F); });
-  return control || value.find('#') != std::string_view::npos || trimmed(value) != value || value.starts_with('"');
+  return !is_printable(value) || value.find('#') != std::string_view::npos || trimmed(value) != value ||
+         value.starts_with('"');
 }
 
 // A line's worth each: the list on one line, unless a final backslash would hide the comma after it.
