@@ -4,7 +4,9 @@
 #include <map>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/formats/labelled_line.hpp"
 #include "heddle/formats/lines.hpp"
 
 namespace heddle::formats {
@@ -21,9 +23,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void check_text(std::string_view line, const Place& place) {
-  const bool printable =
-      std::ranges::none_of(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
-  check<DataError>(is_utf8(line) && printable, place, ": is no UTF-8 text, or has control characters");
+  check<DataError>(printable_lines(line) == line, place, ": is no UTF-8 text, or has control characters");
 }
 
 void check_slot(const PlacedText& text, const std::string& slot, std::string_view file) {
@@ -60,7 +60,7 @@ Section parse_heading(std::string_view line, const Place& place) {
   return section;
 }
 
-void parse_entry(std::string_view line, const Place& place, Section& section) {
+void parse_entry(std::string_view line, const Place& place, Section& section, Room& room) {
   const std::size_t equals = line.find('=');
   check<DataError>(equals != std::string_view::npos, place, ": '", line, "' is not KEY = VALUE");
   const std::string key(trimmed(line.substr(0, equals)));
@@ -69,6 +69,9 @@ void parse_entry(std::string_view line, const Place& place, Section& section) {
                    section.kind, ", which has ", join(keys));
   const std::string value(trimmed(line.substr(equals + 1)));
   const bool whole = section.kind == "pairs" || key == "template" || key == "context";
+  constexpr std::size_t growth = 3;
+  room.take((static_cast<std::size_t>(std::ranges::count(value, ',')) + 1) *
+            (sizeof(std::string) + growth * sizeof(PlacedText)));
   for (const std::string& part : whole ? std::vector{value} : split(value, ',')) {
     const std::string text(trimmed(part));
     check<DataError>(!text.empty(), place, ": ", key, " has an empty text");
@@ -162,6 +165,7 @@ class Builder {
 
 data::BiasTests read_bias_tests(std::string_view content, std::string_view file) {
   Builder builder(file);
+  Room room(content, file);
   Section section;
   for_each_line(content, file, [&](std::string_view raw, const Place& place) {
     check_text(raw, place);
@@ -170,7 +174,7 @@ data::BiasTests read_bias_tests(std::string_view content, std::string_view file)
     const bool begins = line.front() == '[' && line.find('=') == std::string_view::npos;
     check<DataError>(begins || !section.kind.empty(), place, ": '", line,
                      "' stands before the first section; there are ", headings);
-    if (!begins) return parse_entry(line, place, section);
+    if (!begins) return parse_entry(line, place, section, room);
     if (!section.kind.empty()) builder.add(std::move(section));
     section = parse_heading(line, place);
   });

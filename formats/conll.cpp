@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -22,20 +23,35 @@ std::optional<Index> number_of(std::string_view digits) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-// Sentences as their words come.
+// Sentences as their words come, in as much memory as they need and no more.
 class Sentences {
  public:
-  void add(std::string word, std::string tag, const Place& place, Gold gold) {
+  explicit Sentences(Room room) : room_(room) {}
+
+  void add(std::string_view word, std::string_view tag, const Place& place, Gold gold) {
+    constexpr Index longest_sentence = 100'000;
     check<DataError>(!word.empty(), place, ": the word is empty");
-    sentence_.words.push_back(std::move(word));
+    check<DataError>(words() < longest_sentence, place, ": a sentence of more than ", longest_sentence,
+                     " words; an empty line ends each");
+    room_.take(2 * sizeof(std::string) + sizeof(Index));
+    sentence_.words.emplace_back(word);
     sentence_.lines.push_back(place.line);
     if (gold == Gold::absent) return;
     check_label(tag, place);
-    sentence_.tags.push_back(std::move(tag));
+    sentence_.tags.emplace_back(tag);
   }
   Index words() const { return static_cast<Index>(sentence_.words.size()); }
   void end_sentence() {
-    if (!sentence_.words.empty()) list_.push_back(std::exchange(sentence_, {}));
+    auto& [words, tags, lines] = sentence_;
+    if (words.empty()) return;
+    constexpr std::size_t allocations = 3 * 32, growth = 3;
+    room_.take(growth * sizeof(data::TaggedSentence) + allocations);
+    list_.push_back({{std::move_iterator(words.begin()), std::move_iterator(words.end())},
+                     {std::move_iterator(tags.begin()), std::move_iterator(tags.end())},
+                     lines});
+    words.clear();
+    tags.clear();
+    lines.clear();
   }
   std::vector<data::TaggedSentence> finish() && {
     end_sentence();
@@ -43,15 +59,23 @@ class Sentences {
   }
 
  private:
+  Room room_;
   std::vector<data::TaggedSentence> list_;
   data::TaggedSentence sentence_;
 };
 
-std::vector<std::string> columns_of(std::string_view line) {
-  if (line.find('\t') != line.npos) return split(line, '\t');
-  std::vector<std::string> columns = split(line, ' ');
-  std::erase(columns, "");
-  return columns;
+// Between tabs, where there are any; else between blanks.
+void split_columns(std::string_view line, std::vector<std::string_view>& columns) {
+  const bool tabs = line.find('\t') != line.npos;
+  columns.clear();
+  columns.reserve(static_cast<std::size_t>(std::ranges::count(line, tabs ? '\t' : ' ')) + 1);
+  for (bool more = true; more;) {
+    const std::size_t end = line.find(tabs ? '\t' : ' ');
+    if (tabs || end != 0) columns.push_back(line.substr(0, end));
+    more = end != line.npos;
+    if (more) line.remove_prefix(end + 1);
+  }
+  if (!tabs) std::erase(columns, "");
 }
 
 // The place of the tag among the columns from 0, or nothing for the last.
@@ -77,9 +101,9 @@ std::size_t conllu_column(std::string_view column) {
 }
 
 // Whether the line is a word's; those of multiword tokens and empty nodes are not. Words count from 1.
-bool is_word(const std::string& id, Index next, const Place& place) {
+bool is_word(std::string_view id, Index next, const Place& place) {
   const std::size_t mark = id.find_first_of("-.");
-  const std::optional<Index> first = number_of(std::string_view(id).substr(0, mark));
+  const std::optional<Index> first = number_of(id.substr(0, mark));
   const bool sound = first && (mark == id.npos ? *first == next : number_of(id.substr(mark + 1)).has_value());
   check<DataError>(sound, place, ": the ID is ", text::quoted(id), " where word ", next, " of the sentence is due");
   return mark == id.npos;
@@ -90,12 +114,13 @@ bool is_word(const std::string& id, Index next, const Place& place) {
 std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view column,
                                              Gold gold) {
   const std::optional<std::size_t> place_of_tag = conll_column(column);
-  Sentences sentences;
+  Sentences sentences(Room(content, begin.file));
+  std::vector<std::string_view> columns;
   std::size_t width = 0;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with("-DOCSTART-")) return;
     if (line.find_first_not_of(blanks) == line.npos) return sentences.end_sentence();
-    const std::vector<std::string> columns = columns_of(line);
+    split_columns(line, columns);
     if (width == 0) width = columns.size();
     check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),
                      "; the lines before have ", width);
@@ -110,11 +135,12 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, const Pla
 std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view column,
                                               Gold gold) {
   const std::size_t tag = conllu_column(column);
-  Sentences sentences;
+  Sentences sentences(Room(content, begin.file));
+  std::vector<std::string_view> columns;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with('#')) return;
     if (line.empty()) return sentences.end_sentence();
-    const std::vector<std::string> columns = split(line, '\t');
+    split_columns(line, columns);
     check<DataError>(columns.size() == conllu_columns, place, ": the number of columns is ", columns.size(), ", not ",
                      conllu_columns, " with tabs between them");
     if (!is_word(columns[0], sentences.words() + 1, place)) return;

@@ -66,6 +66,13 @@ bool looks_like_hdf5(const std::string& path) {
   return looks_like_hdf5(Descriptor::open_for_reading(path));
 }
 
+bool looks_like_json(const Descriptor& file) {
+  const std::string bytes = first_bytes(file);
+  const std::string_view text = without_byte_order_mark(bytes);
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != text.npos && text[begin] == '{';
+}
+
 void check_uncompressed(std::string_view first_bytes, const std::string& name) {
   if (const char* const guess = find(compressions, first_bytes)) throw DataError(name + ": " + guess);
 }

@@ -12,6 +12,9 @@ namespace heddle::formats {
 bool looks_like_hdf5(const Descriptor& file);
 bool looks_like_hdf5(const std::string& path);
 
+// Whether the file begins as a JSON object does.
+bool looks_like_json(const Descriptor& file);
+
 // Throws DataError, with the name and what to do, where the first bytes of a text are those of a compressed file.
 void check_uncompressed(std::string_view first_bytes, const std::string& name);
 

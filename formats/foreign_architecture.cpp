@@ -4,6 +4,7 @@
 #include <array>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
@@ -38,7 +39,7 @@ Activation read_activation(const JsonNode& field) {
     if (name == field.text()) return activation;
     known.emplace_back(name);
   }
-  field.refuse(concatenate("is '", field.text(), "'; heddle has ", join(known)));
+  field.refuse(concatenate("is ", text::quoted(field.text()), "; heddle has ", join(known)));
 }
 
 std::string foreign_name(Activation activation) {

@@ -13,6 +13,7 @@
 #include "heddle/formats/text_archive.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/tensor/context.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
@@ -29,7 +30,7 @@ const ForeignArchitecture& architecture_of(const JsonNode& config) {
     if (architecture.model_type == type.text()) return architecture;
     known.push_back(architecture.model_type);
   }
-  type.refuse(concatenate("is '", type.text(), "'; heddle has ", join(known)));
+  type.refuse(concatenate("is ", text::quoted(type.text()), "; heddle has ", join(known)));
 }
 
 std::vector<ParameterShape> parameters_of(const models::ModelConfig& config) {
@@ -83,10 +84,9 @@ Written express(const ModelParts& parts) {
   for (const ForeignArchitecture& architecture : foreign_architectures()) {
     if (architecture.arch != parts.config.arch()) continue;
     const nlohmann::ordered_json json = architecture.write_config(parts.config, parts.tokenizer);
-    const nlohmann::json document = nlohmann::json::parse(json.dump());
+    const JsonDocument document(json.dump(), architecture.model_type);
     const TensorSet tensors(architecture.tensors, foreign_names(architecture.tensors, parameters));
-    const models::ModelConfig kept =
-        architecture.read_config(JsonNode(document, architecture.model_type + ": "), tensors);
+    const models::ModelConfig kept = architecture.read_config(JsonNode(document), tensors);
     const std::vector<std::string> lost = lost_fields(parts.config, kept);
     if (lost.empty()) return {&architecture, json, kept};
     if (nearest_type.empty() || lost.size() < nearest_lost.size()) {
@@ -147,9 +147,17 @@ bool is_model_directory(const std::string& path) {
   return std::filesystem::is_regular_file(config_path(path), ignored);
 }
 
+bool has_tensors(const std::string& path) {
+  const std::filesystem::path folder(path);
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "model.safetensors", ignored) ||
+         std::filesystem::exists(folder / "model.safetensors.index.json", ignored) ||
+         std::filesystem::exists(folder / "pytorch_model.bin", ignored);
+}
+
 ModelParts read_model_directory(const std::string& path, std::vector<std::string>& files) {
-  const nlohmann::json document = read_json(config_path(path));
-  const JsonNode config(document, config_path(path) + ": ");
+  const JsonDocument document = read_json(config_path(path));
+  const JsonNode config(document);
   const ForeignArchitecture& architecture = architecture_of(config);
   ModelParts parts;
   const DirectoryTensors stored = read_directory_tensors(path);

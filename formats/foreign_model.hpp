@@ -25,6 +25,9 @@ bool is_model_directory(const std::string& path);
 // vocabulary. Looks at names only; which of them are read depends on what is in them.
 std::vector<std::string> companion_files(const std::string& path);
 
+// Whether the path is a directory with the tensors of a model.
+bool has_tensors(const std::string& path);
+
 // What it holds; the files that were read, but for the tokenizer's, are appended to `files`. Weights that need no
 // change stay in the mapped files and must not be written to. Throws DataError that names the file, and the field or
 // the tensors, for anything that is not as heddle can have it.

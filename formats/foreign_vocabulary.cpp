@@ -15,10 +15,10 @@ namespace {
 // Where a directory holds several, the first counts.
 constexpr std::array vocabularies{
     ForeignVocabulary{"Hugging Face's tokenizer",
-                      "tokenizer.json or another .json file, or a directory that holds tokenizer.json",
+                      "tokenizer.json or another JSON file, or a directory that holds tokenizer.json",
                       tokenizer_json_files, read_tokenizer_json},
-    ForeignVocabulary{"BERT's vocabulary", "vocab.txt, or a directory that holds it", wordpiece_vocabulary_files,
-                      read_wordpiece_vocabulary},
+    ForeignVocabulary{"BERT's vocabulary", "vocab.txt or another .txt file, or a directory that holds vocab.txt",
+                      wordpiece_vocabulary_files, read_wordpiece_vocabulary},
     ForeignVocabulary{"GPT-2's vocabulary", "a directory with vocab.json and merges.txt, or encoder.json and vocab.bpe",
                       gpt2_vocabulary_files, read_gpt2_vocabulary},
 };

@@ -12,7 +12,8 @@ namespace heddle::formats {
 struct ForeignVocabulary {
   std::string_view name;        // "BERT's vocabulary"
   std::string_view recognised;  // by what: "vocab.txt, or a directory that holds it"
-  // The files that a path stands for; empty where it is not of this format. Looks at names only.
+  // The files that a path stands for; empty where it is not of this format. Looks at names, and
+  // at a file's beginning.
   std::vector<std::string> (*files)(const std::string& path);
   // Throws DataError with the file's name.
   text::TokenizerModel (*read)(const std::string& path);

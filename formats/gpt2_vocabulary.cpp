@@ -13,6 +13,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/formats/atomic_file.hpp"
 #include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/json_node.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -38,76 +39,37 @@ std::optional<Files> find_files(const std::string& directory) {
   return std::nullopt;
 }
 
-using Ids = std::unordered_map<std::string, Index>;
+using Ids = std::unordered_map<std::string_view, Index>;
 
-// Takes a flat object of numbers. Unlike a parsed document it notices a second key that is equal to an earlier one.
-class PiecesHandler : public nlohmann::json_sax<nlohmann::json> {
- public:
-  Ids ids;
-  std::string piece;   // the last key
-  bool twice = false;  // it had come before
-  bool is_json = true;
-  std::size_t byte = 0;  // from 1, where the text is not JSON
-
-  bool start_object(std::size_t) override { return !std::exchange(open_, true); }
-  bool end_object() override { return true; }
-  bool key(string_t& text) override {
-    piece = text;
-    return open_;
-  }
-  bool number_unsigned(number_unsigned_t id) override {
-    if (!open_ || id > max_id) return false;
-    twice = !ids.emplace(piece, static_cast<Index>(id)).second;
-    return !twice;
-  }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {
-    is_json = false;
-    byte = position;
-    return false;
-  }
-  bool null() override { return false; }
-  bool boolean(bool) override { return false; }
-  bool number_integer(number_integer_t) override { return false; }
-  bool number_float(number_float_t, const string_t&) override { return false; }
-  bool string(string_t&) override { return false; }
-  bool binary(binary_t&) override { return false; }
-  bool start_array(std::size_t) override { return false; }
-  bool end_array() override { return false; }
-
- private:
-  static constexpr number_unsigned_t max_id = 0x7FFFFFFF;
-  bool open_ = false;
-};
-
-Ids read_ids(const std::string& path) {
-  const std::string text = read_text(path);
-  PiecesHandler handler;
-  const bool good = nlohmann::json::sax_parse(text, &handler);
-  const std::string_view before = std::string_view(text).substr(0, handler.byte);
-  check<DataError>(handler.is_json, path, ":", std::ranges::count(before, '\n') + 1, ": not valid JSON");
-  check<DataError>(!handler.twice, path, ": has the piece ", text::quoted(handler.piece), " twice");
-  check<DataError>(good && !handler.ids.empty(), path, ": is not a JSON object from pieces to ids, after the key ",
-                   text::quoted(handler.piece));
-  return std::move(handler.ids);
-}
-
-std::vector<std::string> pieces_in_order(const Ids& ids, const std::string& path) {
-  std::vector<std::string> pieces(ids.size());
-  for (const auto& [piece, id] : ids) {
-    check<DataError>(id < static_cast<Index>(pieces.size()), path, ": the id ", id, " of ", text::quoted(piece),
-                     " is outside its ", pieces.size(), " pieces");
+// The pieces by their ids; each has one of its own, from 0 on without gaps.
+std::vector<std::string> pieces_in_order(const JsonNode& document) {
+  if (!document.is_object() || document.size() == 0) document.refuse("is not a JSON object from pieces to ids");
+  std::vector<std::string> pieces(document.size());
+  for (const JsonNode& member : document.members()) {
+    const Index id = member.number();
+    if (id >= static_cast<Index>(pieces.size())) {
+      member.refuse(concatenate("the id ", id, " is outside the ", pieces.size(), " pieces"));
+    }
     std::string& place = pieces[static_cast<std::size_t>(id)];
-    check<DataError>(place.empty() && !piece.empty(), path, ": the pieces ", text::quoted(place), " and ",
-                     text::quoted(piece), " have the id ", id);
-    place = piece;
+    if (member.key().empty()) member.refuse("is no piece");
+    if (!place.empty()) member.refuse(concatenate("has the id of ", text::quoted(place)));
+    place = member.key();
   }
   return pieces;
+}
+
+Ids ids_of(const std::vector<std::string>& pieces) {
+  Ids ids;
+  ids.reserve(pieces.size());
+  for (const std::string& piece : pieces) ids.emplace(piece, static_cast<Index>(ids.size()));
+  return ids;
 }
 
 std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
   std::vector<Index> merges;
   const std::string text = read_text(path);
   std::string_view rest = text;
+  merges.reserve(2 * static_cast<std::size_t>(std::ranges::count(text, '\n') + 1));
   for (Index line_number = 1; !rest.empty(); ++line_number) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -117,7 +79,7 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
     check<DataError>(space != line.npos, path, ":", line_number, ": ", text::quoted(line),
                      " is no merge, which is two pieces and a space between them");
     for (const std::string_view side : {line.substr(0, space), line.substr(space + 1)}) {
-      const auto piece = ids.find(std::string(side));
+      const auto piece = ids.find(side);
       check<DataError>(piece != ids.end(), path, ":", line_number, ": ", text::quoted(side),
                        " is no piece of the vocabulary");
       merges.push_back(piece->second);
@@ -159,10 +121,10 @@ text::TokenizerModel read_gpt2_vocabulary(const std::string& directory) {
   const std::optional<Files> files = find_files(directory);
   check<DataError>(files.has_value(), directory,
                    ": no GPT-2 vocabulary; it needs vocab.json and merges.txt, or encoder.json and vocab.bpe");
-  const Ids ids = read_ids(files->pieces);
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::bpe;
-  model.pieces = pieces_in_order(ids, files->pieces);
+  model.pieces = pieces_in_order(JsonNode(read_json(files->pieces)));
+  const Ids ids = ids_of(model.pieces);
   model.merges = read_merges(files->merges, ids);
   give_roles(model, ids);
   return model;

@@ -24,13 +24,21 @@ LabelledFormat format_by_ending(std::string_view file, LabelledFormat otherwise)
   return otherwise;
 }
 
+// What the files of a format hold, and for which tasks of finetune.
+std::string_view examples_of(LabelledFormat format) {
+  if (format == LabelledFormat::conll || format == LabelledFormat::conllu) return "tagged sentences, for --task label";
+  if (format == LabelledFormat::squad) return "questions with spans, for --task span";
+  return "labelled texts, for --task classify, pair or regress";
+}
+
 // The format of the file, which must be one of the two that have the examples wanted; the first is the default.
 LabelledFormat choose_format(std::string_view file, const LabelledInput& input, std::string_view examples,
                              LabelledFormat first, LabelledFormat second) {
   const LabelledFormat format =
       input.format == LabelledFormat::automatic ? format_by_ending(file, first) : input.format;
-  check<UsageError>(format == first || format == second, file, ": ", to_text(format), " is no format of ", examples,
-                    ", which are ", to_text(first), " or ", to_text(second), "; choose one with --format");
+  check<UsageError>(format == first || format == second, file, ": is ", to_text(format), ", which holds ",
+                    examples_of(format), "; this task needs ", examples, ": ", to_text(first), " or ", to_text(second),
+                    " (--format says which, where the name does not)");
   return format;
 }
 

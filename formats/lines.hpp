@@ -23,6 +23,11 @@ inline std::ostream& operator<<(std::ostream& out, const Place& place) {
   return out << place.file << ':' << place.line;
 }
 
+// How many lines the text has, the last perhaps without its end.
+inline std::size_t line_count(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n')) + (text.empty() || text.ends_with('\n') ? 0 : 1);
+}
+
 // Calls take(line, place) for each line without its ending, "\n" or "\r\n", which the last one may lack. The first is
 // at `place`. A byte order mark before a file's first line is left out.
 template <class Take>

@@ -1,5 +1,6 @@
 #include "heddle/formats/marked_words.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "heddle/base/error.hpp"
@@ -19,12 +20,13 @@ Index parse_position(const std::string& text, const Place& place) {
   return position;
 }
 
-data::MarkedWord parse_line(std::string_view line, const Place& place, Gold gold) {
-  std::vector<std::string> columns = split(line, '\t');
+data::MarkedWord parse_line(std::string_view line, const Place& place, Gold gold, Room& room) {
   const std::size_t wanted = gold == Gold::given ? 3 : 2;
-  check<DataError>(columns.size() == wanted, place, ": the number of columns is ", columns.size(), ", not ", wanted,
+  const Index count = std::ranges::count(line, '\t') + 1;
+  check<DataError>(count == static_cast<Index>(wanted), place, ": the number of columns is ", count, ", not ", wanted,
                    "; a line is ",
                    gold == Gold::given ? "SENSE, tab, POSITION, tab, SENTENCE" : "POSITION, tab, SENTENCE");
+  const std::vector<std::string> columns = split(line, '\t');
   data::MarkedWord example;
   example.line = place.line;
   if (gold == Gold::given) {
@@ -32,9 +34,10 @@ data::MarkedWord parse_line(std::string_view line, const Place& place, Gold gold
     example.sense = columns[0];
   }
   example.position = parse_position(columns[wanted - 2], place);
-  for (std::string& word : split(columns[wanted - 1], ' ')) {
-    if (!word.empty()) example.words.push_back(std::move(word));
-  }
+  const std::string& sentence = columns[wanted - 1];
+  room.take((static_cast<std::size_t>(std::ranges::count(sentence, ' ')) + 1) * sizeof(std::string));
+  example.words = split(sentence, ' ');
+  std::erase(example.words, "");
   check<DataError>(example.position < static_cast<Index>(example.words.size()), place, ": there is no word ",
                    example.position, "; the sentence has ", example.words.size(), ", counted from 0");
   return example;
@@ -43,9 +46,13 @@ data::MarkedWord parse_line(std::string_view line, const Place& place, Gold gold
 }  // namespace
 
 std::vector<data::MarkedWord> read_marked_words(std::string_view content, std::string_view file, Gold gold) {
+  Room room(content, file);
+  room.take_for_lines(content, sizeof(data::MarkedWord));
   std::vector<data::MarkedWord> examples;
-  for_each_line(content, file,
-                [&](std::string_view line, const Place& place) { examples.push_back(parse_line(line, place, gold)); });
+  examples.reserve(line_count(content));
+  for_each_line(content, file, [&](std::string_view line, const Place& place) {
+    examples.push_back(parse_line(line, place, gold, room));
+  });
   return examples;
 }
 

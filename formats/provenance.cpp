@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/checksum.hpp"
 #include "heddle/formats/file.hpp"
@@ -24,7 +25,7 @@ bool is_control(char letter) {
 std::string quote(std::string_view word) {
   constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
   if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
-  const bool readable = is_utf8(word) && std::none_of(word.begin(), word.end(), is_control);
+  const bool readable = is_printable(word);
   std::string quoted = readable ? "'" : "$'";
   for (const char letter : word) {
     const auto byte = static_cast<unsigned char>(letter);
@@ -58,10 +59,11 @@ Index merge(Provenance& provenance, const Provenance& made) {
 }
 
 std::string describe_step(const ProvenanceStep& step, Index number) {
-  std::string text =
-      concatenate("[", number, "] ", step.command_line, "\n  ", step.created_by, ", ", step.created_at, "\n");
+  std::string text = concatenate("[", number, "] ", printable(step.command_line), "\n  ", printable(step.created_by),
+                                 ", ", printable(step.created_at), "\n");
   for (const ProvenanceInput& input : step.inputs) {
-    text += concatenate("  ", input.role, ": ", input.name, ", ", grouped(input.size), " bytes, xxh128 ", input.xxh128);
+    text += concatenate("  ", printable(input.role), ": ", printable(input.name), ", ", grouped(input.size),
+                        " bytes, xxh128 ", printable(input.xxh128));
     if (input.made_by >= 0) text += concatenate(", made by [", input.made_by + 1, "]");
     text += "\n";
   }
@@ -94,14 +96,17 @@ std::string quote_command_line(std::span<const char* const> words) {
   return join(quoted, " ");
 }
 
+std::string readable_path(const std::string& path) {
+  return is_printable(path) ? path : quote(path);
+}
+
 Provenance start_provenance(std::string command_line) {
   return {{}, {std::move(command_line), created_by(), created_at(), {}}};
 }
 
 void add_input(Provenance& provenance, const std::string& role, const std::string& path) {
   const FileChecksum checksum = checksum_file(path);
-  const char* const word = path.c_str();
-  ProvenanceInput input{role, is_utf8(path) ? path : quote_command_line({&word, 1}), checksum.size, checksum.xxh128};
+  ProvenanceInput input{role, readable_path(path), checksum.size, checksum.xxh128};
   if (looks_like_hdf5(path)) {
     const Provenance made = InputFile(path).provenance();
     add_input(provenance, std::move(input), &made);

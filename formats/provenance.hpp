@@ -44,6 +44,9 @@ std::string created_at();
 // The words as a shell would read them back. What is not UTF-8 becomes $'\xHH', so that the text always is.
 std::string quote_command_line(std::span<const char* const> words);
 
+// A path as text for files: as it is, or as a shell would read it back where it is not printable.
+std::string readable_path(const std::string& path);
+
 // A provenance without inputs yet, made now by this command.
 Provenance start_provenance(std::string command_line);
 

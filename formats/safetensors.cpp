@@ -4,12 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <set>
 
 #include "heddle/formats/atomic_file.hpp"
 #include "heddle/formats/half.hpp"
 #include "heddle/formats/json_node.hpp"
-#include "heddle/formats/json_value.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -32,19 +30,6 @@ std::string_view header_of(const MappedFile& file, const std::string& path) {
   return {reinterpret_cast<const char*>(file.data()) + length_bytes, static_cast<std::size_t>(length)};
 }
 
-// A parsed object has its last member of each name; the parser sees them all.
-nlohmann::json parse_header(std::string_view text, const std::string& path) {
-  constexpr int members_depth = 1;
-  std::set<std::string> names;
-  return parse_json(text, path, 1, [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& part) {
-    if (depth == members_depth && event == nlohmann::json::parse_event_t::key) {
-      const auto& name = part.get_ref<const std::string&>();
-      check<DataError>(names.insert(name).second, path, ": has the tensor ", text::quoted(name), " twice");
-    }
-    return true;
-  });
-}
-
 // Bytes of the elements; stops before it overflows.
 Index size_of(const Safetensor& tensor, Index most) {
   Index bytes = bytes_of(tensor.type);
@@ -56,20 +41,23 @@ Index size_of(const Safetensor& tensor, Index most) {
   return bytes;
 }
 
-Safetensor read_entry(const std::string& name, const JsonNode& entry, std::span<const std::byte> data) {
+Safetensor read_entry(const JsonNode& entry, std::span<const std::byte> data) {
   entry.expect_only({"dtype", "shape", "data_offsets"});
-  Safetensor tensor{.name = name, .type = {}, .shape = {}, .elements = {}, .file = {}, .where = {}};
+  Safetensor tensor;
+  tensor.name = entry.key();
   try {
     tensor.type = from_text<Safetype>(entry["dtype"].text());
   } catch (const UsageError&) {
     entry["dtype"].refuse(concatenate(text::quoted(entry["dtype"].text()), " is not one of ",
                                       join(names_of<Safetype>())));
   }
-  for (const JsonNode& extent : entry["shape"].list()) tensor.shape.push_back(extent.number());
-  const std::vector<JsonNode> offsets = entry["data_offsets"].list();
-  if (offsets.size() != 2) entry["data_offsets"].refuse("must be where the tensor begins and ends");
+  const JsonNode shape = entry["shape"], offsets = entry["data_offsets"];
+  const JsonNodes extents = shape.list(), ends = offsets.list();
+  tensor.shape.reserve(shape.size());
+  for (const JsonNode& extent : extents) tensor.shape.push_back(extent.number());
+  if (offsets.size() != 2) offsets.refuse("must be where the tensor begins and ends");
   const auto size = static_cast<Index>(data.size());
-  const Index end = offsets[1].number(size), begin = offsets[0].number(end);
+  const Index end = (*++ends.begin()).number(size), begin = (*ends.begin()).number(end);
   if (size_of(tensor, size) != end - begin) {
     entry.refuse(concatenate("has ", end - begin, " bytes, which its type and shape do not fill"));
   }
@@ -121,7 +109,7 @@ Tensor convert_elements(const Safetensor& tensor, const Shape& shape) {
       convert_elements<std::uint16_t>(tensor, to, from_half);
       break;
     default:
-      throw DataError(concatenate(tensor.where, ": has type ", to_text(tensor.type), ", which weights never have"));
+      throw DataError(concatenate(tensor.where(), ": has type ", to_text(tensor.type), ", which weights never have"));
   }
   return result;
 }
@@ -185,6 +173,10 @@ std::string make_header(std::span<const SafetensorOutput* const> tensors,
 
 }  // namespace
 
+std::string Safetensor::where() const {
+  return concatenate(*path, ": ", text::quoted(name));
+}
+
 Index bytes_of(Safetype type) {
   switch (type) {
     case Safetype::f64:
@@ -208,16 +200,18 @@ Index bytes_of(Safetype type) {
 std::vector<Safetensor> read_safetensors(const std::string& path) {
   const auto file = std::make_shared<const MappedFile>(Descriptor::open_for_reading(path));
   const std::string_view text = header_of(*file, path);
-  const nlohmann::json header = parse_header(text, path);
+  const JsonDocument document{std::string(text), path};
+  const JsonNode header(document);
   check<DataError>(header.is_object(), path, ": the header is not a JSON object. It is damaged or no safetensors file");
   const std::span data(file->data() + length_bytes + text.size(), file->size() - length_bytes - text.size());
+  const auto shared_path = std::make_shared<const std::string>(path);
   std::vector<Safetensor> tensors;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == metadata_name) continue;
-    const std::string where = concatenate(path, ": ", text::quoted(name));
-    tensors.push_back(read_entry(name, JsonNode(entry, where), data));
+  tensors.reserve(header.size());
+  for (const JsonNode& entry : header.members()) {
+    if (entry.key() == metadata_name) continue;
+    tensors.push_back(read_entry(entry, data));
     tensors.back().file = file;
-    tensors.back().where = where;
+    tensors.back().path = shared_path;
   }
   // An empty tensor stands before the one that begins where it does.
   std::ranges::sort(tensors, {},
@@ -227,12 +221,13 @@ std::vector<Safetensor> read_safetensors(const std::string& path) {
 }
 
 Tensor to_tensor(const Safetensor& tensor) {
-  check<DataError>(tensor.shape.size() <= Shape::max_rank, tensor.where, ": has ", tensor.shape.size(), " dimensions");
+  check<DataError>(tensor.shape.size() <= Shape::max_rank, tensor.where(), ": has ", tensor.shape.size(),
+                   " dimensions");
   const Shape shape(tensor.shape);
   const Tensor result = tensor.type == Safetype::f32    ? view_elements(tensor, shape, DType::real)
                         : tensor.type == Safetype::bf16 ? view_elements(tensor, shape, DType::bfloat16)
                                                         : convert_elements(tensor, shape);
-  check_finite(result, tensor.where);
+  check_finite(result, tensor.where());
   return result;
 }
 

@@ -37,12 +37,14 @@ Index bytes_of(Safetype type);
 // A tensor where it lies in its file.
 struct Safetensor {
   std::string name;
-  Safetype type;
+  Safetype type = Safetype::f32;
   std::vector<Index> shape;
   std::span<const std::byte> elements;
   std::shared_ptr<const MappedFile> file;  // which holds the elements
 
-  std::string where;  // "FILE: NAME", for messages
+  std::shared_ptr<const std::string> path;
+
+  std::string where() const;  // "FILE: NAME", for messages
 };
 
 // The tensors of a file, in the order of their elements. Nothing but the header is read until elements are used.

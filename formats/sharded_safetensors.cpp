@@ -14,15 +14,15 @@ namespace {
 using PartOf = std::map<std::string, std::string>;  // the name of the file that holds a tensor
 
 PartOf read_index(const std::string& path) {
-  const nlohmann::json document = read_json(path);
-  const JsonNode map = JsonNode(document, path + ": ")["weight_map"];
-  if (!map.value().is_object()) map.refuse("must be an object from tensors to files");
+  const JsonDocument document = read_json(path);
+  const JsonNode map = JsonNode(document)["weight_map"];
+  if (!map.is_object()) map.refuse("must be an object from tensors to files");
   PartOf part_of;
-  for (const auto& [name, file] : map.value().items()) {
-    const std::string& part = map[name].text();
+  for (const JsonNode& file : map.members()) {
+    const std::string_view part = file.text();
     // Nothing outside the directory.
-    if (part.empty() || part.find('/') != part.npos) map[name].refuse("must be the name of a file beside this one");
-    part_of.emplace(name, part);
+    if (part.empty() || part.find('/') != part.npos) file.refuse("must be the name of a file beside this one");
+    part_of.emplace(file.key(), part);
   }
   return part_of;
 }
@@ -36,7 +36,7 @@ DirectoryTensors read_parts(const std::filesystem::path& directory, const std::s
     result.files.push_back((directory / part).string());
     for (Safetensor& tensor : read_safetensors(result.files.back())) {
       const auto expected = part_of.find(tensor.name);
-      check<DataError>(expected != part_of.end() && expected->second == part, tensor.where,
+      check<DataError>(expected != part_of.end() && expected->second == part, tensor.where(),
                        ": is not there according to ", index);
       part_of.erase(expected);
       result.tensors.push_back(std::move(tensor));

@@ -6,17 +6,17 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "heddle/data/examples.hpp"
+#include "heddle/formats/json_node.hpp"
 #include "heddle/formats/labelled_line.hpp"
 
 namespace heddle::formats {
 
 // The question of {"question": …, "answers": …}. `where` names it in messages. Throws DataError for what is missing,
 // and for an answer that the context does not have at its place.
-data::SpanQuestion span_question(const nlohmann::json& object, std::string id,
-                                 std::shared_ptr<const std::string> context, Gold gold, const std::string& where);
+data::SpanQuestion span_question(const JsonNode& object, std::string id, std::shared_ptr<const std::string> context,
+                                 Gold gold, const std::string& where);
 
 }  // namespace heddle::formats

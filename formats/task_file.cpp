@@ -6,6 +6,7 @@
 
 #include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
@@ -64,14 +65,15 @@ LoadedTask load_whole(const std::string& path) {
   return loaded;
 }
 
-// The base's file: as told, else as the adapter has it, else of that name beside the adapter.
+// The base's file: as told, else the one beside the adapter of the name that the adapter has. An adapter may come from
+// a stranger, who does not choose other files for us.
 std::string find_base(const std::string& adapter, const std::string& told, const std::string& noted) {
   namespace fs = std::filesystem;
   if (!told.empty()) return told;
-  const fs::path beside = fs::path(adapter).parent_path() / fs::path(noted).filename();
-  if (fs::exists(noted)) return noted;
-  check<DataError>(fs::exists(beside), adapter, ": is an adapter of ", noted,
-                   ", which is not there; say where it is with --base");
+  const fs::path name = fs::path(noted).filename(), beside = fs::path(adapter).parent_path() / name;
+  std::error_code ignored;
+  check<DataError>(fs::is_regular_file(beside, ignored), adapter, ": is an adapter of ", text::quoted(noted),
+                   ", and no such file stands beside it; say where it is with --base");
   return beside.string();
 }
 

@@ -35,9 +35,9 @@ struct LoadedTask {
   text::Tokenizer tokenizer;
 };
 
-// A model to use: of a model file, or of an adapter file with its base, at `base` or, where that is empty, where the
-// adapter says or beside the adapter. Weights are mapped. Throws DataError for files that were not fine-tuned, are
-// damaged or do not belong together.
+// A model to use: of a model file, or of an adapter file with its base, at `base` or, where that is empty, of the
+// name that the adapter has, beside the adapter. Weights are mapped. Throws DataError for files that were not
+// fine-tuned, are damaged or do not belong together.
 LoadedTask load_task(const std::string& path, const std::string& base = "");
 
 // An adapter with its base, to make one model of that keeps nothing of their checksums: they are compared beforehand.

@@ -17,7 +17,8 @@
 
 namespace heddle::formats {
 
-// The file: a path that ends in .json, or tokenizer.json in a directory. Empty where there is none.
+// The file: a path that ends in .json or whose file begins as JSON does, or tokenizer.json in a directory. Empty where
+// there is none.
 std::vector<std::string> tokenizer_json_files(const std::string& path);
 
 // Special tokens have their roles by their text ([MASK], <mask>, [PAD], <pad>, <|endoftext|>, </s>), by the model's
@@ -45,7 +46,10 @@ TextSteps read_text_steps(const JsonNode& document);
 struct Frame {
   Index classification = -1, separator = -1, pair_separators = 1;
 };
-Frame read_frame(const JsonNode& post_processor);
+// Templates that a Frame cannot say. Only models that fill in masks are given texts in frames: for others tokens around
+// a text are the reader's matter, who asks for them, and heddle adds none.
+enum class OtherFrames { refused, ignored };
+Frame read_frame(const JsonNode& post_processor, OtherFrames others);
 
 // The pattern that cuts text as GPT-2 does.
 inline constexpr const char* gpt2_pattern =

@@ -4,8 +4,10 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/formats/foreign.hpp"
 #include "heddle/formats/tokenizer_json.hpp"
 #include "heddle/text/spelling.hpp"
 
@@ -13,7 +15,6 @@ namespace heddle::formats {
 
 namespace {
 
-using nlohmann::json;
 using text::TokenizerKind;
 using text::TokenizerModel;
 using tokenizer_json::TextSteps;
@@ -65,7 +66,7 @@ class Reader {
   [[noreturn]] void refuse_steps() const;
   void take_cuts(bool spelled_in_bytes);
 
-  Index id_of(const std::string& piece, const JsonNode& where) const {
+  Index id_of(std::string_view piece, const JsonNode& where) const {
     const auto found = ids_.find(piece);
     if (found == ids_.end()) where.refuse(concatenate("names ", text::quoted(piece), ", which is no piece"));
     return found->second;
@@ -75,15 +76,15 @@ class Reader {
   JsonNode document_, model_;
   TextSteps steps_;
   TokenizerModel result_;
-  std::unordered_map<std::string, Index> ids_;
+  std::unordered_map<std::string_view, Index> ids_;  // of texts in the document
   bool marks_are_spaces_ = false;  // in pieces
 };
 
 // Older files do not say it.
 std::string Reader::type_of_model() const {
-  if (const JsonNode type = model_["type"]; !type.is_null()) return type.text();
+  if (const JsonNode type = model_["type"]; !type.is_null()) return std::string(type.text());
   if (!model_["merges"].is_null()) return "BPE";
-  return model_["vocab"].value().is_array() ? "Unigram" : "WordPiece";
+  return model_["vocab"].is_list() ? "Unigram" : "WordPiece";
 }
 
 void Reader::refuse_steps() const {
@@ -159,82 +160,91 @@ void Reader::read_unigram() {
 void Reader::expect_decoder(std::initializer_list<std::string_view> types) const {
   const JsonNode decoder = document_["decoder"];
   if (decoder.is_null()) return;
-  const bool several = decoder["type"].text() == "Sequence";
-  for (const JsonNode& step : several ? decoder["decoders"].list() : std::vector{decoder}) {
+  const auto expect_step = [&](const JsonNode& step) {
     if (std::ranges::find(types, step["type"].text()) == types.end()) {
       step.refuse(concatenate("is of type ", text::quoted(step["type"].text()), ", which heddle does not have here"));
     }
-  }
+  };
+  if (decoder["type"].text() != "Sequence") return expect_step(decoder);
+  const JsonNode steps = decoder["decoders"];
+  for (const JsonNode& step : steps.list()) expect_step(step);
 }
 
 void Reader::read_vocabulary() {
   const JsonNode vocabulary = model_["vocab"];
-  if (!vocabulary.value().is_object()) vocabulary.refuse("must be an object from pieces to ids");
-  result_.pieces.resize(vocabulary.value().size());
-  for (const auto& [piece, value] : vocabulary.value().items()) {
-    if (!value.is_number_unsigned()) vocabulary[piece].number();
-    const auto id = value.get<json::number_unsigned_t>();
+  if (!vocabulary.is_object()) vocabulary.refuse("must be an object from pieces to ids");
+  result_.pieces.resize(vocabulary.size());
+  std::vector<bool> taken(vocabulary.size());
+  ids_.reserve(vocabulary.size());
+  for (const JsonNode& member : vocabulary.members()) {
+    const Index number = member.number();
+    const auto id = static_cast<std::size_t>(number);
     if (id >= result_.pieces.size()) {
-      vocabulary[piece].refuse(concatenate("has the id ", id, ", outside the ", result_.pieces.size(), " pieces"));
+      member.refuse(concatenate("has the id ", id, ", outside the ", result_.pieces.size(), " pieces"));
     }
-    std::string& place = result_.pieces[id];
-    if (!place.empty() || piece.empty()) vocabulary[piece].refuse(concatenate("has the id of ", text::quoted(place)));
-    place = piece;
-    ids_.emplace(piece, static_cast<Index>(id));
+    if (taken[id]) member.refuse(concatenate("has the id of ", text::quoted(result_.pieces[id])));
+    taken[id] = true;
+    result_.pieces[id] = member.key();
+    ids_.emplace(member.key(), number);
   }
 }
 
 // "LEFT RIGHT" in older files, [LEFT, RIGHT] in newer ones.
 void Reader::read_merges() {
   const JsonNode merges = model_["merges"];
-  if (!merges.value().is_array()) merges.refuse("must be a list");
-  for (const json& merge : merges.value()) {
-    std::vector<std::string> sides;
-    if (merge.is_string()) {
-      const std::string& text = merge.get_ref<const std::string&>();
-      const std::size_t space = text.find(' ');
-      if (space != text.npos) sides = {text.substr(0, space), text.substr(space + 1)};
-    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-      sides = {merge[0], merge[1]};
+  const JsonNodes list = merges.list();
+  result_.merges.reserve(2 * merges.size());
+  for (const JsonNode& merge : list) {
+    if (merge.is_text()) {
+      const std::string_view sides = merge.text();
+      const std::size_t space = sides.find(' ');
+      if (space == sides.npos) merge.refuse("is no merge, which is two pieces");
+      for (const std::string_view side : {sides.substr(0, space), sides.substr(space + 1)}) {
+        result_.merges.push_back(id_of(side, merge));
+      }
+    } else {
+      if (!merge.is_list() || merge.size() != 2) merge.refuse("is no merge, which is two pieces");
+      for (const JsonNode& side : merge.list()) result_.merges.push_back(id_of(side.text(), side));
     }
-    if (sides.empty()) {
-      merges.refuse(concatenate("member ", result_.merges.size() / 2, " is no merge, which is two pieces"));
-    }
-    for (const std::string& side : sides) result_.merges.push_back(id_of(side, merges));
   }
 }
 
 void Reader::read_scores() {
   const JsonNode vocabulary = model_["vocab"];
-  if (!vocabulary.value().is_array()) vocabulary.refuse("must be a list of pieces and scores");
-  for (const json& entry : vocabulary.value()) {
-    const auto id = static_cast<Index>(result_.pieces.size());
-    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
-      vocabulary.refuse(concatenate("member ", id, " is no piece with its score"));
+  if (!vocabulary.is_list()) vocabulary.refuse("must be a list of pieces and scores");
+  result_.pieces.reserve(vocabulary.size());
+  result_.scores.reserve(vocabulary.size());
+  ids_.reserve(vocabulary.size());
+  for (const JsonNode& entry : vocabulary.list()) {
+    if (!entry.is_list() || entry.size() != 2) entry.refuse("is no piece with its score");
+    auto part = entry.list().begin();
+    const std::string_view piece = (*part).text();
+    if (!ids_.emplace(piece, static_cast<Index>(result_.pieces.size())).second) {
+      entry.refuse(concatenate("has the piece ", text::quoted(piece), " again"));
     }
-    result_.pieces.push_back(entry[0]);
-    result_.scores.push_back(entry[1]);
-    if (!ids_.emplace(result_.pieces.back(), id).second) {
-      vocabulary.refuse(concatenate("has the piece ", text::quoted(result_.pieces.back()), " twice"));
-    }
+    result_.pieces.emplace_back(piece);
+    result_.scores.push_back((*++part).real());
   }
 }
 
 void Reader::read_added_tokens() {
   const JsonNode tokens = document_["added_tokens"];
   if (tokens.is_null()) return;
-  std::vector<JsonNode> list = tokens.list();
-  std::ranges::stable_sort(list, {}, [](const JsonNode& token) { return token["id"].number(); });
-  for (const JsonNode& token : list) read_added_token(token);
+  std::vector<std::pair<Index, JsonNodes::Iterator>> by_id;
+  const JsonNodes list = tokens.list();
+  by_id.reserve(tokens.size());
+  for (auto token = list.begin(); token != list.end(); ++token) by_id.emplace_back((*token)["id"].number(), token);
+  std::ranges::stable_sort(by_id, {}, [](const auto& entry) { return entry.first; });
+  for (const auto& [id, token] : by_id) read_added_token(*token);
 }
 
 void Reader::read_added_token(const JsonNode& token) {
   token.expect_only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
   const Index id = token["id"].number();
-  const std::string& content = token["content"].text();
+  const std::string_view content = token["content"].text();
   const auto size = static_cast<Index>(result_.pieces.size());
   if (id == size) {
-    result_.pieces.push_back(content);
+    result_.pieces.emplace_back(content);
     if (result_.kind == TokenizerKind::unigram) result_.scores.push_back(0);
     ids_.emplace(content, id);
   } else if (id > size || result_.pieces[static_cast<std::size_t>(id)] != content) {
@@ -276,8 +286,10 @@ std::optional<Index> Reader::special(std::initializer_list<const char*> texts) c
 }
 
 void Reader::name_others() {
+  result_.mask = special({"[MASK]", "<mask>"}).value_or(-1);
   const JsonNode post_processor = document_["post_processor"];
-  const tokenizer_json::Frame frame = tokenizer_json::read_frame(post_processor);
+  const tokenizer_json::Frame frame = tokenizer_json::read_frame(
+      post_processor, result_.mask < 0 ? tokenizer_json::OtherFrames::ignored : tokenizer_json::OtherFrames::refused);
   result_.classification = frame.classification;
   result_.separator = frame.separator;
   result_.pair_separators = frame.pair_separators;
@@ -291,7 +303,6 @@ void Reader::name_others() {
     result_.classification = special({"[CLS]"}).value_or(-1);
     result_.separator = special({"[SEP]"}).value_or(-1);
   }
-  result_.mask = special({"[MASK]", "<mask>"}).value_or(-1);
   result_.padding = special({"[PAD]", "<pad>"}).value_or(-1);
   result_.end_of_text = special({"<|endoftext|>", "</s>"}).value_or(-1);
 }
@@ -318,15 +329,16 @@ std::vector<std::string> tokenizer_json_files(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path given(path);
   const std::filesystem::path file = std::filesystem::is_directory(given, ignored) ? given / "tokenizer.json" : given;
-  const bool found = file.extension() == ".json" && std::filesystem::is_regular_file(file, ignored);
+  const bool found = std::filesystem::is_regular_file(file, ignored) &&
+                     (file.extension() == ".json" || looks_like_json(Descriptor::open_for_reading(file.string())));
   return found ? std::vector{file.string()} : std::vector<std::string>{};
 }
 
 TokenizerModel read_tokenizer_json(const std::string& path) {
   const std::vector<std::string> files = tokenizer_json_files(path);
   check<DataError>(!files.empty(), path, ": no tokenizer.json");
-  const json document = read_json(files[0]);
-  return Reader(JsonNode(document, files[0] + ": ")).read();
+  const JsonDocument document = read_json(files[0]);
+  return Reader(JsonNode(document)).read();
 }
 
 }  // namespace heddle::formats

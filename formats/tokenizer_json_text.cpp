@@ -9,14 +9,18 @@ namespace heddle::formats::tokenizer_json {
 
 namespace {
 
+constexpr std::size_t most_steps = 100;
+
 // Calls take(step, type) for the step itself, or for the members of a Sequence.
 void for_each_step(const JsonNode& node, const char* members,
-                   const std::function<void(const JsonNode&, const std::string&)>& take) {
+                   const std::function<void(const JsonNode&, std::string_view)>& take) {
   if (node.is_null()) return;
-  const std::string& type = node["type"].text();
+  const std::string_view type = node["type"].text();
   if (type != "Sequence") return take(node, type);
   node.expect_only({"type", members});
-  for (const JsonNode& step : node[members].list()) take(step, step["type"].text());
+  const JsonNode steps = node[members];
+  if (steps.list(); steps.size() > most_steps) steps.refuse("has more steps than any tokenizer");
+  for (const JsonNode& step : steps.list()) take(step, step["type"].text());
 }
 
 const std::string& mark() {
@@ -24,7 +28,7 @@ const std::string& mark() {
   return text;
 }
 
-void read_normaliser(const JsonNode& node, const std::string& type, TextSteps& steps) {
+void read_normaliser(const JsonNode& node, std::string_view type, TextSteps& steps) {
   if (type == "BertNormalizer") {
     node.expect_only({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
     node["clean_text"].expect(true);
@@ -80,7 +84,7 @@ void read_digits(const JsonNode& node, TextSteps& steps) {
   steps.pretokenisers.push_back("byte-digits");
 }
 
-void read_pretokeniser(const JsonNode& node, const std::string& type, TextSteps& steps) {
+void read_pretokeniser(const JsonNode& node, std::string_view type, TextSteps& steps) {
   if (type == "ByteLevel") {
     read_byte_level(node, steps);
   } else if (type == "Metaspace") {
@@ -104,6 +108,7 @@ constexpr Index first_text = -2, second_text = -3;
 
 std::vector<Index> read_template(const JsonNode& list, const JsonNode& special_tokens) {
   std::vector<Index> parts;
+  if (list.list(); list.size() > most_steps) list.refuse("has more parts than any tokenizer");
   for (const JsonNode& part : list.list()) {
     part.expect_only({"SpecialToken", "Sequence"});
     if (const JsonNode text = part["Sequence"]; !text.is_null()) {
@@ -111,9 +116,9 @@ std::vector<Index> read_template(const JsonNode& list, const JsonNode& special_t
       parts.push_back(text["id"].text() == "A" ? first_text : second_text);
       continue;
     }
-    const std::vector<JsonNode> ids = special_tokens[part["SpecialToken"]["id"].text()]["ids"].list();
-    if (ids.size() != 1) part.refuse("must stand for one token");
-    parts.push_back(ids[0].number());
+    const JsonNode ids = special_tokens[part["SpecialToken"]["id"].text()]["ids"];
+    if (ids.list(); ids.size() != 1) part.refuse("must stand for one token");
+    parts.push_back((*ids.list().begin()).number());
   }
   return parts;
 }
@@ -122,7 +127,8 @@ void append_token(std::vector<Index>& parts, Index token, Index times = 1) {
   if (token >= 0) parts.insert(parts.end(), static_cast<std::size_t>(times), token);
 }
 
-Frame read_template_frame(const JsonNode& node) {
+// What stands before, between and behind texts, where a frame can say it.
+Frame read_template_frame(const JsonNode& node, OtherFrames others) {
   node.expect_only({"type", "single", "pair", "special_tokens"});
   const std::vector<Index> single = read_template(node["single"], node["special_tokens"]);
   const std::vector<Index> pair = read_template(node["pair"], node["special_tokens"]);
@@ -138,8 +144,9 @@ Frame read_template_frame(const JsonNode& node) {
     append_token(two, frame.separator, frame.pair_separators);
     two.push_back(second_text);
     append_token(two, frame.separator);
-    if (single == one && pair == two) return frame;
+    if (single == one && (pair == two || others == OtherFrames::ignored)) return frame;
   }
+  if (others == OtherFrames::ignored) return {};
   node.refuse("sets tokens otherwise than a token before, one behind each text and perhaps one more between texts");
 }
 
@@ -148,23 +155,23 @@ Frame read_template_frame(const JsonNode& node) {
 TextSteps read_text_steps(const JsonNode& document) {
   TextSteps steps;
   for_each_step(document["normalizer"], "normalizers",
-                [&](const JsonNode& node, const std::string& type) { read_normaliser(node, type, steps); });
+                [&](const JsonNode& node, std::string_view type) { read_normaliser(node, type, steps); });
   for_each_step(document["pre_tokenizer"], "pretokenizers",
-                [&](const JsonNode& node, const std::string& type) { read_pretokeniser(node, type, steps); });
+                [&](const JsonNode& node, std::string_view type) { read_pretokeniser(node, type, steps); });
   return steps;
 }
 
-Frame read_frame(const JsonNode& post_processor) {
+Frame read_frame(const JsonNode& post_processor, OtherFrames others) {
   Frame frame;
-  for_each_step(post_processor, "processors", [&](const JsonNode& node, const std::string& type) {
+  for_each_step(post_processor, "processors", [&](const JsonNode& node, std::string_view type) {
     if (type == "ByteLevel") return;
     if (type == "TemplateProcessing") {
-      frame = read_template_frame(node);
+      frame = read_template_frame(node, others);
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {
       const auto token = [&](const char* name) {
-        const std::vector<JsonNode> pair = node[name].list();
-        if (pair.size() != 2) node[name].refuse("must be a token and its id");
-        return pair[1].number();
+        const JsonNode pair = node[name];
+        if (pair.list(); pair.size() != 2) pair.refuse("must be a token and its id");
+        return (*++pair.list().begin()).number();
       };
       frame = {token("cls"), token("sep"), type == "RobertaProcessing" ? 2 : 1};
     } else {

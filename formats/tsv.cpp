@@ -1,5 +1,6 @@
 #include "heddle/formats/tsv.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "heddle/base/error.hpp"
@@ -22,10 +23,11 @@ data::LabelledText parse_line(std::string_view line, const Place& place, Texts t
     return example;
   }
   check<DataError>(!line.empty(), place, ": is empty; a line is ", expected_line(texts, gold));
+  const Index wanted = (gold == Gold::given ? 1 : 0) + (texts == Texts::one ? 1 : 2);
+  const Index count = std::ranges::count(line, '\t') + 1;
+  check<DataError>(count == wanted, place, ": the number of columns is ", count, ", not ", wanted, "; a line is ",
+                   expected_line(texts, gold));
   std::vector<std::string> columns = split(line, '\t');
-  const std::size_t wanted = (gold == Gold::given ? 1 : 0) + (texts == Texts::one ? 1 : 2);
-  check<DataError>(columns.size() == wanted, place, ": the number of columns is ", columns.size(), ", not ", wanted,
-                   "; a line is ", expected_line(texts, gold));
   if (texts == Texts::two) {
     example.second_text = std::move(columns.back());
     columns.pop_back();
@@ -41,7 +43,9 @@ data::LabelledText parse_line(std::string_view line, const Place& place, Texts t
 }  // namespace
 
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold) {
+  Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
   std::vector<data::LabelledText> examples;
+  examples.reserve(line_count(content));
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     examples.push_back(parse_line(line, place, texts, gold));
   });

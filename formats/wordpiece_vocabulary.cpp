@@ -18,11 +18,14 @@ namespace {
 
 constexpr std::string_view file_name = "vocab.txt";
 
-using Ids = std::unordered_map<std::string, Index>;
+using Ids = std::unordered_map<std::string_view, Index>;
 
-Ids read_pieces(const std::string& path, std::vector<std::string>& pieces) {
-  const std::string text = read_text(path);
+// The keys lie in the text, which the file's lines are.
+Ids read_pieces(std::string_view text, const std::string& path, std::vector<std::string>& pieces) {
   Ids ids;
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
+  ids.reserve(lines);
+  pieces.reserve(lines);
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -43,8 +46,8 @@ bool has_capitals(std::string_view piece) {
 }
 
 void read_case(const std::string& path, text::TokenizerModel& model) {
-  const nlohmann::json document = read_json(path);
-  const JsonNode config(document, path + ": ");
+  const JsonDocument document = read_json(path);
+  const JsonNode config(document);
   model.lowercase = config["do_lower_case"].flag_or(model.lowercase);
   model.strip_accents = config["strip_accents"].flag_or(model.lowercase);
 }
@@ -55,17 +58,18 @@ std::vector<std::string> wordpiece_vocabulary_files(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path given(path);
   const std::filesystem::path file = std::filesystem::is_directory(given, ignored) ? given / file_name : given;
-  const bool found = file.filename() == file_name && std::filesystem::is_regular_file(file, ignored);
+  const bool found = file.extension() == ".txt" && std::filesystem::is_regular_file(file, ignored);
   return found ? std::vector{file.string()} : std::vector<std::string>{};
 }
 
 text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
   const std::vector<std::string> files = wordpiece_vocabulary_files(path);
-  check<DataError>(!files.empty(), path, ": no BERT vocabulary; it needs vocab.txt");
+  check<DataError>(!files.empty(), path, ": no BERT vocabulary; it needs vocab.txt, or another .txt file");
   const std::string& file = files[0];
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::wordpiece;
-  const Ids ids = read_pieces(file, model.pieces);
+  const std::string text = read_text(file);
+  const Ids ids = read_pieces(text, file, model.pieces);
   const auto special = [&](const char* piece) {
     const auto found = ids.find(piece);
     if (found == ids.end()) return Index{-1};

@@ -1,13 +1,16 @@
 // classify: what a fine-tuned model, or a language model that is asked, says of texts.
+#include <algorithm>
 #include <functional>
 #include <limits>
 
 #include "classify_options.hpp"
 #include "classify_write.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/task_file.hpp"
 #include "input_parts.hpp"
+#include "json_line.hpp"
 #include "label_asker.hpp"
 #include "refuse.hpp"
 #include "task_report.hpp"
@@ -154,7 +157,7 @@ class Classifier {
     check_metric(data, task, labels, options_.metric);
     const Judge how{options_.metric, true, null_threshold(task), seed};
     const Judgement judgement = judge(data, task, labels, answerer(data), how);
-    output_.stream() << (options_.json ? judgement.json.dump() + "\n" : judgement.text);
+    output_.stream() << (options_.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
   }
 
   // Of a part of the input, for each token of a batch: about sixteen batches, within which texts are sorted by length.
@@ -171,6 +174,13 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
                     "--labels and --template go together");
   check<UsageError>(options.zero_shot.labels.empty() || options.overlong != data::Overlong::split,
                     "--overlong split: is for fine-tuned models; a prompt can only be cut");
+  std::vector<std::string> labels = options.zero_shot.labels;
+  std::ranges::sort(labels);
+  const auto twice = std::ranges::adjacent_find(labels);
+  check<UsageError>(twice == labels.end(), "--labels: '", twice == labels.end() ? "" : *twice, "' comes twice");
+  check<UsageError>(std::ranges::all_of(labels, is_printable),
+                    "--labels: a label must be UTF-8 text without control "
+                    "characters");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints figures; --jsonl and --top are for labels");
   cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);

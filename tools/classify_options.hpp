@@ -53,9 +53,10 @@ struct ClassifyOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(
-        Field("base", "the model that an adapter belongs to, where it is not where it was").not_empty().takes("MODEL"),
-        self.base);
+    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
+                .not_empty()
+                .takes("MODEL"),
+            self.base);
     visitor(Field("output", "where the results go").letter('o').takes("FILE"), self.output);
     visitor(Field("top", "the K most likely labels or answers").range(1, 100000).takes("K"), self.top);
     visitor(Field("jsonl", "a JSON object a text, sentence or question"), self.jsonl);

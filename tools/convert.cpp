@@ -34,7 +34,7 @@ struct ConvertOptions {
     visitor(Field("average", "make one model of several of one shape and task, with the mean of their weights"),
             self.average);
     visitor(Field("merge", "make an adapter and its base one model file"), self.merge);
-    visitor(Field("base", "the model that an adapter belongs to, where it is not where it was")
+    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
                 .needs({"merge"})
                 .not_empty()
                 .takes("MODEL"),
@@ -85,9 +85,10 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   arguments.say(options.output + ": the adapter and its base as one model");
 }
 
-// The directory of a model holds a tokenizer too.
+// The directory of a model holds a tokenizer too, and one that lacks its config.json is still no tokenizer.
 bool is_tokenizer(const std::string& input) {
   if (formats::is_model_directory(input)) return false;
+  check<DataError>(!formats::has_tensors(input), input, ": has tensors, but no config.json that says of what model");
   return formats::find_foreign_vocabulary(input) != nullptr ||
          (!std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::tokenizer);
 }

@@ -15,6 +15,7 @@
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/processors.hpp"
+#include "json_line.hpp"
 #include "write_rate.hpp"
 
 namespace heddle {
@@ -215,7 +216,7 @@ void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
   (void)max_seconds(run.control);  // what is wrong with it is told at once
   const Estimate result = estimate(run);
   if (json) {
-    std::cout << formats::to_json(result).dump() << "\n";
+    std::cout << json_line(formats::to_json(result)) << "\n";
   } else {
     print(result, arguments.common().threads, run.control);
   }

@@ -111,7 +111,11 @@ struct FinetuneOptions {
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
-    TrainingSetup::visit(self.setup, visitor);
+    auto for_this_tool = [&visitor](Field field, auto& value) {
+      if (field.name == "masking") field.help += ", with --task lm";
+      visitor(field, value);
+    };
+    TrainingSetup::visit(self.setup, for_this_tool);
   }
 
   // What fine-tuning takes where pre-training takes other values.

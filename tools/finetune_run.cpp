@@ -139,7 +139,8 @@ void FinetuneRun::save(const std::string& path, Keep keep) const {
   }
   const FinetuneSettings& settings = options_.settings;
   if (settings.adapts()) {
-    save_adapter(path, saved, settings.adapters, {options_.from, base_.weights().fingerprint()});
+    save_adapter(path, saved, settings.adapters,
+                 {formats::readable_path(options_.from), base_.weights().fingerprint()});
   } else {
     save_task(path, saved);
   }

@@ -58,12 +58,14 @@ struct GenerateOptions {
     visitor(Field("prompt", "the text to continue, to fill in or to score, instead of lines").letter('p').takes("TEXT"),
             self.prompt);
     visitor(Field("output", "where the texts go").letter('o').takes("FILE"), self.output);
-    visitor(
-        Field("base", "the model that an adapter belongs to, where it is not where it was").not_empty().takes("MODEL"),
-        self.base);
+    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
+                .not_empty()
+                .takes("MODEL"),
+            self.base);
     visitor(Field("max_tokens", "most tokens to add").range(1, 1000000000).takes("N"), self.max_tokens);
-    visitor(Field("stop", "end before this text; may be repeated; a comma in it is written \\,").takes("TEXT"),
-            self.stop);
+    visitor(
+        Field("stop", "end before this text; may be repeated; a comma in it is written \\,").not_empty().takes("TEXT"),
+        self.stop);
     visitor(Field("num_samples", "N texts for each prompt, in a line each").range(1, 10000).takes("N"),
             self.num_samples);
     visitor(Field("stream", "write what is certain of a text at once, one line after the other"), self.stream);

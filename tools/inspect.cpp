@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
@@ -88,8 +89,8 @@ int show_problems(const std::string& path, bool json) {
   if (json) {
     std::cout << dump({{"name", path}, {"problems", problems}});
   } else {
-    for (const std::string& problem : problems) std::cout << problem << "\n";
-    if (problems.empty()) std::cout << path << ": no problem found\n";
+    for (const std::string& problem : problems) std::cout << printable(problem) << "\n";
+    if (problems.empty()) std::cout << printable(path) << ": no problem found\n";
   }
   return problems.empty() ? 0 : 1;
 }
@@ -123,7 +124,7 @@ void show_profile(const InspectOptions& options, const std::string& path, const 
   const models::ModelConfig config =
       options.preset.empty() ? formats::ModelFile(path).config<models::ModelConfig>() : models::preset(options.preset);
   const StepProfile profile = profile_steps(config, options.batch_size, options.profile, arguments);
-  std::cout << (options.json ? profile_json(profile) : profile_table(profile));
+  std::cout << (options.json ? profile_json(profile) : printable_lines(profile_table(profile)));
 }
 
 int inspect(cli::Arguments& arguments) {
@@ -138,7 +139,7 @@ int inspect(cli::Arguments& arguments) {
   if (options.verify) return show_problems(path, options.json);
   if (!options.diff.empty()) {
     const Comparison comparison = compare(path, options.diff);
-    std::cout << (options.json ? dump(as_json(comparison)) : as_text(comparison));
+    std::cout << (options.json ? dump(as_json(comparison)) : printable_lines(as_text(comparison)));
   } else if (options.profile.profile) {
     show_profile(options, path, arguments);
   } else if (!options.evaluate.empty()) {
@@ -156,7 +157,7 @@ int inspect(cli::Arguments& arguments) {
   } else {
     const Summary summary = options.preset.empty() ? summarize_file(path, options.parts, options.vectors.top)
                                                    : summarize_preset(options.preset, options.parts);
-    std::cout << (options.json ? dump(as_json(summary)) : as_text(summary));
+    std::cout << (options.json ? dump(as_json(summary)) : printable_lines(as_text(summary)));
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "escaped.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/text_archive.hpp"
@@ -112,7 +113,7 @@ void show_histories(const std::vector<std::string>& paths, const InspectOptions&
     for (const auto& [name, history] : histories) runs.push_back({{"name", name}, {"history", as_json(history)}});
     std::cout << dump({{"runs", std::move(runs)}});
   } else {
-    std::cout << history_table(runs_of(histories));
+    std::cout << printable_lines(history_table(runs_of(histories)));
   }
 }
 

@@ -1,3 +1,4 @@
+#include "heddle/base/printable.hpp"
 #include "inspect_print.hpp"
 
 namespace heddle {
@@ -92,7 +93,7 @@ Json as_json(const formats::History& history) {
 }
 
 std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 
 #include "heddle/analysis/embed.hpp"
 #include "heddle/analysis/nearest.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/formats/load_model.hpp"
 #include "inspect_print.hpp"
 #include "inspect_vectors.hpp"
@@ -29,7 +30,7 @@ void show_neighbours(const cli::Arguments& arguments, const VectorOptions& optio
     if (json) {
       list.push_back({{"piece", piece}, {"id", row}, {"similarity", similarity}});
     } else {
-      std::cout << piece << '\t' << similarity << '\n';
+      std::cout << printable(piece) << '\t' << similarity << '\n';
     }
     if (++shown == options.top) break;
   }

@@ -53,7 +53,7 @@ struct InspectOptions {
             self.diff);
     visitor(Field("evaluate", "compute the loss of the model on a token file").not_empty().takes("TOKENS"),
             self.evaluate);
-    visitor(Field("base", "the model that the adapter to evaluate belongs to, where it is not where it was")
+    visitor(Field("base", "the model that the adapter to evaluate belongs to, where it is not beside the adapter")
                 .needs({"evaluate"})
                 .not_empty()
                 .takes("MODEL"),

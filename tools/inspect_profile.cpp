@@ -12,6 +12,7 @@
 #include "heddle/tensor/profile.hpp"
 #include "heddle/training/objectives.hpp"
 #include "heddle/training/trainer.hpp"
+#include "json_line.hpp"
 
 namespace heddle {
 
@@ -124,7 +125,7 @@ std::string profile_json(const StepProfile& profile) {
                               {"matmul_gflops", profile.matmul_gflops},
                               {"memory_gigabytes", profile.memory_gigabytes}};
   for (const OperationProfile& row : profile.operations) json["operations"].push_back(formats::to_json(row));
-  return json.dump() + "\n";
+  return json_line(json) + "\n";
 }
 
 }  // namespace heddle

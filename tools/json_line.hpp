@@ -4,11 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "heddle/base/printable.hpp"
+
 namespace heddle {
 
 // In one line; bytes that are not UTF-8 become U+FFFD.
 inline std::string json_line(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace heddle

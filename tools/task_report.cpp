@@ -7,6 +7,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/metrics/answers.hpp"
 #include "heddle/metrics/bootstrap.hpp"
 #include "heddle/metrics/classification.hpp"
@@ -28,15 +29,15 @@ std::string rounded(double value) {
 
 std::string scores_line(const std::string& name, const metrics::Scores& scores, std::size_t width) {
   std::ostringstream out;
-  out << std::left << std::setw(static_cast<int>(width)) << name << std::right << std::fixed << std::setprecision(4)
-      << std::setw(11) << scores.precision << std::setw(9) << scores.recall << std::setw(9) << scores.f1 << std::setw(9)
+  out << name << std::string(width - display_width(name), ' ') << std::fixed << std::setprecision(4) << std::setw(11)
+      << scores.precision << std::setw(9) << scores.recall << std::setw(9) << scores.f1 << std::setw(9)
       << scores.support << "\n";
   return out.str();
 }
 
 std::string scores_table(const std::vector<std::pair<std::string, metrics::Scores>>& rows) {
   std::size_t width = 5;
-  for (const auto& [name, scores] : rows) width = std::max(width, name.size());
+  for (const auto& [name, scores] : rows) width = std::max(width, display_width(name));
   std::string table = std::string(width, ' ') + "  precision   recall       F1  support\n";
   for (const auto& [name, scores] : rows) table += scores_line(name, scores, width);
   return table;
@@ -44,13 +45,13 @@ std::string scores_table(const std::vector<std::pair<std::string, metrics::Score
 
 std::string confusion_table(const metrics::ClassificationReport& report) {
   std::size_t width = 8;
-  for (const auto& [name, row] : report.confusion.entries) width = std::max(width, name.size() + 2);
-  const auto cell = [&](const std::string& text) { return std::string(width - text.size(), ' ') + text; };
+  for (const auto& [name, row] : report.confusion.entries) width = std::max(width, display_width(name) + 2);
+  const auto cell = [&](const std::string& text) { return std::string(width - display_width(text), ' ') + text; };
   std::string table = "gold \\ predicted\n" + std::string(width, ' ');
   for (const auto& [name, row] : report.confusion.entries) table += cell(name);
   table += "\n";
   for (const auto& [name, row] : report.confusion.entries) {
-    table += name + std::string(width - name.size(), ' ');
+    table += name + std::string(width - display_width(name), ' ');
     for (const auto& [predicted, count] : row.entries) table += cell(std::to_string(count));
     table += "\n";
   }

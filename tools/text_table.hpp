@@ -7,7 +7,8 @@
 
 namespace heddle {
 
-// A line a row, columns two spaces apart; alignment has a letter for each of them, l or r. All rows have as many cells.
-std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
+// A line a row, columns two spaces apart; alignment has a letter for each of them, l or r. All rows have as many cells,
+// which are shown as printable() does.
+std::string text_table(std::vector<std::vector<std::string>> rows, std::string_view alignment);
 
 }  // namespace heddle

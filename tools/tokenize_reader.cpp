@@ -62,11 +62,6 @@ class Blocks {
   std::future<std::size_t> pending_;  // last, for it waits for what uses the others
 };
 
-std::string readable(const std::string& name) {
-  const char* const word = name.c_str();
-  return is_utf8(name) ? name : formats::quote_command_line({&word, 1});
-}
-
 }  // namespace
 
 std::string Places::text_of(const text::TextPosition& in_document) const {
@@ -132,7 +127,7 @@ void TextReader::read_input(const std::string& name, TextConsumer& consumer, Doc
     if (!blocks.are_read_ahead() && input.is_idle()) consumer.pause();
   }
   cutter.end_input();
-  inputs_.push_back({"text", readable(name), input.position(), checksum.text()});
+  inputs_.push_back({"text", formats::readable_path(name), input.position(), checksum.text()});
 }
 
 std::string TextReader::shown_names() const {

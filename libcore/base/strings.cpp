@@ -18,6 +18,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
+  parts.reserve(static_cast<std::size_t>(std::ranges::count(text, separator)) + 1);
   for (;;) {
     const std::size_t end = text.find(separator);
     parts.emplace_back(text.substr(0, end));

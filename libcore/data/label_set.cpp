@@ -5,6 +5,7 @@
 #include <set>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 
 namespace heddle::data {
@@ -23,6 +24,7 @@ std::string listed(const std::vector<std::string>& names) {
 LabelSet::LabelSet(std::vector<std::string> names) : names_(std::move(names)) {
   for (const std::string& name : names_) {
     check<DataError>(!name.empty(), "a label must not be empty");
+    check<DataError>(is_printable(name), "the label '", name, "' is not UTF-8 text without control characters");
     check<DataError>(ids_.emplace(name, static_cast<Index>(ids_.size())).second, "the label '", name, "' comes twice");
   }
 }

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <memory>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
@@ -121,11 +123,24 @@ std::string Processors::reason() const {
   return online == 1 ? "the only processor" : concatenate("all ", online, " processors");
 }
 
+int affinity_count() {
+  // The kernel refuses masks that are shorter than its own, of which nobody tells the length.
+  constexpr int most = 1 << 20;
+  for (int processors = 1024; processors <= most; processors *= 2) {
+    const std::size_t bytes = CPU_ALLOC_SIZE(processors);
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(CPU_ALLOC(processors),
+                                                                [](cpu_set_t* set) { CPU_FREE(set); });
+    if (mask == nullptr) return 1;
+    if (sched_getaffinity(0, bytes, mask.get()) == 0) return std::max(1, CPU_COUNT_S(bytes, mask.get()));
+    if (errno != EINVAL) return 1;
+  }
+  return 1;
+}
+
 Processors processors() {
   Processors result;
   result.online = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-  cpu_set_t mask;
-  result.affinity = sched_getaffinity(0, sizeof mask, &mask) == 0 ? std::max(1, CPU_COUNT(&mask)) : 1;
+  result.affinity = affinity_count();
   result.quota = control_group_quota();
   return result;
 }

@@ -1,7 +1,9 @@
 #include "heddle/text/learn_unigram.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -22,6 +24,8 @@ constexpr double kept_part = 0.75;         // of the pieces, each time some go
 constexpr int steps_a_round = 2;
 constexpr Index tasks = 16;  // whatever the number of threads, so that sums are the same
 constexpr double least_count = 1e-3;
+// Words are learnt from in parts of so many bytes: longer ones are no words, and would take memory in proportion.
+constexpr std::size_t longest_run = std::size_t{1} << 14;
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 struct Counted {
@@ -49,15 +53,16 @@ std::vector<std::size_t> best_first(const Counted& table, const std::function<do
   return best;
 }
 
-// Calls take(begin, end) for each run of characters of the word that the table has.
+// Calls take(begin, end) for each run of characters of the word that the table has, cut into parts where it is long.
 template <class Take>
 void for_each_known_run(std::string_view word, const Counted& characters, const Take& take) {
   std::size_t begin = 0, at = 0;
   while (at < word.size()) {
     const std::size_t length = decode(word, at).length;
-    if (characters.count_of(word.substr(at, length)) == 0) {
+    const bool known = characters.count_of(word.substr(at, length)) > 0;
+    if (!known || at - begin >= longest_run) {
       if (at > begin) take(begin, at);
-      begin = at + length;
+      begin = known ? at : at + length;
     }
     at += length;
   }
@@ -124,6 +129,8 @@ class Learner {
     scores_.push_back(count);
   }
   void add_seeds(const Counted& characters);
+  template <class Take>
+  void for_each_substring(const Counted& shorter, std::size_t characters, const Take& take) const;
   Counted longer_substrings(const Counted& shorter, std::size_t characters) const;
   void normalise();
   PieceTrie trie() const;
@@ -141,9 +148,10 @@ class Learner {
   std::size_t characters_ = 0;
 };
 
-// Substrings that are one character longer: only those whose beginnings and ends occur twice can.
-Counted Learner::longer_substrings(const Counted& shorter, std::size_t characters) const {
-  Counted longer;
+// Calls take(substring, count) for each place of a substring of so many characters whose beginning and end, one
+// shorter, occur twice.
+template <class Take>
+void Learner::for_each_substring(const Counted& shorter, std::size_t characters, const Take& take) const {
   std::vector<std::size_t> places;
   for (std::size_t run = 0; run < runs_.counts.size(); ++run) {
     const std::string_view text = runs_.texts[run];
@@ -155,29 +163,80 @@ Counted Learner::longer_substrings(const Counted& shorter, std::size_t character
       const std::string_view head = text.substr(begin, places[i + characters - 1] - begin);
       const std::string_view tail = text.substr(places[i + 1], end - places[i + 1]);
       if (shorter.count_of(head) < 2 || shorter.count_of(tail) < 2) continue;
-      longer.add(text.substr(begin, end - begin), runs_.counts[run]);
+      take(text.substr(begin, end - begin), runs_.counts[run]);
     }
   }
+}
+
+// Which hashes have come once, and which again: some that have not come seem to have, none the other way round.
+class Sieve {
+ public:
+  // For at most so many different texts, of which a fourth would be taken for others.
+  explicit Sieve(std::size_t size) : once_(std::bit_ceil(4 * size + 1)), again_(once_.size()) {}
+
+  void add(std::string_view text, Index count) {
+    const std::size_t slot = slot_of(text);
+    again_[slot] = again_[slot] || once_[slot] || count > 1;
+    once_[slot] = true;
+  }
+  bool has_again(std::string_view text) const { return again_[slot_of(text)]; }
+
+ private:
+  std::size_t slot_of(std::string_view text) const { return std::hash<std::string_view>{}(text) & (once_.size() - 1); }
+
+  std::vector<bool> once_, again_;
+};
+
+// Substrings that are one character longer and occur twice, and a few that occur once. A table of all would be many
+// times the text, of which most substrings occur once.
+Counted Learner::longer_substrings(const Counted& shorter, std::size_t characters) const {
+  std::size_t places = 0;
+  for (std::size_t run = 0; run < runs_.counts.size(); ++run) places += runs_.texts[run].size();
+  Sieve sieve(places);
+  for_each_substring(shorter, characters, [&](std::string_view text, Index count) { sieve.add(text, count); });
+  Counted longer;
+  for_each_substring(shorter, characters, [&](std::string_view text, Index count) {
+    if (sieve.has_again(text)) longer.add(text, count);
+  });
   return longer;
 }
 
-void Learner::add_seeds(const Counted& characters) {
-  Counted seeds;
+// Texts with their counts and lengths in characters, of which the best are kept: those whose product is largest.
+struct Seeds {
+  std::size_t wanted;
+  Counted texts;
   std::vector<double> lengths;
+
+  void add(std::string_view text, Index count, std::size_t characters) {
+    texts.add(text, count);
+    lengths.push_back(static_cast<double>(characters));
+  }
+  std::vector<std::size_t> best() const {
+    const auto worth = [&](std::size_t i) { return lengths[i] * static_cast<double>(texts.counts[i]); };
+    std::vector<std::size_t> order = best_first(texts, worth);
+    order.resize(std::min(order.size(), wanted));
+    return order;
+  }
+  void drop_others() {
+    Seeds kept{wanted, {}, {}};
+    for (const std::size_t i : best()) kept.add(texts.texts[i], texts.counts[i], static_cast<std::size_t>(lengths[i]));
+    *this = std::move(kept);
+  }
+};
+
+void Learner::add_seeds(const Counted& characters) {
+  Seeds seeds{seeds_a_piece * goal_.pieces, {}, {}};
   Counted substrings;
   for (std::size_t i = 0; i < characters.counts.size(); ++i) substrings.add(characters.texts[i], characters.counts[i]);
   for (std::size_t length = 2; length <= longest_piece && !substrings.counts.empty(); ++length) {
     substrings = longer_substrings(substrings, length);
     for (std::size_t i = 0; i < substrings.counts.size(); ++i) {
       if (substrings.counts[i] < std::max<Index>(2, goal_.minimum_count)) continue;
-      seeds.add(substrings.texts[i], substrings.counts[i]);
-      lengths.push_back(static_cast<double>(length));
+      seeds.add(substrings.texts[i], substrings.counts[i], length);
+      if (seeds.lengths.size() >= 4 * seeds.wanted) seeds.drop_others();
     }
   }
-  const auto worth = [&](std::size_t i) { return lengths[i] * static_cast<double>(seeds.counts[i]); };
-  std::vector<std::size_t> best = best_first(seeds, worth);
-  best.resize(std::min(best.size(), seeds_a_piece * goal_.pieces));
-  for (const std::size_t i : best) add_piece(seeds.texts[i], static_cast<double>(seeds.counts[i]));
+  for (const std::size_t i : seeds.best()) add_piece(seeds.texts.texts[i], static_cast<double>(seeds.texts.counts[i]));
 }
 
 // From counts to scores.

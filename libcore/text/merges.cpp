@@ -70,11 +70,9 @@ void Merges::check_bytes(std::string_view text) const {
 void Merges::encode(std::string_view text, std::vector<TokenId>& ids) const {
   if (!has_all_bytes_) check_bytes(text);
   const auto token_of = [this](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)]; };
-  if (text.size() > short_word) {
-    std::vector<TokenId> tokens(text.size());
-    std::ranges::transform(text, tokens.begin(), token_of);
-    return merge_long(tokens, ids);
-  }
+  if (text.size() > short_word)
+    return merge_long(
+        text.size(), [&](std::size_t i) { return token_of(text[i]); }, ids);
   ShortWord word;
   word.count = text.size();
   for (std::size_t i = 0; i < word.count; ++i) word.tokens[i] = token_of(text[i]);
@@ -83,7 +81,9 @@ void Merges::encode(std::string_view text, std::vector<TokenId>& ids) const {
 }
 
 void Merges::encode(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const {
-  if (tokens.size() > short_word) return merge_long(tokens, ids);
+  if (tokens.size() > short_word)
+    return merge_long(
+        tokens.size(), [&](std::size_t i) { return tokens[i]; }, ids);
   ShortWord word;
   word.count = tokens.size();
   std::ranges::copy(tokens, word.tokens.begin());
@@ -111,8 +111,10 @@ void Merges::merge_short(ShortWord& word, std::vector<TokenId>& ids) const {
   ids.insert(ids.end(), tokens.begin(), tokens.begin() + count);
 }
 
-// Keeps candidate pairs in a heap by rank and position. A pair that has changed since is recognised by its rank.
-void Merges::merge_long(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const {
+// Keeps candidate pairs in a heap by rank and position. A pair that has changed since is recognised by its rank. Takes
+// about 30 bytes of memory for each token.
+template <class TokenAt>
+void Merges::merge_long(std::size_t count, const TokenAt& token_at, std::vector<TokenId>& ids) const {
   using Position = std::uint32_t;
   struct Symbol {
     TokenId token;  // no_token once merged into its left neighbour
@@ -120,18 +122,19 @@ void Merges::merge_long(std::span<const TokenId> tokens, std::vector<TokenId>& i
     Position previous, next;
   };
   using Candidate = std::pair<std::uint32_t, Position>;
-  check<DataError>(tokens.size() < std::numeric_limits<Position>::max(), "a word of ", tokens.size(),
+  check<DataError>(count < std::numeric_limits<Position>::max(), "a word of ", count,
                    " bytes; put spaces or line ends into the text");
-  const auto size = static_cast<Position>(tokens.size());
+  const auto size = static_cast<Position>(count);
   std::vector<Symbol> symbols(size);
   std::vector<Candidate> candidates;
+  candidates.reserve(2 * count);  // growing would copy it; what is not used is never touched
   const auto update = [&](Position i) {
     const Position next = symbols[i].next;
     symbols[i].rank = next < size ? find(symbols[i].token, symbols[next].token).rank : no_rank;
     return symbols[i].rank != no_rank;
   };
   for (Position i = 0; i < size; ++i) {
-    symbols[i] = {tokens[i], no_rank, i - 1, i + 1};
+    symbols[i] = {token_at(i), no_rank, i - 1, i + 1};
   }
   for (Position i = 0; i < size; ++i) {
     if (update(i)) candidates.emplace_back(symbols[i].rank, i);

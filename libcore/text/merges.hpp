@@ -40,7 +40,8 @@ class Merges {
   void check_bytes(std::string_view text) const;
   struct ShortWord;
   void merge_short(ShortWord& word, std::vector<TokenId>& ids) const;
-  void merge_long(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const;
+  template <class TokenAt>
+  void merge_long(std::size_t count, const TokenAt& token_at, std::vector<TokenId>& ids) const;
 
   std::uint32_t byte_pair_rank(char left, char right) const {
     return byte_pair_ranks_[static_cast<std::size_t>(static_cast<unsigned char>(left) << 8 |

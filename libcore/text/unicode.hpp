@@ -1,6 +1,6 @@
 // UTF-8 and the four classes of characters that pre-tokenisation knows. Text is any bytes: a byte that is not part of a
 // well-formed sequence (overlong forms and surrogates are not) is a character of its own, of class other.
-// The classes come from Unicode 15.0.0; changing the version changes how existing tokenizers split rare characters.
+// The classes come from Unicode 16.0.0; changing the version changes how existing tokenizers split rare characters.
 #pragma once
 
 #include <cstddef>

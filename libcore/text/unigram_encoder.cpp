@@ -40,6 +40,12 @@ bool is_blank(char byte) {
   return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
 }
 
+// SentencePiece has no space in U+0085, though Unicode has.
+bool is_space(char32_t code) {
+  constexpr char32_t next_line = 0x85;
+  return classify(code) == CharacterClass::space && code != next_line;
+}
+
 class UnigramEncoder : public Encoder {
  public:
   explicit UnigramEncoder(const Vocabulary& vocabulary)
@@ -105,7 +111,7 @@ class UnigramEncoder : public Encoder {
       while (at < normalised.size()) {
         const Character character = decode(normalised, at);
         const std::string_view raw = normalised.substr(at, character.length);
-        if (classify(character.code) == CharacterClass::space || (raw == space_mark && at > begin)) break;
+        if (is_space(character.code) || (raw == space_mark && at > begin)) break;
         if (raw != space_mark) scratch.word += raw;
         at += character.length;
       }

@@ -69,8 +69,10 @@ void Vocabulary::check_named_tokens() const {
 
 void Vocabulary::add_piece(std::size_t id) {
   const std::string& piece = model_.pieces[id];
-  check<DataError>(!piece.empty() && is_utf8(piece) && piece.find('\0') == std::string::npos, "piece ", id,
-                   " of the tokenizer is empty or not valid UTF-8 text");
+  // Whisper's byte-level vocabulary has an empty piece, which no text becomes.
+  const bool may_be_empty = model_.kind == TokenizerKind::bpe && roles_[id] == Role::piece;
+  check<DataError>((may_be_empty || !piece.empty()) && is_utf8(piece) && piece.find('\0') == std::string::npos,
+                   "piece ", id, " of the tokenizer is empty or not valid UTF-8 text");
   if (model_.byte_fallback && roles_[id] == Role::piece && named_byte(piece) >= 0) roles_[id] = Role::byte;
   if (roles_[id] != Role::piece) {
     const auto [other, is_new] = by_name_.emplace(piece, static_cast<TokenId>(id));
@@ -121,8 +123,8 @@ void Vocabulary::check_merges() const {
   check<DataError>(has_merges(model_.kind) || merges.empty(), "merges in a ", to_text(model_.kind), " tokenizer");
   check<DataError>(merges.size() % 2 == 0, "the last merge of the tokenizer has no right side");
   for (std::size_t at = 0; at < merges.size(); ++at) {
-    check<DataError>(contains(merges[at]) && is_piece(merges[at]), "merge ", at / 2, " names token ", merges[at],
-                     ", which is no ordinary piece of the tokenizer");
+    check<DataError>(contains(merges[at]) && is_piece(merges[at]) && !bytes(merges[at]).empty(), "merge ", at / 2,
+                     " names token ", merges[at], ", which is no ordinary piece of the tokenizer");
   }
 }
 

@@ -141,7 +141,9 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
           self.label_smoothing);
   visitor(Field("eval_every", "steps between evaluations, of which the last step has one in any case; 0 means one after each epoch").range(0).takes("N"),
           self.eval_every);
-  visitor(Field("eval_tokens", "at most this many tokens an evaluation; 0 means all").range(0).takes("N"),
+  visitor(Field("eval_tokens", "at most this many tokens an evaluation on token files or texts; 0 means all")
+              .range(0)
+              .takes("N"),
           self.eval_tokens);
   visitor(Field("checkpoint_every", "steps between checkpoints; 0 means at the end only").range(0).takes("N"),
           self.checkpoint_every);

@@ -20,8 +20,8 @@ Schedule::Schedule(const ScheduleOptions& options, Index steps)
       end_(options.final_learning_rate < 0 ? options.learning_rate / 10 : options.final_learning_rate),
       warmup_(options.warmup < 0 ? part_of(steps, options.warmup_share) : options.warmup),
       steps_(steps) {
-  check<UsageError>(options.final_learning_rate >= 0 || options.final_learning_rate == -1, "the final learning rate ",
-                    options.final_learning_rate, " must be -1 or at least 0");
+  check<UsageError>(options.final_learning_rate >= 0 || options.final_learning_rate == -1, "--final-learning-rate ",
+                    options.final_learning_rate, ": must be -1 or at least 0");
 }
 
 double Schedule::rate(Index step) const {

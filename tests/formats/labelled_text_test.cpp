@@ -96,7 +96,7 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
   CHECK(jsonl_message(good + "\n{\"text\": \"a\"}\n") == "x.jsonl:2: has no text or number \"label\"");
   CHECK(jsonl_message("{\"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
   CHECK(jsonl_message("{\"text\": 1, \"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
-  CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: not valid JSON, at byte 0 of the line");
+  CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: not valid JSON, at byte 1 of the line");
   CHECK(contains(jsonl_message(good + "\n{\"text\": \"a\", }\n"), "x.jsonl:2: not valid JSON, at byte 15"));
   CHECK(contains(jsonl_message("{\"text\": \"\xff\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
   CHECK(contains(jsonl_message("{\"text\": \"\\ud800\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
@@ -119,9 +119,11 @@ TEST_CASE("labelled input: the format by the ending, by force, and for other tas
   CHECK(text(tsv, "a.tsv", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "SMSSpamCollection", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "a.json", LabelledFormat::tsv) == "a");
-  CHECK_THROWS_WITH_AS(text(json, "a.json", LabelledFormat::automatic),
-                       "a.json: squad is no format of labelled texts, which are tsv or jsonl; choose one with --format",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      text(json, "a.json", LabelledFormat::automatic),
+      "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled texts: "
+      "tsv or jsonl (--format says which, where the name does not)",
+      UsageError);
   CHECK_THROWS_WITH_AS(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::given), "a.tsv: has no example",
                        DataError);
   CHECK(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::absent).empty());

@@ -165,14 +165,17 @@ TEST_CASE("tokenizer.json: what heddle does not have is named") {
   CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = -1; }), "model.vocab.th: must be a whole number"));
   CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = 1e9; }), "model.vocab.th: must be a whole number"));
   CHECK(contains(problem([](json& d) { d["model"]["vocab"]["th"] = 900; }), "outside the 281 pieces"));
-  CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "th"; }), "member 0 is no merge"));
+  CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "th"; }), "model.merges[0]: is no merge"));
   CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = "q zz"; }), "names 'zz', which is no piece"));
   CHECK(problem([](json& d) {
           json& merge = d["model"]["merges"][0];
           const std::string both = merge;
           merge = {both.substr(0, both.find(' ')), both.substr(both.find(' ') + 1)};
         }) == "elsewhere: ");
-  CHECK(contains(problem([](json& d) { d["model"]["merges"][0] = {"t", 5}; }), "member 0 is no merge"));
+  CHECK(contains(problem([](json& d) {
+                   d["model"]["merges"][0] = {"t", 5};
+                 }),
+                 "model.merges[0][1]: must be text, not 5"));
   CHECK(contains(problem([](json& d) { d["added_tokens"][0]["single_word"] = true; }), "single_word: is true"));
   CHECK(contains(problem([](json& d) { d["added_tokens"][0]["id"] = 300; }), "added_tokens[0]: has the id 300"));
   CHECK(contains(problem([](json& d) { d["decoder"]["type"] = "CTC"; }), "decoder: is of type 'CTC'"));
@@ -182,6 +185,61 @@ TEST_CASE("tokenizer.json: what heddle does not have is named") {
   CHECK(message_of([&] { load_tokenizer(path); }).starts_with(path + ":2: not valid JSON"));
   write_bytes(path, std::string(100000, '['));
   CHECK(contains(message_of([&] { load_tokenizer(path); }), "not valid JSON"));
+}
+
+TEST_CASE("tokenizer.json: frames of models that fill in no masks, as Llama and Whisper have them") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  const auto special = [](const char* name) { return json{{"SpecialToken", {{"id", name}, {"type_id", 0}}}}; };
+  const auto text = [](const char* name) { return json{{"Sequence", {{"id", name}, {"type_id", 0}}}}; };
+  const auto read = [&](const json& single, const json& pair, const char* second) {
+    json document{
+        {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}, {"", 2}, {"ab", 3}}}, {"merges", {"a b"}}}},
+        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+        {"post_processor",
+         {{"type", "TemplateProcessing"},
+          {"single", single},
+          {"pair", pair},
+          {"special_tokens", {{"<s>", {{"ids", {4}}}}, {"<t>", {{"ids", {5}}}}}}}},
+        {"added_tokens", json::array()}};
+    for (const char* name : {"<s>", second}) {
+      const auto id = 4 + document["added_tokens"].size();
+      document["added_tokens"].push_back({{"id", id}, {"content", name}, {"special", true}});
+    }
+    write_bytes(path, document.dump());
+    return read_tokenizer_json(path);
+  };
+  const json llama = {special("<s>"), text("A")}, llama_pair = {special("<s>"), text("A"), special("<s>"), text("B")};
+  const text::TokenizerModel model = read(llama, llama_pair, "<t>");
+  CHECK(model.classification == 4);
+  CHECK(model.separator == -1);
+  const text::Tokenizer tokenizer(model);
+  CHECK(tokenizer.encode("aba") == std::vector<TokenId>{3, 0});
+  CHECK(tokenizer.decode(std::vector<TokenId>{3, 2, 0}) == "aba");  // Whisper's piece of no bytes
+  const json whisper = {special("<s>"), special("<t>"), text("A"), special("<t>")},
+             whisper_pair = {special("<s>"), special("<t>"), text("A"), text("B"), special("<t>")};
+  const text::TokenizerModel other = read(whisper, whisper_pair, "<t>");
+  CHECK(other.classification == -1);
+  CHECK(other.separator == -1);
+  CHECK(text::Tokenizer(other).encode("ab") == std::vector<TokenId>{3});
+  CHECK(contains(message_of([&] { read(whisper, whisper_pair, "<mask>"); }), "post_processor: sets tokens otherwise"));
+}
+
+TEST_CASE("tokenizer.json: a piece of no bytes takes part in no merge") {
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::bpe;
+  model.pieces = {"a", "", "b"};
+  CHECK(text::Tokenizer(model).encode("ab") == std::vector<TokenId>{0, 2});
+  model.merges = {0, 1};
+  CHECK_THROWS_AS(text::Tokenizer{model}, DataError);
+}
+
+TEST_CASE("tokenizer.json: a place names the piece whose id is wrong, whatever the piece") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  write_bytes(path, R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},)"
+                    R"("model": {"type": "BPE", "vocab": {"a": 0, "": 0}, "merges": []}})");
+  CHECK(message_of([&] { load_tokenizer(path); }) == path + ": model.vocab.'': has the id of 'a'");
 }
 
 TEST_CASE("foreign vocabularies: what is none of them is told what would be") {

@@ -116,11 +116,19 @@ TEST_CASE("options: every kind of field, with a space, an equals sign or a lette
   CHECK(options.learning_rate == 2e-4);
 }
 
-TEST_CASE("options: the later flag wins, and every flag can be turned back") {
+TEST_CASE("options: the later flag wins, with a warning, and every flag can be turned back; a list takes all") {
+  std::ostringstream shown;
+  std::streambuf* const previous = std::cerr.rdbuf(shown.rdbuf());
   const toy::Options options = read({"--layers", "7", "--layers", "8", "--no-bias", "--bias", "--fast", "--no-fast"});
+  CHECK(read({"--layers", "7", "--fast"}).fast);
+  std::cerr.rdbuf(previous);
   CHECK(options.shape.layers == 8);
   CHECK(options.shape.bias);
   CHECK_FALSE(options.fast);
+  CHECK(shown.str() ==
+        "toy: warning: --bias is given twice; the last one counts\n"
+        "toy: warning: --fast is given twice; the last one counts\n"
+        "toy: warning: --layers is given twice; the last one counts\n");
   CHECK(read({"--stop=--fast", "--stop", ""}).stop == std::vector<std::string>{"--fast"});
 }
 
@@ -169,7 +177,7 @@ TEST_CASE("options: a flag that is on by default can be turned off as --help sho
   write_file(folder / "run.ini", "\xEF\xBB\xBFno-bias = true\n");
   CHECK_FALSE(read({"--config", folder / "run.ini"}).shape.bias);
   CHECK(read({"--config", folder / "run.ini", "--bias"}).shape.bias);
-  write_file(folder / "run.ini", "no-bias = true\nbias = true\n");
+  write_file(folder / "run.ini", "no-bias = false\n");
   CHECK(read({"--config", folder / "run.ini"}).shape.bias);
   const Variable bias("HEDDLE_NO_BIAS", "true");
   CHECK_FALSE(read({}).shape.bias);
@@ -186,6 +194,12 @@ TEST_CASE("options: what is wrong in a file or the environment is found there") 
   CHECK(complaint({"--config", file}) == file + ":1: help is for the command line; it cannot stand in a file");
   write_file(file, "no-layers = true\n");
   CHECK(complaint({"--config", file}).starts_with(file + ":1: unknown option no-layers"));
+  write_file(file, "layers = 1\n[Shape]\nlayers = 1\n");
+  CHECK(complaint({"--config", file}) == file + ":3: layers is there already, in line 1");
+  write_file(file, "no-bias = true\nbias = true\n");
+  CHECK(complaint({"--config", file}) == file + ":2: bias is there already, in line 1");
+  write_file(file, "sizes = 1\nsizes = 2\n");
+  CHECK(read({"--config", file}).sizes == std::vector<Index>{1, 2});
   write_file(file, "no-bias = perhaps\n");
   CHECK(complaint({"--config", file}) == file + ":1: no-bias: 'perhaps' is neither true nor false");
   write_file(file, std::string("layers = 1\0\n", 13));
@@ -366,6 +380,21 @@ TEST_CASE("operands: words go from left to right, and each operand gets what it 
   about.operands.clear();
   CHECK_THROWS_WITH_AS(Arguments(about, {"x"}).read<toy::Options>(),
                        "unexpected argument 'x' (toy --help shows the usage)", UsageError);
+}
+
+TEST_CASE("arguments: notes and warnings cannot control a terminal") {
+  const Arguments arguments(toy::about(), {});
+  std::ostringstream shown;
+  std::streambuf* const previous = std::cerr.rdbuf(shown.rdbuf());
+  arguments.say("a\x1b[31m\u009b\xff\n");
+  arguments.warn("b\x1b[31m");
+  std::cerr.rdbuf(previous);
+  CHECK(shown.str() == "toy: a\\x1b[31m\\xc2\\x9b\\xff\\x0a\ntoy: warning: b\\x1b[31m\n");
+}
+
+TEST_CASE("arguments: the command line is UTF-8 text, whatever its words are") {
+  const Arguments arguments(toy::about(), {"tr\xe9.h5", "a\u009b", "new\nline"});
+  CHECK(arguments.command_line() == R"(toy $'tr\xe9.h5' $'a\xc2\x9b' $'new\x0aline')");
 }
 
 TEST_CASE("arguments: the command line is quoted as a shell takes it") {

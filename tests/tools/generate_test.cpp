@@ -145,7 +145,7 @@ TEST_CASE("generate: an adapter writes as the model that it merges into; its bas
   CHECK(contains(corpus.run("generate merged.h5 --base elsewhere/base.h5 -p a").err, "leave out --base"));
   write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
   corpus.must("finetune -q --from elsewhere/base.h5 --train texts.tsv --epochs 1 --lora-rank 1 -o classes.h5");
-  const Outcome refused = corpus.run("generate classes.h5 -p a");
+  const Outcome refused = corpus.run("generate classes.h5 --base elsewhere/base.h5 -p a");
   CHECK(refused.status == 1);
   CHECK(contains(refused.err, "is an adapter for the task classify"));
   CHECK(contains(corpus.run("generate merged.h5 -p a --top 3").err, "--top: is for models that fill in blanks"));

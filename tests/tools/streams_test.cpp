@@ -82,8 +82,9 @@ TEST_CASE("encoding: text that is not UTF-8 is told of once, with its line, howe
   struct Case {
     std::string bytes, wrong;
   };
-  const std::string no_utf8 = ": is not UTF-8; if the text has another encoding, convert it first, such as by iconv -f "
-                              "WINDOWS-1252 -t UTF-8";
+  const std::string no_utf8 =
+      ": is not UTF-8; if the text has another encoding, convert it first: iconv -f ENCODING -t "
+      "UTF-8";
   for (const auto& [bytes, wrong] : {
            Case{"", ""},
            Case{"plain\ntext\n", ""},

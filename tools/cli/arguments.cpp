@@ -9,10 +9,12 @@
 #include <map>
 #include <stdexcept>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/cli/command_line.hpp"
 #include "heddle/cli/config.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/version.hpp"
+#include "heddle/formats/provenance.hpp"
 #include "heddle/tensor/processors.hpp"
 
 namespace heddle::cli {
@@ -31,18 +33,6 @@ std::string variable_of(std::string_view option) {
 [[noreturn]] void answer(const std::string& text) {
   std::cout << text;
   throw Finished();
-}
-
-// The word as a shell has to be given it.
-std::string shell_quoted(const std::string& word) {
-  const auto plain = [](unsigned char letter) {
-    return std::isalnum(letter) ||
-           std::string_view("_@%+=:,./-").find(static_cast<char>(letter)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return quoted + "'";
 }
 
 }  // namespace
@@ -73,6 +63,10 @@ void Arguments::add_shared(OptionTable& table) {
 void Arguments::parse(OptionTable& table) {
   add_shared(table);
   const CommandLine line = parse_command_line(words_, table);
+  for (const auto& [name, texts] : line.values) {
+    const bool once = texts.size() == 1 || table.find(name)->kind == OptionKind::list;
+    if (!once) warn(concatenate("--", name, " is given twice; the last one counts"));
+  }
   for (const auto& [name, texts] : line.values) {
     if (const Option& option = *table.find(name); !option.in_files) set(option, texts, "--" + name);
   }
@@ -109,7 +103,9 @@ void Arguments::read_config(const OptionTable& table) {
     check<UsageError>(option->in_files, file.name(), ":", setting.line, ": ", setting.name,
                       " is for the command line; it cannot stand in a file");
     const std::string where = concatenate(file.name(), ":", setting.line, ": ", dashed(setting.name));
-    lines.emplace(option->field.option(), setting.line);
+    const auto [earlier, is_first] = lines.emplace(option->field.option(), setting.line);
+    check<UsageError>(is_first || option->kind == OptionKind::list, where, " is there already, in line ",
+                      earlier->second);
     values[option->field.option()].push_back(to.meant(setting.value, where));
   }
   for (const auto& [name, texts] : values) {
@@ -214,21 +210,21 @@ std::vector<std::string> Arguments::input_or_usage(std::string_view name) const 
 }
 
 std::string Arguments::command_line() const {
-  std::string line = tool();
-  for (const std::string& word : words_) line += " " + shell_quoted(word);
-  return line;
+  std::vector<const char*> words{about_.name.c_str()};
+  for (const std::string& word : words_) words.push_back(word.c_str());
+  return formats::quote_command_line(words);
 }
 
 void Arguments::say(std::string_view text) const {
-  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", text, "\n");
+  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable(text), "\n");
 }
 
 void Arguments::detail(std::string_view text) const {
-  if (common_.verbose) std::cerr << concatenate(tool(), ": ", text, "\n");
+  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable(text), "\n");
 }
 
 void Arguments::warn(std::string_view text) const {
-  std::cerr << concatenate(tool(), ": warning: ", text, "\n");
+  std::cerr << concatenate(tool(), ": warning: ", printable(text), "\n");
 }
 
 Input Arguments::open_text(const std::string& path) const {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "heddle/base/printable.hpp"
+
 namespace heddle::cli {
 
 namespace {
@@ -60,28 +62,18 @@ std::string unquoted(std::string_view value, const std::string& where) {
   throw DataError(where + ": the quote is not closed");
 }
 
-std::string in_quotes(std::string_view value) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "\"";
+std::string quoted(std::string_view value) {
+  std::string text;
   for (const char letter : value) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (letter == '"' || letter == '\\') {
-      text += {'\\', letter};
-    } else if (letter == '\n') {
-      text += "\\n";
-    } else if (code < 0x20 || code == 0x7F) {
-      text += {'\\', 'x', digits[code >> 4], digits[code & 15]};
-    } else {
-      text += letter;
-    }
+    if (letter == '"' || letter == '\\') text += '\\';
+    text += letter == '\n' ? "\\n" : std::string(1, letter);
   }
-  return text + '"';
+  return '"' + printable(text) + '"';
 }
 
 bool needs_quotes(std::string_view value) {
-  const bool control =
-      std::any_of(value.begin(), value.end(), [](char c) { return c >= 0 && (c < 0x20 || c == 0x7F); });
-  return control || value.find('#') != std::string_view::npos || trimmed(value) != value || value.starts_with('"');
+  return !is_printable(value) || value.find('#') != std::string_view::npos || trimmed(value) != value ||
+         value.starts_with('"');
 }
 
 // A line's worth each: the list on one line, unless a final backslash would hide the comma after it.
@@ -126,7 +118,7 @@ std::string render_config(const OptionTable& table, const GivenOptions& given) {
       const bool is_given = given.contains(option.field.option());
       for (const std::string& value : values_of(option)) {
         lines += (is_given ? "" : "# ") + option.field.option() + " =" + (value.empty() ? "" : " ");
-        lines += (needs_quotes(value) ? in_quotes(value) : value) + "\n";
+        lines += (needs_quotes(value) ? quoted(value) : value) + "\n";
       }
     }
     if (!lines.empty()) text += "\n[" + group + "]\n" + lines;

@@ -54,8 +54,9 @@ std::optional<std::string> EncodingWatch::judge(std::string_view text) {
     left.remove_prefix(left.find('\n') + 1);
   }
   told_ = true;
-  return concatenate(line_, ": is not UTF-8; if the text has another encoding, convert it first, such as by "
-                            "iconv -f WINDOWS-1252 -t UTF-8");
+  return concatenate(line_,
+                     ": is not UTF-8; if the text has another encoding, convert it first: iconv -f ENCODING "
+                     "-t UTF-8");
 }
 
 }  // namespace heddle::cli

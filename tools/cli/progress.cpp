@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "heddle/base/printable.hpp"
+
 namespace heddle::cli {
 
 namespace {
@@ -103,7 +105,7 @@ void Progress::note(std::string_view text) {
   if (settings_.style == ProgressStyle::silent) return;
   const std::string blank = drawn_ > 0 ? "\r" + std::string(drawn_, ' ') + "\r" : "";
   drawn_ = 0;
-  *settings_.out << blank + settings_.label + std::string(text) + "\n" << std::flush;
+  *settings_.out << blank + settings_.label + printable(text) + "\n" << std::flush;
   if (settings_.style == ProgressStyle::bar && started_) next_time_ = 0;
 }
 
@@ -121,7 +123,7 @@ std::string Progress::line(double done, double total, std::string_view text) con
   line += " " + settings_.unit;
   if (rate > 0) line += ", " + number_text(rate) + " " + settings_.unit + "/s";
   if (rate > 0 && total > done) line += ", " + duration_text((total - done) / rate) + " left";
-  if (!text.empty()) line += ", " + std::string(text);
+  if (!text.empty()) line += ", " + printable(text);
   return line;
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/cli/signals.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/version.hpp"
@@ -43,21 +44,6 @@ void reserve_standard_streams() {
   for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
     if (fcntl(number, F_GETFD) == -1) (void)!open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
-}
-
-// One line that cannot control a terminal, whatever the file had that a message quotes.
-std::string printable(std::string_view message) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char letter : message) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (code < 0x20 || code == 0x7F) {
-      text += {'\\', 'x', digits[code >> 4], digits[code & 15]};
-    } else {
-      text += letter;
-    }
-  }
-  return text;
 }
 
 int fail(const About& about, std::string_view message, int status) {
@@ -104,6 +90,10 @@ int detail::run(int argc, char** argv, const About& about, const std::function<i
     return fail(about, error.what(), error.exit_status());
   } catch (const std::bad_alloc&) {
     return fail(about, "out of memory; a smaller batch, context or model needs less", 1);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(about, concatenate(error.path1().string(), ": ", error.code().message()), 1);
+  } catch (const std::ios_base::failure&) {
+    return fail(about, "cannot write the output; what was written before may be incomplete", 1);
   } catch (const std::exception& error) {
     return fail(about, error.what(), 1);
   }

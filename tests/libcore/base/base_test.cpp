@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/base/random.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/base/visit.hpp"
@@ -108,4 +109,36 @@ TEST_CASE("visit: ranges are checked through sections, and enumerations have nam
   CHECK(from_text<Colour>("red") == Colour::red);
   CHECK_THROWS_WITH_AS(from_text<Colour>("darkblue"), "'darkblue' is not one of red, dark-blue; did you mean 'dark-blue'?",
                        UsageError);
+}
+
+TEST_CASE("printable: what controls a terminal is shown as bytes") {
+  CHECK(printable("plain text, \"quoted\" é 日本 \\n") == "plain text, \"quoted\" é 日本 \\n");
+  CHECK(printable("\x1b[31m\a\n\t\x7f") == "\\x1b[31m\\x07\\x0a\\x09\\x7f");
+  CHECK(printable(std::string_view("a\0b", 3)) == "a\\x00b");
+  CHECK(printable("\u009b31m \u0080\u009f\u00a0") == "\\xc2\\x9b31m \\xc2\\x80\\xc2\\x9f\u00a0");
+  CHECK(printable("\xff \xc2 \xc0\x9b \xed\xa0\x80 \xf4\x90\x80\x80") ==
+        "\\xff \\xc2 \\xc0\\x9b \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80");
+  CHECK(printable("\u2028\u202e\u2066x\u2069") == "\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6x\\xe2\\x81\\xa9");
+  CHECK(printable("\u2027\u202f\u2065\u206a") == "\u2027\u202f\u2065\u206a");
+  CHECK(printable_lines("a\tb\n\r\x1b") == "a\tb\n\\x0d\\x1b");
+  CHECK(is_printable("é"));
+  CHECK_FALSE(is_printable("\u009b"));
+  CHECK_FALSE(is_printable("\xe9"));
+}
+
+TEST_CASE("printable: JSON keeps its meaning") {
+  CHECK(printable_json("{\"a\":\"\u009b\u0080\u009f\x7f\"}") == "{\"a\":\"\\u009b\\u0080\\u009f\\u007f\"}");
+  CHECK(printable_json("\"é\u00a0\u00bf日本\"") == "\"é\u00a0\u00bf日本\"");
+}
+
+TEST_CASE("display width: columns of a terminal") {
+  CHECK(display_width("") == 0);
+  CHECK(display_width("plain") == 5);
+  CHECK(display_width("naïve") == 5);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("日本語") == 6);
+  CHECK(display_width("한글") == 4);
+  CHECK(display_width("😀") == 2);
+  CHECK(display_width("\u200d") == 0);
+  CHECK(display_width("ſ\u0300\u036f\u0370") == 2);
 }

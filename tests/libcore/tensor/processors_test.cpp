@@ -2,6 +2,12 @@
 #include "heddle/tensor/processors.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "tools/command.hpp"
 
@@ -26,7 +32,33 @@ class Machine {
   TemporaryFolder folder_;
 };
 
+// How many processors the kernel knows and allows, where the test says so; 0 asks the kernel itself.
+int pretended_processors = 0;
+
 }  // namespace
+
+// In place of the C library's.
+extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* mask) noexcept {
+  std::memset(mask, 0, bytes);
+  if (pretended_processors == 0) return ::syscall(SYS_sched_getaffinity, process, bytes, mask) < 0 ? -1 : 0;
+  if (bytes * 8 < static_cast<std::size_t>(pretended_processors)) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (int processor = 0; processor < pretended_processors; ++processor) CPU_SET_S(processor, bytes, mask);
+  return 0;
+}
+
+TEST_CASE("processors: more than the 1,024 of a mask of fixed size are counted") {
+  const int here = affinity_count();
+  CHECK(here >= 1);
+  for (const int processors : {1, 1024, 1025, 5000, 1 << 20}) {
+    pretended_processors = processors;
+    CHECK(affinity_count() == processors);
+  }
+  pretended_processors = 0;
+  CHECK(affinity_count() == here);
+}
 
 TEST_CASE("processors: the least quota of a group and those around it counts") {
   const Machine machine;

@@ -11,6 +11,7 @@
 #include "libcore/text/naive_unigram.hpp"
 #include "libcore/text/samples.hpp"
 #include "support/on_threads.hpp"
+#include "support/peak_memory.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -123,6 +124,22 @@ TEST_CASE("learn_unigram: frequent syllables are pieces") {
     CAPTURE(piece);
     CHECK(std::ranges::any_of(learnt.pieces, [&](const std::string& other) { return other.ends_with(piece); }));
   }
+}
+
+TEST_CASE("learn_unigram: one word without an end takes memory in proportion, by a small factor") {
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  std::string word;
+  for (std::uint32_t state = 1; word.size() < bytes;) {
+    state = state * 1664525 + 1013904223;
+    word += static_cast<char>('a' + (state >> 24) % 26);
+  }
+  Words words;
+  words.add(word, 1);
+  const std::size_t peak = testing::peak_memory([&] {
+    const testing::OnThreads scope(1);
+    learn_unigram(words.texts, words.counts, {.pieces = 500});
+  });
+  CHECK(peak <= 40 * bytes);
 }
 
 TEST_CASE("learn_unigram: the order of words and the number of threads do not matter") {

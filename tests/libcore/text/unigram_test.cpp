@@ -97,6 +97,14 @@ TEST_CASE("unigram: bytes stand for unknown characters, and every text comes bac
   }
 }
 
+TEST_CASE("unigram: U+0085 is no space between words, as SentencePiece has it; U+2003 is one") {
+  TokenizerModel model = unigram({{"\u2581a", -1}, {"\u2581b", -1}, {"b", -2}, {"\u2581", -4}});
+  model.spaced_words = true;
+  const Tokenizer tokenizer(model);
+  CHECK(pieces_of(tokenizer, "a\u0085b") == Pieces{"\u2581a", "<unk>", "b"});
+  CHECK(pieces_of(tokenizer, "a\u2003b") == Pieces{"\u2581a", "\u2581b"});
+}
+
 TEST_CASE("unigram: words with spaces before them") {
   TokenizerModel model = unigram({{"\u2581", -2}, {"\u2581a", -1}, {"a", -2}, {"b", -3}});
   model.spaced_words = true;

@@ -48,7 +48,8 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   constexpr auto bpe = TokenizerKind::bpe, byte = TokenizerKind::byte, character = TokenizerKind::character,
                  word = TokenizerKind::word;
   refuses(bpe, "without pieces", [](auto& m) { m = {}; });
-  refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces[260].clear(); });
+  refuses(bpe, "no ordinary piece", [](auto& m) { m.pieces[260].clear(); });
+  refuses(word, "not valid UTF-8", [](auto& m) { m.pieces[260].clear(); });
   refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces[260] = "\xff"; });
   refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces.back() = std::string("a\0b", 3); });
   refuses(bpe, "not spelled", [](auto& m) { m.pieces[260] = "a b"; });

@@ -1,0 +1,51 @@
+// A JSON document that a stranger wrote, in memory that its length bounds: the text, in which strings are unescaped in
+// place, and 16 bytes for each value and key, which are counted before any is made.
+//
+// An object that has a key twice is refused: programs differ in which of the two they take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::formats {
+
+class JsonDocument {
+ public:
+  enum class Kind : std::uint8_t { null, yes, no, number, text, list, object };
+
+  // Values stand in the order of the text, each before what it contains, and a key before its value.
+  struct Value {
+    Kind kind;
+    std::uint32_t size;  // of text and numbers: bytes; of lists and objects: the place after their last part
+    std::uint64_t at;    // of text and numbers: where in the text; of lists and objects: how many members
+  };
+
+  // The first line of the text has the number given. Throws DataError, "FILE:LINE: not valid JSON, at byte N of the
+  // line", and for values nested deeper than any of use, for numbers beyond all doubles and for keys that come twice.
+  JsonDocument(std::string text, std::string_view file, Index first_line = 1);
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+
+  const std::string& file() const { return file_; }
+  // The first is the whole document.
+  const std::vector<Value>& values() const { return values_; }
+  // The characters of text, or the digits of a number.
+  std::string_view characters(const Value& value) const { return std::string_view(text_).substr(value.at, value.size); }
+
+ private:
+  std::string file_, text_;
+  std::vector<Value> values_;
+};
+
+// Where the value after this one, with all of its parts, stands.
+inline std::size_t next_of(const std::vector<JsonDocument::Value>& values, std::size_t index) {
+  using Kind = JsonDocument::Kind;
+  const JsonDocument::Value& value = values[index];
+  return value.kind == Kind::list || value.kind == Kind::object ? value.size : index + 1;
+}
+
+}  // namespace heddle::formats

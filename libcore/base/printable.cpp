@@ -1,0 +1,85 @@
+#include "heddle/base/printable.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heddle/base/strings.hpp"
+
+namespace heddle {
+
+namespace {
+
+// Bytes of the character at the beginning, which is UTF-8 as far as its first byte says; 0 where it is none.
+std::size_t character_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80 ? 1 : lead < 0xC0 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return length <= text.size() && is_utf8(text.substr(0, length)) ? length : 0;
+}
+
+std::uint32_t code_of(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return lead;
+  std::uint32_t code = lead & (0x7Fu >> character.size());
+  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3F);
+  return code;
+}
+
+bool controls(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+std::string show(std::string_view text, std::string_view kept) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    const bool as_it_is = length > 0 && (!controls(code_of(character)) || kept.find(text.front()) != kept.npos);
+    if (as_it_is) {
+      shown += character;
+    } else {
+      for (const char byte : character) {
+        const auto code = static_cast<unsigned char>(byte);
+        shown += {'\\', 'x', digits[code >> 4], digits[code & 15]};
+      }
+    }
+    text.remove_prefix(character.size());
+  }
+  return shown;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return show(text, "");
+}
+
+std::string printable_lines(std::string_view text) {
+  return show(text, "\n\t");
+}
+
+bool is_printable(std::string_view text) {
+  return printable(text) == text;
+}
+
+std::string printable_json(const std::string& json) {
+  constexpr std::string_view first_bytes = "\x7F\xC2", digits = "0123456789abcdef";
+  if (json.find_first_of(first_bytes) == json.npos) return json;
+  std::string shown;
+  shown.reserve(json.size());
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const bool two_bytes = json[at] == first_bytes[1] && at + 1 < json.size();
+    const auto code = static_cast<unsigned char>(json[at + (two_bytes ? 1 : 0)]);
+    if (json[at] == first_bytes[0] || (two_bytes && code < 0xA0)) {
+      shown += {'\\', 'u', '0', '0', digits[code >> 4], digits[code & 15]};
+      at += two_bytes ? 1 : 0;
+    } else {
+      shown += json[at];
+    }
+  }
+  return shown;
+}
+
+}  // namespace heddle

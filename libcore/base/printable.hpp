@@ -1,0 +1,27 @@
+// What files, paths and options say, as people are shown it: nothing of it controls a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace heddle {
+
+// In one line: \xHH stands for each byte of control characters (U+0000 to U+001F, U+007F to U+009F), of characters that
+// end lines or turn the direction of writing (U+2028 to U+202E, U+2066 to U+2069), and of what is not UTF-8.
+std::string printable(std::string_view text);
+
+// The same of several lines, and of columns: newlines and tabs stay.
+std::string printable_lines(std::string_view text);
+
+// Whether printable() leaves it as it is.
+bool is_printable(std::string_view text);
+
+// The columns of a terminal that printable UTF-8 takes: two for the wide characters of East Asia and for pictures, none
+// for marks that combine with the character before. Source: Unicode 15, EastAsianWidth.txt (W, F) and general
+// categories Mn, Me and Cf.
+std::size_t display_width(std::string_view text);
+
+// The same of JSON, in which \u00HH means what U+007F to U+009F do.
+std::string printable_json(const std::string& json);
+
+}  // namespace heddle

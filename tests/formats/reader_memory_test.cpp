@@ -1,0 +1,204 @@
+// No reader takes more memory than 20 times its file and 64 MB, whatever the file says.
+#include <functional>
+
+#include "formats/files.hpp"
+#include "heddle/formats/bias_file.hpp"
+#include "heddle/formats/conll.hpp"
+#include "heddle/formats/foreign_model.hpp"
+#include "heddle/formats/json_node.hpp"
+#include "heddle/formats/jsonl.hpp"
+#include "heddle/formats/marked_words.hpp"
+#include "heddle/formats/safetensors.hpp"
+#include "heddle/formats/sharded_safetensors.hpp"
+#include "heddle/formats/squad.hpp"
+#include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/formats/tsv.hpp"
+#include "support/peak_memory.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using heddle::tests::TemporaryFolder;
+using heddle::tests::write_bytes;
+
+namespace {
+
+constexpr std::size_t file_bytes = std::size_t{6} << 20;
+
+// The part, with the number of each in place of #, as often as it fits.
+std::string repeated(const std::string& part, const std::string& before = "", const std::string& behind = "") {
+  std::string text = before;
+  for (std::size_t number = 0; text.size() < file_bytes; ++number) {
+    std::string one = part;
+    for (std::size_t at = 0; (at = one.find('#', at)) != std::string::npos;) {
+      const std::string digits = std::to_string(number);
+      one.replace(at, 1, digits);
+      at += digits.size();
+    }
+    text += one;
+  }
+  if (text.back() == ',' && !behind.empty()) text.pop_back();
+  return text + behind;
+}
+
+void check_bounded(const std::string& what, std::size_t size, const std::function<void()>& read) {
+  CAPTURE(what);
+  constexpr std::size_t factor = 20, slack = std::size_t{64} << 20;
+  const std::size_t peak = heddle::testing::peak_memory(read);
+  CAPTURE(peak);
+  CAPTURE(size);
+  CHECK(peak <= factor * size + slack);
+}
+
+// Files of JSON whose values take much memory for their bytes.
+const std::vector<std::pair<const char*, std::string>>& hostile_lists() {
+  static const std::vector<std::pair<const char*, std::string>> lists = {
+      {"numbers", "0,"}, {"lists", "[],"}, {"objects", "{},"}, {"texts", "\"\","}, {"pairs", "[0,0],"}};
+  return lists;
+}
+
+std::string with_length(const std::string& header) {
+  const auto length = static_cast<std::uint64_t>(header.size());
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header;
+}
+
+const std::string bpe_begin =
+    R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "model": {"type": "BPE", )";
+
+}  // namespace
+
+TEST_CASE("memory: documents of JSON") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.json");
+  for (const auto& [what, part] : hostile_lists()) {
+    write_bytes(path, repeated(part, "[", "]"));
+    check_bounded(what, file_bytes, [&] { read_json(path); });
+  }
+  write_bytes(path, repeated("\"#\":0,", "{", "}"));
+  check_bounded("keys", file_bytes, [&] { read_json(path); });
+}
+
+TEST_CASE("memory: tokenizer.json") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  for (const auto& [what, part] : hostile_lists()) {
+    for (
+        const std::string& begin :
+        {std::string(R"({"model": {"type": "BPE", "vocab": {}, "merges": [)"),
+         std::string(R"({"model": {"type": "Unigram", "vocab": [)"),
+         std::string(
+             R"({"model": {"type": "WordPiece", "vocab": {}}, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [)"),
+         bpe_begin + R"("vocab": {"a": 0}, "merges": []}, "added_tokens": [)"}) {
+      CAPTURE(begin);
+      const std::string end = begin.find("added") != begin.npos ? "]}" : "]}}";
+      write_bytes(path, repeated(part, begin, end));
+      check_bounded(what, file_bytes, [&] { load_tokenizer(path); });
+    }
+  }
+  write_bytes(path, repeated("\"#\":#,", bpe_begin + R"("merges": [], "vocab": {)", "}}}"));
+  check_bounded("BPE", file_bytes, [&] { load_tokenizer(path); });
+  write_bytes(path, repeated(R"(["#",0],)", R"({"model": {"type": "Unigram", "vocab": [)", "]}}"));
+  check_bounded("Unigram", file_bytes, [&] { load_tokenizer(path); });
+  write_bytes(path, repeated(R"({"id":#,"content":"#"},)",
+                             bpe_begin + R"("vocab": {}, "merges": []}, "added_tokens": [)", "]}"));
+  check_bounded("added tokens", file_bytes, [&] { load_tokenizer(path); });
+}
+
+TEST_CASE("memory: vocabularies and merges") {
+  const TemporaryFolder folder;
+  const std::string vocabulary = folder.file("vocab.txt");
+  for (const char* part : {"#\n", "\n", "a\n"}) {
+    write_bytes(vocabulary, repeated(part, "[UNK]\n"));
+    check_bounded(part, file_bytes, [&] { load_tokenizer(vocabulary); });
+  }
+  const TemporaryFolder gpt2;
+  write_bytes(gpt2.file("merges.txt"), "");
+  write_bytes(gpt2.file("vocab.json"), repeated("\"#\":#,", "{", "}"));
+  check_bounded("vocab.json", file_bytes, [&] { load_tokenizer(gpt2.path().string()); });
+  write_bytes(gpt2.file("vocab.json"), R"({"a": 0, "b": 1, "ab": 2})");
+  for (const char* part : {"a b\n", "\n"}) {
+    write_bytes(gpt2.file("merges.txt"), repeated(part));
+    check_bounded(part, file_bytes, [&] { load_tokenizer(gpt2.path().string()); });
+  }
+}
+
+TEST_CASE("memory: safetensors and config.json") {
+  const TemporaryFolder folder;
+  const std::string longer(200, 'd');
+  std::filesystem::create_directories(folder.path() / longer / longer);
+  const std::string path = folder.file(longer + "/" + longer + "/model.safetensors");
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  write_bytes(path, with_length(repeated(R"("#":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)", "{", "}")));
+  check_bounded("tensors", file_bytes, [&] { read_safetensors(path); });
+  for (const auto& [what, part] : hostile_lists()) {
+    const std::string list = repeated(part, "", "]}}");
+    for (const char* begin :
+         {R"({"a":{"dtype":"U8","shape":[)", R"({"a":{"shape":[1],"dtype":"U8","data_offsets":[)"}) {
+      write_bytes(path, with_length(begin + list));
+      check_bounded(what, file_bytes, [&] { read_safetensors(path); });
+    }
+    write_bytes(directory + "/config.json", repeated(part, R"({"model_type": [)", "]}"));
+    check_bounded(what, file_bytes, [&] {
+      std::vector<std::string> files;
+      read_model_directory(directory, files);
+    });
+  }
+  std::filesystem::remove(path);
+  write_bytes(directory + "/model.safetensors.index.json", repeated(R"("#":"m",)", R"({"weight_map": {)", "}}"));
+  check_bounded("index", file_bytes, [&] { read_directory_tensors(directory); });
+}
+
+TEST_CASE("memory: labelled text") {
+  const auto check_text = [](const char* what, const std::string& content, const auto& read) {
+    check_bounded(what, content.size(), [&] { read(content); });
+  };
+  const auto tsv = [](const std::string& text) { read_tsv(text, "x", Texts::one, Gold::given); };
+  const auto texts = [](const std::string& text) { read_tsv(text, "x", Texts::one, Gold::absent); };
+  const auto jsonl = [](const std::string& text) { read_jsonl_texts(text, "x", Texts::one, Gold::given); };
+  const auto spans = [](const std::string& text) { read_jsonl_spans(text, "x", Gold::given); };
+  const auto squad = [](const std::string& text) { read_squad(text, "x", Gold::given); };
+  const auto conll = [](const std::string& text) { read_conll(text, "x", "", Gold::given); };
+  const auto conllu = [](const std::string& text) { read_conllu(text, "x", "", Gold::given); };
+  const auto marked = [](const std::string& text) { read_marked_words(text, "x", Gold::given); };
+  const auto bias = [](const std::string& text) { read_bias_tests(text, "x"); };
+  check_text("short lines", repeated("a\t\n"), tsv);
+  check_text("empty lines", repeated("\n"), texts);
+  check_text("columns", repeated("\t"), tsv);
+  check_text("ordinary lines", repeated("spam\tan ordinary message of some words\n"), tsv);
+  check_text("lines of JSON", repeated("{\"text\":\"\",\"label\":\"a\"}\n"), jsonl);
+  check_text("empty lines of JSON", repeated("\n"), jsonl);
+  check_text("one line of JSON", repeated("0,", "{\"text\":[", "]}"), jsonl);
+  check_text("questions",
+             repeated(R"({"question":"","context":"a","answers":[]})"
+                      "\n"),
+             spans);
+  const std::string question = R"("context":"a","qas":[{"id":0,"question":"","answers":)";
+  check_text("answers",
+             repeated(R"({"text":"a","answer_start":0},)", R"({"data":[{"paragraphs":[{)" + question + "[", "]}]}]}]}"),
+             squad);
+  check_text("questions of SQuAD",
+             repeated(R"({"id":0,"question":"","answers":[]},)", R"({"data":[{"paragraphs":[{"context":"a","qas":[)",
+                      "]}]}]}"),
+             squad);
+  const std::string starts = repeated("0,", "\"answer_start\":[", "]}}]}]}]}");
+  std::string answers = R"({"data":[{"paragraphs":[{)" + question + "{\"text\":[";
+  for (std::size_t i = 0; i < file_bytes / 2; ++i) answers += "\"a\",";
+  answers.back() = ']';
+  check_text("lists of answers", answers + "," + starts, squad);
+  check_text("sentences of one word", repeated("a b\n\n"), conll);
+  check_text("words", repeated("a b\n"), conll);
+  check_text("columns of words", repeated("a "), conll);
+  check_text("columns between tabs", repeated("\t"), conllu);
+  check_text("sentences of CoNLL-U", repeated("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n"), conllu);
+  check_text("marked words", repeated("a "), marked);
+  check_text("a marked sentence", repeated("a ", "s\t0\t"), marked);
+  check_text("marked lines", repeated("s\t0\ta\n"), marked);
+  check_text("bias tests", repeated("a,", "[weat x]\nx = "), bias);
+}
+
+TEST_CASE("memory: files of many short lines are refused, ordinary ones are read") {
+  const auto refusal = [](const std::string& content) {
+    return tests::message_of([&] { read_tsv(content, "x.tsv", Texts::one, Gold::given); });
+  };
+  CHECK(refusal(repeated("a\t\n")) == "x.tsv: has so many parts of a few bytes each that it is no data of this format");
+  CHECK(refusal(repeated("a\tword\n")) == "");
+}
