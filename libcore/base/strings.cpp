@@ -69,7 +69,7 @@ std::string grouped(long long number) {
   const std::size_t first = number < 0 ? 1 : 0;
   for (std::size_t i = digits.size(); i > first + 3;) {
     i -= 3;
-    digits.insert(i, ",");
+    digits.insert(i, 1, ',');
   }
   return digits;
 }

@@ -62,7 +62,7 @@ std::string unquoted(std::string_view value, const std::string& where) {
   throw DataError(where + ": the quote is not closed");
 }
 
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
   std::string text;
   for (const char letter : value) {
     if (letter == '"' || letter == '\\') text += '\\';
@@ -118,7 +118,7 @@ std::string render_config(const OptionTable& table, const GivenOptions& given) {
       const bool is_given = given.contains(option.field.option());
       for (const std::string& value : values_of(option)) {
         lines += (is_given ? "" : "# ") + option.field.option() + " =" + (value.empty() ? "" : " ");
-        lines += (needs_quotes(value) ? quoted(value) : value) + "\n";
+        lines += (needs_quotes(value) ? in_quotes(value) : value) + "\n";
       }
     }
     if (!lines.empty()) text += "\n[" + group + "]\n" + lines;
