@@ -2,6 +2,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "support/skips.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -60,7 +61,7 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
   const std::string rest = "--steps 40 --precision bf16";
   const Outcome wanted = corpus.must(train_command("whole.h5", rest));
   if (contains(wanted.err, "computing in f32 instead")) {
-    MESSAGE("bf16 is no gain on this machine");
+    skipped("bf16 is no gain on this machine");
     return;
   }
   CHECK(corpus.weights("whole.h5") != (corpus.must(train_command("single.h5", "--steps 40")), corpus.weights("single.h5")));
@@ -72,7 +73,7 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
 
 TEST_CASE("pretrain: threads that cannot be started are an error, not a crash") {
 #ifdef HEDDLE_SANITIZED
-  MESSAGE("sanitizers need more memory than the limit");
+  skipped("sanitizers need more memory than the limit");
 #else
   const SmallCorpus corpus;
   corpus.refused("ulimit -v 3000000; " + train_command("model.h5", "-q --steps 2 --threads 1000"), 1,

@@ -1,13 +1,13 @@
 // tokenize from outside: what it prints, what it writes, and how it fails.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "heddle/base/random.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "support/skips.hpp"
 #include "tools/command.hpp"
 
 using heddle::testing::contains;
@@ -71,7 +71,7 @@ std::string shared_data(const std::string& name) {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
   const std::string path = folder == nullptr ? "" : std::string(folder) + "/" + name;
   if (!path.empty() && std::filesystem::exists(path)) return path;
-  std::puts(("skipped: " + name + " is not there (HEDDLE_SHARED_DATA)").c_str());
+  heddle::testing::skipped("no " + name + " in HEDDLE_SHARED_DATA");
   return "";
 }
 
@@ -440,7 +440,7 @@ TEST_CASE("tokenize: a signal leaves no file") {
 
 TEST_CASE("tokenize: other tools read its files") {
   if (run_command("command -v h5ls h5dump").status != 0) {
-    std::puts("skipped: h5ls and h5dump are not installed");
+    heddle::testing::skipped("h5ls and h5dump are not installed");
     return;
   }
   const Workplace place;
