@@ -89,6 +89,27 @@ TEST_CASE("inspect --senses: words in context tell pseudo-words apart; words alo
                  "\nmost frequent sense  0."));
 }
 
+TEST_CASE("inspect --senses: without --layer the mean of the last four blocks, or of all where there are fewer") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("examples.tsv"),
+             "x\t1\tthe king sees a dog\ny\t1\tmy queen forgets\nx\t1\ta king follows\ny\t2\tthe old queen sees\n");
+  write_file(corpus.path("questions.tsv"), "1\tthe king sings to my queen\n3\tmy queen sees king\n");
+  for (const auto& [layers, last_four, others] :
+       {std::tuple<std::string, std::string, std::vector<std::string>>{"6", "3,4,5,6", {"4,5,6", "2,3,4,5,6", "6"}},
+        {"2", "1,2", {"0,1,2", "2"}}}) {
+    CAPTURE(layers);
+    corpus.must(
+        "pretrain -q --train train.h5 -o m.h5 --steps 20 --learning-rate 5e-3 --width 16 --heads 2 --context 16 "
+        "--batch-size 4 --layers " +
+        layers);
+    const std::string ask = "inspect m.h5 --senses examples.tsv questions.tsv --json";
+    const std::string answers = corpus.must(ask).out;
+    CHECK(lines_in(answers) == 2);
+    CHECK(corpus.must(ask + " --layer " + last_four).out == answers);
+    for (const std::string& other : others) CHECK(corpus.must(ask + " --layer " + other).out != answers);
+  }
+}
+
 TEST_CASE("inspect --senses: long sentences are cut around the word, and errors name the line") {
   const SenseCorpus corpus;
   const std::string tail = "for i in $(seq 40); do printf ' open'; done";
