@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
 #include "heddle/formats/conll.hpp"
@@ -41,14 +42,48 @@ std::string slice(const std::string& text, std::size_t begin, std::size_t end) {
   return text.substr(begin, end - begin);
 }
 
-// Calls check(context, tokens) for each context.
-template <class Check>
-void for_each_context(const std::vector<SpanQuestion>& questions, const Tokenizer& tokenizer, const Check& check) {
+std::vector<std::string> contexts_of(const std::vector<SpanQuestion>& questions) {
+  std::vector<std::string> contexts;
   const std::string* last = nullptr;
   for (const SpanQuestion& question : questions) {
-    if (question.context.get() == last) continue;
+    if (question.context.get() != last) contexts.push_back(*question.context);
     last = question.context.get();
-    check(*last, tokenizer.encode_with_offsets(*last, text::SpecialText::plain));
+  }
+  return contexts;
+}
+
+// Those of the short goldens, of many scripts.
+std::vector<std::string> texts_of_goldens() {
+  return nlohmann::json::parse(read_bytes(HEDDLE_GOLDENS "/texts.json"))["any"];
+}
+
+// The piece of each token is what wordpiece makes of the text that the token covers.
+void check_pieces(const std::vector<std::string>& texts, const Tokenizer& tokenizer) {
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    for (const LocatedToken& token : tokenizer.encode_with_offsets(text, text::SpecialText::plain)) {
+      if (token.id == tokenizer.unknown()) continue;
+      std::string word;
+      text::for_each_basic_word(slice(text, token.begin, token.end), {}, [&](auto part) { word += part; });
+      std::string_view piece = tokenizer.bytes(token.id);
+      if (piece != word && piece.starts_with("##")) piece.remove_prefix(2);
+      CHECK(piece == word);
+    }
+  }
+}
+
+// The tokens cover the text, one after the other, and are the bytes that they cover.
+void check_cover(const std::vector<std::string>& texts, const Tokenizer& tokenizer) {
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    std::size_t end = 0;
+    bool same = true;
+    for (const LocatedToken& token : tokenizer.encode_with_offsets(text, text::SpecialText::plain)) {
+      same = same && token.begin == end && slice(text, token.begin, token.end) == tokenizer.bytes(token.id);
+      end = token.end;
+    }
+    CHECK(same);
+    CHECK(end == text.size());
   }
 }
 
@@ -85,34 +120,18 @@ Recovered recovered(const std::vector<SpanQuestion>& questions, const Tokenizer&
 TEST_CASE("alignment: wordpiece of the slice at each piece is the piece") {
   const auto questions = questions_of("xquad.de.json");
   if (questions.empty()) return;
-  const Tokenizer tokenizer = bert();
-  for_each_context(questions, tokenizer, [&](const std::string& context, const std::vector<LocatedToken>& tokens) {
-    int wrong = 0;
-    for (const LocatedToken& token : tokens) {
-      if (token.id == tokenizer.unknown()) continue;
-      std::string word;
-      text::for_each_basic_word(slice(context, token.begin, token.end), {}, [&](auto part) { word += part; });
-      const std::string_view piece = tokenizer.bytes(token.id);
-      wrong += piece != word && piece != "##" + word;
-    }
-    CHECK(wrong == 0);
-  });
+  check_pieces(contexts_of(questions), bert());
 }
 
 TEST_CASE("alignment: GPT-2's tokens are the text, one after the other") {
   const auto questions = questions_of("xquad.de.json");
   if (questions.empty()) return;
-  const Tokenizer tokenizer = gpt2();
-  for_each_context(questions, tokenizer, [&](const std::string& context, const std::vector<LocatedToken>& tokens) {
-    std::size_t end = 0;
-    bool same = true;
-    for (const LocatedToken& token : tokens) {
-      same = same && token.begin == end && slice(context, token.begin, token.end) == tokenizer.bytes(token.id);
-      end = token.end;
-    }
-    CHECK(same);
-    CHECK(end == context.size());
-  });
+  check_cover(contexts_of(questions), gpt2());
+}
+
+TEST_CASE("alignment: the same of texts of many scripts, with the short goldens' vocabularies") {
+  check_pieces(texts_of_goldens(), Tokenizer(read_wordpiece_vocabulary(HEDDLE_GOLDENS "/bert-base-uncased/vocab.txt")));
+  check_cover(texts_of_goldens(), Tokenizer(read_gpt2_vocabulary(HEDDLE_GOLDENS "/gpt2")));
 }
 
 TEST_CASE("alignment: answers come back from the pieces that cover them") {

@@ -14,6 +14,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
+#include "support/skips.hpp"
 
 namespace heddle::tests {
 
@@ -91,7 +92,7 @@ inline std::string shared_path(const std::string& name) {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
   const std::string path = folder != nullptr ? std::string(folder) + "/" + name : "";
   if (!path.empty() && std::filesystem::exists(path)) return path;
-  MESSAGE("skipped: no shared data");
+  testing::skipped("no " + name + " in HEDDLE_SHARED_DATA");
   return "";
 }
 

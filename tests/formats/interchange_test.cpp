@@ -8,6 +8,7 @@
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "support/skips.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -18,7 +19,7 @@ namespace {
 bool runs(const std::string& command) {
   int status = 0;
   output_of(command, status);
-  if (status != 0) MESSAGE("skipped: ", command, " does not run here");
+  if (status != 0) testing::skipped("`" + command + "` does not run here");
   return status == 0;
 }
 

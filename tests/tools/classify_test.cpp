@@ -106,6 +106,62 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
   CHECK(entities["confusion"]["B-x"]["O"].get<int>() + entities["confusion"]["I-x"]["O"].get<int>() >= unseen);
 }
 
+TEST_CASE("classify: entities that are right, found and wanted are counted whole, as by hand") {
+  const SmallCorpus corpus;
+  corpus.must(
+      "pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3 --layers 1 --width 32 --heads 2 "
+      "--context 32 --batch-size 4");
+  // What it answers, and what is right: of 10 entities found and 8 wanted, 4 are right.
+  struct Line {
+    std::string word, answer, gold;
+  };
+  const std::vector<std::vector<Line>> sentences{
+      {{"old", "B-per", "B-per"},
+       {"king", "I-per", "I-per"},
+       {"sees", "O", "O"},
+       {"my", "B-loc", "B-loc"},
+       {"queen", "I-loc", "I-loc"}},
+      {{"dog", "B-per", "B-loc"}, {"the", "O", "O"}, {"my", "B-loc", "B-loc"}, {"queen", "I-loc", "O"}},
+      {{"sees", "O", "B-per"},
+       {"my", "B-loc", "I-per"},
+       {"queen", "I-loc", "I-per"},
+       {"the", "O", "O"},
+       {"dog", "B-per", "B-per"}},
+      {{"my", "B-loc", "B-loc"},
+       {"queen", "I-loc", "I-loc"},
+       {"sees", "O", "O"},
+       {"old", "B-per", "O"},
+       {"king", "I-per", "O"}},
+      {{"dog", "B-per", "B-per"}, {"dog", "B-per", "I-per"}}};
+  std::string words, answers, gold;
+  for (const auto& sentence : sentences) {
+    for (const Line& line : sentence) {
+      words += line.word + "\n";
+      answers += line.word + "\t" + line.answer + "\n";
+      gold += line.word + "\t" + line.gold + "\n";
+    }
+    for (std::string* const text : {&words, &answers, &gold}) *text += "\n";
+  }
+  write_file(corpus.path("lessons.conll"), repeated(answers, 15));
+  corpus.must(
+      "finetune --from model.h5 --task label --train lessons.conll -o t.h5 -q --learning-rate 5e-3 --batch-size 8 "
+      "--epochs 12");
+  write_file(corpus.path("words.txt"), words);
+  write_file(corpus.path("gold.conll"), gold);
+  CHECK(corpus.must("classify t.h5 words.txt").out == answers);
+  const auto entities = evaluated(corpus, "classify t.h5 gold.conll")["entities"];
+  const auto check = [](const nlohmann::json& scores, double precision, double recall, int support) {
+    CHECK(scores["precision"].get<double>() == doctest::Approx(precision));
+    CHECK(scores["recall"].get<double>() == doctest::Approx(recall));
+    CHECK(scores["f1"].get<double>() == doctest::Approx(2 * precision * recall / (precision + recall)));
+    CHECK(scores["support"] == support);
+  };
+  check(entities, 4.0 / 10, 4.0 / 8, 8);
+  check(entities["types"]["per"], 2.0 / 6, 2.0 / 4, 4);
+  check(entities["types"]["loc"], 2.0 / 4, 2.0 / 4, 4);
+  CHECK(entities["f1"].get<double>() == doctest::Approx(4.0 / 9));
+}
+
 TEST_CASE("classify: long contexts are read in parts; long questions are refused, or cut and counted") {
   const Labelled corpus;
   write_file(corpus.path("spans.jsonl"), span_examples());

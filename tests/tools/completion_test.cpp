@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "support/skips.hpp"
 #include "tools/command.hpp"
 
 using heddle::testing::contains;
@@ -33,7 +34,7 @@ using Offers = std::vector<std::string>;
 
 bool is_there(const std::string& shell) {
   const bool there = run_command("command -v " + shell).status == 0;
-  if (!there) MESSAGE("skipped: no " << shell);
+  if (!there) heddle::testing::skipped(shell + " is not installed");
   return there;
 }
 

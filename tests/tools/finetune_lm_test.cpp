@@ -73,18 +73,6 @@ TEST_CASE("finetune lm: an encoder learns to fill in the masks of other text") {
   CHECK(a.at("encoder/pooler/weight") == base.at("encoder/pooler/weight"));  // the masks tell nothing of it
 }
 
-TEST_CASE("finetune lm: freezing and layer decay") {
-  const DecoderAndText corpus(tiny_model);
-  corpus.must(lm + "other.h5 -o frozen.h5 --freeze embeddings,decoder/0" + quick);
-  corpus.must(lm + "other.h5 -o whole.h5" + quick);
-  corpus.must(lm + "other.h5 -o slow.h5 --layer-decay 0.5" + quick);
-  const auto base = corpus.weights("model.h5"), frozen = corpus.weights("frozen.h5");
-  CHECK(frozen.at("decoder/embedding/token/weight") == base.at("decoder/embedding/token/weight"));
-  CHECK(frozen.at("decoder/0/feed_forward/up/weight") == base.at("decoder/0/feed_forward/up/weight"));
-  CHECK(frozen.at("decoder/1/feed_forward/up/weight") != base.at("decoder/1/feed_forward/up/weight"));
-  CHECK(corpus.weights("slow.h5") != corpus.weights("whole.h5"));
-}
-
 TEST_CASE("finetune lm: an adapter has no head, and merges into a model with its loss") {
   const DecoderAndText corpus(tiny_model);
   corpus.must(lm + "other.txt --valid other.h5 -o adapter.h5 --lora-rank 4 --lora-targets query,value,up,down" + quick);

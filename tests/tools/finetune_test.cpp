@@ -1,4 +1,6 @@
 // finetune and classify from outside.
+#include <cmath>
+
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -23,22 +25,6 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   CHECK(object["label"] == "royal");
   CHECK(object["top"].size() == 2);
   CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
-}
-
-TEST_CASE("finetune: dropout, freezing and layer decay do what they say") {
-  const Labelled corpus;
-  const std::string command = "finetune -q --from model.h5 --task classify --train texts.tsv --epochs 1 -o ";
-  corpus.must(command + "plain.h5");
-  corpus.must(command + "dropped.h5 --dropout 0.3");
-  corpus.must(command + "frozen.h5 --freeze embeddings,decoder/0");
-  corpus.must(command + "slow.h5 --layer-decay 0.5");
-  const auto base = corpus.weights("model.h5"), plain = corpus.weights("plain.h5"), frozen = corpus.weights("frozen.h5");
-  CHECK(corpus.weights("dropped.h5") != plain);
-  CHECK(corpus.weights("slow.h5") != plain);
-  CHECK(plain.at("decoder/0/feed_forward/up/weight") != base.at("decoder/0/feed_forward/up/weight"));
-  CHECK(frozen.at("decoder/0/feed_forward/up/weight") == base.at("decoder/0/feed_forward/up/weight"));
-  CHECK(frozen.at("decoder/embedding/token/weight") == base.at("decoder/embedding/token/weight"));
-  CHECK(frozen.at("decoder/1/feed_forward/up/weight") != base.at("decoder/1/feed_forward/up/weight"));
 }
 
 TEST_CASE("finetune and classify: an empty text is a text") {
@@ -94,14 +80,20 @@ TEST_CASE("finetune and classify: spans") {
   const Labelled corpus;
   std::string lines;
   for (int i = 0; i < 60; ++i) {
-    const std::string name = i % 2 == 0 ? "cat" : "dog";
-    lines += "{\"question\": \"who sees\", \"context\": \"the " + name + " sees\", \"answers\": [{\"text\": \"" + name +
+    const std::string name = i % 2 == 0 ? "cät" : "dog";
+    lines += "{\"question\": \"who sees\", \"context\": \"thé " + name + " sees\", \"answers\": [{\"text\": \"" + name +
              "\", \"answer_start\": 4}]}\n";
   }
   write_file(corpus.path("spans.jsonl"), lines);
   corpus.must("finetune --from model.h5 --task span --train spans.jsonl -o s.h5" + quick);
   CHECK(corpus.evaluated("classify s.h5 spans.jsonl")["exact_match"] > 0.95);
-  CHECK(contains(corpus.must("head -1 spans.jsonl | classify s.h5 - --format jsonl").out, "\tcat\t4\t7\t"));
+  // Where an answer begins and ends counts characters, of which é and ä are one.
+  const std::string ask = "head -2 spans.jsonl | classify s.h5 - --format jsonl";
+  const auto answered = lines_of(corpus.must(ask).out);
+  REQUIRE(answered.size() == 2);
+  CHECK(answered[0].starts_with("1\tcät\t4\t7\t"));
+  CHECK(answered[1].starts_with("2\tdog\t4\t7\t"));
+  for (const json& answer : json_lines(corpus.must(ask + " --jsonl").out)) CHECK(answer["top"][0]["answer_start"] == 4);
 }
 
 TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
@@ -141,11 +133,46 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
 
 TEST_CASE("classify: a language model is asked") {
   const Labelled corpus;
-  const std::string command = "printf 'the cat\\nmy queen\\n' | classify model.h5 --labels 'sees,the' --template '{}' ";
-  const std::string lines = corpus.must(command).out;
+  const std::string lines =
+      corpus.must("printf 'the cat\\nmy queen\\n' | classify model.h5 --labels 'sees,the' --template '{}'").out;
   CHECK(lines.starts_with("sees\t"));
   CHECK(lines_in(lines) == 2);
-  CHECK(corpus.must(command + "--label-score mean --neutral 'a dog'").out != lines);
+}
+
+TEST_CASE("classify: a label's score is its log-likelihood or the mean of its tokens', less that after --neutral") {
+  const SmallCorpus corpus;
+  // Bytes, so that a prompt and a label are the tokens of their text, of 2 and 5 tokens with the space.
+  corpus.must("tokenize -q --train --model byte --end-of-text '' -o bytes.h5 train.txt");
+  corpus.must("tokenize -q -t bytes.h5 -o byte_tokens.h5 train.txt");
+  corpus.must(
+      "pretrain -q --train byte_tokens.h5 -o bytes_model.h5 --steps 20 --learning-rate 5e-3 --layers 1 --width 32 "
+      "--heads 2 --context 32 --batch-size 4");
+  std::vector<double> scores;
+  for (const std::string prompt : {"my queen sees", "a dog sees"}) {
+    write_file(corpus.path("lines.txt"), prompt + "\n" + prompt + " a\n" + prompt + " king\n");
+    for (const json& line : json_lines(corpus.must("generate -q --score --jsonl bytes_model.h5 lines.txt").out)) {
+      scores.push_back(line["log_likelihood"]);
+    }
+  }
+  REQUIRE(scores.size() == 6);
+  const double a = scores[1] - scores[0], king = scores[2] - scores[0];
+  const double neutral_a = scores[4] - scores[3], neutral_king = scores[5] - scores[3];
+  for (const auto& [options, difference] :
+       {std::pair<std::string, double>{"--label-score sum", a - king},
+        {"--label-score mean", a / 2 - king / 5},
+        {"--label-score sum --neutral 'a dog'", a - neutral_a - (king - neutral_king)},
+        {"--label-score mean --neutral 'a dog'", (a - neutral_a) / 2 - (king - neutral_king) / 5}}) {
+    CAPTURE(options);
+    const json answer = json::parse(
+        corpus
+            .must("echo 'my queen' | classify bytes_model.h5 --labels a,king --template '{} sees' --jsonl --top 2 " +
+                  options)
+            .out);
+    for (const json& label : answer["top"]) {
+      const double probability = 1 / (1 + std::exp(label[0] == "a" ? -difference : difference));
+      CHECK(label[1].get<double>() == doctest::Approx(probability).epsilon(1e-4));
+    }
+  }
 }
 
 TEST_CASE("finetune and classify: what is wrong is said in one line") {

@@ -494,20 +494,25 @@ TEST_CASE("inspect --embed -: a line of vectors for each line of text, whatever 
 
 TEST_CASE("inspect --embed --json: the numbers of the table, an object a text") {
   const Workplace place;
+  write_file(place.path("lines.txt"), "one\ntwo\n");
   const std::string table = place.run("$I random.h5 --embed - lines.txt --pooling mean").out;
   std::vector<json> objects;
   for (const std::string& line : heddle::testing::lines_of(place.run("$I random.h5 --embed - lines.txt --pooling mean --json").out)) {
     objects.push_back(json::parse(line));
   }
   const std::vector<std::string> rows = heddle::testing::lines_of(table);
+  REQUIRE(rows.size() == 2);
   REQUIRE(objects.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::istringstream numbers(rows[i]);
+    REQUIRE(objects[i]["vector"].size() == 8);
     for (const auto& value : objects[i]["vector"]) {
       float number = 0;
-      numbers >> number;
+      REQUIRE((numbers >> number));
       CHECK(value.get<float>() == number);
     }
+    float more = 0;
+    CHECK_FALSE((numbers >> more));
   }
   const json tokens = json::parse(place.run("$I random.h5 --embed 'ab c' --json").out);
   CHECK(tokens["pieces"].size() == 4);

@@ -131,6 +131,42 @@ TEST_CASE("options: what --print-config prints is the same command, as a file") 
   }
 }
 
+TEST_CASE("options: the command line before the environment before the file before the default, whichever are given") {
+  const SmallCorpus corpus;
+  struct Setting {
+    std::string option, variable, line, key;  // as each place gives it, and its name in the configuration
+    std::vector<json> values;                 // the default, then what file, environment and command line say
+  };
+  const std::vector<Setting> settings{
+      {"--layers 3", "HEDDLE_LAYERS=2", "layers = 1", "layers", {4, 1, 2, 3}},
+      {"--activation silu",
+       "HEDDLE_ACTIVATION=gelu",
+       "activation = relu",
+       "activation",
+       {"gelu-tanh", "relu", "gelu", "silu"}},
+      {"--no-bias", "HEDDLE_BIAS=true", "no-bias = true", "bias", {true, false, true, false}}};
+  const std::string rest =
+      "pretrain -q --train train.h5 -o m.h5 --width 16 --heads 2 --context 16 --batch-size 2 --steps 1 ";
+  for (unsigned given = 0; given < 8; ++given) {
+    CAPTURE(given);
+    std::string file = "[Model]\n", command;
+    for (const Setting& setting : settings) {
+      if ((given & 1) != 0) file += setting.line + "\n";
+      if ((given & 2) != 0) command += setting.variable + " ";
+    }
+    command += rest;
+    for (const Setting& setting : settings) command += (given & 4) != 0 ? setting.option + " " : "";
+    write_file(corpus.path("c.ini"), file);
+    corpus.must(command + "--config c.ini");
+    const json config = json::parse(corpus.must("inspect m.h5 --json").out)["config"];
+    const std::size_t decides = (given & 4) != 0 ? 3 : (given & 2) != 0 ? 2 : (given & 1) != 0 ? 1 : 0;
+    for (const Setting& setting : settings) {
+      CAPTURE(setting.key);
+      CHECK(config[setting.key] == setting.values[decides]);
+    }
+  }
+}
+
 TEST_CASE("options: what has no effect is refused before any work, and the message says what to do") {
   const Everything all;
   const std::string tune = "finetune --from encoder.h5 -o x.h5 --train ",

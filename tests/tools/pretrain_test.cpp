@@ -1,6 +1,7 @@
 // pretrain from outside.
 #include <nlohmann/json.hpp>
 
+#include "support/skips.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -62,7 +63,7 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
   CHECK(contains(chosen, contains(chosen, "no bf16") ? "precision f32: " : "matrix products run at"));
   const Outcome wanted = corpus.must(train_command("half.h5", "--steps 40 --precision bf16"));
   if (contains(wanted.err, "computing in f32 instead")) {
-    MESSAGE("skipped: bf16 is no gain on this machine");
+    skipped("bf16 is no gain on this machine");
     return;
   }
   corpus.must(train_command("single.h5", "--steps 40"));
@@ -75,7 +76,7 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
 
 TEST_CASE("pretrain: threads that cannot be started are an error, not a crash") {
 #ifdef HEDDLE_SANITIZED
-  MESSAGE("skipped: sanitizers need more memory than the limit");
+  skipped("sanitizers need more memory than the limit");
 #else
   const SmallCorpus corpus;
   corpus.refused("ulimit -v 3000000; " + train_command("model.h5", "-q --steps 2 --threads 1000"), 1,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heddle/cli/progress.hpp"
+#include "support/skips.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"
 
@@ -97,7 +98,7 @@ TEST_CASE("run: help and version answer at once") {
 
 TEST_CASE("run: the affinity mask limits the threads, and -v says so") {
   if (run_command("command -v taskset && test $(nproc) -gt 1").status != 0) {
-    MESSAGE("skipped: no taskset, or a single processor");
+    heddle::testing::skipped("no taskset, or a single processor");
     return;
   }
   const std::string alone =

@@ -1,13 +1,14 @@
 // tokenize from outside: what it prints, what it writes, and how it fails.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "heddle/base/random.hpp"
 #include "heddle/formats/token_file.hpp"
+#include "support/skips.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"
 
@@ -73,7 +74,7 @@ std::string shared_data(const std::string& name) {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
   const std::string path = folder == nullptr ? "" : std::string(folder) + "/" + name;
   if (!path.empty() && std::filesystem::exists(path)) return path;
-  std::puts(("skipped: " + name + " is not there (HEDDLE_SHARED_DATA)").c_str());
+  heddle::testing::skipped("no " + name + " in HEDDLE_SHARED_DATA");
   return "";
 }
 
@@ -187,6 +188,34 @@ TEST_CASE("tokenize: GPT-2's ids through the executable") {
   REQUIRE(lines_in(wanted) > 20);
   place.write("cases", text);
   CHECK(place.run("$T -t " + gpt2 + " cases").out == wanted);
+}
+
+TEST_CASE("tokenize: the short goldens of published tokenizers through the executable") {
+  const Workplace place;
+  for (const std::string name :
+       {"gpt2", "bert-base-uncased", "bert-base-cased", "roberta-base", "phi-2", "phi-3-mini", "falcon", "t5-small"}) {
+    CAPTURE(name);
+    const std::string folder = HEDDLE_GOLDENS "/" + name;
+    const auto golden = nlohmann::json::parse(read_file(folder + "/golden.json"));
+    std::string lines;
+    std::vector<std::vector<int>> wanted;
+    for (const auto& one : golden["cases"]) {
+      const auto text = one["text"].get<std::string>();
+      if (contains(text, "\n")) continue;
+      lines += text + "\n";
+      wanted.push_back(one["ids"]);
+    }
+    place.write("lines", lines);
+    std::istringstream answers(place.run("$T -t " + folder + " lines").out);
+    std::size_t at = 0;
+    for (std::string line; std::getline(answers, line); ++at) {
+      std::istringstream numbers(line);
+      std::vector<int> ids;
+      for (std::size_t id = 0; numbers >> id;) ids.push_back(golden["published"].at(id));
+      CHECK(ids == wanted.at(at));
+    }
+    CHECK(at == wanted.size());
+  }
 }
 
 TEST_CASE("tokenize: wordpiece gives words back, a line for a line, and documents in lines") {
@@ -441,7 +470,7 @@ TEST_CASE("tokenize: a signal leaves no file") {
 
 TEST_CASE("tokenize: other tools read its files") {
   if (run_command("command -v h5ls h5dump").status != 0) {
-    std::puts("skipped: h5ls and h5dump are not installed");
+    heddle::testing::skipped("h5ls and h5dump are not installed");
     return;
   }
   const Workplace place;

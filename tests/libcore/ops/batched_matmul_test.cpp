@@ -6,6 +6,7 @@
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "support/gradient_check.hpp"
+#include "support/skips.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -110,7 +111,7 @@ TEST_CASE("batched_matmul: its result as bfloat16, and bf16 arithmetic") {
       ops::batched_matmul(Variable(inputs[0]), Variable(inputs[1]), {.output = DType::bfloat16}).value();
   CHECK(half.dtype() == DType::bfloat16);
   CHECK(difference(half, exact.as(DType::bfloat16)) == 0);
-  if (!bf16_is_supported()) return;
+  if (!bf16_is_supported()) return skipped("this processor has no bf16 arithmetic");
   const PrecisionScope lower(Precision::bf16);
   const Tensor rounded = ops::batched_matmul(Variable(inputs[0]), Variable(inputs[1])).value();
   CHECK(relative_difference(rounded, exact) < 0.01);

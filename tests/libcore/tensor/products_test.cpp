@@ -7,6 +7,7 @@
 #include "heddle/tensor/micro_kernel.hpp"
 #include "heddle/tensor/operand.hpp"
 #include "support/on_threads.hpp"
+#include "support/skips.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;
@@ -16,7 +17,7 @@ namespace {
 
 std::vector<Precision> precisions() {
   if (bf16_is_supported()) return {Precision::f32, Precision::bf16};
-  MESSAGE("skipped: this processor has no bf16 arithmetic");
+  skipped("this processor has no bf16 arithmetic");
   return {Precision::f32};
 }
 
@@ -224,7 +225,7 @@ TEST_CASE("matmul: with one kind of kernels for rows, any number of them have th
       }
     }
   }
-  if (float_kernel() == nullptr) return;
+  if (float_kernel() == nullptr) return skipped("no float kernel for this processor");
   CHECK(all[0] != all[1]);
   CHECK(product(0, rows) == all[1]);  // what is faster for so many
 }
@@ -293,7 +294,7 @@ TEST_CASE("bfloat16 kernels: vector instructions come to what matrix units do") 
   const MicroKernel* vector = bfloat16_kernel(BFloat16Unit::vector);
   const MicroKernel* units = bfloat16_kernel(BFloat16Unit::matrix);
   if (vector == nullptr || units == nullptr) {
-    MESSAGE("skipped: this processor has only one of them, or none");
+    skipped("this processor has only one unit for bf16, or none");
     return;
   }
   const Tensor a = normal_tensor({32, 96}, 1), b = normal_tensor({32, 96}, 2);

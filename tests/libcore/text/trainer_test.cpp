@@ -9,6 +9,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/text/tokenizer.hpp"
 #include "libcore/text/samples.hpp"
+#include "support/skips.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -118,7 +119,7 @@ TEST_CASE("trainer: tinyshakespeare has 65 characters") {
   const char* shared = std::getenv("HEDDLE_SHARED_DATA");
   std::ifstream file(std::string(shared == nullptr ? "" : shared) + "/tinyshakespeare/input.txt", std::ios::binary);
   if (!file) {
-    MESSAGE("skipped: no tinyshakespeare");
+    testing::skipped("no tinyshakespeare in HEDDLE_SHARED_DATA");
     return;
   }
   const std::string text((std::istreambuf_iterator<char>(file)), {});

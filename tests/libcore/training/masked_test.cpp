@@ -10,6 +10,7 @@
 #include "causal_trainer.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "short_training.hpp"
+#include "support/skips.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -171,7 +172,7 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
 
 TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and after") {
   if (!bf16_is_supported()) {
-    MESSAGE("skipped: this processor has no bf16 arithmetic");
+    skipped("this processor has no bf16 arithmetic");
     return;
   }
   const auto train = masked_text(20000, 50, 1);

@@ -13,15 +13,16 @@
 #include "heddle/tensor/pool.hpp"
 #include "small_decoder.hpp"
 #include "support/on_threads.hpp"
+#include "support/skips.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
 
 namespace {
 
-bool skipped() {
+bool no_bf16() {
   if (bf16_is_supported()) return false;
-  MESSAGE("skipped: this processor has no bf16 arithmetic");
+  skipped("this processor has no bf16 arithmetic");
   return true;
 }
 
@@ -102,7 +103,7 @@ TEST_CASE("gradients: those of double precision, but for rounding, for every par
     if (name.ends_with("key/bias")) continue;
     CHECK(distance(single.at(name), gradient) < 2e-5);
   }
-  if (skipped()) return;
+  if (no_bf16()) return;
   const PrecisionScope scope(Precision::bf16);
   for (const auto& [name, gradient] : small_decoder_gradients()) {
     CAPTURE(name);
@@ -112,7 +113,7 @@ TEST_CASE("gradients: those of double precision, but for rounding, for every par
 }
 
 TEST_CASE("trainer: bf16 comes to the loss of f32, with and without dropout") {
-  if (skipped()) return;
+  if (no_bf16()) return;
   for (const double dropout : {0.0, 0.1}) {
     const double single = trained(dropout, PrecisionChoice::f32).loss;
     CHECK(trained(dropout, PrecisionChoice::bf16).loss == doctest::Approx(single).epsilon(0).scale(1).epsilon(0.02));
@@ -120,7 +121,7 @@ TEST_CASE("trainer: bf16 comes to the loss of f32, with and without dropout") {
 }
 
 TEST_CASE("trainer: steps and evaluations are in the settings' precision, whatever the context has") {
-  if (skipped()) return;
+  if (no_bf16()) return;
   const data::TokensInMemory tokens = text();
   std::vector<std::vector<double>> runs;
   for (const Precision outside : {Precision::f32, Precision::bf16}) {
@@ -152,7 +153,7 @@ TEST_CASE("trainer: a precision that is still to be measured is refused") {
 }
 
 TEST_CASE("trainer: bf16 gives the same bits for any number of threads") {
-  if (skipped()) return;
+  if (no_bf16()) return;
   std::vector<Real> first;
   for (const int threads : {1, 2, 3}) {
     const OnThreads scope(threads);
@@ -163,7 +164,7 @@ TEST_CASE("trainer: bf16 gives the same bits for any number of threads") {
 }
 
 TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and steps ask for no more") {
-  if (skipped()) return;
+  if (no_bf16()) return;
   const OnThreads scope(1);
   const data::TokensInMemory tokens = text();
   std::size_t bytes = 0;
