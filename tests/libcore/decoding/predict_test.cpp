@@ -83,7 +83,7 @@ struct TwoParts {
 TEST_CASE("predict: answers of all parts of a context are ranked together, each once; no answer has its least score") {
   const TwoParts two;
   // Spans begin and end in the context, however high [CLS] and the question score.
-  const std::vector<TaskOutput> outputs{of_ends({1, 9, 0, 3, 1}, {2, 9, 0, 1, 4}),   // "bb" to "cc": 3 + 4
+  const std::vector<TaskOutput> outputs{of_ends({1, 9, 0, 3, 1}, {0, 9, 0, 1, 4}),   // "bb" to "cc": 3 + 4
                                         of_ends({2, 9, 2, 1, 5}, {0, 9, 0, 6, 1})};  // 2 + 6, and "cc": 1 + 6
   const auto found = found_answers(two.questions, two.examples, outputs, {.longest = 30, .count = 3});
   REQUIRE(found.size() == 1);
@@ -93,10 +93,10 @@ TEST_CASE("predict: answers of all parts of a context are ranked together, each 
   };
   CHECK(text(found[0][0]) == "bb cc");
   CHECK(found[0][0].score == 8);
-  CHECK(found[0][0].null_score == 2 - 8);  // of 1 + 2 and 2 + 0 the less
+  CHECK(found[0][0].null_score == 1 - 8);  // of 1 + 0 and 2 + 0 the less
   CHECK(text(found[0][1]) == "cc");
   CHECK(found[0][1].score == 7);
-  CHECK(found[0][1].null_score == 2 - 7);
+  CHECK(found[0][1].null_score == 1 - 7);
   CHECK(text(found[0][2]) == "dd");  // 5 + 1; "bb cc" of the first part, 7, is known already
   CHECK(found[0][2].score == 6);
 }
