@@ -12,7 +12,9 @@ namespace {
 
 constexpr Index chunk_elements = Index{1} << 16;  // of a column of numbers
 constexpr Index text_block = Index{1} << 18;      // bytes of text that are handled at once, a chunk in the file
-constexpr Index largest_text = Index{1} << 32;    // bytes of a text column with its padding
+// A column may take so many times the size of its file, and so much besides, in memory. Compressed columns, of which a
+// small file can hold a thousand times its size, are what this stops.
+constexpr Index times_file = 8, least_memory = Index{16} << 20;
 
 Index rows_of_text_block(Index width) {
   return std::max<Index>(1, text_block / width);
@@ -30,11 +32,24 @@ hdf5::Dataset open_column(const hdf5::Group& group, const std::string& name) {
   return dataset;
 }
 
+// Throws DataError, before anything is read, where elements of that size in memory would be too much.
+void check_memory(const hdf5::Dataset& dataset, Index element) {
+  const Index room = times_file * dataset.file().size + least_memory;
+  check<DataError>(dataset.size() <= room / element, dataset.where(), ": ", dataset.size(),
+                   " rows are more than a file of ", dataset.file().size, " bytes can be meant to have");
+}
+
+void check_letters(const hdf5::Dataset& dataset, Index letters) {
+  check<DataError>(letters <= times_file * dataset.file().size + least_memory, dataset.where(),
+                   ": more text than a file of ", dataset.file().size, " bytes can be meant to have");
+}
+
 template <class Number>
 std::vector<Number> read_numbers(const hdf5::Group& group, const std::string& name) {
   const hdf5::Dataset dataset = open_column(group, name);
   check<DataError>(dataset.dtype() == hdf5::dtype_of<Number>(), dataset.where(), ": holds ",
                    hdf5::name_of(dataset.dtype()), ", not ", hdf5::name_of(hdf5::dtype_of<Number>()));
+  check_memory(dataset, sizeof(Number));
   std::vector<Number> values(static_cast<std::size_t>(dataset.size()));
   dataset.read(std::span(values));
   Checksum checksum;
@@ -44,8 +59,8 @@ std::vector<Number> read_numbers(const hdf5::Group& group, const std::string& na
 }
 
 template <class Number>
-void write_numbers(hdf5::Group& group, const std::string& name, const std::vector<Number>& values) {
-  hdf5::Dataset dataset = group.create_dataset(
+void write_numbers(hdf5::OutputGroup& group, const std::string& name, const std::vector<Number>& values) {
+  hdf5::OutputDataset dataset = group.create_dataset(
       name, {.dtype = hdf5::dtype_of<Number>(), .extents = {static_cast<Index>(values.size())}});
   dataset.write(std::span(values));
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(values.data(), values.size() * sizeof(Number)));
@@ -54,11 +69,11 @@ void write_numbers(hdf5::Group& group, const std::string& name, const std::vecto
 }  // namespace
 
 template <>
-void write_column(hdf5::Group& group, const std::string& name, const std::vector<std::int64_t>& values) {
+void write_column(hdf5::OutputGroup& group, const std::string& name, const std::vector<std::int64_t>& values) {
   write_numbers(group, name, values);
 }
 template <>
-void write_column(hdf5::Group& group, const std::string& name, const std::vector<double>& values) {
+void write_column(hdf5::OutputGroup& group, const std::string& name, const std::vector<double>& values) {
   write_numbers(group, name, values);
 }
 template <>
@@ -75,7 +90,7 @@ std::vector<double> read_column(const hdf5::Group& group, const std::string& nam
 }
 
 template <>
-void write_column(hdf5::Group& group, const std::string& name, const std::vector<std::string>& values) {
+void write_column(hdf5::OutputGroup& group, const std::string& name, const std::vector<std::string>& values) {
   Index width = 1;
   for (const std::string& value : values) {
     check<DataError>(is_utf8(value) && value.find('\0') == std::string::npos, group.where(), ": ", name,
@@ -85,7 +100,7 @@ void write_column(hdf5::Group& group, const std::string& name, const std::vector
   const auto count = static_cast<Index>(values.size());
   const Index rows = rows_of_text_block(width);
   const bool large = count > rows && hdf5::can_compress();
-  hdf5::Dataset dataset = group.create_dataset(name, {.dtype = hdf5::DType::text,
+  hdf5::OutputDataset dataset = group.create_dataset(name, {.dtype = hdf5::DType::text,
                                                       .extents = {count},
                                                       .text_width = width,
                                                       .chunk = large ? rows : 0,
@@ -111,8 +126,10 @@ std::vector<std::string> read_column(const hdf5::Group& group, const std::string
   check<DataError>(dataset.dtype() == hdf5::DType::text, dataset.where(), ": holds ",
                    hdf5::name_of(dataset.dtype()), ", not text");
   const Index count = dataset.size(), width = dataset.layout().text_width, rows = rows_of_text_block(width);
-  check<DataError>(count <= largest_text / width, dataset.where(), ": more text than heddle reads at once");
+  check_memory(dataset, sizeof(std::string));
+  Index letters = 0;
   std::vector<std::string> values;
+  values.reserve(static_cast<std::size_t>(count));
   Checksum checksum;
   std::vector<char> block;
   for (Index first = 0; first < count; first += rows) {
@@ -123,7 +140,9 @@ std::vector<std::string> read_column(const hdf5::Group& group, const std::string
     for (Index i = 0; i < part; ++i) {
       const std::string_view padded(block.data() + i * width, static_cast<std::size_t>(width));
       values.emplace_back(padded.substr(0, padded.find('\0')));
+      letters += static_cast<Index>(values.back().size());
     }
+    check_letters(dataset, letters);
   }
   check_checksum(dataset, checksum);
   for (const std::string& value : values) {
@@ -133,7 +152,7 @@ std::vector<std::string> read_column(const hdf5::Group& group, const std::string
 }
 
 template <class T>
-ColumnWriter<T>::ColumnWriter(hdf5::Group group, std::string name, ColumnOptions options)
+ColumnWriter<T>::ColumnWriter(hdf5::OutputGroup group, std::string name, ColumnOptions options)
     : group_(std::move(group)), name_(std::move(name)), options_(options) {
   pending_.reserve(chunk_elements);
 }
@@ -166,7 +185,7 @@ void ColumnWriter<T>::flush() {
 }
 
 template <class T>
-hdf5::Dataset& ColumnWriter<T>::finish() {
+hdf5::OutputDataset& ColumnWriter<T>::finish() {
   if (!pending_.empty() || !dataset_) flush();
   dataset_->template set_attribute<std::string>(checksum_attribute, checksum_.text());
   return *dataset_;

@@ -8,6 +8,7 @@
 
 #include "heddle/formats/checksum.hpp"
 #include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/hdf5/writer.hpp"
 
 namespace heddle::formats {
 
@@ -15,9 +16,10 @@ inline constexpr const char* checksum_attribute = "xxh128";
 
 // Writes a column; T is std::int64_t, double, or std::string. Text is filled up with NUL to one width.
 template <class T>
-void write_column(hdf5::Group& group, const std::string& name, const std::vector<T>& values);
+void write_column(hdf5::OutputGroup& group, const std::string& name, const std::vector<T>& values);
 
-// Reads a whole column. Throws DataError where it is damaged or not of this type.
+// Reads a whole column. Throws DataError where it is damaged or not of this type, or would take much more memory than
+// its file is large.
 template <class T>
 std::vector<T> read_column(const hdf5::Group& group, const std::string& name);
 
@@ -29,21 +31,21 @@ struct ColumnOptions {
 template <class T>
 class ColumnWriter {
  public:
-  ColumnWriter(hdf5::Group group, std::string name, ColumnOptions options = {});
+  ColumnWriter(hdf5::OutputGroup group, std::string name, ColumnOptions options = {});
 
   void append(std::span<const T> values);
   void append(T value) { append(std::span<const T>(&value, 1)); }
   Index size() const { return size_ + static_cast<Index>(pending_.size()); }
   // Writes what is left and the checksum, and gives the data set for further attributes.
-  hdf5::Dataset& finish();
+  hdf5::OutputDataset& finish();
 
  private:
   void flush();
 
-  hdf5::Group group_;
+  hdf5::OutputGroup group_;
   std::string name_;
   ColumnOptions options_;
-  std::optional<hdf5::Dataset> dataset_;
+  std::optional<hdf5::OutputDataset> dataset_;
   std::vector<T> pending_;
   Index size_ = 0;
   Checksum checksum_;

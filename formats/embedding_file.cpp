@@ -12,7 +12,7 @@ namespace heddle::formats {
 void write_embeddings(const std::string& path, const Embeddings& embeddings, const Provenance& provenance) {
   OutputFile file(path, FileKind::tensors);
   {
-    hdf5::Group root = file.root();
+    hdf5::OutputGroup root = file.root();
     const NamedTensor hidden{"hidden", embeddings.hidden};
     write_tensors(root, {&hidden, 1});
     if (!embeddings.ids.empty()) {

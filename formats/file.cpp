@@ -9,30 +9,27 @@ namespace heddle::formats {
 namespace {
 
 // HDF5 goes to and fro in its files.
-const std::string& named(const std::string& path) {
+std::shared_ptr<const Descriptor> open_hdf5(const std::string& path) {
   check<DataError>(path != "-", "HDF5 files cannot come from standard input; give the file by its name");
-  return path;
+  auto file = std::make_shared<const Descriptor>(Descriptor::open_for_reading(path));
+  check<DataError>(looks_like_hdf5(*file), path, ": ", guess_content(*file));
+  return file;
 }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path)
-    : descriptor_(Descriptor::open_for_reading(named(path))),
-      driver_(std::make_unique<hdf5::DriverFile>(hdf5::DriverFile{descriptor_.number()})) {
-  check<DataError>(looks_like_hdf5(descriptor_), path, ": ", guess_content(descriptor_));
-  file_ = hdf5::File::open(*driver_, path, descriptor_.size());
-  root_ = file_->root();
+InputFile::InputFile(const std::string& path) : descriptor_(open_hdf5(path)), root_(hdf5::open(descriptor_, path)) {
   read_header();
 }
 
 // The kind and version come first: a newer file may have header fields that this version does not know.
 void InputFile::read_header() {
-  check<DataError>(root_->has_attribute("format") && root_->has_attribute("format_version"), path(),
+  check<DataError>(root_.has_attribute("format") && root_.has_attribute("format_version"), path(),
                    ": is an HDF5 file, but not one of heddle's");
-  const auto version = root_->attribute<Index>("format_version");
+  const auto version = root_.attribute<Index>("format_version");
   check<DataError>(version <= format_version, path(), ": is of format version ", version,
                    ", and this heddle knows versions up to ", format_version, "; use a newer heddle");
-  Hdf5InputArchive archive(*root_);
+  Hdf5InputArchive archive(root_);
   archive >> header_;
   check<DataError>(header_.format == "heddle", path(), ": is an HDF5 file, but not one of heddle's");
 }
@@ -46,7 +43,7 @@ const InputFile& InputFile::expect(FileKind expected) const {
 
 Provenance InputFile::provenance() const {
   ProvenanceTable table;
-  const hdf5::Group group = root_->group("provenance");
+  const hdf5::Group group = root_.group("provenance");
   load_fields(group, table);
   return from_table(table, group.where());
 }
@@ -56,7 +53,7 @@ FileKind kind_of(const std::string& path) {
 }
 
 OutputFile::OutputFile(const std::string& path, FileKind kind)
-    : target_(path), kind_(kind), driver_{target_.descriptor()}, file_(hdf5::File::create(driver_, path)) {}
+    : target_(path), kind_(kind), driver_{target_.descriptor()}, file_(hdf5::Writer::create(driver_, path)) {}
 
 OutputFile::~OutputFile() {
   if (driver_.write_error == 0) driver_.write_error = ECANCELED;  // what HDF5 still holds need not reach the disk

@@ -13,6 +13,7 @@
 #include "heddle/formats/descriptor.hpp"
 #include "heddle/formats/foreign.hpp"
 #include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/hdf5/writer.hpp"
 #include "heddle/formats/provenance.hpp"
 
 namespace heddle::formats {
@@ -63,22 +64,20 @@ class InputFile {
  public:
   explicit InputFile(const std::string& path);
 
-  const std::string& path() const { return descriptor_.path(); }
-  const Descriptor& descriptor() const { return descriptor_; }
+  const std::string& path() const { return descriptor_->path(); }
+  const Descriptor& descriptor() const { return *descriptor_; }
   const FileHeader& header() const { return header_; }
   FileKind kind() const { return header_.kind; }
   // Throws DataError unless the file is of this kind.
   const InputFile& expect(FileKind kind) const;
-  const hdf5::Group& root() const { return *root_; }
+  const hdf5::Group& root() const { return root_; }
   Provenance provenance() const;
 
  private:
   void read_header();
 
-  Descriptor descriptor_;
-  std::unique_ptr<hdf5::DriverFile> driver_;
-  std::optional<hdf5::File> file_;
-  std::optional<hdf5::Group> root_;
+  std::shared_ptr<const Descriptor> descriptor_;
+  hdf5::Group root_;
   FileHeader header_;
 };
 
@@ -95,7 +94,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  hdf5::Group root() const { return file_->root(); }
+  hdf5::OutputGroup root() const { return file_->root(); }
   // The file holds what was new in this version.
   void needs_version(Index version) { version_ = std::max(version_, version); }
   // Throws DataError when something could not be written (a full disk), which commit() would find too.
@@ -109,7 +108,7 @@ class OutputFile {
   FileKind kind_;
   Index version_ = 1;
   hdf5::DriverFile driver_;
-  std::optional<hdf5::File> file_;
+  std::optional<hdf5::Writer> file_;
 };
 
 }  // namespace heddle::formats

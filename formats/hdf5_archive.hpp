@@ -8,12 +8,13 @@
 #include "heddle/formats/archive.hpp"
 #include "heddle/formats/column.hpp"
 #include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/hdf5/writer.hpp"
 
 namespace heddle::formats {
 
 class Hdf5OutputArchive : public OutputArchive<Hdf5OutputArchive> {
  public:
-  explicit Hdf5OutputArchive(hdf5::Group group) : groups_{std::move(group)} {}
+  explicit Hdf5OutputArchive(hdf5::OutputGroup group) : groups_{std::move(group)} {}
 
   template <class T>
   void put(const char* name, const T& value) {
@@ -27,7 +28,7 @@ class Hdf5OutputArchive : public OutputArchive<Hdf5OutputArchive> {
   void close() { groups_.pop_back(); }
 
  private:
-  std::vector<hdf5::Group> groups_;  // the innermost last
+  std::vector<hdf5::OutputGroup> groups_;  // the innermost last
 };
 
 // Fields that the file lacks keep their values: files from before the field existed stay readable. Something in the
@@ -66,7 +67,7 @@ class Hdf5InputArchive : public InputArchive<Hdf5InputArchive> {
 
 // Stores the fields of an object in a group.
 template <Visitable T>
-void save_fields(const hdf5::Group& group, const T& object) {
+void save_fields(const hdf5::OutputGroup& group, const T& object) {
   Hdf5OutputArchive archive(group);
   archive << object;
 }

@@ -47,7 +47,7 @@ void History::truncate(Index rows) {
   for (Column& each : columns_) each.values.resize(static_cast<std::size_t>(rows_));
 }
 
-void write_history(hdf5::Group group, const History& history) {
+void write_history(hdf5::OutputGroup group, const History& history) {
   for (const History::Column& column : history.columns()) write_column(group, column.name, column.values);
 }
 

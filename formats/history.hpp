@@ -8,6 +8,7 @@
 
 #include "heddle/base/real.hpp"
 #include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/hdf5/writer.hpp"
 
 namespace heddle::formats {
 
@@ -37,7 +38,7 @@ class History {
   Index rows_ = 0;
 };
 
-void write_history(hdf5::Group group, const History& history);
+void write_history(hdf5::OutputGroup group, const History& history);
 History read_history(const hdf5::Group& group);
 
 }  // namespace heddle::formats

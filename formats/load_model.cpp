@@ -23,10 +23,22 @@ std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weig
   }
 }
 
-// A configuration may ask for any amount of memory; it gets none until the file is known to have weights for it.
+// Tensors of the asked shapes, until many are asked for that the file lacks.
+ParameterSource shapes_only(const ModelFile& file) {
+  return ParameterSource::given([&file, lacking = 0](const Declaration& declaration) mutable {
+    constexpr int most_lacking = 100;
+    for (const std::string& name : declaration.names) lacking += !file.weights().has(name);
+    check<DataError>(lacking <= most_lacking, file.file().path(), ": /weights: lacks ", declaration.names[0], " and ",
+                     most_lacking, " more tensors, which the model needs");
+    return Tensor(declaration.stacked_shape());
+  });
+}
+
+// A configuration may ask for any number of layers of any size; it gets no memory, and little time, until the file is
+// known to have weights for it.
 void check_weights(const ModelFile& file) {
   const Simulation simulation;
-  file.weights().check_match(named_tensors(build(file, ParameterSource::unset())->parameters()), head_of_task);
+  file.weights().check_match(named_tensors(build(file, shapes_only(file))->parameters()), head_of_task);
 }
 
 LoadedModel load(const ModelFile& file, ParameterSource weights) {

@@ -50,13 +50,13 @@ Tensor scales_of(const Tensor& quantised) {
 }
 
 struct Unwritten {
-  hdf5::Dataset dataset;
+  hdf5::OutputDataset dataset;
   Tensor elements;
 };
 
-Unwritten create(hdf5::Group& group, const std::string& name, const Tensor& tensor) {
+Unwritten create(hdf5::OutputGroup& group, const std::string& name, const Tensor& tensor) {
   const Tensor elements = tensor.is_contiguous() ? tensor : tensor.copy();
-  hdf5::Dataset dataset =
+  hdf5::OutputDataset dataset =
       group.create_dataset(name, {.dtype = stored_as(tensor.dtype()), .extents = tensor.shape().extents()});
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(elements.raw(), elements.bytes()));
   return {std::move(dataset), elements};
@@ -139,15 +139,15 @@ Tensor joined(std::vector<Tensor> parts) {
 
 }  // namespace
 
-void write_tensors(const hdf5::Group& group, std::span<const NamedTensor> tensors) {
+void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors) {
   // All names come first, then all elements: nothing of HDF5's own lies between those of neighbours.
   std::vector<Unwritten> unwritten, scales;
   for (const NamedTensor& tensor : tensors) {
     std::vector<std::string> parts = split(tensor.name, '/');
     const std::string last = parts.back();
     parts.pop_back();
-    hdf5::Group place = group;
-    for (const std::string& part : parts) place = place.has(part) ? place.group(part) : place.create_group(part);
+    hdf5::OutputGroup place = group;
+    for (const std::string& part : parts) place = place.group(part);
     unwritten.push_back(create(place, last, tensor.value));
     if (tensor.value.dtype() == DType::int8) {
       scales.push_back(create(place, last + scales_ending, scales_of(tensor.value)));

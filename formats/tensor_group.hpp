@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/hdf5/writer.hpp"
 #include "heddle/formats/mapped_file.hpp"
 #include "heddle/tensor/tensor.hpp"
 
@@ -30,7 +31,7 @@ struct TensorInfo {
 
 // Writes straight from the tensors' memory. Their elements follow one another in the order given, each tensor's at the
 // next multiple of 64 bytes, so that what is multiplied as one can be mapped as one.
-void write_tensors(const hdf5::Group& group, std::span<const NamedTensor> tensors);
+void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors);
 
 class TensorGroup {
  public:

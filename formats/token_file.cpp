@@ -9,7 +9,6 @@ namespace heddle::formats {
 namespace {
 
 constexpr Index largest_narrow_vocabulary = 65536;
-constexpr Index compressed_cache = Index{8} << 20;  // bytes of chunks that stay decompressed
 constexpr Index verified_at_once = Index{1} << 18;  // tokens
 constexpr const char* text_bytes_attribute = "text_bytes";
 
@@ -19,12 +18,11 @@ hdf5::Dataset open_ids(const InputFile& file) {
   const bool narrow = ids.dtype() == hdf5::DType::uint16;
   check<DataError>((narrow || ids.dtype() == hdf5::DType::uint32) && ids.extents().size() == 1, ids.where(),
                    ": is not a list of token ids. The file is damaged or not heddle's");
-  // Parts of uncompressed chunks are best read straight from the file.
-  return ids.layout().compress ? root.dataset("tokens", compressed_cache) : ids;
+  return ids;
 }
 
 hdf5::Dataset open_documents(const InputFile& file) {
-  hdf5::Dataset documents = file.root().dataset("documents", compressed_cache);
+  hdf5::Dataset documents = file.root().dataset("documents");
   check<DataError>(
       documents.dtype() == hdf5::DType::uint64 && documents.extents().size() == 1 && documents.size() >= 1,
       documents.where(), ": is not a list of offsets. The file is damaged or not heddle's");

@@ -11,11 +11,13 @@ namespace {
 
 ModelSource read_file(const std::string& path) {
   const formats::ModelFile file(path);
-  ModelSource source{.parts = {file.config<models::ModelConfig>(), file.tokenizer_model(), {}},
-                     .task = {},
-                     .history = file.history(),
-                     .has_training = file.has_training(),
-                     .files = {path}};
+  // Field by field: where a field throws, GCC destroys those before it in a list of initialisers twice.
+  ModelSource source;
+  source.parts.config = file.config<models::ModelConfig>();
+  source.parts.tokenizer = file.tokenizer_model();
+  source.history = file.history();
+  source.has_training = file.has_training();
+  source.files = {path};
   if (file.has_part("task")) {
     const formats::LoadedTask loaded = formats::load_task(path);
     source.task = loaded.model->task();

@@ -2,11 +2,11 @@
 #include "heddle/formats/load_model.hpp"
 
 #include <doctest/doctest.h>
-#include <hdf5.h>
 
 #include <cmath>
 
 #include "formats/files.hpp"
+#include "formats/library.hpp"
 #include "formats/samples.hpp"
 #include "support/models.hpp"
 
@@ -190,15 +190,29 @@ TEST_CASE("load model: models of versions that had other configurations are refu
   }
 }
 
+TEST_CASE("load model: a configuration that asks for thousands of layers is refused before they are made") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  const models::Decoder model(small_config(), 1);
+  models::DecoderConfig deep = small_config();
+  deep.layers = 10'000;
+  ModelWriter file(path);
+  file.config(models::ModelConfig(deep));
+  file.tokenizer(byte_tokenizer_model());
+  file.weights(named_tensors(model.parameters()));
+  file.commit(start_provenance("test"));
+  const std::string message = message_of([&] { load_model(ModelFile(path)); });
+  CHECK(message.starts_with(path + ": /weights: lacks decoder/"));
+  CHECK(message.ends_with(" and 100 more tensors, which the model needs"));
+}
+
 TEST_CASE("load model: int8 without its scales, or with others, is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("model.h5"), name = "/weights/decoder/embedding/token/weight.scales";
   const models::Decoder model(small_config(), 1);
   const auto message = [&](const auto& change) {
     write_model(path, model, WeightType::int8);
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-    change(file);
-    H5Fclose(file);
+    change_by_library(path, change);
     return message_of([&] { load_model(ModelFile(path)); });
   };
   const auto replace = [&](hid_t file, hid_t type, hsize_t rows) {

@@ -1,9 +1,10 @@
 // Whoever makes a hostile HDF5 file also makes its checksums right; whoever only flips bits never gets past them.
+// Programs with this have a function in the place of hdf5/sound.cpp's.
 #pragma once
 
 namespace heddle::fuzz {
 
-// While it lives, HDF5 in this program takes the checksums of its own structures for right, whatever they are.
+// While it lives, this program's reader takes the checksums of HDF5's structures for right, whatever they are.
 // (Heddle's checksums of elements stay what they are.)
 class TrustedChecksums {
  public:

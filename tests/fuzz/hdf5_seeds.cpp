@@ -68,6 +68,27 @@ void write_embeddings(const std::string& path) {
   formats::write_embeddings(path, embeddings, provenance());
 }
 
+// What files of the other kinds seldom have: indexes of parts, of attributes and of chunks.
+void write_indexes(const std::string& path, Index parts, Index rows) {
+  formats::OutputFile file(path, formats::FileKind::tensors);
+  {
+    formats::hdf5::OutputGroup group = file.root().create_group("g");
+    for (Index i = 0; i < parts; ++i) {
+      group.set_attribute<Index>(std::to_string(i), i);
+      group.create_dataset(std::to_string(i), {.dtype = formats::hdf5::DType::int8, .extents = {0}});
+    }
+    if (parts > 0) group.set_attribute<std::string>("long", std::string(5000, 'x'));
+    const std::vector<std::int8_t> values(static_cast<std::size_t>(rows), 7);
+    for (const bool compress : {false, true}) {
+      group
+          .create_dataset(compress ? "deflated" : "plain",
+                          {.dtype = formats::hdf5::DType::int8, .extents = {rows}, .chunk = 3, .compress = compress})
+          .write(std::span<const std::int8_t>(values));
+    }
+  }
+  file.commit(provenance());
+}
+
 template <class Write>
 Seed seed(const char* target, const char* name, const Write& write) {
   const std::string path = write_input("seed.h5", "");
@@ -89,12 +110,13 @@ std::vector<Seed> make_seeds() {
            [](const auto& path) { formats::save_tokenizer(path, tests::byte_tokenizer_model(), provenance()); }),
       seed("tokenizer_file", "unigram",
            [](const auto& path) { formats::save_tokenizer(path, unigram_model(), provenance()); }),
-      seed("model_file", "decoder",
-           [&](const auto& path) { write_model(path, WeightType::f32, decoder); }),
-      seed("model_file", "encoder",
-           [&](const auto& path) { write_model(path, WeightType::bf16, encoder); }),
+      seed("model_file", "decoder", [&](const auto& path) { write_model(path, WeightType::f32, decoder); }),
+      seed("model_file", "encoder", [&](const auto& path) { write_model(path, WeightType::bf16, encoder); }),
       seed("model_file", "int8", [&](const auto& path) { write_model(path, WeightType::int8, decoder); }),
       seed("tensor_file", "tokens", write_embeddings),
+      seed("hdf5_file", "tokens", write_embeddings),
+      seed("hdf5_file", "parts", [](const auto& path) { write_indexes(path, 70, 0); }),
+      seed("hdf5_file", "chunks", [](const auto& path) { write_indexes(path, 0, 300); }),
   };
 }
 

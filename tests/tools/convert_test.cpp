@@ -230,11 +230,16 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
   std::string bytes = read_file(corpus.path("model.h5"));
   bytes[static_cast<std::size_t>(formats::ModelFile(corpus.path("model.h5")).weights().tensors()[0].offset)] ^= 1;
   write_file(corpus.path("damaged.h5"), bytes);
+  bytes = read_file(corpus.path("model.h5"));
+  const formats::InputFile model(corpus.path("model.h5"));
+  bytes[static_cast<std::size_t>(model.root().group("history").dataset("loss").offset().value())] ^= 1;
+  write_file(corpus.path("history.h5"), bytes);
   std::vector<Refusal> cases{
       {"convert none.h5 --weights bf16 -o x.h5", "none.h5: cannot open: No such file", 1},
       {"convert train.h5 --weights bf16 -o x.h5", "train.h5: is a tokens file; a model file is needed", 1},
       {"convert text.h5 --weights bf16 -o x.h5", "text.h5: is plain text", 1},
-      {"convert cut.h5 --weights bf16 -o x.h5", "cut.h5: cannot open", 1},
+      {"convert cut.h5 --weights bf16 -o x.h5", "cut.h5: is truncated", 1},
+      {"convert history.h5 --weights bf16 -o x.h5", "history.h5: /history/loss: the checksum does not match", 1},
       {"convert damaged.h5 --weights bf16 -o x.h5", "the checksum does not match", 1},
       {"convert infinite.h5 --weights int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
        1},

@@ -1,6 +1,7 @@
-#include "heddle/formats/hdf5_library.hpp"
+#include "heddle/formats/hdf5/library.hpp"
 
 #include <bit>
+#include <vector>
 
 namespace heddle::formats::hdf5 {
 
@@ -8,9 +9,10 @@ static_assert(std::endian::native == std::endian::little, "files are little-endi
 
 namespace {
 
-std::recursive_mutex*& library_mutex() {
-  static auto* mutex = new std::recursive_mutex;
-  return mutex;
+// Never destroyed: handles of static objects may be closed later.
+std::recursive_mutex& library_mutex() {
+  static auto* const mutex = new std::recursive_mutex;
+  return *mutex;
 }
 
 // Called for the innermost error first.
@@ -19,23 +21,19 @@ herr_t keep_first(unsigned depth, const H5E_error2_t* error, void* reason) {
   return 0;
 }
 
-}  // namespace
-
-Lock::Lock() : guard_(*library_mutex()) {
-  static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
-  static_cast<void>(filters_stay_out);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, where HDF5 knows threads
-}
-
-void forget_lock() {
-  library_mutex() = new std::recursive_mutex;
-}
-
 std::string last_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
   H5Eclear2(H5E_DEFAULT);
   return reason.empty() ? "no reason given" : reason;
+}
+
+}  // namespace
+
+Lock::Lock() : guard_(library_mutex()) {
+  static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
+  static_cast<void>(filters_stay_out);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, where HDF5 knows threads
 }
 
 void fail_reading(const std::string& where, const std::string& attempt) {
@@ -61,50 +59,6 @@ Handle::~Handle() {
   if (id_ < 0) return;
   const Lock lock;
   if (H5Iis_valid(id_) > 0) H5Idec_ref(id_);  // closing a file closes what is in it
-}
-
-std::string name_of(DType dtype) {
-  switch (dtype) {
-    case DType::int8:
-      return "int8";
-    case DType::int64:
-      return "int64";
-    case DType::uint16:
-      return "uint16";
-    case DType::uint32:
-      return "uint32";
-    case DType::uint64:
-      return "uint64";
-    case DType::bfloat16:
-      return "bfloat16";
-    case DType::float32:
-      return "float32";
-    case DType::float64:
-      return "float64";
-    case DType::text:
-      return "text";
-  }
-  throw Error("element without a name");
-}
-
-Index size_of(DType dtype) {
-  switch (dtype) {
-    case DType::int8:
-      return 1;
-    case DType::uint16:
-    case DType::bfloat16:
-      return 2;
-    case DType::uint32:
-    case DType::float32:
-      return 4;
-    case DType::int64:
-    case DType::uint64:
-    case DType::float64:
-      return 8;
-    case DType::text:
-      break;
-  }
-  throw Error("text elements have no fixed size");
 }
 
 Handle text_type(Index width) {
@@ -152,9 +106,23 @@ Handle element_type(DType dtype, Index text_width) {
   return text_type(text_width);
 }
 
-bool can_compress() {
-  const Lock lock;
-  return H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0;
+Handle boolean_type() {
+  Handle type(H5Tenum_create(H5T_STD_I8LE));
+  const std::int8_t no = 0, yes = 1;
+  require({H5Tenum_insert(type.id(), "FALSE", &no), H5Tenum_insert(type.id(), "TRUE", &yes)}, "boolean type");
+  return type;
+}
+
+std::pair<Handle, Handle> select_rows(const Handle& dataset, const DatasetLayout& layout, Index first, Index count,
+                                      const std::string& where) {
+  Handle file_space(H5Dget_space(dataset.id()));
+  if (layout.extents.empty()) return {file_space, file_space};
+  std::vector<hsize_t> start(layout.extents.size()), extents(layout.extents.begin(), layout.extents.end());
+  start[0] = static_cast<hsize_t>(first);
+  extents[0] = static_cast<hsize_t>(count);
+  require({H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr)},
+          where);
+  return {file_space, Handle(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr))};
 }
 
 }  // namespace heddle::formats::hdf5

@@ -1,4 +1,4 @@
-#include "heddle/formats/hdf5_driver.hpp"
+#include "heddle/formats/hdf5/driver.hpp"
 
 #include <hdf5.h>
 #if __has_include(<H5FDdevelop.h>)

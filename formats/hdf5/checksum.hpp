@@ -1,0 +1,17 @@
+// The checksum at the end of HDF5's structures: lookup3 by Bob Jenkins (2006, public domain), in its little-endian
+// form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace heddle::formats::hdf5 {
+
+std::uint32_t lookup3(std::span<const std::byte> bytes);
+
+// Whether a structure, given without the checksum that ends it, is as it was written. (Fuzzers have a function of their
+// own in its place, in tests/fuzz/hdf5_checksums.cpp.)
+bool is_sound(std::span<const std::byte> bytes, std::uint32_t checksum);
+
+}  // namespace heddle::formats::hdf5

@@ -1,0 +1,23 @@
+// Where the chunks of a data set lie: an extensible array, which is the library's index of chunks that grow in one
+// dimension. Its elements stand in the index block, then in data blocks, whose addresses are in the index block and in
+// secondary blocks; large data blocks consist of pages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/formats/hdf5/structure.hpp"
+
+namespace heddle::formats::hdf5 {
+
+struct Chunk {
+  Address address = undefined_address;
+  std::uint64_t size = 0;              // bytes as stored; 0 where the index has no sizes, since nothing is filtered
+  std::uint32_t filters_left_out = 0;  // a bit each
+};
+
+// The places of the first `count` chunks, `count` being no more than the file could have. Throws DataError.
+std::vector<Chunk> read_chunk_index(StructureReader& file, Address index, Index count, bool filtered,
+                                    const std::string& where);
+
+}  // namespace heddle::formats::hdf5

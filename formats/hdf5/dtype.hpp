@@ -1,0 +1,54 @@
+// What the elements of data sets are, and how they lie in a file.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/tensor/dtype.hpp"
+
+namespace heddle::formats::hdf5 {
+
+// What elements are, in memory and, little-endian, in the file.
+enum class DType { int8, int64, uint16, uint32, uint64, bfloat16, float32, float64, text };
+
+std::string name_of(DType dtype);  // "float32"
+Index size_of(DType dtype);        // bytes; text elements have a width instead
+
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::same_as<T, std::int8_t>) return DType::int8;
+  if constexpr (std::same_as<T, std::int64_t>) return DType::int64;
+  if constexpr (std::same_as<T, std::uint16_t>) return DType::uint16;
+  if constexpr (std::same_as<T, std::uint32_t>) return DType::uint32;
+  if constexpr (std::same_as<T, std::uint64_t>) return DType::uint64;
+  if constexpr (std::same_as<T, BFloat16>) return DType::bfloat16;
+  if constexpr (std::same_as<T, float>) return DType::float32;
+  if constexpr (std::same_as<T, double>) return DType::float64;
+  if constexpr (std::same_as<T, char>) return DType::text;
+}
+
+// How a data set lies in the file.
+struct DatasetLayout {
+  DType dtype = DType::float32;
+  std::vector<Index> extents;
+  Index text_width = 0;   // bytes of a text element, filled up with at least one NUL
+  Index chunk = 0;        // rows a chunk, and then the first extent may grow; 0: contiguous, placed when first written
+  bool compress = false;  // needs chunks
+};
+
+// Bytes of the elements. Throws DataError beyond what any file could hold; `where` says what is being read.
+Index bytes_of(const DatasetLayout& layout, const std::string& where);
+// Bytes of one element.
+Index width_of(const DatasetLayout& layout);
+
+// Deflate makes nothing smaller than one 1032nd, and a little goes for its header.
+inline constexpr Index best_compression = 1100;
+inline constexpr Index largest_chunk = Index{1} << 25;  // bytes, decompressed
+
+// Throws DataError unless these rows exist and take that many bytes.
+void check_rows(const DatasetLayout& layout, Index first, Index count, std::size_t bytes, const std::string& where);
+
+}  // namespace heddle::formats::hdf5

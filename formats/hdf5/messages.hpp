@@ -1,0 +1,60 @@
+// What the messages of object headers say.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/hdf5/source.hpp"
+#include "heddle/formats/hdf5/structure.hpp"
+
+namespace heddle::formats::hdf5 {
+
+using Bytes = std::span<const std::byte>;
+
+struct ElementType {
+  enum class Kind { number, text, boolean, other };
+  Kind kind = Kind::other;
+  DType dtype = DType::text;  // of numbers and text
+  Index width = 0;            // bytes
+};
+
+struct Filters {
+  bool shuffle = false, deflate = false;  // in this order
+  bool any() const { return shuffle || deflate; }
+};
+
+// Where the elements of a data set are.
+struct StoragePlace {
+  Address address = undefined_address;  // of the elements, or of the index of the chunks
+  Index size = 0;                       // bytes, where contiguous
+  Index chunk = 0;                      // rows a chunk; 0 where contiguous
+};
+
+// A link to a part of a group.
+struct Link {
+  std::string name;
+  std::uint64_t order = 0;  // of creation
+  Address address = undefined_address;
+  bool is_hard = true;
+};
+
+// Where many parts or attributes lie, in a heap with an index; both are undefined where there are few.
+struct DensePlace {
+  bool is_ordered = false;  // parts know the order of their creation
+  Address heap = undefined_address, index = undefined_address;
+  bool exists() const { return heap != undefined_address; }
+};
+
+// All throw DataError, with `where`, for what is damaged and for what heddle does not write.
+std::vector<Index> read_extents(Bytes message, const std::string& where);
+ElementType read_element_type(Bytes message, const std::string& where);
+StoragePlace read_storage(Bytes message, const ElementType& element, const std::string& where);
+Filters read_filters(Bytes message, const std::string& where);
+Link read_link(Bytes message, const std::string& where);
+Attribute read_attribute(Bytes message, const std::string& where);
+DensePlace read_group_place(Bytes message, const std::string& where);
+DensePlace read_attributes_place(Bytes message, const std::string& where);
+
+}  // namespace heddle::formats::hdf5

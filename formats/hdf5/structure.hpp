@@ -1,0 +1,80 @@
+// Bytes of a stranger's file: structures are read whole, from within the file only, and decoded by a cursor that knows
+// where they end. What all structures of a file take is bounded by the file's size, so that structures which contain
+// each other, or lie over one another, end in a refusal.
+//
+// Source of all structures: the HDF5 File Format Specification, version 3.0. Numbers are little-endian and without
+// sign.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/formats/descriptor.hpp"
+
+namespace heddle::formats::hdf5 {
+
+// A place in the file, as the file has it; it may be anything.
+using Address = std::uint64_t;
+inline constexpr Address undefined_address = ~Address{0};
+
+// Throw DataError: the file cannot be right, or is right and not as heddle writes files.
+[[noreturn]] void fail_damaged(const std::string& where, const std::string& what);
+[[noreturn]] void fail_foreign(const std::string& where, const std::string& what);
+
+// Reads a structure from front to end. Throws DataError where it ends too early.
+class Cursor {
+ public:
+  Cursor(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(&where) {}
+
+  std::span<const std::byte> take(std::uint64_t size);
+  std::uint64_t number(std::uint64_t width);  // of 1 to 8 bytes
+  unsigned byte() { return static_cast<unsigned>(number(1)); }
+  Address address() { return number(8); }
+  std::string_view text(std::uint64_t size);
+  std::string_view text_until_nul();
+  // Throws DataError unless these letters come next.
+  void expect(std::string_view signature);
+  // Throws DataError unless this byte comes next; `what` is "link of version".
+  void expect_version(unsigned version, const char* what);
+  std::size_t left() const { return bytes_.size(); }
+  const std::string& where() const { return *where_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const std::string* where_;  // of who reads
+};
+
+class StructureReader {
+ public:
+  explicit StructureReader(std::shared_ptr<const Descriptor> file);
+
+  Index file_size() const { return size_; }
+  bool lies_within(Address address, std::uint64_t size) const;
+  // The bytes of a structure, or of a part of one. Throws DataError where they are not in the file, or more than all
+  // structures of a file can have.
+  std::vector<std::byte> read(Address address, std::uint64_t size, const std::string& where);
+  // The same, with a checksum in the last four bytes, which must be right.
+  std::vector<std::byte> read_checked(Address address, std::uint64_t size, const std::string& where);
+  // Counts bytes that are looked at once more.
+  void count(std::uint64_t bytes, const std::string& where);
+  // Counts what the elements of a data set take in the file, and what the names of objects take in memory.
+  void count_elements(std::uint64_t bytes, const std::string& where);
+  void count_path(std::uint64_t bytes, const std::string& where);
+  // Elements; not counted.
+  void read_elements(Address address, std::span<std::byte> bytes, const std::string& where) const;
+
+ private:
+  std::shared_ptr<const Descriptor> file_;
+  Index size_;
+  std::uint64_t structures_ = 0, elements_ = 0, paths_ = 0;  // bytes so far
+};
+
+// Throws DataError unless the last four bytes are the checksum of the others.
+void check_sound(std::span<const std::byte> structure, const std::string& where);
+
+}  // namespace heddle::formats::hdf5

@@ -1,0 +1,421 @@
+// Heddle's own reader of HDF5: it reads whatever the library writes for heddle, says what it does not read, and neither
+// work nor memory grow beyond the file.
+#include <algorithm>
+#include <cstring>
+
+#include "formats/files.hpp"
+#include "formats/library.hpp"
+#include "formats/samples.hpp"
+#include "heddle/formats/column.hpp"
+#include "heddle/formats/file.hpp"
+#include "heddle/formats/hdf5/checksum.hpp"
+#include "heddle/formats/tensor_group.hpp"
+#include "support/peak_memory.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+
+namespace {
+
+// A file of the kind "tensors" whose root group `fill` fills.
+template <class Fill>
+std::string write_file(const TemporaryFolder& folder, const Fill& fill) {
+  std::string path = folder.file("x.h5");
+  OutputFile file(path, FileKind::tensors);
+  fill(file.root());
+  file.commit(start_provenance("test"));
+  return path;
+}
+
+// All of a file as text: attributes, parts in their order, elements.
+std::string text_of(const hdf5::Object& object) {
+  std::string text = object.path() + "\n";
+  for (const std::string& name : object.attribute_names()) text += "  " + name + "\n";
+  return text;
+}
+std::string text_of(const hdf5::Dataset& dataset) {
+  std::string text = text_of(static_cast<const hdf5::Object&>(dataset));
+  text += hdf5::name_of(dataset.dtype()) + Shape(dataset.extents()).text() + " " +
+          std::to_string(dataset.offset().value_or(-1)) + "\n";
+  const auto add = [&]<class T>(T) {
+    std::vector<T> elements(static_cast<std::size_t>(hdf5::bytes_of(dataset.layout(), "")) / sizeof(T));
+    dataset.read(std::span(elements));
+    text += checksum_of(elements.data(), elements.size() * sizeof(T)) + "\n";
+  };
+  switch (dataset.dtype()) {
+    case hdf5::DType::text:
+      return add(char()), text;
+    case hdf5::DType::int8:
+      return add(std::int8_t()), text;
+    case hdf5::DType::int64:
+      return add(std::int64_t()), text;
+    case hdf5::DType::uint64:
+      return add(std::uint64_t()), text;
+    case hdf5::DType::uint16:
+      return add(std::uint16_t()), text;
+    case hdf5::DType::float32:
+      return add(float()), text;
+    case hdf5::DType::float64:
+      return add(double()), text;
+    default:
+      return text;
+  }
+}
+std::string text_of(const hdf5::Group& group) {
+  std::string text = text_of(static_cast<const hdf5::Object&>(group));
+  for (const std::string& name : group.names()) {
+    text += std::visit([](const auto& part) { return text_of(part); }, group.part(name));
+  }
+  return text;
+}
+
+// What heddle's reader says of a file, which the library must say too.
+std::string read_alike(const std::string& path) {
+  const std::string own = text_of(InputFile(path).root());
+  const Trust trust;
+  CHECK(own == text_of(InputFile(path).root()));
+  return own;
+}
+
+}  // namespace
+
+TEST_CASE("HDF5 reader: checksums are lookup3") {
+  // Bob Jenkins's own examples (lookup3.c, driver5), and the lengths around a block of twelve bytes.
+  const auto hash = [](std::string_view text) { return hdf5::lookup3(std::as_bytes(std::span(text))); };
+  CHECK(hash("") == 0xdeadbeef);
+  CHECK(hash("Four score and seven years ago") == 0x17770551);
+}
+
+TEST_CASE("HDF5 reader: every kind of file reads as the library reads it") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  for (const WeightType type : {WeightType::f32, WeightType::bf16, WeightType::int8}) {
+    write_sample_model(path, start_provenance("test"), type);
+    CHECK(contains(read_alike(path), "/weights/decoder/0/attention/query/weight"));
+  }
+}
+
+TEST_CASE("HDF5 reader: groups of any number of parts keep their order") {
+  const TemporaryFolder folder;
+  // In the header, with continuations; in one block of a heap; in blocks of a table; in a table of tables.
+  for (const Index count : {Index{0}, Index{1}, Index{64}, Index{65}, Index{600}, Index{9000}}) {
+    CAPTURE(count);
+    const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+      hdf5::OutputGroup group = root.create_group("group");
+      for (Index i = 0; i < count; ++i) {
+        const std::string name = "part-" + std::to_string((i * 7919) % 10007) + std::string(30, 'x');
+        group.create_dataset(name, {.dtype = hdf5::DType::int8, .extents = {0}});
+      }
+    });
+    const InputFile file(path);
+    const std::vector<std::string> names = file.root().group("group").names();
+    REQUIRE(static_cast<Index>(names.size()) == count);
+    for (Index i = 0; i < count; ++i) {
+      REQUIRE(names[static_cast<std::size_t>(i)].starts_with("part-" + std::to_string((i * 7919) % 10007) + "x"));
+    }
+    if (count < 1000) read_alike(path);
+  }
+}
+
+TEST_CASE("HDF5 reader: attributes of any number and length") {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+    hdf5::OutputGroup many = root.create_group("many"), long_ones = root.create_group("long");
+    for (Index i = 0; i < 300; ++i) many.set_attribute<Index>("attribute-" + std::to_string(i), i);
+    for (std::size_t size :
+         {std::size_t{0}, std::size_t{3000}, std::size_t{60'000}, std::size_t{70'000}, std::size_t{1'000'000}}) {
+      long_ones.set_attribute<std::string>("text-" + std::to_string(size), std::string(size, 'y'));
+    }
+    long_ones.set_attribute<bool>("yes", true);
+    long_ones.set_attribute<bool>("no", false);
+    long_ones.set_attribute<double>("number", -0.5);
+  });
+  read_alike(path);
+  const InputFile file(path);
+  const hdf5::Group many = file.root().group("many"), long_ones = file.root().group("long");
+  for (Index i = 0; i < 300; ++i) REQUIRE(many.attribute<Index>("attribute-" + std::to_string(i)) == i);
+  CHECK(long_ones.attribute<std::string>("text-0").empty());
+  CHECK(long_ones.attribute<std::string>("text-70000") == std::string(70'000, 'y'));
+  CHECK(long_ones.attribute<std::string>("text-1000000").size() == 1'000'000);
+  CHECK(long_ones.attribute<bool>("yes"));
+  CHECK_FALSE(long_ones.attribute<bool>("no"));
+  CHECK(long_ones.attribute<double>("number") == -0.5);
+  CHECK(contains(message_of([&] { long_ones.attribute<Index>("number"); }), "/long: attribute number is not a 64-bit"));
+}
+
+TEST_CASE("HDF5 reader: chunks of every part of their index, compressed and not") {
+  const TemporaryFolder folder;
+  // With a row a chunk: in the index block, in data blocks, in secondary blocks, and, from 131,060 on, in pages.
+  for (const Index rows :
+       {Index{0}, Index{1}, Index{4}, Index{5}, Index{20}, Index{260}, Index{5000}, Index{140'000}}) {
+    for (const bool compress : {false, true}) {
+      if (compress && rows > 5000) continue;
+      CAPTURE(rows);
+      CAPTURE(compress);
+      std::vector<std::uint16_t> values(static_cast<std::size_t>(rows));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i * 40503);
+      const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+        hdf5::OutputDataset data = root.create_dataset(
+            "data", {.dtype = hdf5::DType::uint16, .extents = {rows}, .chunk = 1, .compress = compress});
+        data.write(std::span<const std::uint16_t>(values));
+      });
+      const InputFile file(path);
+      const hdf5::Dataset data = file.root().dataset("data");
+      CHECK(data.layout().compress == compress);
+      std::vector<std::uint16_t> found(values.size());
+      data.read(std::span(found));
+      CHECK(found == values);
+    }
+  }
+}
+
+TEST_CASE("HDF5 reader: rows that begin and end within chunks, which compress and which do not") {
+  const TemporaryFolder folder;
+  constexpr Index rows = 100'000;
+  for (const bool random : {false, true}) {
+    CAPTURE(random);
+    std::vector<std::uint64_t> values(rows);
+    const RandomStream stream(3, random_site("test"));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = random ? stream.below(i, ~std::uint64_t{0}) : i;
+    const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+      ColumnWriter<std::uint64_t> column(root, "data", {.compress = true});
+      column.append(std::span<const std::uint64_t>(values));
+      column.finish();
+    });
+    CHECK(std::filesystem::file_size(path) / 8 < (random ? rows + 2000 : rows / 2));
+    const InputFile file(path);
+    CHECK(read_column<std::uint64_t>(file.root(), "data") == values);
+    const hdf5::Dataset data = file.root().dataset("data");
+    for (const auto& [first, count] :
+         std::vector<std::pair<Index, Index>>{{0, 0}, {65'535, 2}, {rows - 1, 1}, {7, 99'000}}) {
+      std::vector<std::uint64_t> part(static_cast<std::size_t>(count));
+      data.read(first, count, std::span(part));
+      CHECK(std::equal(part.begin(), part.end(), values.begin() + first));
+    }
+    std::vector<std::uint64_t> part(2);
+    CHECK_THROWS_AS(data.read(rows - 1, 2, std::span(part)), DataError);
+    CHECK_THROWS_AS(data.read(0, 3, std::span(part)), DataError);
+  }
+}
+
+TEST_CASE("HDF5 reader: objects outlive the file's name and the object that opened it") {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+    write_column(root, "data", std::vector<double>{1, 2});
+  });
+  const hdf5::Dataset data = InputFile(path).root().dataset("data");
+  std::filesystem::remove(path);
+  std::vector<double> values(2);
+  data.read(std::span(values));
+  CHECK(values == std::vector<double>{1, 2});
+}
+
+TEST_CASE("HDF5 reader: what HDF5 has and heddle does not write is named, with the word of trust that reads it") {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, [](hdf5::OutputGroup root) { root.create_group("group"); });
+  const std::vector<std::int64_t> values{1, 2, 3, 4};
+  const auto add = [&](hid_t group, const char* name, hid_t type, hid_t layout) {
+    const hsize_t four = 4;
+    const hid_t space = H5Screate_simple(1, &four, nullptr);
+    const hid_t data = H5Dcreate2(group, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    if (type == H5T_STD_I64LE) H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(data);
+  };
+  change_by_library(path, [&](hid_t file) {
+    const hid_t group = H5Gopen2(file, "group", H5P_DEFAULT), text = H5Tcopy(H5T_C_S1);
+    const hid_t compact = H5Pcreate(H5P_DATASET_CREATE), chunked = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t two = 2;
+    H5Tset_size(text, H5T_VARIABLE);
+    H5Pset_layout(compact, H5D_COMPACT);
+    H5Pset_chunk(chunked, 1, &two);
+    add(group, "text", text, H5P_DEFAULT);
+    add(group, "compact", H5T_STD_I64LE, compact);
+    add(group, "chunked", H5T_STD_I64LE, chunked);
+    H5Aclose(H5Acreate2(group, "note", text, H5Screate(H5S_SCALAR), H5P_DEFAULT, H5P_DEFAULT));
+    H5Gclose(group);
+  });
+
+  const hdf5::Group group = InputFile(path).root().group("group");
+  const auto message = [](const hdf5::Group& place, const char* name) { return message_of([&] { place.part(name); }); };
+  const std::string hint = ", which heddle does not write; HEDDLE_TRUST=1 has the HDF5 library read the file";
+  CHECK(contains(message(group, "chunked"), path + ": /group/chunked: has chunks with an index of type 3" + hint));
+  CHECK(contains(message(group, "text"), ": /group/text: elements of a type that heddle does not know"));
+  CHECK(contains(message(group, "compact"), ": /group/compact: stored in a way that heddle does not use"));
+  CHECK(contains(message_of([&] { group.attribute<std::string>("note"); }),
+                 ": /group: attribute note is of a type that heddle does not write"));
+
+  const Trust trust;
+  const hdf5::Group trusted = InputFile(path).root();
+  std::vector<std::int64_t> found(4);
+  trusted.group("group").dataset("chunked").read(std::span(found));
+  CHECK(found == values);
+  CHECK(
+      contains(message(trusted.group("group"), "text"), ": /group/text: elements of a type that heddle does not know"));
+}
+
+TEST_CASE("HDF5 reader: a file that another program changed is still read") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  write_sample_model(path, start_provenance("test"));
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Ldelete(file, "training", H5P_DEFAULT);
+  H5Ldelete(file, "/weights/decoder/1/norm/bias", H5P_DEFAULT);
+  const hid_t space = H5Screate(H5S_SCALAR), group = H5Gcreate2(file, "new", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t data = H5Dcreate2(group, "data", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const double value = 7;
+  H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value);
+  H5Dclose(data);
+  H5Gclose(group);
+  H5Fclose(file);
+  const ModelFile model(path);
+  CHECK_FALSE(model.has_training());
+  CHECK(model.weights().tensors().size() == sample_weights().size() - 1);
+  double found = 0;
+  model.file().root().group("new").dataset("data").read(std::span(&found, 1));
+  CHECK(found == value);
+  CHECK(model.verify().empty());
+}
+
+TEST_CASE("HDF5 reader: trust is a word, and any other word is a mistake") {
+  ::setenv("HEDDLE_TRUST", "yes", 1);
+  CHECK_THROWS_WITH_AS(hdf5::trusts_files(), "HEDDLE_TRUST = yes is neither true nor false", UsageError);
+  for (const char* no : {"", "0", "false"}) {
+    ::setenv("HEDDLE_TRUST", no, 1);
+    CHECK_FALSE(hdf5::trusts_files());
+  }
+  ::setenv("HEDDLE_TRUST", "true", 1);
+  CHECK(hdf5::trusts_files());
+  ::unsetenv("HEDDLE_TRUST");
+  CHECK_FALSE(hdf5::trusts_files());
+}
+
+namespace {
+
+// Replaces the only occurrence of a number in the header of an object, and makes the header's checksum right.
+void replace_in_header(std::string& bytes, std::uint64_t from, std::uint64_t to) {
+  const std::string old(reinterpret_cast<const char*>(&from), sizeof from);
+  const std::size_t at = bytes.find(old);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(bytes.find(old, at + 1) == std::string::npos);
+  bytes.replace(at, sizeof to, reinterpret_cast<const char*>(&to), sizeof to);
+  const std::size_t header = bytes.rfind("OHDR", at);
+  REQUIRE(bytes.at(header + 5) == 1);  // the length has two bytes, and nothing stands before it
+  std::uint16_t messages = 0;
+  std::memcpy(&messages, bytes.data() + header + 6, sizeof messages);
+  const std::size_t length = 8 + messages;
+  const std::uint32_t checksum = hdf5::lookup3(std::as_bytes(std::span(bytes)).subspan(header, length));
+  bytes.replace(header + length, sizeof checksum, reinterpret_cast<const char*>(&checksum), sizeof checksum);
+}
+
+std::string write_two_data_sets(const TemporaryFolder& folder) {
+  return write_file(folder, [](hdf5::OutputGroup root) {
+    for (const char* name : {"first", "second"}) {
+      hdf5::OutputDataset data = root.create_dataset(name, {.dtype = hdf5::DType::float32, .extents = {50'000}});
+      data.write(std::span<const float>(std::vector<float>(50'000)));
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("HDF5 reader: data sets that lie over one another are no larger than the file together") {
+  const TemporaryFolder folder;
+  const std::string path = write_two_data_sets(folder);
+  std::string bytes = read_bytes(path);
+  const auto offset = [&](const char* name) {
+    return static_cast<std::uint64_t>(InputFile(path).root().dataset(name).offset().value());
+  };
+  replace_in_header(bytes, offset("second"), offset("first"));
+  // Room for one of them, and a little.
+  const std::size_t end = static_cast<std::size_t>(offset("first")) + 250'000;
+  bytes.resize(end);
+  write_bytes(path, bytes);
+  CHECK(contains(message_of([&] { InputFile file(path); }), ": is truncated"));
+  bytes = bytes.substr(0, 28) + std::string(reinterpret_cast<const char*>(&end), 8) + bytes.substr(36);
+  const std::uint32_t checksum = hdf5::lookup3(std::as_bytes(std::span(bytes)).first(44));
+  bytes.replace(44, sizeof checksum, reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  write_bytes(path, bytes);
+  const InputFile file(path);
+  CHECK(file.root().dataset("first").size() == 50'000);
+  CHECK(contains(message_of([&] { file.root().dataset("second"); }),
+                 ": /second: claims more elements than the file can hold"));
+}
+
+TEST_CASE("HDF5 reader: one changed bit of a header is found by its checksum") {
+  const TemporaryFolder folder;
+  const std::string path = write_two_data_sets(folder);
+  std::string bytes = read_bytes(path);
+  bytes.at(bytes.find("first") + 1) ^= 4;
+  write_bytes(path, bytes);
+  CHECK(contains(message_of([&] { InputFile file(path); }), path + ": /: the checksum of a structure does not match"));
+}
+
+namespace {
+
+// What every reader keeps to: bytes of memory that may be taken for a file.
+std::size_t most_memory(const std::string& path) {
+  return 20 * static_cast<std::size_t>(std::filesystem::file_size(path)) + (std::size_t{64} << 20);
+}
+
+}  // namespace
+
+TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well it is compressed") {
+  const TemporaryFolder folder;
+  constexpr Index rows = Index{1} << 24;
+  SUBCASE("texts") {
+    const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+      hdf5::OutputDataset data = root.create_dataset(
+          "data",
+          {.dtype = hdf5::DType::text, .extents = {rows}, .text_width = 1, .chunk = Index{1} << 20, .compress = true});
+      const std::vector<char> empty(1 << 20);
+      for (Index first = 0; first < rows; first += 1 << 20) data.write<char>(first, 1 << 20, empty);
+      data.set_attribute<std::string>("xxh128", "");
+    });
+    CHECK(std::filesystem::file_size(path) < 100'000);
+    const auto read = [&] { read_column<std::string>(InputFile(path).root(), "data"); };
+    CHECK(contains(message_of(read), "/data: 16777216 rows are more than a file of "));
+    CHECK(testing::peak_memory(read) < most_memory(path));
+  }
+  SUBCASE("long texts") {
+    const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+      constexpr Index width = 1 << 16, count = 1 << 12;
+      hdf5::OutputDataset data = root.create_dataset(
+          "data", {.dtype = hdf5::DType::text, .extents = {count}, .text_width = width, .chunk = 4, .compress = true});
+      std::vector<char> same(4 * width, 'x');
+      for (Index i = 0; i < 4; ++i) same[static_cast<std::size_t>((i + 1) * width - 1)] = '\0';
+      for (Index first = 0; first < count; first += 4) data.write<char>(first, 4, same);
+      data.set_attribute<std::string>("xxh128", "");
+    });
+    CHECK(std::filesystem::file_size(path) < 2'000'000);
+    const auto read = [&] { read_column<std::string>(InputFile(path).root(), "data"); };
+    CHECK(contains(message_of(read), "/data: more text than a file of "));
+    CHECK(testing::peak_memory(read) < most_memory(path));
+  }
+  SUBCASE("numbers") {
+    const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+      ColumnWriter<std::uint64_t> column(root, "data", {.compress = true});
+      for (Index i = 0; i < rows; i += 1 << 16) column.append(std::vector<std::uint64_t>(1 << 16));
+      column.finish();
+    });
+    CHECK(std::filesystem::file_size(path) < 400'000);
+    const auto read = [&] { read_column<std::uint64_t>(InputFile(path).root(), "data"); };
+    CHECK(contains(message_of(read), "/data: 16777216 rows are more than a file of "));
+    CHECK(testing::peak_memory(read) < most_memory(path));
+  }
+}
+
+TEST_CASE("HDF5 reader: the time and memory of many empty tensors grow with their number") {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+    std::vector<NamedTensor> tensors;
+    for (Index i = 0; i < 10'000; ++i) tensors.push_back({std::to_string(i), Tensor(Shape{0})});
+    write_tensors(root.create_group("weights"), tensors);
+  });
+  const auto list = [&] {
+    const InputFile file(path);
+    const TensorGroup tensors(file.root().group("weights"));
+    if (tensors.tensors().size() != 10'000) std::abort();
+  };
+  CHECK(testing::peak_memory(list) < most_memory(path));
+}
