@@ -82,7 +82,9 @@ std::string JsonNode::shown() const {
   if (is_absent()) return "null";
   std::string text;
   append_json(*document_, index_, most, text);
-  return text.size() > most ? text.substr(0, most) + "…" : text;
+  if (text.size() <= most) return text;
+  text.resize(most);
+  return text.append("…");
 }
 
 bool JsonNode::is_count() const {

@@ -68,7 +68,7 @@ TEST_CASE("sampling: top-p keeps the fewest tokens that reach it, of equally pro
     std::map<TokenId, int> counts;
     const RandomStream stream(17, 3);
     for (std::uint64_t i = 0; i < 500; ++i) {
-      ++counts[sample(values.data(), static_cast<Index>(values.size()), {.top_p = top_p}, {}, stream, i).id];
+      ++counts[sample({values.data(), static_cast<Index>(values.size())}, {.top_p = top_p}, {}, stream, i).id];
     }
     std::vector<TokenId> ids;
     for (const auto& [id, count] : counts) ids.push_back(id);
