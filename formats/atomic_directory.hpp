@@ -10,8 +10,8 @@ namespace heddle::formats {
 
 // Without commit() (an exception, say) nothing appears. A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID"
 // behind, which the next AtomicDirectory of that name removes, but on NFS, where directories cannot be locked. Throws
-// DataError where the directory cannot be made, and where the target exists and is not an empty directory: what is in it
-// may be of worth.
+// DataError where the directory cannot be made, and where the target exists and is not an empty directory: what is in
+// it may be of worth.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(const std::string& path);

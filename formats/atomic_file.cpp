@@ -47,7 +47,8 @@ void sync_directory(const std::string& directory) {
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   const std::filesystem::path target(target_);
   check<DataError>(path != "-", "this file cannot go to standard output; name one (./- where it is to be called that)");
-  check<DataError>(!named_descriptor(path), path, ": names an open stream, and this file cannot go to one; name a file");
+  check<DataError>(!named_descriptor(path), path,
+                   ": names an open stream, and this file cannot go to one; name a file");
   check<DataError>(target.has_filename(), path, ": is not the name of a file");
   struct stat old {};
   const bool exists = ::stat(target_.c_str(), &old) == 0;

@@ -9,8 +9,8 @@
 
 namespace heddle::formats {
 
-// Brings the names in a directory to the disk, so that a renaming survives a crash. Some file systems cannot; on those it
-// does nothing.
+// Brings the names in a directory to the disk, so that a renaming survives a crash. Some file systems cannot; on those
+// it does nothing.
 void sync_directory(const std::string& directory);
 
 // The file that a symbolic link stands for, whether it is there yet or not; other paths as they are.
@@ -18,8 +18,8 @@ std::string follow_links(const std::string& path);
 
 // Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
 // A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID" behind, which the next AtomicFile of that target removes
-// (temporary.hpp). Throws DataError when the directory cannot be written, or the target is something else than a regular
-// file.
+// (temporary.hpp). Throws DataError when the directory cannot be written, or the target is something else than a
+// regular file.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

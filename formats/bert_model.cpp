@@ -36,7 +36,9 @@ nlohmann::ordered_json write_config(const models::ModelConfig& model, const text
 ForeignArchitecture bert_architecture() {
   return {.model_type = "bert",
           .arch = models::EncoderConfig::arch_name,
-          .tensors = tensor_names(), .read_config = read_config, .write_config = write_config};
+          .tensors = tensor_names(),
+          .read_config = read_config,
+          .write_config = write_config};
 }
 
 }  // namespace heddle::formats

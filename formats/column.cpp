@@ -60,8 +60,8 @@ std::vector<Number> read_numbers(const hdf5::Group& group, const std::string& na
 
 template <class Number>
 void write_numbers(hdf5::OutputGroup& group, const std::string& name, const std::vector<Number>& values) {
-  hdf5::OutputDataset dataset = group.create_dataset(
-      name, {.dtype = hdf5::dtype_of<Number>(), .extents = {static_cast<Index>(values.size())}});
+  hdf5::OutputDataset dataset =
+      group.create_dataset(name, {.dtype = hdf5::dtype_of<Number>(), .extents = {static_cast<Index>(values.size())}});
   dataset.write(std::span(values));
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(values.data(), values.size() * sizeof(Number)));
 }
@@ -101,10 +101,10 @@ void write_column(hdf5::OutputGroup& group, const std::string& name, const std::
   const Index rows = rows_of_text_block(width);
   const bool large = count > rows && hdf5::can_compress();
   hdf5::OutputDataset dataset = group.create_dataset(name, {.dtype = hdf5::DType::text,
-                                                      .extents = {count},
-                                                      .text_width = width,
-                                                      .chunk = large ? rows : 0,
-                                                      .compress = large});
+                                                            .extents = {count},
+                                                            .text_width = width,
+                                                            .chunk = large ? rows : 0,
+                                                            .compress = large});
   Checksum checksum;
   std::vector<char> block;
   for (Index first = 0; first < count; first += rows) {
@@ -123,8 +123,8 @@ void write_column(hdf5::OutputGroup& group, const std::string& name, const std::
 template <>
 std::vector<std::string> read_column(const hdf5::Group& group, const std::string& name) {
   const hdf5::Dataset dataset = open_column(group, name);
-  check<DataError>(dataset.dtype() == hdf5::DType::text, dataset.where(), ": holds ",
-                   hdf5::name_of(dataset.dtype()), ", not text");
+  check<DataError>(dataset.dtype() == hdf5::DType::text, dataset.where(), ": holds ", hdf5::name_of(dataset.dtype()),
+                   ", not text");
   const Index count = dataset.size(), width = dataset.layout().text_width, rows = rows_of_text_block(width);
   check_memory(dataset, sizeof(std::string));
   Index letters = 0;

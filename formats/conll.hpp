@@ -19,8 +19,9 @@
 
 namespace heddle::formats {
 
-// The first line is at `begin`. The column is the tag's number from 1, in CoNLL-U also its name in small letters; "" is the last column of CoNLL, and
-// upos of CoNLL-U. Throw UsageError for other columns, and DataError, "FILE:LINE: …", for lines of another form.
+// The first line is at `begin`. The column is the tag's number from 1, in CoNLL-U also its name in small letters; "" is
+// the last column of CoNLL, and upos of CoNLL-U. Throw UsageError for other columns, and DataError, "FILE:LINE: …", for
+// lines of another form.
 std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view column,
                                              Gold gold);
 std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view column,

@@ -56,7 +56,7 @@ Index Descriptor::size() const {
 }
 
 bool Descriptor::is_at(const std::string& name) const {
-  struct stat open {}, named {};
+  struct stat open = {}, named = {};
   return ::fstat(number_, &open) == 0 && ::stat(name.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
          open.st_dev == named.st_dev;
 }

@@ -39,9 +39,9 @@ class Descriptor {
   std::string path_;
 };
 
-// The number of the open descriptor of this process that /dev/stdout, /dev/fd/3 or a link to one names; nothing for other
-// paths. Opening such a path by its name would begin at the start of the file behind it, and replacing it would replace
-// that file.
+// The number of the open descriptor of this process that /dev/stdout, /dev/fd/3 or a link to one names; nothing for
+// other paths. Opening such a path by its name would begin at the start of the file behind it, and replacing it would
+// replace that file.
 std::optional<int> named_descriptor(const std::string& path);
 
 // A whole vocabulary or settings file. Throws DataError as above, and for more than a gigabyte.

@@ -50,8 +50,9 @@ void verify_hidden(const hdf5::Dataset& hidden) {
 void verify_columns(const hdf5::Group& root, Index rows) {
   if (!root.has("ids")) return;
   const auto tokens = static_cast<std::size_t>(rows);
-  check<DataError>(read_column<Index>(root, "ids").size() == tokens && read_column<std::string>(root, "pieces").size() == tokens,
-                   root.where(), ": ids and pieces must have one element for each row of hidden");
+  check<DataError>(
+      read_column<Index>(root, "ids").size() == tokens && read_column<std::string>(root, "pieces").size() == tokens,
+      root.where(), ": ids and pieces must have one element for each row of hidden");
   const std::vector<Index> texts = read_column<Index>(root, "texts");
   check<DataError>(!texts.empty() && texts.front() == 0 && texts.back() == rows && std::ranges::is_sorted(texts),
                    root.where(), ": texts must rise from 0 to the number of rows");

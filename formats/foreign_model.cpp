@@ -94,8 +94,8 @@ Written express(const ModelParts& parts) {
       nearest_type = architecture.model_type;
     }
   }
-  const std::string nearest = nearest_type.empty() ? "none is a " + parts.config.arch()
-                                                   : nearest_type + " has no " + join(nearest_lost);
+  const std::string nearest =
+      nearest_type.empty() ? "none is a " + parts.config.arch() : nearest_type + " has no " + join(nearest_lost);
   throw DataError(concatenate("no architecture of Hugging Face's that heddle knows has such a model; ", nearest,
                               "; give -o the name of a model file"));
 }
@@ -124,9 +124,9 @@ const char* torch_name(WeightType type) {
 }  // namespace
 
 std::vector<std::string> companion_files(const std::string& path) {
-  constexpr std::array<std::string_view, 9> names{"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
-                                                  "vocab.json", "merges.txt", "encoder.json", "vocab.bpe",
-                                                  "model.safetensors.index.json"};
+  constexpr std::array<std::string_view, 9> names{"config.json",  "tokenizer.json", "tokenizer_config.json",
+                                                  "vocab.txt",    "vocab.json",     "merges.txt",
+                                                  "encoder.json", "vocab.bpe",      "model.safetensors.index.json"};
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) {

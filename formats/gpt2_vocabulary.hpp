@@ -17,8 +17,8 @@ std::vector<std::string> gpt2_vocabulary_files(const std::string& directory);
 // Throws DataError with file and line for anything that is not as above.
 text::TokenizerModel read_gpt2_vocabulary(const std::string& directory);
 
-// Writes vocab.json and merges.txt into the directory. Special tokens other than those above are in them as pieces only.
-// Precondition: a tokenizer of kind bpe.
+// Writes vocab.json and merges.txt into the directory. Special tokens other than those above are in them as pieces
+// only. Precondition: a tokenizer of kind bpe.
 void write_gpt2_vocabulary(const std::string& directory, const text::TokenizerModel& model);
 
 }  // namespace heddle::formats

@@ -28,8 +28,7 @@ data::LabelledText labelled_text(const JsonNode& object, const Place& place, Tex
 
 }  // namespace
 
-std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts,
-                                                 Gold gold) {
+std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold) {
   Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
   std::vector<data::LabelledText> examples;
   examples.reserve(line_count(content));

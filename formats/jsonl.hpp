@@ -13,8 +13,7 @@
 namespace heddle::formats {
 
 // The first line is at `begin`. Throw DataError, "FILE:LINE: …", for lines of another form, empty ones among them.
-std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts,
-                                                 Gold gold);
+std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold);
 std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold);
 
 }  // namespace heddle::formats

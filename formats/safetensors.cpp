@@ -48,8 +48,8 @@ Safetensor read_entry(const JsonNode& entry, std::span<const std::byte> data) {
   try {
     tensor.type = from_text<Safetype>(entry["dtype"].text());
   } catch (const UsageError&) {
-    entry["dtype"].refuse(concatenate(text::quoted(entry["dtype"].text()), " is not one of ",
-                                      join(names_of<Safetype>())));
+    entry["dtype"].refuse(
+        concatenate(text::quoted(entry["dtype"].text()), " is not one of ", join(names_of<Safetype>())));
   }
   const JsonNode shape = entry["shape"], offsets = entry["data_offsets"];
   const JsonNodes extents = shape.list(), ends = offsets.list();

@@ -17,9 +17,8 @@ constexpr std::string_view task_prefix = "task/";  // of the head's weights
 
 ParameterSource mapped(const ModelFile& file) {
   const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
-  return ParameterSource::given([&file, memory](const Declaration& declaration) {
-    return file.weights().map(declaration.names, memory);
-  });
+  return ParameterSource::given(
+      [&file, memory](const Declaration& declaration) { return file.weights().map(declaration.names, memory); });
 }
 
 [[noreturn]] void refuse_damaged(const ModelFile& file, const char* part, const Error& error) {
@@ -203,13 +202,13 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
     return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
   };
-  const ParameterSource weights =
-      ParameterSource::given([&](const Declaration& declaration) {
-        const std::string& name = declaration.names[0];
-        if (options.resumed != nullptr && options.resumed->weights().has(name)) return of_file(*options.resumed, declaration);
-        if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
-        return of_file(base, declaration);
-      });
+  const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {
+    const std::string& name = declaration.names[0];
+    if (options.resumed != nullptr && options.resumed->weights().has(name))
+      return of_file(*options.resumed, declaration);
+    if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
+    return of_file(base, declaration);
+  });
   const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
   auto config = base.config<models::ModelConfig>();
   if (options.dropout >= 0) config->dropout = options.dropout;

@@ -1,6 +1,6 @@
 // Fine-tuned models in files. A model file has the group /task (models::TaskConfig) and the head's weights beside the
-// model's; for the task lm it has neither and is a model file like any other. An adapter file has only what was trained,
-// the groups /task and /adapters (LowRankOptions), and in /base which model it belongs to.
+// model's; for the task lm it has neither and is a model file like any other. An adapter file has only what was
+// trained, the groups /task and /adapters (LowRankOptions), and in /base which model it belongs to.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ struct BaseModel {
   }
 };
 
-// Where the model may be that an adapter file belongs to, for programs that must not write over it: none for other files,
-// damaged ones among them.
+// Where the model may be that an adapter file belongs to, for programs that must not write over it: none for other
+// files, damaged ones among them.
 std::vector<std::string> possible_bases(const std::string& adapter);
 
 struct LoadedTask {
@@ -53,13 +53,13 @@ struct NewTask {
   LowRankOptions adapters;
   ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
   std::uint64_t seed = 0;
-  double dropout = -1;  // instead of the base's, unless negative
+  double dropout = -1;                 // instead of the base's, unless negative
   const ModelFile* resumed = nullptr;  // whose weights come before the base's and the seed's
 };
 
-// A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays in
-// the file, mapped; of what is trained, checksums are computed. Throws DataError for damage, UsageError for tasks and
-// rates that cannot be.
+// A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays
+// in the file, mapped; of what is trained, checksums are computed. Throws DataError for damage, UsageError for tasks
+// and rates that cannot be.
 LoadedTask start_task(const ModelFile& base, const NewTask& options);
 
 struct SavedTask {

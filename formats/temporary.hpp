@@ -1,5 +1,5 @@
-// Files and directories under temporary names, known to whoever ends the process before they get their real ones, and to
-// later programs where nobody could remove them.
+// Files and directories under temporary names, known to whoever ends the process before they get their real ones, and
+// to later programs where nobody could remove them.
 #pragma once
 
 #include <atomic>
@@ -38,9 +38,9 @@ class Temporary {
 // Where a file or directory lies until it is finished: beside it, as ".NAME.tmp.PID".
 std::string temporary_name(const std::string& target);
 
-// Marks what lies open under a temporary name as in use until the descriptor is closed, by a lock (flock) that ends with
-// the process however it ends. False where it is not there any more, removed in the moment before by a program that took
-// it for abandoned. Where the file system has no locks it is not marked, and nobody removes it.
+// Marks what lies open under a temporary name as in use until the descriptor is closed, by a lock (flock) that ends
+// with the process however it ends. False where it is not there any more, removed in the moment before by a program
+// that took it for abandoned. Where the file system has no locks it is not marked, and nobody removes it.
 bool mark_in_use(const Descriptor& open, const std::string& path);
 
 // Removes from a folder the temporary files and directories of these targets, given by their names in the folder, whose

@@ -25,7 +25,7 @@ const std::string scales_ending = ".scales";
 hdf5::DType stored_as(DType dtype) {
   return dtype == DType::int8       ? hdf5::DType::int8
          : dtype == DType::bfloat16 ? hdf5::DType::bfloat16
-                                        : hdf5::DType::float32;
+                                    : hdf5::DType::float32;
 }
 
 std::optional<DType> element_from(hdf5::DType stored) {

@@ -151,8 +151,7 @@ std::string shape_text(const std::vector<Index>& shape) {
 }
 
 Tensor stacked(const std::vector<Tensor>& parts, const Shape& shape) {
-  const bool bfloat16 =
-      std::ranges::all_of(parts, [](const Tensor& part) { return part.dtype() == DType::bfloat16; });
+  const bool bfloat16 = std::ranges::all_of(parts, [](const Tensor& part) { return part.dtype() == DType::bfloat16; });
   const DType dtype = bfloat16 ? DType::bfloat16 : DType::real;
   if (parts.size() == 1) return parts[0].as(dtype);
   const Tensor whole(shape, dtype);

@@ -23,9 +23,8 @@ hdf5::Dataset open_ids(const InputFile& file) {
 
 hdf5::Dataset open_documents(const InputFile& file) {
   hdf5::Dataset documents = file.root().dataset("documents");
-  check<DataError>(
-      documents.dtype() == hdf5::DType::uint64 && documents.extents().size() == 1 && documents.size() >= 1,
-      documents.where(), ": is not a list of offsets. The file is damaged or not heddle's");
+  check<DataError>(documents.dtype() == hdf5::DType::uint64 && documents.extents().size() == 1 && documents.size() >= 1,
+                   documents.where(), ": is not a list of offsets. The file is damaged or not heddle's");
   return documents;
 }
 

@@ -77,7 +77,7 @@ class Reader {
   TextSteps steps_;
   TokenizerModel result_;
   std::unordered_map<std::string_view, Index> ids_;  // of texts in the document
-  bool marks_are_spaces_ = false;  // in pieces
+  bool marks_are_spaces_ = false;                    // in pieces
 };
 
 // Older files do not say it.

@@ -10,7 +10,8 @@
 
 namespace heddle::formats {
 
-// An example a line, the first of which is at `begin`; without labels, columns of text alone. Throws DataError, "FILE:LINE: …", for other columns.
+// An example a line, the first of which is at `begin`; without labels, columns of text alone. Throws DataError,
+// "FILE:LINE: …", for other columns.
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold);
 
 }  // namespace heddle::formats

@@ -82,9 +82,8 @@ text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
   model.separator = special("[SEP]");
   model.mask = special("[MASK]");
   check<DataError>(model.unknown >= 0, file, ": no BERT vocabulary; it has no piece [UNK]");
-  const bool cased = std::ranges::any_of(model.pieces, [](const std::string& piece) {
-    return piece.front() != '[' && has_capitals(piece);
-  });
+  const bool cased = std::ranges::any_of(
+      model.pieces, [](const std::string& piece) { return piece.front() != '[' && has_capitals(piece); });
   model.lowercase = model.strip_accents = !cased;
   const std::filesystem::path config = std::filesystem::path(file).parent_path() / "tokenizer_config.json";
   if (std::filesystem::exists(config)) read_case(config.string(), model);

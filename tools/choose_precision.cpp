@@ -23,7 +23,9 @@ Rates measure_rates() {
   return best;
 }
 
-std::string gigaflops(double rate) { return grouped(static_cast<Index>(std::lround(rate * 1e-9))); }
+std::string gigaflops(double rate) {
+  return grouped(static_cast<Index>(std::lround(rate * 1e-9)));
+}
 
 }  // namespace
 
@@ -32,9 +34,9 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
   if (!bf16_is_supported()) {
     const std::string reason = "this processor has no bf16 arithmetic (AMX or AVX-512 BF16)";
     if (wanted == PrecisionChoice::bf16) {
-      arguments.warn(reason + "; computing in f32 instead" +
-                     (start == Start::resumed ? ", from here on and when resumed again, unless --precision says otherwise"
-                                              : ""));
+      arguments.warn(
+          reason + "; computing in f32 instead" +
+          (start == Start::resumed ? ", from here on and when resumed again, unless --precision says otherwise" : ""));
     } else {
       arguments.say("precision f32: " + reason);
     }

@@ -63,7 +63,8 @@ class Classifier {
   void with_task_model() {
     const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
     const models::TaskConfig& task = loaded.model->task();
-    check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"), ": is a language model's adapter, for generate");
+    check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"),
+                     ": is a language model's adapter, for generate");
     refuse_for(task.task);
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
     const models::Model& body = loaded.model->body();
@@ -99,7 +100,8 @@ class Classifier {
       return answers;
     });
     if (const Index count = ask.overlong().count; count > 0) {
-      arguments_.say(counted(count, "prompt was", "prompts were") + " longer than the context, and cut at the beginning");
+      arguments_.say(counted(count, "prompt was", "prompts were") +
+                     " longer than the context, and cut at the beginning");
     }
   }
 
@@ -142,11 +144,14 @@ class Classifier {
     const WriteOptions how{options_.top, options_.jsonl, null_threshold(task)};
     std::ostream& out = output_.stream();
     switch (task.task) {
-      case Task::regress: return write_numbers(out, data, answers.numbers, how);
+      case Task::regress:
+        return write_numbers(out, data, answers.numbers, how);
       case Task::label:
         return write_tags(out, part, data, labels, answers, how);
-      case Task::span: return write_answers(out, data, answers, how);
-      default: return write_classes(out, data, labels, answers.classes, how);
+      case Task::span:
+        return write_answers(out, data, answers, how);
+      default:
+        return write_classes(out, data, labels, answers.classes, how);
     }
   }
 

@@ -14,7 +14,8 @@ namespace heddle {
 enum class LabelScore { sum, mean };
 template <>
 struct Names<LabelScore> {
-  static constexpr std::pair<LabelScore, std::string_view> list[] = {{LabelScore::sum, "sum"}, {LabelScore::mean, "mean"}};
+  static constexpr std::pair<LabelScore, std::string_view> list[] = {{LabelScore::sum, "sum"},
+                                                                     {LabelScore::mean, "mean"}};
 };
 
 struct ZeroShotOptions {

@@ -84,10 +84,11 @@ void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, 
     if (options.jsonl) out << json_line({{"words", sentence.words}, {"tags", names}}) << "\n";
   }
   if (options.jsonl) return;
-  formats::for_each_line(part.text, {data.file, part.first_line}, [&](std::string_view line, const formats::Place& place) {
-    const auto tag = tag_of_line.find(place.line);
-    out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
-  });
+  formats::for_each_line(part.text, {data.file, part.first_line},
+                         [&](std::string_view line, const formats::Place& place) {
+                           const auto tag = tag_of_line.find(place.line);
+                           out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
+                         });
 }
 
 void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& answers, const WriteOptions& options) {
@@ -104,13 +105,15 @@ void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& a
       const std::string text = context.substr(place.begin, place.end - place.begin);
       const auto begin = text::count_characters(std::string_view(context).substr(0, place.begin));
       const auto end = begin + text::count_characters(text);
-      list.push_back({{"text", text}, {"answer_start", begin}, {"score", found[k].score},
-                      {"null_score", found[k].null_score}});
+      list.push_back(
+          {{"text", text}, {"answer_start", begin}, {"score", found[k].score}, {"null_score", found[k].null_score}});
       if (!none) line += concatenate("\t", escaped_field(text), "\t", begin, "\t", end, "\t", found[k].score);
     }
     if (options.jsonl) {
-      out << json_line({{"id", question.id}, {"question", question.question},
-                   {"answer", none ? "" : list[0]["text"].get<std::string>()}, {"top", list}})
+      out << json_line({{"id", question.id},
+                        {"question", question.question},
+                        {"answer", none ? "" : list[0]["text"].get<std::string>()},
+                        {"top", list}})
           << "\n";
     } else {
       out << line << "\n";

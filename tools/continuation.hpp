@@ -21,8 +21,8 @@ class Continuation {
   // No token will follow: nothing is held back any longer.
   void finish();
 
-  // The text that became certain with the last call of add() or finish(). The beginning of what may become a stop string
-  // is held back until it is clear.
+  // The text that became certain with the last call of add() or finish(). The beginning of what may become a stop
+  // string is held back until it is clear.
   std::string_view fresh_text() const { return std::string_view(text_).substr(fresh_begin_, certain_ - fresh_begin_); }
 
   const std::string& text() const { return text_; }

@@ -47,9 +47,10 @@ const cli::About about{
     .name = "convert",
     .summary = "Makes other files of models and of tokenizers, from and to Hugging Face's too.",
     .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "DIR [--weights f32|bf16|int8] -o FILE",
-                 "MODEL [--weights f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE", "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json",
-                 "TOKENIZER -o FILE"},
-    .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1, cli::any_number}}};
+                 "MODEL [--weights f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
+                 "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
+    .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1,
+                  cli::any_number}}};
 
 bool makes_json(const ConvertOptions& options) {
   return std::filesystem::path(options.output).extension() == ".json";
@@ -62,8 +63,8 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
   std::vector<std::string> files = inputs;
   files.push_back(options.base);
   cli::keep_inputs(files, {options.output}, arguments);
-  check<UsageError>(options.average == (inputs.size() > 1),
-                    options.average ? "--average takes at least two models" : "one file at a time; --average makes "
+  check<UsageError>(options.average == (inputs.size() > 1), options.average ? "--average takes at least two models"
+                                                                            : "one file at a time; --average makes "
                                                                               "one model of several");
   check<UsageError>(!options.average || !(options.merge || makes_json(options)),
                     "--average makes a model of models, without --merge, and no .json");

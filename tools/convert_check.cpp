@@ -47,7 +47,9 @@ Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& i
         return whole;
       }));
   const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
-  return head_of(*model, where)(models::require<models::ContextualVectors>(*model, "the check of what was written", where).hidden(batch)).value();
+  return head_of(*model, where)(
+             models::require<models::ContextualVectors>(*model, "the check of what was written", where).hidden(batch))
+      .value();
 }
 
 void check_weights(const std::vector<formats::NamedTensor>& stored, const std::vector<formats::NamedTensor>& written,

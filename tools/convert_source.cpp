@@ -62,8 +62,8 @@ Tensor mean_of(const std::vector<ModelSource>& sources, std::size_t tensor) {
   std::vector<double> sums(static_cast<std::size_t>(shape.size()), 0.0);
   for (const ModelSource& source : sources) {
     const formats::NamedTensor& weights = source.parts.weights[tensor];
-    check<DataError>(weights.value.dtype() != DType::int8, source.files.front(), ": holds int8 weights (",
-                     weights.name, "), which are too coarse to be averaged; take the model that it was made from");
+    check<DataError>(weights.value.dtype() != DType::int8, source.files.front(), ": holds int8 weights (", weights.name,
+                     "), which are too coarse to be averaged; take the model that it was made from");
     const std::vector<Real> values = weights.value.elements();
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i]);
   }
@@ -92,7 +92,8 @@ ModelSource average_models(const std::vector<std::string>& paths) {
                    .history = {},
                    .has_training = false,
                    .files = {}};
-  for (const ModelSource& source : sources) mean.files.insert(mean.files.end(), source.files.begin(), source.files.end());
+  for (const ModelSource& source : sources)
+    mean.files.insert(mean.files.end(), source.files.begin(), source.files.end());
   for (std::size_t i = 0; i < sources.front().parts.weights.size(); ++i) {
     mean.parts.weights.push_back({sources.front().parts.weights[i].name, mean_of(sources, i)});
   }

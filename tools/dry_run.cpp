@@ -30,7 +30,9 @@ constexpr double libraries_later = 4 << 20;
 // Steps that would take longer are not worth the wait.
 constexpr double most_seconds_to_measure = 20;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 double resident_bytes() {
   std::ifstream status("/proc/self/statm");
@@ -39,7 +41,9 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-double bytes_of_pool() { return static_cast<double>(pool().statistics().bytes_from_system); }
+double bytes_of_pool() {
+  return static_cast<double>(pool().statistics().bytes_from_system);
+}
 
 // What the run would train, with a trainer of its own.
 struct Begun {
@@ -81,7 +85,8 @@ Index simulate(const DryRun& run, Estimate& result) {
   memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
   for (const training::StateTensor& tensor : begun.trainer.tensors()) {
     if (tensor.name.starts_with("objective/")) continue;
-    (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) += static_cast<double>(tensor.value.bytes());
+    (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) +=
+        static_cast<double>(tensor.value.bytes());
   }
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
   return begun.trainer.evaluation_interval();
@@ -109,7 +114,9 @@ double measure(const DryRun& run, Estimate& result) {
   return seconds_since(start);
 }
 
-double times(Index steps, Index every) { return std::ceil(static_cast<double>(steps) / static_cast<double>(every)); }
+double times(Index steps, Index every) {
+  return std::ceil(static_cast<double>(steps) / static_cast<double>(every));
+}
 
 void add_disk(const DryRun& run, Estimate& result) {
   constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
@@ -143,7 +150,9 @@ std::string quantity(double value, std::initializer_list<std::pair<double, const
   return text.str();
 }
 
-std::string memory_text(double bytes) { return quantity(bytes, {{0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}}); }
+std::string memory_text(double bytes) {
+  return quantity(bytes, {{0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}});
+}
 
 std::string time_text(double seconds) {
   return quantity(seconds, {{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}});
@@ -178,8 +187,8 @@ void print(const Estimate& result, Index threads, const RunControl& control) {
             << time_text(result.seconds) << " for " << grouped(result.steps) << " steps\n"
             << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
             << memory_text(result.checkpoint_bytes) << "\n"
-            << "#SBATCH --cpus-per-task=" << threads << " --mem="
-            << static_cast<Index>(std::ceil(result.memory_bytes * 1.15 / (100 << 20))) * 100
+            << "#SBATCH --cpus-per-task=" << threads
+            << " --mem=" << static_cast<Index>(std::ceil(result.memory_bytes * 1.15 / (100 << 20))) * 100
             << "M --time=" << slurm_time(job_seconds(result, control)) << " --signal=TERM@60\n";
 }
 
@@ -204,8 +213,8 @@ Estimate estimate(DryRun run) {
   result.memory_bytes = result.memory.total();
   add_disk(run, result);
   result.seconds_to_save = result.checkpoint_bytes / measure_write_rate(folder_of(run.output));
-  result.seconds = static_cast<double>(result.steps) * result.seconds_per_step +
-                   checkpoints(run, result) * result.seconds_to_save;
+  result.seconds =
+      static_cast<double>(result.steps) * result.seconds_per_step + checkpoints(run, result) * result.seconds_to_save;
   if (run.evaluates) result.seconds += times(result.steps, eval_every) * run.evaluation.parts * evaluation;
   return result;
 }

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "evaluation_sample.hpp"
 #include "heddle/cli/arguments.hpp"
 #include "heddle/training/trainer.hpp"
-#include "evaluation_sample.hpp"
 #include "run_control.hpp"
 
 namespace heddle {
@@ -49,8 +49,9 @@ struct Estimate {
     visitor(Field("memory", "the same by what it is for"), self.memory);
     visitor(Field("flops_per_step", "floating-point operations of a step's matrix products"), self.flops_per_step);
     visitor(Field("seconds_per_step", "of a step, evaluations and checkpoints aside"), self.seconds_per_step);
-    visitor(Field("measured", "whether steps were timed, or the time follows from the rate of matrix products and memory"),
-            self.measured);
+    visitor(
+        Field("measured", "whether steps were timed, or the time follows from the rate of matrix products and memory"),
+        self.measured);
     visitor(Field("steps", "steps that the run has to do"), self.steps);
     visitor(Field("seconds", "of these steps, with evaluations and checkpoints"), self.seconds);
     visitor(Field("seconds_to_save", "of a checkpoint"), self.seconds_to_save);
@@ -77,8 +78,8 @@ struct DryRun {
   Index steps_to_simulate = 1;         // more where steps differ
   Index steps_done = 0;                // of a run that goes on
   bool evaluates = false;
-  bool simulates_evaluation = true;    // where it reads no element
-  EvaluationSample evaluation = {};    // what a trial's evaluation reads
+  bool simulates_evaluation = true;  // where it reads no element
+  EvaluationSample evaluation = {};  // what a trial's evaluation reads
 };
 
 // Prints the estimate to standard output, in the plan's precision. Steps are simulated for the memory and, where they

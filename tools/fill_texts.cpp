@@ -49,7 +49,8 @@ void TextFiller::one() {
 void TextFiller::lines(const std::string& file) {
   const Index size = arguments_.given("batch_size") ? options_.batch_size : lines_at_once;
   for_each_line_batch(
-      arguments_.open_text(file), size, [this](const std::string& text, const std::string& where) { return make(text, where); },
+      arguments_.open_text(file), size,
+      [this](const std::string& text, const std::string& where) { return make(text, where); },
       [this](const std::vector<Item>& batch) { write(batch); });
   finish();
 }
@@ -113,11 +114,12 @@ void TextFiller::finish() {
   output_.close();
   const std::string mask(tokenizer_.bytes(*tokenizer_.mask()));
   if (without_blanks_ > 0) {
-    arguments_.say(concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask, " and came out unchanged"));
+    arguments_.say(
+        concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask, " and came out unchanged"));
   }
   if (truncated_ > 0) {
-    arguments_.say(concatenate(counted(truncated_, "text was", "texts were"), " longer than the context; what is behind it was not read, and ",
-                               mask, " stays there"));
+    arguments_.say(concatenate(counted(truncated_, "text was", "texts were"),
+                               " longer than the context; what is behind it was not read, and ", mask, " stays there"));
   }
 }
 

@@ -1,10 +1,10 @@
 // finetune: trains a pre-trained model for a task.
 #include <algorithm>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
 #include "finetune_dry_run.hpp"
 #include "finetune_run.hpp"
+#include "heddle/cli/run.hpp"
+#include "heddle/cli/signals.hpp"
 #include "refuse.hpp"
 #include "training_files.hpp"
 #include "training_outputs.hpp"
@@ -13,15 +13,18 @@ using namespace heddle;
 
 namespace {
 
-const cli::About about{.name = "finetune",
-                       .summary = "Trains a pre-trained model for a task on labelled examples, or further on other text.",
-                       .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
-                                    "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
-                                    "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]",
-                                    "--dry-run --from MODEL --train FILE [options]"},
-                       .operands = {}};
+const cli::About about{
+    .name = "finetune",
+    .summary = "Trains a pre-trained model for a task on labelled examples, or further on other text.",
+    .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
+                 "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
+                 "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]",
+                 "--dry-run --from MODEL --train FILE [options]"},
+    .operands = {}};
 
-bool chooses_best(const FinetuneOptions& options) { return !options.valid.empty() || options.settings.folds > 0; }
+bool chooses_best(const FinetuneOptions& options) {
+  return !options.valid.empty() || options.settings.folds > 0;
+}
 
 TrainingOutputs outputs_of(const FinetuneOptions& options) {
   return {options.output, options.log, chooses_best(options), options.control.keep};

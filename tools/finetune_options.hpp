@@ -35,8 +35,10 @@ struct FinetuneSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("task", "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span "
-                  "of a text that answers a question, or more of what the model was pre-trained for (lm)").takes("NAME"),
+    visitor(Field("task",
+                  "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span "
+                  "of a text that answers a question, or more of what the model was pre-trained for (lm)")
+                .takes("NAME"),
             self.task);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("overlong",
@@ -67,15 +69,28 @@ struct FinetuneSettings {
     visitor(Field("class_weights", "auto lets every class count alike, however rare")
                 .needs({"task=classify", "task=pair", "task=label"}),
             self.class_weights);
-    visitor(Field("freeze", "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
-                  "apart by commas").takes("LIST"), self.freeze);
+    visitor(Field("freeze",
+                  "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
+                  "apart by commas")
+                .takes("LIST"),
+            self.freeze);
     visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
-                .above(0, 1).takes("X"), self.layer_decay);
+                .above(0, 1)
+                .takes("X"),
+            self.layer_decay);
     visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
-    visitor(Field("piece_dropout", "fraction of the pieces of the examples that are masked in training, other ones in every "
-                  "epoch").range(0, 0.99).takes("P"), self.piece_dropout);
-    visitor(Field("auxiliary_text", "weight of the loss of predicting the examples' own texts too, as in pre-training: 0.5, "
-                  "say").range(0, 100).takes("X"), self.auxiliary_text);
+    visitor(Field("piece_dropout",
+                  "fraction of the pieces of the examples that are masked in training, other ones in every "
+                  "epoch")
+                .range(0, 0.99)
+                .takes("P"),
+            self.piece_dropout);
+    visitor(Field("auxiliary_text",
+                  "weight of the loss of predicting the examples' own texts too, as in pre-training: 0.5, "
+                  "say")
+                .range(0, 100)
+                .takes("X"),
+            self.auxiliary_text);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
   }
 
@@ -94,7 +109,8 @@ struct FinetuneOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "the model to start from, made by pretrain or convert").not_empty().takes("MODEL"),
             self.from);
-    visitor(Field("train", "labelled files to train on; for lm token files or texts, each of which is read as often in an "
+    visitor(Field("train",
+                  "labelled files to train on; for lm token files or texts, each of which is read as often in an "
                   "epoch as its weight says, once unless told otherwise; not standard input")
                 .not_empty()
                 .takes("FILE[:WEIGHT],..."),

@@ -40,7 +40,8 @@ void check_freeze(const std::string& freeze, const Parameters& parameters) {
     const bool names_some = std::ranges::any_of(parameters.all(), [&](const Parameter& parameter) {
       return !parameter.name.starts_with("task/") && is_named(parameter.name, word);
     });
-    check<UsageError>(names_some, "--freeze: '", word, "' names no part of the model; inspect MODEL --weights lists them");
+    check<UsageError>(names_some, "--freeze: '", word,
+                      "' names no part of the model; inspect MODEL --weights lists them");
   }
 }
 
@@ -117,8 +118,8 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
   objective_ = task_->objective(*loaded_->model, options_.setup.config(seed));
-  session_.emplace(*objective_, options_.setup, SessionOptions{options.output, options.log, options.control, settings.patience},
-                   arguments);
+  session_.emplace(*objective_, options_.setup,
+                   SessionOptions{options.output, options.log, options.control, settings.patience}, arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<FinetuneRecord>().training.progress);
 }
 

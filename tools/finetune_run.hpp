@@ -5,15 +5,15 @@
 #include <optional>
 
 #include "finetune_options.hpp"
+#include "finetuning_task.hpp"
 #include "heddle/cli/arguments.hpp"
 #include "heddle/formats/task_file.hpp"
-#include "finetuning_task.hpp"
 #include "training_session.hpp"
 
 namespace heddle {
 
-// Takes the settings from the file of options.output, and returns how many steps its run has done. Throws UsageError where
-// the command line says something else than the run began with.
+// Takes the settings from the file of options.output, and returns how many steps its run has done. Throws UsageError
+// where the command line says something else than the run began with.
 Index take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments);
 
 class FinetuneRun {

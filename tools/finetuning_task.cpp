@@ -17,9 +17,9 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
       refuse({"column"}, arguments, ": is for the tags of --task label");
     return std::make_unique<LabelledTask>(options, tokenizer, arguments);
   }
-  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights",
-          "piece_dropout", "auxiliary_text"}, arguments,
-         ": is for labelled examples, which --task lm has none of");
+  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "piece_dropout",
+          "auxiliary_text"},
+         arguments, ": is for labelled examples, which --task lm has none of");
   return std::make_unique<TextTask>(options, tokenizer, arguments);
 }
 

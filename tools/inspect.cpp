@@ -28,8 +28,8 @@ cli::About about() {
                        "FILE --diff FILE [--json]", "MODEL|ADAPTER --evaluate TOKENS [--base MODEL] [--json]",
                        "--preset NAME [--json]", "MODEL|--preset NAME --profile [--precision bf16] [--batch-size N]",
                        "MODEL --embed TEXT|- [INPUT] [--layer N] [--pooling NAME] [-o x.h5] [--json]",
-                       "MODEL --neighbours WORD [--top K] [--json]", "MODEL --senses TRAIN [--voters K] [--gold] [INPUT] [--json]",
-                       "MODEL --bias TESTS [--json]"},
+                       "MODEL --neighbours WORD [--top K] [--json]",
+                       "MODEL --senses TRAIN [--voters K] [--gold] [INPUT] [--json]", "MODEL --bias TESTS [--json]"},
           .operands = {
               {"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1},
               {"INPUT", "texts or marked words, a line each; none or - is standard input. With --history, more models",

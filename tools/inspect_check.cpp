@@ -27,8 +27,8 @@ void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
   const std::string where = file.file().path() + ": ";
   std::map<std::string, Shape> wanted;
   const auto config = file.config<models::ModelConfig>();
-  for (const auto& tensor : file.has_part("task") ? weights_of(config, file.part<models::TaskConfig>("task"))
-                                                  : weights_of(config)) {
+  for (const auto& tensor :
+       file.has_part("task") ? weights_of(config, file.part<models::TaskConfig>("task")) : weights_of(config)) {
     wanted.emplace(tensor.name, tensor.shape);
   }
   for (const formats::TensorInfo& tensor : file.weights().tensors()) {
@@ -90,8 +90,8 @@ Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tok
   }
   const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "--evaluate", tokens.name());
   const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
-  const training::MaskedEvaluation result = training::evaluate(
-      masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
+  const training::MaskedEvaluation result =
+      training::evaluate(masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
   Score score{result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
   if (result.pairs > 0) score.figures.push_back({"next_sentence_accuracy", result.pair_accuracy()});
   return score;
@@ -133,8 +133,8 @@ Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, c
 
   cli::Progress progress(arguments, "tokens");
   const Index most = loaded.model->position_limit();
-  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length, " is more than the ", most,
-                    " positions of ", model_path);
+  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
+                    " is more than the ", most, " positions of ", model_path);
   const Index time = options.sequence_length > 0 ? options.sequence_length : loaded.model->training_length();
   const Index batch_tokens = options.batch_size * time;
   double done = 0;

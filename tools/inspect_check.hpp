@@ -14,9 +14,9 @@ namespace heddle {
 std::vector<std::string> verify(const std::string& path);
 
 struct Score {
-  Index tokens;  // predicted: by decoders all but the first, by encoders the masked ones
-  Index bytes;   // of the text that they stand for, special tokens aside; 0 for encoders
-  double nats;   // in all
+  Index tokens;                                // predicted: by decoders all but the first, by encoders the masked ones
+  Index bytes;                                 // of the text that they stand for, special tokens aside; 0 for encoders
+  double nats;                                 // in all
   std::vector<training::Metric> figures = {};  // further ones
   double nats_per_token() const;
   double perplexity() const;

@@ -45,9 +45,7 @@ std::string row_text(const Real* row, Index width, std::string_view separator) {
 class Embedder {
  public:
   Embedder(const cli::Arguments& arguments, const VectorOptions& options)
-      : arguments_(arguments),
-        options_(options),
-        loaded_(arguments.operand("FILE"), "--embed") {
+      : arguments_(arguments), options_(options), loaded_(arguments.operand("FILE"), "--embed") {
     if (!options.layer.empty()) embedding_.layers = options.layer;
   }
 
@@ -176,8 +174,8 @@ void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const Vecto
 
 void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, const std::string& output, bool json) {
   check<UsageError>(!json || !output.ends_with(".h5"), "--json: ", output, " would be HDF5; give -o another ending");
-  check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"), output,
-                    ": vectors can be written into .tsv and .h5 files");
+  check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
+                    output, ": vectors can be written into .tsv and .h5 files");
   Embedder embedder(arguments, options);
   if (output.ends_with(".h5")) {
     write_hdf5(embedder, arguments, options, output);

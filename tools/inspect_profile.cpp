@@ -99,9 +99,9 @@ std::string profile_table(const StepProfile& profile) {
     out << std::fixed << std::setw(width) << std::setprecision(digits) << value;
   };
   out << std::fixed << std::setprecision(1) << "a step takes " << profile.milliseconds << " ms in " << profile.precision
-      << ", " << std::setprecision(0) << profile.tokens_per_second << " tokens/s; limits measured just before: "
-      << profile.matmul_gflops << " GFLOP/s in products, " << std::setprecision(1) << profile.memory_gigabytes
-      << " GB/s of memory\n\n"
+      << ", " << std::setprecision(0) << profile.tokens_per_second
+      << " tokens/s; limits measured just before: " << profile.matmul_gflops << " GFLOP/s in products, "
+      << std::setprecision(1) << profile.memory_gigabytes << " GB/s of memory\n\n"
       << "operation                       calls       ms  share  GFLOP/s of limit    GB/s of limit\n";
   for (const OperationProfile& row : profile.operations) {
     out << std::left << std::setw(32) << row.operation << std::right;

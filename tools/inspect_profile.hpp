@@ -16,8 +16,10 @@ struct ProfileOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("profile", "run some training steps of the model's shape (or of --preset's) on random tokens, and tell "
-                  "where their time goes"), self.profile);
+    visitor(Field("profile",
+                  "run some training steps of the model's shape (or of --preset's) on random tokens, and tell "
+                  "where their time goes"),
+            self.profile);
     visitor(Field("precision", "arithmetic of the profiled steps").needs({"profile"}).takes("NAME"), self.precision);
   }
 };

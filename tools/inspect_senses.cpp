@@ -173,7 +173,8 @@ void evaluate(const std::vector<Index>& gold, const std::vector<analysis::SenseG
 
 void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
   const MarkedFile train = read(arguments.open_text(options.senses), Gold::given);
-  const MarkedFile file = read(arguments.open_text(arguments.input_or_usage("INPUT").front()), options.gold ? Gold::given : Gold::absent);
+  const MarkedFile file =
+      read(arguments.open_text(arguments.input_or_usage("INPUT").front()), options.gold ? Gold::given : Gold::absent);
   const data::LabelSet senses = senses_of(train, file);
   const WordEmbedder embedder(arguments, options);
   const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "heddle/nn/low_rank_options.hpp"
 #include "heddle/formats/history.hpp"
 #include "heddle/formats/provenance.hpp"
 #include "heddle/formats/tensor_group.hpp"
 #include "heddle/models/config.hpp"
 #include "heddle/models/task_model.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "heddle/text/tokenizer_model.hpp"
 #include "inspect_options.hpp"
 #include "inspect_tokens.hpp"

@@ -101,8 +101,8 @@ struct VectorOptions {
   }
 };
 
-// Writes the hidden states of one text, or of many, to `output`: HDF5 where its name ends so, else tab-separated text or
-// a JSON object a text.
+// Writes the hidden states of one text, or of many, to `output`: HDF5 where its name ends so, else tab-separated text
+// or a JSON object a text.
 void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, const std::string& output, bool json);
 
 // Prints the pieces whose embeddings are nearest to the mean of a word's, its own pieces and special ones aside.

@@ -60,7 +60,9 @@ void link_or_copy(const fs::path& file, const fs::path& name) {
   if (failed) throw fs::filesystem_error("", name, failed);
 }
 
-fs::path beginning_of(const std::string& output) { return without_ending(output) + ".step-"; }
+fs::path beginning_of(const std::string& output) {
+  return without_ending(output) + ".step-";
+}
 
 }  // namespace
 

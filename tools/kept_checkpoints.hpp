@@ -20,8 +20,8 @@ void check_none_kept(const std::string& output);
 // Removes what runs left that were killed while they kept one.
 void remove_abandoned_checkpoints(const std::string& output);
 
-// Gives the checkpoint that is in OUTPUT.h5 the second name OUTPUT.step-STEP.h5, without copying it where the file system
-// has hard links, and deletes those of earlier steps but for the last `count`. Throws DataError.
+// Gives the checkpoint that is in OUTPUT.h5 the second name OUTPUT.step-STEP.h5, without copying it where the file
+// system has hard links, and deletes those of earlier steps but for the last `count`. Throws DataError.
 void keep_checkpoint(const std::string& output, Index step, Index count);
 
 }  // namespace heddle

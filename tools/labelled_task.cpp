@@ -49,14 +49,14 @@ std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, 
 }  // namespace
 
 LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
-                               const cli::Arguments& arguments)
+                           const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
   const FinetuneSettings& settings = options.settings;
   const TaskInput input = task_input(settings);
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   labels_ = labels_in(joined(files), settings.task);
-  check<UsageError>(options.setup.training.label_smoothing == 0 || config().has_classes(), "--label-smoothing: the task ",
-                    to_text(settings.task), " has no classes");
+  check<UsageError>(options.setup.training.label_smoothing == 0 || config().has_classes(),
+                    "--label-smoothing: the task ", to_text(settings.task), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(arguments.common().seed)};
   for (const TaskData& file : files) {
     train_files_.push_back(part_of(file, fold, Side::outside));
@@ -100,7 +100,8 @@ std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& c
   const EncodeTask with{settings.task, labels_, tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);
   valid_examples_ = encode_files(valid_files_, with, overlong);
-  if (overlong.count > 0 && !std::exchange(overlong_told_, true)) arguments_.say(overlong_note(overlong, settings.task));
+  if (overlong.count > 0 && !std::exchange(overlong_told_, true))
+    arguments_.say(overlong_note(overlong, settings.task));
   return examples;
 }
 
@@ -136,7 +137,7 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
 }
 
 std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model,
-                                                       const std::function<bool()>& stop) const {
+                                                     const std::function<bool()>& stop) const {
   const TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = stop});
   if (stop()) return {{"nothing", 0}};
   Judge how{.metric = options_.settings.metric};

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/training/task_objective.hpp"
 #include "finetuning_task.hpp"
+#include "heddle/training/task_objective.hpp"
 #include "task_report.hpp"
 
 namespace heddle {
@@ -15,7 +15,8 @@ class LabelledTask : public FinetuningTask {
   LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
 
   models::TaskConfig config() const override;
-  std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::TrainingConfig& config) override;
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model,
+                                                 const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
   std::string summary() const override;
 

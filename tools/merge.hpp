@@ -58,15 +58,16 @@ void merge(T& options, const T& defaults, const cli::Arguments& arguments) {
   });
 }
 
-// The same; throws UsageError for an option that the command line sets to something else than the file has, unless it is
-// among those that may change.
+// The same; throws UsageError for an option that the command line sets to something else than the file has, unless it
+// is among those that may change.
 template <Visitable T>
 void take_over(T& options, const T& stored, const cli::Arguments& arguments, const std::string& path,
                const std::set<std::string>& may_change) {
   for_each_pair(options, stored, [&](const Field& field, auto& value, const auto& old) {
     const bool given = arguments.given(field.name);
     check<UsageError>(!given || value == old || may_change.contains(field.name), "--", field.option(),
-                      " differs from what ", path, " was trained with; leave it out to go on, or train anew to another -o");
+                      " differs from what ", path,
+                      " was trained with; leave it out to go on, or train anew to another -o");
     if (!given) value = old;
   });
 }

@@ -27,14 +27,14 @@ void complete(PretrainOptions& options, const cli::Arguments& arguments) {
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    const auto options =
-        arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
+    const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
     if (!resumes(options.control, options.output)) chosen_model(options, arguments).check(models::Naming::options);
     if (options.dry_run) {
       pretrain_dry_run(options, arguments);
       return 0;
     }
-    check<UsageError>(!options.train.empty(), "--train names the token file to train on; make one with: tokenize -t "
+    check<UsageError>(!options.train.empty(),
+                      "--train names the token file to train on; make one with: tokenize -t "
                       "tokenizer.h5 -o tokens.h5 text.txt");
     check<UsageError>(!options.output.empty(), "-o names the model file to write");
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");

@@ -25,8 +25,12 @@ struct PretrainOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("train", "token file to train on, made by tokenize; of several, each is read as often in an epoch as its "
-                  "weight says, once unless told otherwise").not_empty().takes("FILE[:WEIGHT],..."), self.train);
+    visitor(Field("train",
+                  "token file to train on, made by tokenize; of several, each is read as often in an epoch as its "
+                  "weight says, once unless told otherwise")
+                .not_empty()
+                .takes("FILE[:WEIGHT],..."),
+            self.train);
     visitor(Field("valid", "token file to evaluate on; the best model so far is kept as OUTPUT.best.h5")
                 .not_empty()
                 .takes("FILE"),

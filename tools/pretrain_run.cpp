@@ -1,8 +1,8 @@
 #include "pretrain_run.hpp"
 
+#include "choose_objective.hpp"
 #include "choose_precision.hpp"
 #include "merge.hpp"
-#include "choose_objective.hpp"
 #include "resume.hpp"
 
 namespace heddle {
@@ -37,7 +37,10 @@ ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, c
 }
 
 PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
-    : options_(options), arguments_(arguments), resumed_(file_to_resume(options)), train_(options.train),
+    : options_(options),
+      arguments_(arguments),
+      resumed_(file_to_resume(options)),
+      train_(options.train),
       provenance_(formats::start_provenance(arguments.command_line())) {
   const text::Tokenizer tokenizer = train_.first().tokenizer();
   if (!options.valid.empty()) {
@@ -62,14 +65,16 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   const std::string objective = choose_objective(options.objective, *model_, arguments);
   TrainingSetup& setup = options_.setup;
   settle_length(setup.training, arguments);
-  setup.training.precision = choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
+  setup.training.precision =
+      choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
   objective_ = training::make_objective(objective, {.model = *model_,
                                                     .train = train_.tokens(),
                                                     .valid = valid_ ? &*valid_ : nullptr,
                                                     .tokenizer = &tokenizer,
                                                     .masking = setup.masking,
                                                     .config = setup.config(arguments.common().seed)});
-  session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience}, arguments);
+  session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience},
+                   arguments);
   if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
 }
 
@@ -92,7 +97,8 @@ void PretrainRun::save(const std::string& path, Keep keep) const {
 
 void PretrainRun::describe_start() const {
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(),
-                             ", ", grouped(train_.tokens().size()), " training tokens, ", session_->total_steps(), " steps"));
+                             ", ", grouped(train_.tokens().size()), " training tokens, ", session_->total_steps(),
+                             " steps"));
 }
 
 int PretrainRun::run() {

@@ -20,8 +20,8 @@ struct ResumedRun {
   Index steps_done = 0;
 };
 
-// Takes the settings from the file of options.output. Throws UsageError where the command line says something else than the
-// run began with.
+// Takes the settings from the file of options.output. Throws UsageError where the command line says something else than
+// the run began with.
 ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments);
 
 class PretrainRun {

@@ -9,7 +9,8 @@
 namespace heddle {
 
 // Throws UsageError, "--NAME" and the reason, for the first of these options that was given.
-inline void refuse(const std::vector<std::string>& options, const cli::Arguments& arguments, const std::string& reason) {
+inline void refuse(const std::vector<std::string>& options, const cli::Arguments& arguments,
+                   const std::string& reason) {
   for (const std::string& option : options) {
     check<UsageError>(!arguments.given(option), "--", Field(option, "").option(), reason);
   }

@@ -10,9 +10,9 @@ namespace heddle {
 namespace {
 
 // What a run may go on with that diverged, among it.
-const std::set<std::string> may_change{"precision",     "steps",     "epochs",       "eval_every",
-                                       "eval_tokens",   "log_every", "checkpoint_every",
-                                       "learning_rate", "warmup",    "final_learning_rate", "clip"};
+const std::set<std::string> may_change{
+    "precision",        "steps",         "epochs", "eval_every",          "eval_tokens", "log_every",
+    "checkpoint_every", "learning_rate", "warmup", "final_learning_rate", "clip"};
 
 std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& provenance, const std::string& role) {
   std::vector<formats::ProvenanceInput> inputs;

@@ -22,8 +22,8 @@ formats::ModelFile open_to_resume(const std::string& path);
 void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
                const std::string& path);
 
-// Throws DataError unless the inputs of this role ("train"; "train, weight 2" too) are, byte for byte and in order, those
-// that the file was made from.
+// Throws DataError unless the inputs of this role ("train"; "train, weight 2" too) are, byte for byte and in order,
+// those that the file was made from.
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role);
 
 }  // namespace heddle

@@ -39,14 +39,26 @@ struct RunControl {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("resume", "go on from the file that -o names; auto starts anew where there is none, so that one command "
-                  "line does both").bare_value("true").completes_others(), self.resume);
-    visitor(Field("checkpoint_minutes", "save when so many minutes have passed since the last checkpoint, too; 0 means "
-                  "never").range(0, 1e6).takes("X"), self.checkpoint_minutes);
+    visitor(Field("resume",
+                  "go on from the file that -o names; auto starts anew where there is none, so that one command "
+                  "line does both")
+                .bare_value("true")
+                .completes_others(),
+            self.resume);
+    visitor(Field("checkpoint_minutes",
+                  "save when so many minutes have passed since the last checkpoint, too; 0 means "
+                  "never")
+                .range(0, 1e6)
+                .takes("X"),
+            self.checkpoint_minutes);
     visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5, too").range(0, 1000000).takes("N"),
             self.keep);
-    visitor(Field("max_time", "save and end with status 75 after this time: 90m, 11h30m, 45s, or as Slurm writes it, "
-                  "11:30:00, 1-12, 90 (minutes)").not_empty().takes("TIME"), self.max_time);
+    visitor(Field("max_time",
+                  "save and end with status 75 after this time: 90m, 11h30m, 45s, or as Slurm writes it, "
+                  "11:30:00, 1-12, 90 (minutes)")
+                .not_empty()
+                .takes("TIME"),
+            self.max_time);
     visitor(Field("on_usr1", "what SIGUSR1 asks for: a checkpoint, or a checkpoint and the end").takes("NAME"),
             self.on_usr1);
   }

@@ -39,7 +39,8 @@ void TextScorer::one() {
 void TextScorer::lines(const std::string& file) {
   const Index size = arguments_.given("batch_size") ? options_.batch_size : lines_at_once;
   for_each_line_batch(
-      arguments_.open_text(file), size, [this](const std::string& text, const std::string& where) { return make(text, where); },
+      arguments_.open_text(file), size,
+      [this](const std::string& text, const std::string& where) { return make(text, where); },
       [this](const std::vector<Text>& batch) { write(batch); });
   finish();
 }
@@ -122,13 +123,14 @@ void TextScorer::finish() {
   output_.close();
   if (overlong_ > 0) {
     const bool split = options_.overlong == data::Overlong::split;
-    arguments_.say(counted(overlong_, "text was", "texts were") + " longer than the context and " + (split ? "split" : "cut"));
+    arguments_.say(counted(overlong_, "text was", "texts were") + " longer than the context and " +
+                   (split ? "split" : "cut"));
   }
   if (tokens_ == 0 || bytes_ == 0) return;
   const double nats = -log_likelihood_;
-  arguments_.say(concatenate(counted(lines_, "text", "texts"), ", ", counted(tokens_, "token", "tokens"), " scored: ", nats / static_cast<double>(tokens_),
-                             " nats a token, ", nats / static_cast<double>(bytes_) / std::numbers::ln2,
-                             " bits a byte"));
+  arguments_.say(concatenate(counted(lines_, "text", "texts"), ", ", counted(tokens_, "token", "tokens"),
+                             " scored: ", nats / static_cast<double>(tokens_), " nats a token, ",
+                             nats / static_cast<double>(bytes_) / std::numbers::ln2, " bits a byte"));
 }
 
 }  // namespace heddle

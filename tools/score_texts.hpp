@@ -27,7 +27,7 @@ class TextScorer {
     std::string text;
     decoding::Tokens ids;
     std::vector<decoding::GivenTokens> parts;  // that score its tokens in order
-    Index bytes;  // of the text that the scored tokens stand for
+    Index bytes;                               // of the text that the scored tokens stand for
   };
 
   Text make(const std::string& line, const std::string& where);

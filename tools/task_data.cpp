@@ -20,9 +20,15 @@ std::vector<Example> chosen(const std::vector<Example>& all, const std::vector<I
 TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input) {
   TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
   switch (input.task) {
-    case Task::label: data.sentences = read_tagged_sentences(content, begin, input.labelled, input.gold); break;
-    case Task::span: data.questions = read_span_questions(content, begin, input.labelled, input.gold); break;
-    default: data.texts = read_labelled_texts(content, begin, input.labelled, input.texts, input.gold); break;
+    case Task::label:
+      data.sentences = read_tagged_sentences(content, begin, input.labelled, input.gold);
+      break;
+    case Task::span:
+      data.questions = read_span_questions(content, begin, input.labelled, input.gold);
+      break;
+    default:
+      data.texts = read_labelled_texts(content, begin, input.labelled, input.texts, input.gold);
+      break;
   }
   return data;
 }
@@ -77,13 +83,16 @@ std::vector<Index> label_counts_in(const TaskData& data, Task task, const data::
   return data::label_counts(ids, labels);
 }
 
-std::vector<double> gold_numbers(const TaskData& data) { return data::numeric_labels(data.texts, data.file); }
+std::vector<double> gold_numbers(const TaskData& data) {
+  return data::numeric_labels(data.texts, data.file);
+}
 
 std::vector<Index> gold_labels(const TaskData& data, const data::LabelSet& labels) {
   return data::label_ids(data.texts, labels, data.file);
 }
 
-std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with, data::OverlongTexts& overlong) {
+std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with,
+                                           data::OverlongTexts& overlong) {
   if (with.task == Task::label) {
     return data::tag_examples(data.sentences, data.file, with.labels, with.tokenizer, with.framing, overlong);
   }

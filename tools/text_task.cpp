@@ -38,8 +38,7 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 
 }  // namespace
 
-TextTask::TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
-                       const cli::Arguments& arguments)
+TextTask::TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
   std::vector<data::JoinedTokens::Source> sources;
   for (const auto& [path, weight] : training_files(options.train)) {
@@ -50,7 +49,8 @@ TextTask::TextTask(const FinetuneOptions& options, const text::Tokenizer& tokeni
   if (!options.valid.empty()) valid_ = open_tokens(options.valid, tokenizer, options.from, arguments);
 }
 
-std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& model, const training::TrainingConfig& config) {
+std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& model,
+                                                         const training::TrainingConfig& config) {
   return training::make_objective(choose_objective("auto", model.body(), arguments_),
                                   {.model = model.body(),
                                    .train = *train_,

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/data/joined_tokens.hpp"
 #include "finetuning_task.hpp"
+#include "heddle/data/joined_tokens.hpp"
 
 namespace heddle {
 
@@ -15,7 +15,8 @@ class TextTask : public FinetuningTask {
   TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
 
   models::TaskConfig config() const override { return {.task = models::Task::lm}; }
-  std::unique_ptr<training::Objective> objective(models::TaskModel& model, const training::TrainingConfig& config) override;
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model,
+                                                 const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
   std::string summary() const override;
 

@@ -19,7 +19,8 @@ TrainingFile training_file(const std::string& word) {
                       word.substr(colon + 1), "' is not a number");
     return {word, 1};
   }
-  check<UsageError>(weight > 0 && weight <= 1e6, "--train: ", word, ": the weight must be more than 0 and at most 1000000");
+  check<UsageError>(weight > 0 && weight <= 1e6, "--train: ", word,
+                    ": the weight must be more than 0 and at most 1000000");
   return {word.substr(0, colon), weight};
 }
 

@@ -19,7 +19,9 @@ bool is_file(const std::string& log) {
 }
 
 // Fails before the work rather than after it where the file cannot be written.
-void check_writable(const std::string& path) { const formats::AtomicFile attempt(path); }
+void check_writable(const std::string& path) {
+  const formats::AtomicFile attempt(path);
+}
 
 }  // namespace
 

@@ -17,9 +17,10 @@ struct TrainingOutputs {
   Index keep = 0;          // OUTPUT.step-STEP.h5 too, unless 0
 };
 
-// Throws UsageError for outputs that are inputs or the same file, and for an input or a log that is named like a checkpoint
-// to keep.
-void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs, const cli::Arguments& arguments);
+// Throws UsageError for outputs that are inputs or the same file, and for an input or a log that is named like a
+// checkpoint to keep.
+void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
+                   const cli::Arguments& arguments);
 
 // The outputs of one run. While it lives no other run can have them.
 class ClaimedOutputs {

@@ -61,7 +61,8 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
 
 void TrainingSession::resume(const formats::ModelFile& file, const training::TrainingState& progress) {
   check<UsageError>(progress.step <= total_steps(), options_.output, ": has done ", progress.step,
-                    " steps already, more than the ", total_steps(), " that it is to do; give more --steps or --epochs");
+                    " steps already, more than the ", total_steps(),
+                    " that it is to do; give more --steps or --epochs");
   trainer_.state() = progress;
   history_ = file.history();
   saved_step_ = progress.step;
@@ -117,8 +118,8 @@ bool TrainingSession::is_finished() const {
 }
 
 std::string TrainingSession::patience_note() const {
-  return concatenate(counted(options_.patience, "evaluation", "evaluations"),
-                     options_.patience == 1 ? "" : " in a row", " brought nothing better (--patience)");
+  return concatenate(counted(options_.patience, "evaluation", "evaluations"), options_.patience == 1 ? "" : " in a row",
+                     " brought nothing better (--patience)");
 }
 
 std::string TrainingSession::how_to_go_on() const {
@@ -133,8 +134,8 @@ std::string TrainingSession::summary() const {
   const training::TrainingState& state = trainer_.state();
   std::string text = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
   if (state.best_step > 0) {
-    text += concatenate("; best validation ", spoken(state.metric), " ", text_of(state.best_metric, 4),
-                        " at step ", state.best_step, " in ", best_path(options_.output));
+    text += concatenate("; best validation ", spoken(state.metric), " ", text_of(state.best_metric, 4), " at step ",
+                        state.best_step, " in ", best_path(options_.output));
   }
   return text;
 }

@@ -44,9 +44,9 @@ class TrainingSession {
   std::vector<formats::NamedTensor> tensors() const;
 
   // Trains; save_last and save_best write files with the history so far. From here on signals ask to save or to stop.
-  // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError, and
-  // DataError when a file cannot be written, that say what the output holds: the last finished step where it was the log
-  // or the best model that failed.
+  // Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped it. Throws NumericError,
+  // and DataError when a file cannot be written, that say what the output holds: the last finished step where it was
+  // the log or the best model that failed.
   int run(const std::function<void()>& save_last, const std::function<void()>& save_best);
 
  private:

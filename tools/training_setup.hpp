@@ -21,7 +21,9 @@ struct TrainingSetup {
     visitor(Field("optimizer", "Optimizer"), self.optimizer);
   }
 
-  training::TrainingConfig config(Index seed) const { return {optimizer, schedule, training, static_cast<std::uint64_t>(seed)}; }
+  training::TrainingConfig config(Index seed) const {
+    return {optimizer, schedule, training, static_cast<std::uint64_t>(seed)};
+  }
 };
 
 // Steps or epochs: whichever the user set takes the place of the other, a default or what a file says. Throws

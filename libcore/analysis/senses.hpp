@@ -41,7 +41,7 @@ class SenseClassifier {
 
   std::vector<Index> ranking_;  // the senses, those with the most examples first
   Index voters_;
-  std::vector<Real> origin_;    // is subtracted
+  std::vector<Real> origin_;  // is subtracted
   Ranked known_;
   NearestVectors nearest_;
 };

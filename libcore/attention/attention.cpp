@@ -30,7 +30,9 @@ std::unique_ptr<AttentionState> Attention::start(Index, Index, DType) const {
 Tensor Attention::step(const AttentionCall&, const StepRows&, AttentionState&) const {
   throw Error("this attention variant has no cached steps");
 }
-Tensor Attention::weights(const AttentionCall&) const { throw Error("this attention variant has no weights"); }
+Tensor Attention::weights(const AttentionCall&) const {
+  throw Error("this attention variant has no weights");
+}
 
 void check_support(const std::string& text, const AttentionSupport& has, const AttentionSupport& needed) {
   NeedChecker checker{text, {}};

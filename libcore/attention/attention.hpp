@@ -48,8 +48,8 @@ struct HeadShape {
 };
 
 // All that a variant may want to know. Shapes: query [batch, heads, query_time, key_width], key [batch, kv_heads,
-// key_time, key_width], value [batch, kv_heads, key_time, value_width], any strides with neighbouring elements of a head
-// together.
+// key_time, key_width], value [batch, kv_heads, key_time, value_width], any strides with neighbouring elements of a
+// head together.
 struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
@@ -73,9 +73,9 @@ class Attention {
   // Precondition, for step() too: support().cached.
   virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType dtype) const;
 
-  // Appends the keys and values of some new positions and mixes for their queries; causal, with the mask's window, never
-  // recorded. Row b has seen rows.seen[b] positions and gets the first rows.added[b] of the `time` new ones; the rest is
-  // padding. Shapes: as above, with query_time = key_time = time -> [batch, time, heads, value_width].
+  // Appends the keys and values of some new positions and mixes for their queries; causal, with the mask's window,
+  // never recorded. Row b has seen rows.seen[b] positions and gets the first rows.added[b] of the `time` new ones; the
+  // rest is padding. Shapes: as above, with query_time = key_time = time -> [batch, time, heads, value_width].
   virtual Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const;
 
   // The weights: [batch, heads, query_time, key_time], Reals, never recorded. Precondition: support().weights.

@@ -104,7 +104,8 @@ class DotAttention : public Attention {
       : shape_(shape), scale_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.key_width)))) {}
 
   AttentionSupport support() const override {
-    return {.causal = true, .cross = true, .cached = true, .window = true, .grouped = true, .bias = true, .weights = true};
+    return {
+        .causal = true, .cross = true, .cached = true, .window = true, .grouped = true, .bias = true, .weights = true};
   }
 
   Variable mix(const AttentionCall& call) const override {

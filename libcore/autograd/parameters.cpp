@@ -36,14 +36,19 @@ void fill_uniform(const Tensor& tensor, const RandomStream& stream, double half_
 
 void initialize(const Tensor& tensor, const Initializer& initializer, const RandomStream& stream) {
   switch (initializer.kind) {
-    case Initializer::Kind::constant: return tensor.fill(static_cast<Real>(initializer.scale));
-    case Initializer::Kind::normal: return fill_normal(tensor, stream, initializer.scale);
-    case Initializer::Kind::uniform: return fill_uniform(tensor, stream, initializer.scale);
+    case Initializer::Kind::constant:
+      return tensor.fill(static_cast<Real>(initializer.scale));
+    case Initializer::Kind::normal:
+      return fill_normal(tensor, stream, initializer.scale);
+    case Initializer::Kind::uniform:
+      return fill_uniform(tensor, stream, initializer.scale);
   }
 }
 
 // The i-th part of a stacked tensor.
-Tensor part_of(const Tensor& whole, Index i, Index rows) { return whole.narrowed(0, i * rows, rows); }
+Tensor part_of(const Tensor& whole, Index i, Index rows) {
+  return whole.narrowed(0, i * rows, rows);
+}
 
 }  // namespace
 
@@ -83,7 +88,9 @@ double ParameterSource::rate_of(const Declaration& declaration) const {
   return rate;
 }
 
-ParameterSource ParameterSource::given(Function function) { return ParameterSource(std::move(function)); }
+ParameterSource ParameterSource::given(Function function) {
+  return ParameterSource(std::move(function));
+}
 
 Tensor Parameter::gradient() const {
   if (!is_trained()) return {};
@@ -154,9 +161,9 @@ Variable Parameters::declare(const Declaration& declaration, Decay decay) {
       const auto part = [i, rows = declaration.shape[0]](const Tensor& t) {
         return part_of(t, static_cast<Index>(i), rows);
       };
-      parameter.variable = Variable(
-          part(whole.value()),
-          gradient == nullptr ? nullptr : std::make_shared<Gradient>(declaration.shape, gradient, part));
+      parameter.variable =
+          Variable(part(whole.value()),
+                   gradient == nullptr ? nullptr : std::make_shared<Gradient>(declaration.shape, gradient, part));
     }
     parameters_.push_back(std::move(parameter));
   }

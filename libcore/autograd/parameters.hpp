@@ -103,8 +103,8 @@ class Parameters {
   const Parameter* find(std::string_view name) const;
   Index count() const;          // numbers in all parameters
   Index trained_count() const;  // in those that are trained
-  void allocate_gradients();  // before the first step, so that later ones find their memory
-  void clear_gradients();     // before a step
+  void allocate_gradients();    // before the first step, so that later ones find their memory
+  void clear_gradients();       // before a step
 
   // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
   // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come

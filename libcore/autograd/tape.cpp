@@ -44,7 +44,9 @@ void Gradient::contribute(const Tensor& tensor) {
   }
 }
 
-bool Gradient::is_empty() const { return base_ ? base_->is_empty() : sum_.empty(); }
+bool Gradient::is_empty() const {
+  return base_ ? base_->is_empty() : sum_.empty();
+}
 
 Tensor Gradient::tensor() const {
   if (!base_) return sum_;
@@ -60,21 +62,27 @@ void Gradient::clear() {
   }
 }
 
-Variable leaf(const Tensor& value) { return {value, std::make_shared<Gradient>(value.shape())}; }
+Variable leaf(const Tensor& value) {
+  return {value, std::make_shared<Gradient>(value.shape())};
+}
 
 Recording::Recording() {
   check<Error>(current_recording == nullptr, "recordings do not nest");
   current_recording = this;
 }
 
-Recording::~Recording() { current_recording = nullptr; }
+Recording::~Recording() {
+  current_recording = nullptr;
+}
 
-Recording* Recording::current() { return current_recording; }
+Recording* Recording::current() {
+  return current_recording;
+}
 
 void Recording::append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward) {
   const Section* section = Section::current();
-  entries_.push_back({std::move(output), input_bytes, section == nullptr ? nullptr : section->name(),
-                      std::move(backward)});
+  entries_.push_back(
+      {std::move(output), input_bytes, section == nullptr ? nullptr : section->name(), std::move(backward)});
 }
 
 void Recording::run(const Entry& entry, const Tensor& gradient) {

@@ -39,7 +39,10 @@ class Gradient {
       : shape_(shape), lifetime_(lifetime), dtype_(dtype) {}
   // The gradient of a view is the same view of the base's gradient.
   Gradient(const Shape& shape, std::shared_ptr<Gradient> base, View view)
-      : shape_(shape), lifetime_(Lifetime::step), dtype_(base->dtype_), base_(std::move(base)),
+      : shape_(shape),
+        lifetime_(Lifetime::step),
+        dtype_(base->dtype_),
+        base_(std::move(base)),
         view_(std::move(view)) {}
 
   // The tensor to contribute to.
@@ -49,9 +52,9 @@ class Gradient {
   // Contributes a whole tensor that nothing else writes to or reads afterwards; it may be taken over instead of copied.
   void contribute(const Tensor& tensor);
 
-  bool is_empty() const;    // nothing contributed yet
-  Tensor tensor() const;    // the sum so far; empty when is_empty()
-  void clear();             // forgets the sum; a persistent gradient keeps its memory
+  bool is_empty() const;  // nothing contributed yet
+  Tensor tensor() const;  // the sum so far; empty when is_empty()
+  void clear();           // forgets the sum; a persistent gradient keeps its memory
 
   // What holds the elements: of a view the gradient that it is a view of.
   const Gradient* root() const { return base_ ? base_->root() : this; }
@@ -114,8 +117,8 @@ class Recording {
 
   // To be called before anything is recorded: has backward() call complete(i) once for each of these leaves, as soon as
   // nothing more is added to its gradient, so that it may be exchanged with other processes meanwhile. The order is a
-  // function of what was recorded: first the leaves that nothing used, in their own order, then by their first uses, the
-  // last one first. Views of a leaf count as the leaf.
+  // function of what was recorded: first the leaves that nothing used, in their own order, then by their first uses,
+  // the last one first. Views of a leaf count as the leaf.
   using Complete = std::function<void(std::size_t leaf)>;
   void watch_leaves(const std::vector<const Gradient*>& leaves, Complete complete);
   // Of the operation that was appended last.

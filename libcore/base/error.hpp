@@ -54,7 +54,8 @@ std::string concatenate(const Parts&... parts) {
 // Throws Kind with the concatenated parts unless the condition holds. The parts are formatted only on failure.
 template <class Kind, class... Parts>
 void check(bool condition, const Parts&... parts) {
-  if (!condition) [[unlikely]] throw Kind(concatenate(parts...));
+  if (!condition) [[unlikely]]
+    throw Kind(concatenate(parts...));
 }
 
 // The message of errno with what was attempted: DataError("FILE: cannot open: No such file or directory").

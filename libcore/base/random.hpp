@@ -41,8 +41,7 @@ class RandomStream {
   [[gnu::always_inline]] void sixteen_blocks(std::uint64_t first, std::uint32_t* words) const {
     constexpr std::size_t lanes = 16;
     std::uint32_t c0[lanes], c1[lanes], c2[lanes], c3[lanes];
-    _Pragma("omp simd")
-    for (std::size_t i = 0; i < lanes; ++i) {
+    _Pragma("omp simd") for (std::size_t i = 0; i < lanes; ++i) {
       c0[i] = static_cast<std::uint32_t>(first + i);
       c1[i] = static_cast<std::uint32_t>((first + i) >> 32);
       c2[i] = step_[0];
@@ -50,8 +49,7 @@ class RandomStream {
     }
     std::uint32_t k0 = key_[0], k1 = key_[1];
     for (int round = 0; round < 10; ++round) {
-      _Pragma("omp simd")
-      for (std::size_t i = 0; i < lanes; ++i) {
+      _Pragma("omp simd") for (std::size_t i = 0; i < lanes; ++i) {
         const std::uint64_t a = 0xD2511F53ull * c0[i];
         const std::uint64_t b = 0xCD9E8D57ull * c2[i];
         c0[i] = static_cast<std::uint32_t>(b >> 32) ^ c1[i] ^ k0;
@@ -62,8 +60,7 @@ class RandomStream {
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
     }
-    _Pragma("omp simd")
-    for (std::size_t i = 0; i < lanes; ++i) {
+    _Pragma("omp simd") for (std::size_t i = 0; i < lanes; ++i) {
       words[4 * i] = c0[i];
       words[4 * i + 1] = c1[i];
       words[4 * i + 2] = c2[i];

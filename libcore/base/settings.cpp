@@ -28,13 +28,14 @@ double Settings::number(const std::string& key, double fallback, double least, d
   const double value = std::strtod(found->second.c_str(), &end);
   check<UsageError>(end != found->second.c_str() && *end == '\0' && std::isfinite(value), name_, ":", key, "=",
                     found->second, " is not a number");
-  check<UsageError>(value >= least && value <= most, name_, ":", key, "=", found->second, " must be from ", least, " to ",
-                    most);
+  check<UsageError>(value >= least && value <= most, name_, ":", key, "=", found->second, " must be from ", least,
+                    " to ", most);
   return value;
 }
 
 Index Settings::index(const std::string& key, Index fallback, Index least, Index most) {
-  const double value = number(key, static_cast<double>(fallback), static_cast<double>(least), static_cast<double>(most));
+  const double value =
+      number(key, static_cast<double>(fallback), static_cast<double>(least), static_cast<double>(most));
   check<UsageError>(value == std::floor(value), name_, ":", key, "=", value, " is not a whole number");
   return static_cast<Index>(value);
 }

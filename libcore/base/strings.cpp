@@ -61,7 +61,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::string not_one_of(std::string_view word, const std::vector<std::string>& list) {
   const std::string near = nearest(word, list);
-  return "'" + std::string(word) + "' is not one of " + join(list) + (near.empty() ? "" : "; did you mean '" + near + "'?");
+  return "'" + std::string(word) + "' is not one of " + join(list) +
+         (near.empty() ? "" : "; did you mean '" + near + "'?");
 }
 
 std::string grouped(long long number) {
@@ -93,8 +94,10 @@ bool is_utf8(std::string_view text) {
       ++i;
       continue;
     }
-    const std::size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3
-                               : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                             : 0;
     if (length == 0) return false;
     for (std::size_t k = 1; k < length; ++k) {
       if (!continuation(i + k)) return false;

@@ -38,8 +38,8 @@ struct Field {
   std::string placeholder;  // what --help writes for the value: N, FILE, RATE
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  bool above_minimum = false;  // the minimum itself is not allowed
-  char short_option = 0;       // the letter of -o, or none
+  bool above_minimum = false;       // the minimum itself is not allowed
+  char short_option = 0;            // the letter of -o, or none
   std::vector<std::string> needed;  // fields of the same options, any of which it needs to mean anything; see needs()
   bool filled = false;              // an empty text is refused
   std::string bare;                 // what the option means without a value, which must then be attached: --name=VALUE
@@ -138,7 +138,9 @@ template <class Enumeration>
 struct Names;
 
 template <class T>
-concept NamedEnumeration = std::is_enum_v<T> && requires { Names<T>::list; };
+concept NamedEnumeration = std::is_enum_v<T> && requires {
+  Names<T>::list;
+};
 
 struct AnyVisitor {
   template <class T>
@@ -146,7 +148,9 @@ struct AnyVisitor {
 };
 
 template <class T>
-concept Visitable = requires(T& object, AnyVisitor& visitor) { T::visit(object, visitor); };
+concept Visitable = requires(T& object, AnyVisitor& visitor) {
+  T::visit(object, visitor);
+};
 
 // Walks the fields of an object, constant or not.
 template <class T, class Visitor>

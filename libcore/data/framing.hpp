@@ -22,14 +22,14 @@ enum class Overlong { error, truncate, split };
 
 template <>
 struct heddle::Names<heddle::data::Overlong> {
-  static constexpr std::pair<data::Overlong, std::string_view> list[] = {{data::Overlong::error, "error"},
-                                                                         {data::Overlong::truncate, "truncate"},
-                                                                         {data::Overlong::split, "split"}};
+  static constexpr std::pair<data::Overlong, std::string_view> list[] = {
+      {data::Overlong::error, "error"}, {data::Overlong::truncate, "truncate"}, {data::Overlong::split, "split"}};
 };
 
 namespace heddle::data {
 
-// ids = frame of A's tokens [first_from, first_from + first_count) and B's; first_at and second_at say where they begin.
+// ids = frame of A's tokens [first_from, first_from + first_count) and B's; first_at and second_at say where they
+// begin.
 struct FramedSequence {
   std::vector<TokenId> ids, segments;  // segments are empty where all are 0
   Index first_at = 0, first_from = 0, first_count = 0;
@@ -43,9 +43,9 @@ class Framing {
 
   // Tokens that the frame itself takes.
   Index overhead(bool pair) const;
-  // One sequence, or with Overlong::split as many as it takes: the longer text is cut into windows that overlap by half.
-  // With Overlong::truncate the longer text loses its end until both fit. Throws DataError for texts that do not fit, and
-  // where a context is too short for anything.
+  // One sequence, or with Overlong::split as many as it takes: the longer text is cut into windows that overlap by
+  // half. With Overlong::truncate the longer text loses its end until both fit. Throws DataError for texts that do not
+  // fit, and where a context is too short for anything.
   std::vector<FramedSequence> operator()(std::span<const TokenId> first, Overlong overlong) const;
   std::vector<FramedSequence> operator()(std::span<const TokenId> first, std::span<const TokenId> second,
                                          Overlong overlong) const;

@@ -39,7 +39,9 @@ std::string JoinedTokens::name() const {
   return sources_.size() == 1 ? first : concatenate(first, " and ", sources_.size() - 1, " more");
 }
 
-std::string JoinedTokens::name_at(Index offset) const { return sources_[find(offset).first].tokens.name(); }
+std::string JoinedTokens::name_at(Index offset) const {
+  return sources_[find(offset).first].tokens.name();
+}
 
 Index JoinedTokens::document_at(Index offset) const {
   const auto [i, begin] = find(offset);
@@ -49,7 +51,8 @@ Index JoinedTokens::document_at(Index offset) const {
 std::vector<TokenSource::Part> JoinedTokens::parts() const {
   std::vector<Part> parts;
   Index begin = 0;
-  for (std::size_t i = 0; i < sources_.size(); begin = ends_[i++]) parts.push_back({begin, ends_[i], sources_[i].weight});
+  for (std::size_t i = 0; i < sources_.size(); begin = ends_[i++])
+    parts.push_back({begin, ends_[i], sources_[i].weight});
   return parts;
 }
 

@@ -7,7 +7,9 @@ MaskedWindows::MaskedWindows(const TokenSource& source, MaskVocabulary vocabular
       vocabulary_(std::move(vocabulary)),
       options_(options),
       pairs_(options.masking.segment_pairs || options.unrelated_pairs),
-      body_(options.time - (!pairs_ ? 2 : options.has_segments ? 3 : 4)) {
+      body_(options.time - (!pairs_                ? 2
+                            : options.has_segments ? 3
+                                                   : 4)) {
   constexpr Index least = 2;  // a pair has a token on either side
   check<UsageError>(body_ >= least, "a context of ", options.time, " has no room for text between special tokens");
   check<DataError>(source.size() >= least, source.name(), ": no text to mask in ", source.size(), " tokens");

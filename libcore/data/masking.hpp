@@ -36,11 +36,11 @@ struct MaskingOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("masking", "choose the pieces to predict anew in every epoch, or once"), self.masking);
-    visitor(
-        Field("mask_probability", "fraction of the pieces to predict; 80 % of them are masked, 10 % replaced, 10 % left")
-            .above(0, 1)
-            .takes("P"),
-        self.mask_probability);
+    visitor(Field("mask_probability",
+                  "fraction of the pieces to predict; 80 % of them are masked, 10 % replaced, 10 % left")
+                .above(0, 1)
+                .takes("P"),
+            self.mask_probability);
     visitor(Field("whole_words", "mask all pieces of a word or none"), self.whole_words);
     visitor(Field("segment_pairs", "cut each text in two segments; always so where next sentences are learned"),
             self.segment_pairs);

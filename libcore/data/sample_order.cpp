@@ -18,7 +18,8 @@ SampleOrder::SampleOrder(const TokenSource& tokens, Index windows, Index width, 
       const Index first = std::min(windows, (part.begin + width - 1) / width);
       const Index count = std::min(windows, (part.end + width - 1) / width) - first;
       const Index samples = std::llround(part.weight * static_cast<double>(count));
-      check<DataError>(samples > 0, tokens.name_at(part.begin), ": weight ", part.weight, " of ", count, " windows of ", width,
+      check<DataError>(samples > 0, tokens.name_at(part.begin), ": weight ", part.weight, " of ", count, " windows of ",
+                       width,
                        " tokens leaves nothing to train on; raise the weight, give more text, or leave the file out");
       parts_.push_back({first, count, samples});
     }

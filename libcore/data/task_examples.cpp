@@ -25,7 +25,9 @@ std::vector<TokenId> encode(const text::Tokenizer& tokenizer, std::string_view t
   return tokenizer.encode(text, text::SpecialText::plain);
 }
 
-std::string place(std::string_view file, Index line) { return concatenate(file, ":", line); }
+std::string place(std::string_view file, Index line) {
+  return concatenate(file, ":", line);
+}
 
 // The words whose first tokens lie in this part of the sentence.
 void add_words(const AlignedWords& words, std::span<const TokenId> tags, TaskExample& example) {
@@ -44,7 +46,8 @@ TokenSpan answer_in(const SpanQuestion& question, std::span<const text::LocatedT
   for (const SpanAnswer& answer : question.answers) {
     const std::size_t end = answer.begin + answer.text.size();
     if (tokens.empty() || answer.begin < tokens.front().begin || end > tokens.back().end) continue;
-    if (const auto span = tokens_of(tokens, {answer.begin, end})) return {first_at + span->first, first_at + span->last};
+    if (const auto span = tokens_of(tokens, {answer.begin, end}))
+      return {first_at + span->first, first_at + span->last};
   }
   return {0, 0};
 }

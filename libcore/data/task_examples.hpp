@@ -36,7 +36,8 @@ struct OverlongTexts {
 // Each function throws DataError, "FILE:LINE: …" (a question's id for spans), for examples that do not fit and are not
 // to be cut, or have characters that the tokenizer has no token for. Texts that look like special tokens are text.
 std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std::string_view file,
-                                       const text::Tokenizer& tokenizer, const Framing& framing, OverlongTexts& overlong);
+                                       const text::Tokenizer& tokenizer, const Framing& framing,
+                                       OverlongTexts& overlong);
 // Tags are left at -1 for sentences without any.
 std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences, std::string_view file,
                                       const LabelSet& labels, const text::Tokenizer& tokenizer, const Framing& framing,

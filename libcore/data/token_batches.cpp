@@ -17,7 +17,10 @@ Index windows_in(const TokenSource& source, Index time) {
 }  // namespace
 
 TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed)
-    : source_(source), time_(time), slack_(source.size() - 1 - windows_in(source, time) * time), seed_(seed),
+    : source_(source),
+      time_(time),
+      slack_(source.size() - 1 - windows_in(source, time) * time),
+      seed_(seed),
       order_(source, windows_in(source, time), time, seed) {}
 
 Index TrainingWindows::offset_of(Index sample) const {

@@ -135,13 +135,12 @@ class BeamSearch : public Search {
   bool is_over() const {
     if (alive_.empty()) return true;
     if (static_cast<Index>(found_.size()) < options_.width) return false;
-    return options_.width == 1 ||
-           found_.back().score >= score(alive_.front().log_likelihood, options_.max_tokens);
+    return options_.width == 1 || found_.back().score >= score(alive_.front().log_likelihood, options_.max_tokens);
   }
 
   const Index vocab_, allowed_;
   const BeamOptions& options_;
-  std::vector<Text> alive_;    // best first
+  std::vector<Text> alive_;       // best first
   std::vector<FoundText> found_;  // best first
   Index length_ = 0;              // of the unfinished texts
 };

@@ -20,7 +20,7 @@ struct BeamOptions {
   // Whether a text that has come so far ends there; empty: never.
   std::function<bool(const std::vector<Choice>& tokens)> ends_with{};
   std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
-  DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;          // what keys and values are stored as: Real or bfloat16
 };
 
 struct FoundText {
@@ -38,9 +38,9 @@ struct FoundText {
 // with a penalty a longer text may score more than the one that greedy decoding finds. Among equals, texts of better
 // ones, and lower tokens, come first.
 //
-// Probabilities are among all tokens of the model, those that may not come too. The text and its bits do not depend on the other prompts, as far as
-// RowKernels allow. Prompts count from first_prompt. Throws as run_searches(), and NumericError where a logit is not
-// finite.  Cost: that of width sequences a prompt.
+// Probabilities are among all tokens of the model, those that may not come too. The text and its bits do not depend on
+// the other prompts, as far as RowKernels allow. Prompts count from first_prompt. Throws as run_searches(), and
+// NumericError where a logit is not finite.  Cost: that of width sequences a prompt.
 std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
                                                 const BeamOptions& options);

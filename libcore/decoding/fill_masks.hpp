@@ -23,8 +23,8 @@ struct FillOptions {
 
 // For each sequence and each of its `positions` the most probable tokens, the most probable first and of equal ones
 // that with the lower id: [sequences][positions][top]. Every position is filled by itself, while masks elsewhere in the
-// sequence stay masks. What a sequence gives does not depend on the others, to the bit as far as RowKernels allow. Throws
-// NumericError where a logit is not finite.
+// sequence stay masks. What a sequence gives does not depend on the others, to the bit as far as RowKernels allow.
+// Throws NumericError where a logit is not finite.
 std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,
                                                               const FillOptions& options);

@@ -16,7 +16,7 @@ struct GenerateOptions {
   std::optional<TokenId> end{};  // stops a sequence; not delivered
   std::uint64_t seed = 0;
   std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
-  DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;          // what keys and values are stored as: Real or bfloat16
 };
 
 // Told of each new token of each sequence, in order within a sequence; false ends that sequence (after this token).

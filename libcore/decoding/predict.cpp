@@ -138,8 +138,8 @@ std::vector<std::vector<FoundAnswer>> found_answers(std::span<const data::SpanQu
     allowed[0] = false;
     for (const ScoredSpan& span : best_spans(output.start, output.end, allowed, limits)) {
       const Index first_at = examples[i].sequence.second_at;
-      const data::TextSpan place = data::text_of(*questions[source].context, examples[i].context,
-                                                 {span.first - first_at, span.last - first_at});
+      const data::TextSpan place =
+          data::text_of(*questions[source].context, examples[i].context, {span.first - first_at, span.last - first_at});
       result[source].push_back({place, span.score, 0});
     }
   }

@@ -18,11 +18,14 @@ struct SamplingOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("temperature", "divides the logits; 0 takes the most probable token (greedy)")
-                .range(0, 1000).takes("X"), self.temperature);
+    visitor(
+        Field("temperature", "divides the logits; 0 takes the most probable token (greedy)").range(0, 1000).takes("X"),
+        self.temperature);
     visitor(Field("top_k", "sample among the N most probable tokens; 0 means all").range(0).takes("N"), self.top_k);
     visitor(Field("top_p", "sample among the fewest tokens whose probabilities reach P (Holtzman et al. 2020)")
-                .above(0, 1).takes("P"), self.top_p);
+                .above(0, 1)
+                .takes("P"),
+            self.top_p);
     visitor(Field("min_p", "sample among tokens at least P times as probable as the most probable one")
                 .range(0, 1)
                 .takes("P"),
@@ -36,8 +39,8 @@ struct SamplingOptions {
   }
 };
 
-// What follows a text: a logit for each token of the model, of which only those below `allowed` may come; the others pad
-// the output layer.
+// What follows a text: a logit for each token of the model, of which only those below `allowed` may come; the others
+// pad the output layer.
 struct NextLogits {
   const Real* values;
   Index vocab;
@@ -49,10 +52,10 @@ struct Choice {
   double log_probability;  // under the model itself (temperature 1, all its tokens, no penalty), nats
 };
 
-// Draws from softmax(logits / temperature) of the allowed tokens, cut to the top_k most probable of them and, of these, to
-// the smallest set whose probability reaches top_p and to those that reach min_p of the highest probability; all after
-// the penalty for what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id. Throws
-// NumericError where any logit is not finite.
+// Draws from softmax(logits / temperature) of the allowed tokens, cut to the top_k most probable of them and, of these,
+// to the smallest set whose probability reaches top_p and to those that reach min_p of the highest probability; all
+// after the penalty for what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id.
+// Throws NumericError where any logit is not finite.
 Choice sample(const NextLogits& logits, const SamplingOptions& options, std::span<const TokenId> text,
               const RandomStream& stream, std::uint64_t index);
 

@@ -32,7 +32,9 @@ std::vector<double> target_scores(const models::TokenLoss& model, const Variable
 }
 
 // What the model reads of a text: nothing follows its last token.
-models::TokenList read_of(const GivenTokens& text) { return models::TokenList(text.ids).first(text.ids.size() - 1); }
+models::TokenList read_of(const GivenTokens& text) {
+  return models::TokenList(text.ids).first(text.ids.size() - 1);
+}
 
 void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, Batch batch,
            std::vector<std::vector<double>>& scores) {
@@ -60,7 +62,9 @@ void score(const models::TokenLoss& model, std::span<const GivenTokens> texts, B
 
 }  // namespace
 
-Index score_limit(const models::TokenModel& model) { return model.position_limit() + 1; }
+Index score_limit(const models::TokenModel& model) {
+  return model.position_limit() + 1;
+}
 
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {

@@ -21,8 +21,8 @@ Index score_limit(const models::TokenModel& model);
 
 // log p(ids[t] | ids[0 … t)) for each t from `from` on, nats. What is said of a text does not depend on the others, to
 // the bit as far as RowKernels allow. Batches have at most batch_tokens tokens with their padding, or one text.
-// Throws DataError for texts of more than score_limit() tokens, ShapeError for a text of which nothing is given, NumericError where
-// a logit is not finite.
+// Throws DataError for texts of more than score_limit() tokens, ShapeError for a text of which nothing is given,
+// NumericError where a logit is not finite.
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens = 4096);
 

@@ -28,7 +28,7 @@ class Search {
 };
 
 struct SearchLimits {
-  Index max_tokens;               // no search takes more steps
+  Index max_tokens;           // no search takes more steps
   DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
 };
 

@@ -12,7 +12,8 @@ class Classifier {
   // hidden [batch, width] or [batch, time, width] -> [.., classes], Real
   Variable operator()(const Variable& hidden, const Pass& pass) const;
   // The same for rows [count, width] that are positions of a batch, counted through it: sequence * time + position.
-  Variable token_logits(const Variable& hidden, const std::vector<Index>& positions, Index time, const Pass& pass) const;
+  Variable token_logits(const Variable& hidden, const std::vector<Index>& positions, Index time,
+                        const Pass& pass) const;
 
  private:
   nn::Linear dense_;

@@ -28,7 +28,9 @@ const std::vector<Architecture>& architectures() {
   return list;
 }
 
-bool Architecture::plays(std::string_view role) const { return std::ranges::find(roles, role) != roles.end(); }
+bool Architecture::plays(std::string_view role) const {
+  return std::ranges::find(roles, role) != roles.end();
+}
 
 std::vector<std::string> architecture_names() {
   return {

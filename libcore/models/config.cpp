@@ -100,20 +100,29 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   AttentionSupport all = needed;
   all.window = config.window > 0;
   const nn::SelfAttention attention(scope / "attention", scope,
-                                    {.variant = config.attention, .width = config.width, .shape = shape, .needed = all,
+                                    {.variant = config.attention,
+                                     .width = config.width,
+                                     .shape = shape,
+                                     .needed = all,
                                      .positions = positions.get()});
 }
 
 ModelConfig::ModelConfig() : ModelConfig(architectures().front().defaults) {}
 
-ModelConfig ModelConfig::of(const std::string& arch) { return architecture(arch).defaults; }
+ModelConfig ModelConfig::of(const std::string& arch) {
+  return architecture(arch).defaults;
+}
 
 bool ModelConfig::operator==(const ModelConfig& other) const {
   return arch() == other.arch() && FieldTexts::of(*this) == FieldTexts::of(other);
 }
 
-void ModelConfig::check(Naming naming) const { own_->check(naming); }
+void ModelConfig::check(Naming naming) const {
+  own_->check(naming);
+}
 
-Field arch_field() { return Field("arch", "architecture").one_of(architecture_names()).takes("NAME"); }
+Field arch_field() {
+  return Field("arch", "architecture").one_of(architecture_names()).takes("NAME");
+}
 
 }  // namespace heddle::models

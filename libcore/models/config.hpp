@@ -144,8 +144,8 @@ class ModelConfig {
   static ModelConfig of(const std::string& arch);
   // An architecture's own configuration, which has its name as `arch_name`.
   template <class Config>
-    requires std::derived_from<Config, CommonConfig>
-  ModelConfig(const Config& config) : own_(std::make_unique<Holder<Config>>(config)) {}
+  requires std::derived_from<Config, CommonConfig> ModelConfig(const Config& config)
+      : own_(std::make_unique<Holder<Config>>(config)) {}
 
   ModelConfig(const ModelConfig& other) : own_(other.own_->copy()) {}
   ModelConfig& operator=(const ModelConfig& other) {
@@ -262,7 +262,9 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("head_width", "width of a head; 0 means the width divided by the heads").range(0, 100000).takes("N"),
           self.head_width);
   visitor(Field("ffn_width", "inner width of the feed-forward layers; 0 means 4 times the width")
-              .range(0, 10000000).takes("N"), self.ffn_width);
+              .range(0, 10000000)
+              .takes("N"),
+          self.ffn_width);
   visitor(Field("activation", "non-linearity of the feed-forward layers").one_of(names_of<Activation>()).takes("NAME"),
           self.activation);
   visitor(Field("gated", "feed-forward layers with a gate: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid"),
@@ -274,8 +276,11 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
           self.block);
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);
   visitor(Field("positions", detail::positions_help()).takes("NAME"), self.positions);
-  visitor(Field("context", "positions that the model can hold; 0 means any number, or, where positions are learned, those "
-                "of a training window").range(0, 10000000).takes("N"),
+  visitor(Field("context",
+                "positions that the model can hold; 0 means any number, or, where positions are learned, those "
+                "of a training window")
+              .range(0, 10000000)
+              .takes("N"),
           self.context);
   visitor(Field("attention", detail::attention_help()).takes("NAME"), self.attention);
   visitor(Field("window", "attend at most N positions back; 0 means all").range(0, 10000000).takes("N"), self.window);

@@ -46,7 +46,9 @@ DecoderConfig nano() {
 
 }  // namespace
 
-void DecoderConfig::check(Naming naming) const { check_transformer(*this, needed, naming); }
+void DecoderConfig::check(Naming naming) const {
+  check_transformer(*this, needed, naming);
+}
 
 Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)
     : StackModel(config, std::move(weights), {.causal = true, .needed = needed}),
@@ -55,7 +57,7 @@ Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)
 std::unique_ptr<GeneratorState> Decoder::start(const GenerationStart& start) const {
   const std::optional<Index> most = max_positions();
   check<DataError>(!most || start.capacity <= *most, start.capacity, " tokens are more than the context of ",
-                           most.value_or(0));
+                   most.value_or(0));
   return std::make_unique<DecoderState>(start.batch, stack().start(start.batch, start.capacity, start.cache));
 }
 
@@ -69,7 +71,8 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Gener
   return head_(stack().finish(Variable(last))).value();
 }
 
-Architecture describe_Decoder() { // Source: Radford et al. 2019, "Language models are unsupervised multitask learners", table 2; nano is the CPU recipe of
+Architecture describe_Decoder() {  // Source: Radford et al. 2019, "Language models are unsupervised multitask
+                                   // learners", table 2; nano is the CPU recipe of
   // the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases).
   return describe<Decoder, DecoderConfig>({
       {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
@@ -77,6 +80,7 @@ Architecture describe_Decoder() { // Source: Radford et al. 2019, "Language mode
       {"gpt2-medium", "355 M parameters", gpt2(24, 1024, 16)},
       {"gpt2-large", "774 M parameters", gpt2(36, 1280, 20)},
       {"gpt2-xl", "1.56 G parameters", gpt2(48, 1600, 25)},
-  }); }
+  });
+}
 
 }  // namespace heddle::models

@@ -14,8 +14,8 @@ std::optional<nn::Linear> linear_if(bool wanted, const Scope& scope, const Encod
 
 heads::MaskedLanguageModel head_for(const Scope& scope, const EncoderConfig& config, const nn::Embedding& tokens) {
   const heads::MaskedLanguageModelOptions options{
-      config.vocab_size,     config.width,    from_text<Activation>(config.activation),
-      norm_options(config),  bias_of(config), projection_stddev(config.width),
+      config.vocab_size,    config.width,    from_text<Activation>(config.activation),
+      norm_options(config), bias_of(config), projection_stddev(config.width),
       embedding_stddev};
   if (config.tie_embeddings) return {scope, options, tokens};
   return {scope, options};
@@ -72,12 +72,14 @@ Variable Encoder::next_sentence(const Variable& hidden) const {
   return (*next_sentence_)(summary(ops::gather_positions(hidden, first)), {.output = DType::real});
 }
 
-Architecture describe_Encoder() { // Source: Devlin et al. 2019, "BERT", section 3, and Liu et al. 2019, "RoBERTa", with the context, epsilons and positions
+Architecture describe_Encoder() {  // Source: Devlin et al. 2019, "BERT", section 3, and Liu et al. 2019, "RoBERTa",
+                                   // with the context, epsilons and positions
   // of the models that they published.
   return describe<Encoder, EncoderConfig>({
       {"bert-base", "BERT, 109 M parameters without the head", bert(12, 768, 12)},
       {"bert-large", "335 M parameters without the head", bert(24, 1024, 16)},
       {"roberta-base", "RoBERTa, 125 M parameters without the head", roberta()},
-  }); }
+  });
+}
 
 }  // namespace heddle::models

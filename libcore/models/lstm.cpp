@@ -129,6 +129,8 @@ class Lstm : public Model, public Generator, public TokenLoss {
   std::vector<std::uint64_t> dropout_sites_;
 };
 
-Architecture describe_Lstm() { return describe<Lstm, LstmConfig>(); }
+Architecture describe_Lstm() {
+  return describe<Lstm, LstmConfig>();
+}
 
 }  // namespace heddle::models

@@ -8,7 +8,8 @@ Model::Model(const ModelConfig& config, ParameterSource weights)
   check<UsageError>(config_->vocab_size > 0, "a model needs a vocabulary: give vocab_size");
 }
 
-bool is_of_head(std::string_view parameter) { return parameter.starts_with("head/");
+bool is_of_head(std::string_view parameter) {
+  return parameter.starts_with("head/");
 }
 
 }  // namespace heddle::models

@@ -60,8 +60,9 @@ std::string what_it_does(const Model& model) {
 
 void detail::refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path) {
   const std::string others = architectures_with(what);
-  throw DataError(concatenate(path, ": is of the architecture ", model.config().arch(), ", which ", what_it_does(model), "; ",
-                              user, " needs a model that ", what, others.empty() ? "" : " (pretrain --arch " + others + ")"));
+  throw DataError(concatenate(path, ": is of the architecture ", model.config().arch(), ", which ", what_it_does(model),
+                              "; ", user, " needs a model that ", what,
+                              others.empty() ? "" : " (pretrain --arch " + others + ")"));
 }
 
 }  // namespace heddle::models

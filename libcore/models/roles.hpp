@@ -42,8 +42,8 @@ class ContextualVectors : public virtual TokenModel {
   // Whether a token's vector depends on the tokens after it, too.
   virtual bool is_bidirectional() const = 0;
 
-  // [batch, time, width]; values at padding positions are undefined. Throws DataError for ids and segments outside their
-  // tables and for sequences longer than max_positions().
+  // [batch, time, width]; values at padding positions are undefined. Throws DataError for ids and segments outside
+  // their tables and for sequences longer than max_positions().
   virtual Variable hidden(const Sequences& sequences, const Pass& pass = {}, const Observer& observe = {}) const = 0;
   // At one position of each sequence, which may take less work: [batch, 1, width].
   virtual Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
@@ -101,8 +101,8 @@ Tensor last_added(const Tensor& x, const std::vector<Index>& added);
 
 struct GenerationStart {
   Index batch;
-  Index capacity;                    // tokens of a sequence, at most
-  DType cache = DType::real;     // what keys and values are stored as: Real or bfloat16
+  Index capacity;                      // tokens of a sequence, at most
+  DType cache = DType::real;           // what keys and values are stored as: Real or bfloat16
   const Sequences* sources = nullptr;  // what each row is written from, for models that read a source
 };
 

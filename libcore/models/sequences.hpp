@@ -11,9 +11,9 @@ namespace heddle::models {
 
 // Sequences padded at their ends to one length.
 struct Sequences {
-  TokenIds ids;                   // [batch, time]
-  std::vector<Index> lengths;     // of each sequence without its padding; empty: all are full
-  std::vector<TokenId> segments;  // of each token, 0-based; empty: all are 0
+  TokenIds ids;                                // [batch, time]
+  std::vector<Index> lengths;                  // of each sequence without its padding; empty: all are full
+  std::vector<TokenId> segments;               // of each token, 0-based; empty: all are 0
   std::shared_ptr<const Sequences> sources{};  // what each sequence is written from, [batch, source_time]; or none
 
   Sequences(TokenIds token_ids, std::vector<Index> token_lengths = {}, std::vector<TokenId> token_segments = {})

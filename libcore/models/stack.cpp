@@ -13,18 +13,19 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
   const nn::Bias bias = bias_of(config);
   const double stddev = projection_stddev(config.width);
   const double output = stddev / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
-  nn::BlockOptions options{.order = from_text<BlockOrder>(config.block),
-                           .norm = norm_options(config),
-                           .attention = {.variant = config.attention,
-                                         .width = config.width,
-                                         .shape = config.head_shape(),
-                                         .needed = parts.needed,
-                                         .positions = parts.positions,
-                                         .bias = bias,
-                                         .stddev = stddev,
-                                         .output_stddev = output},
-                           .feed_forward = {config.width, config.inner_width(), from_text<Activation>(config.activation),
-                                            config.gated, bias, stddev, output}};
+  nn::BlockOptions options{
+      .order = from_text<BlockOrder>(config.block),
+      .norm = norm_options(config),
+      .attention = {.variant = config.attention,
+                    .width = config.width,
+                    .shape = config.head_shape(),
+                    .needed = parts.needed,
+                    .positions = parts.positions,
+                    .bias = bias,
+                    .stddev = stddev,
+                    .output_stddev = output},
+      .feed_forward = {config.width, config.inner_width(), from_text<Activation>(config.activation), config.gated, bias,
+                       stddev, output}};
   options.attention.needed.window = config.window > 0;
   if (parts.cross_attention) {
     options.cross_attention = options.attention;
@@ -36,7 +37,9 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
 
 }  // namespace
 
-double projection_stddev(Index width) { return 0.02 * std::sqrt(768.0 / static_cast<double>(width)); }
+double projection_stddev(Index width) {
+  return 0.02 * std::sqrt(768.0 / static_cast<double>(width));
+}
 
 nn::NormOptions norm_options(const StackConfig& config) {
   return {from_text<NormKind>(config.norm), config.norm_epsilon, bias_of(config)};
@@ -45,12 +48,13 @@ nn::NormOptions norm_options(const StackConfig& config) {
 nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config) {
   const HeadShape shape = config.head_shape();
   const std::optional<Index> context = config.max_positions();
-  nn::EmbeddingsOptions options{.vocab = config.vocab_size,
-                                .width = config.width,
-                                .positions = config.positions,
-                                .position_shape = {context, config.width, shape.heads, shape.key_width, embedding_stddev},
-                                .context = context,
-                                .segments = config.segments};
+  nn::EmbeddingsOptions options{
+      .vocab = config.vocab_size,
+      .width = config.width,
+      .positions = config.positions,
+      .position_shape = {context, config.width, shape.heads, shape.key_width, embedding_stddev},
+      .context = context,
+      .segments = config.segments};
   if (config.embedding_norm) options.norm = norm_options(config);
   return options;
 }
@@ -60,7 +64,9 @@ Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& pa
   if (config.block != to_text(BlockOrder::post)) norm_.emplace(scope / "norm", config.width, norm_options(config));
 }
 
-Variable Stack::finish(const Variable& x) const { return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x; }
+Variable Stack::finish(const Variable& x) const {
+  return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x;
+}
 
 Variable Stack::operator()(Variable x, const Mask& mask, const Pass& pass, const Observer& observe,
                            const Memories& memories) const {

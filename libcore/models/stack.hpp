@@ -18,7 +18,9 @@ double projection_stddev(Index width);
 
 nn::NormOptions norm_options(const StackConfig& config);
 nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config);
-inline nn::Bias bias_of(const StackConfig& config) { return config.bias ? nn::Bias::yes : nn::Bias::no; }
+inline nn::Bias bias_of(const StackConfig& config) {
+  return config.bias ? nn::Bias::yes : nn::Bias::no;
+}
 
 // A stack's part of a GeneratorState.
 using LayerStates = std::vector<std::unique_ptr<AttentionState>>;

@@ -48,7 +48,8 @@ std::vector<AttentionMap> StackModel::attention_maps(const Sequences& sequences)
   return stack_.attention_maps(embed(sequences), mask(sequences), config().arch());
 }
 
-// Matrices multiply; embeddings are looked up, unless the output shares them; the head multiplies predicted tokens only.
+// Matrices multiply; embeddings are looked up, unless the output shares them; the head multiplies predicted tokens
+// only.
 double StackModel::training_flops_per_token(Index time, double predicted) const {
   double multiplied = 0;
   const std::string embedding = config().arch() + "/embedding/";

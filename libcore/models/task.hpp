@@ -18,7 +18,9 @@ enum class Task {
 };
 
 // Whether the task has one answer for a whole text (or two), whose hidden states are pooled.
-constexpr bool pools(Task task) { return task == Task::classify || task == Task::pair || task == Task::regress; }
+constexpr bool pools(Task task) {
+  return task == Task::classify || task == Task::pair || task == Task::regress;
+}
 
 // Which hidden state stands for a whole text.
 enum class Pooling {
@@ -41,10 +43,8 @@ struct heddle::Names<heddle::models::Task> {
 template <>
 struct heddle::Names<heddle::models::Pooling> {
   using Pooling = heddle::models::Pooling;
-  static constexpr std::pair<Pooling, std::string_view> list[] = {{Pooling::automatic, "auto"},
-                                                                  {Pooling::first, "first"},
-                                                                  {Pooling::mean, "mean"},
-                                                                  {Pooling::last, "last"}};
+  static constexpr std::pair<Pooling, std::string_view> list[] = {
+      {Pooling::automatic, "auto"}, {Pooling::first, "first"}, {Pooling::mean, "mean"}, {Pooling::last, "last"}};
 };
 
 namespace heddle::models {
@@ -54,7 +54,7 @@ struct TaskConfig {
   Pooling pooling = Pooling::automatic;
   std::vector<std::string> labels{};  // of the classes, in order of their ids
   bool two_texts = false;
-  bool null_answers = false;  // span: whether there may be no answer
+  bool null_answers = false;    // span: whether there may be no answer
   double mean = 0, stddev = 1;  // of the numbers to predict: the head's outputs count in deviations from the mean
 
   template <class Self, class Visitor>

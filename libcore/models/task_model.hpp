@@ -40,7 +40,8 @@ class TaskModel {
   std::optional<heads::Span> span_;
 };
 
-// What Pooling::automatic is for a model: the first token's state where that depends on all others, else the last one's.
+// What Pooling::automatic is for a model: the first token's state where that depends on all others, else the last
+// one's.
 Pooling resolved(Pooling pooling, const ContextualVectors& vectors);
 
 }  // namespace heddle::models

@@ -27,7 +27,8 @@ Block::Block(const Scope& scope, const Scope& stack, const BlockOptions& options
     : order_(options.order),
       attention_norm_(scope / "attention_norm", options.attention.width, options.norm),
       attention_(scope / "attention", stack / "attention", options.attention),
-      cross_norm_(norm_if(options.cross_attention && order_ != BlockOrder::parallel, scope / "cross_attention_norm", options)),
+      cross_norm_(
+          norm_if(options.cross_attention && order_ != BlockOrder::parallel, scope / "cross_attention_norm", options)),
       cross_(crossing_of(scope / "cross_attention", stack / "cross_attention", options)),
       feed_forward_norm_(norm_if(order_ != BlockOrder::parallel, scope / "feed_forward_norm", options)),
       feed_forward_(scope / "feed_forward", options.feed_forward),

@@ -10,7 +10,9 @@ namespace heddle::nn {
 
 namespace {
 
-double stddev(Index width) { return 1 / std::sqrt(3.0 * static_cast<double>(width)); }
+double stddev(Index width) {
+  return 1 / std::sqrt(3.0 * static_cast<double>(width));
+}
 
 // [first, second, n] -> [second, first, n]
 Variable exchanged(const Variable& x) {

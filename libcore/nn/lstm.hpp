@@ -6,8 +6,8 @@
 namespace heddle::nn {
 
 // [i f g o]_t = W x_t + U h_{t-1} + b, then ops::lstm_cell() (SPEC 5.2).
-// Parameters: input/weight [4 width, in], input/bias [4 width], recurrent/weight [4 width, width]; matrices start normal
-// with standard deviation 1 / sqrt(3 width).
+// Parameters: input/weight [4 width, in], input/bias [4 width], recurrent/weight [4 width, width]; matrices start
+// normal with standard deviation 1 / sqrt(3 width).
 class Lstm {
  public:
   Lstm(const Scope& scope, Index in, Index width);

@@ -57,14 +57,15 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const Scope& stack, c
 
 // Columns [first, first + heads * width) of a product as heads: [batch, heads, time, width].
 Variable MultiHeadAttention::heads_of(const Variable& projected, Index first, Index heads, Index width) const {
-  return view(projected, [=](const Tensor& t) {
-    return t.narrowed(-1, first, heads * width).split(-1, heads).swapped(1, 2);
-  });
+  return view(projected,
+              [=](const Tensor& t) { return t.narrowed(-1, first, heads * width).split(-1, heads).swapped(1, 2); });
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::project(const Variable& x, const Pass& pass,
                                                       const std::vector<Index>& positions) const {
-  const auto asking = [&](const Variable& all) { return positions.empty() ? all : ops::gather_positions(all, positions); };
+  const auto asking = [&](const Variable& all) {
+    return positions.empty() ? all : ops::gather_positions(all, positions);
+  };
   if (inputs_.size() > 1) {
     Heads heads = memory(x, pass);
     heads.query = queries(asking(x), pass);
@@ -84,7 +85,8 @@ MultiHeadAttention::Heads MultiHeadAttention::memory(const Variable& states, con
   const Variable key = inputs_[1](states, pass);
   const bool together = inputs_[1].parts() == 2;
   const Variable value = together ? key : inputs_[2](states, pass);
-  return {{}, heads_of(key, 0, shape_.kv_heads, shape_.key_width),
+  return {{},
+          heads_of(key, 0, shape_.kv_heads, shape_.key_width),
           heads_of(value, together ? shape_.kv_heads * shape_.key_width : 0, shape_.kv_heads, shape_.value_width)};
 }
 

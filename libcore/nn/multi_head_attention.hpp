@@ -1,6 +1,6 @@
-// Attention in several heads: A = [head_1 .. head_h] W_O, head_i = mix(X W_Q^i, Y W_K^i, Y W_V^i), where Y is X itself or
-// the states of another sequence. Several heads may share one head of keys and values.
-// Source: Vaswani et al. 2017, 3.2.2; Ainslie et al. 2023, "GQA".
+// Attention in several heads: A = [head_1 .. head_h] W_O, head_i = mix(X W_Q^i, Y W_K^i, Y W_V^i), where Y is X itself
+// or the states of another sequence. Several heads may share one head of keys and values. Source: Vaswani et al.
+// 2017, 3.2.2; Ainslie et al. 2023, "GQA".
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ namespace heddle::nn {
 
 struct AttentionOptions {
   std::string variant = "dot";
-  Index width;       // of the states that ask, and of the result
-  HeadShape shape;   // throws UsageError unless heads is a multiple of kv_heads
+  Index width;                 // of the states that ask, and of the result
+  HeadShape shape;             // throws UsageError unless heads is a multiple of kv_heads
   Index memory_width = width;  // of the states that are attended to
   AttentionSupport needed{};   // what the model asks of the variant; throws UsageError where it does not do that
   const Positions* positions = nullptr;
@@ -91,7 +91,8 @@ class CrossAttention : public MultiHeadAttention {
   Memory remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass = {}) const;
 
   // x [batch, time, width] -> the same, plus a residual where one is given.
-  Variable operator()(const Variable& x, const Memory& memory, const Variable& residual = {}, const Pass& pass = {}) const;
+  Variable operator()(const Variable& x, const Memory& memory, const Variable& residual = {},
+                      const Pass& pass = {}) const;
   // [batch, heads, time, memory_time], Reals.
   Tensor weights(const Variable& x, const Memory& memory) const;
 };

@@ -3,8 +3,8 @@
 namespace heddle {
 
 Index Pass::position_number(Index sample, Index position, Index time) const {
-  check<ShapeError>(sample_positions == 0 || time <= sample_positions, "a batch of ", time, " positions, of samples of ",
-                    sample_positions);
+  check<ShapeError>(sample_positions == 0 || time <= sample_positions, "a batch of ", time,
+                    " positions, of samples of ", sample_positions);
   return (first_sample + sample) * (sample_positions > 0 ? sample_positions : time) + position;
 }
 

@@ -16,7 +16,8 @@ StackedLinear::StackedLinear(const Scope& scope, const std::vector<std::string>&
                              double stddev)
     : parts_(static_cast<Index>(names.size())),
       weight_(scope.stacked(each(names, "/weight"), {out, in}, Initializer::normal(stddev), Decay::yes)),
-      bias_(bias == Bias::yes ? scope.stacked(each(names, "/bias"), {out}, Initializer::zeros(), Decay::no) : Variable()),
+      bias_(bias == Bias::yes ? scope.stacked(each(names, "/bias"), {out}, Initializer::zeros(), Decay::no)
+                              : Variable()),
       adapters_(LowRank::of(scope, names, in, out)) {}
 
 Variable StackedLinear::operator()(const Variable& x, const Pass& pass) const {

@@ -13,7 +13,8 @@ namespace heddle::nn {
 // stddev, biases at zero.
 class StackedLinear {
  public:
-  StackedLinear(const Scope& scope, const std::vector<std::string>& names, Index in, Index out, Bias bias, double stddev);
+  StackedLinear(const Scope& scope, const std::vector<std::string>& names, Index in, Index out, Bias bias,
+                double stddev);
 
   // x [..., in] -> [..., names * out]
   Variable operator()(const Variable& x, const Pass& pass = {}) const;

@@ -76,13 +76,20 @@ HEDDLE_INLINE void activate_loop(const X* x, Y* y, Y* derivative, Index count) {
 template <class X, class Y>
 HEDDLE_INLINE void activate_switch(Activation activation, const X* x, Y* y, Y* derivative, Index count) {
   switch (activation) {
-    case Activation::relu: return activate_loop<Relu>(x, y, derivative, count);
-    case Activation::gelu: return activate_loop<Gelu>(x, y, derivative, count);
-    case Activation::gelu_tanh: return activate_loop<GeluTanh>(x, y, derivative, count);
-    case Activation::silu: return activate_loop<Silu>(x, y, derivative, count);
-    case Activation::tanh: return activate_loop<Tanh>(x, y, derivative, count);
-    case Activation::sigmoid: return activate_loop<Sigmoid>(x, y, derivative, count);
-    case Activation::identity: return activate_loop<Identity>(x, y, derivative, count);
+    case Activation::relu:
+      return activate_loop<Relu>(x, y, derivative, count);
+    case Activation::gelu:
+      return activate_loop<Gelu>(x, y, derivative, count);
+    case Activation::gelu_tanh:
+      return activate_loop<GeluTanh>(x, y, derivative, count);
+    case Activation::silu:
+      return activate_loop<Silu>(x, y, derivative, count);
+    case Activation::tanh:
+      return activate_loop<Tanh>(x, y, derivative, count);
+    case Activation::sigmoid:
+      return activate_loop<Sigmoid>(x, y, derivative, count);
+    case Activation::identity:
+      return activate_loop<Identity>(x, y, derivative, count);
   }
 }
 
@@ -97,7 +104,8 @@ HEDDLE_KERNEL void activate_run(Activation activation, const Real* x, BFloat16* 
 HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, Real* y, Real* derivative, Index count) {
   activate_switch(activation, x, y, derivative, count);
 }
-HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* derivative, Index count) {
+HEDDLE_KERNEL void activate_run(Activation activation, const BFloat16* x, BFloat16* y, BFloat16* derivative,
+                                Index count) {
   activate_switch(activation, x, y, derivative, count);
 }
 

@@ -28,9 +28,9 @@ HEDDLE_INLINE void multiply_loop(const A* a, const B* b, bool add, Y* y, Index c
   }
 }
 
-#define HEDDLE_MULTIPLY(A, B, Y)                                                              \
-  HEDDLE_KERNEL void multiply_run(const A* a, const B* b, bool add, Y* y, Index count) {      \
-    multiply_loop(a, b, add, y, count);                                                       \
+#define HEDDLE_MULTIPLY(A, B, Y)                                                         \
+  HEDDLE_KERNEL void multiply_run(const A* a, const B* b, bool add, Y* y, Index count) { \
+    multiply_loop(a, b, add, y, count);                                                  \
   }
 HEDDLE_MULTIPLY(Real, Real, Real)
 HEDDLE_MULTIPLY(Real, Real, BFloat16)
@@ -112,11 +112,12 @@ Variable multiply(const Variable& a, const Variable& b) {
   const bool halves = a.value().dtype() == DType::bfloat16 && b.value().dtype() == DType::bfloat16;
   const Tensor y(a.shape(), halves ? DType::bfloat16 : DType::real);
   contribute_product(a.value(), b.value(), {y, false});
-  return record(y, {a, b}, [a_value = b.gradient() ? a.value() : Tensor(), b_value = a.gradient() ? b.value() : Tensor(),
-                            da = a.gradient(), db = b.gradient()](const Tensor& dy) {
-    if (da) contribute_product(dy, b_value, da->target());
-    if (db) contribute_product(dy, a_value, db->target());
-  });
+  return record(y, {a, b},
+                [a_value = b.gradient() ? a.value() : Tensor(), b_value = a.gradient() ? b.value() : Tensor(),
+                 da = a.gradient(), db = b.gradient()](const Tensor& dy) {
+                  if (da) contribute_product(dy, b_value, da->target());
+                  if (db) contribute_product(dy, a_value, db->target());
+                });
 }
 
 Variable scale(const Variable& x, Real factor) {
@@ -129,8 +130,7 @@ Variable scale(const Variable& x, Real factor) {
     });
     return result;
   };
-  return record(scaled(x.value()), {x},
-                [dx = x.gradient(), scaled](const Tensor& dy) { dx->contribute(scaled(dy)); });
+  return record(scaled(x.value()), {x}, [dx = x.gradient(), scaled](const Tensor& dy) { dx->contribute(scaled(dy)); });
 }
 
 }  // namespace heddle::ops

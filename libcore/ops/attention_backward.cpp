@@ -43,12 +43,19 @@ Real* zeros(Workspace& memory, Index count) {
 class BackwardTask {
  public:
   BackwardTask(const AttentionProblem& problem, const Tensor& dy, const Targets& targets, Index batch, Index head)
-      : problem_(problem), sizes_(problem.sizes), batch_(batch), scores_(problem, batch, head),
-        value_(head_of(problem.value, batch, sizes_.kv_head(head))), dy_(head_of_result(dy, batch, head)),
+      : problem_(problem),
+        sizes_(problem.sizes),
+        batch_(batch),
+        scores_(problem, batch, head),
+        value_(head_of(problem.value, batch, sizes_.kv_head(head))),
+        dy_(head_of_result(dy, batch, head)),
         y_(problem.y.empty() ? dy_ : head_of_result(problem.y, batch, head)),
-        dquery_(head_of(targets.query, batch, head)), dkey_(head_of(targets.key, batch, head)),
-        dvalue_(head_of(targets.value, batch, head)), log_sums_(problem.log_sums_of(batch, head)),
-        key_stride_(padded_columns(sizes_.key_width)), value_stride_(padded_columns(sizes_.value_width)) {}
+        dquery_(head_of(targets.query, batch, head)),
+        dkey_(head_of(targets.key, batch, head)),
+        dvalue_(head_of(targets.value, batch, head)),
+        log_sums_(problem.log_sums_of(batch, head)),
+        key_stride_(padded_columns(sizes_.key_width)),
+        value_stride_(padded_columns(sizes_.value_width)) {}
 
   // Where the gradients of biases go: [query_time, key_time] and [2 reach + 1]; null when they are not needed.
   void set_bias_targets(Real* bias, Real* table) {
@@ -129,9 +136,8 @@ class BackwardTask {
 
   // rowsum(P dP) over all keys = dy . y
   Real mean_from_result(Index query) const {
-    return with_row(dy_, query, [&]<class T>(const T* dy) {
-      return dot(dy, y_.as<T>() + query * y_.stride, sizes_.value_width);
-    });
+    return with_row(dy_, query,
+                    [&]<class T>(const T* dy) { return dot(dy, y_.as<T>() + query * y_.stride, sizes_.value_width); });
   }
 
   static void add_to(const MatrixView& target, Index first, Index rows, const Real* values, Index stride) {
@@ -175,7 +181,11 @@ bool disjoint(const Tensor& a, const Tensor& b) {
 class BackwardPass {
  public:
   BackwardPass(const AttentionProblem& problem, const Tensor& dy, const AttentionGradients& gradients)
-      : problem_(problem), sizes_(problem.sizes), cut_(problem), dy_(dy), gradients_(gradients),
+      : problem_(problem),
+        sizes_(problem.sizes),
+        cut_(problem),
+        dy_(dy),
+        gradients_(gradients),
         heads_(sizes_.batch * sizes_.heads) {}
 
   void run() {

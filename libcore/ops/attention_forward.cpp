@@ -124,16 +124,20 @@ class ForwardTask {
     const auto at = static_cast<std::size_t>(query - first_query_);
     const Real sum = memory_.sums[at];
     log_sums_[query] = memory_.maxima[at] + std::log(sum);
-    with_row_to_write(y_, query, [&](auto* y) {
-      store_scaled(mixed, sum > 0 ? 1 / sum : Real(0), y, sizes_.value_width);
-    });
+    with_row_to_write(y_, query,
+                      [&](auto* y) { store_scaled(mixed, sum > 0 ? 1 / sum : Real(0), y, sizes_.value_width); });
   }
 
   // A single query reads every key and value once, where they lie.
   void mix_query() {
     const Mask::Range keys = problem_.options.mask.keys_of(batch_, 0, sizes_.key_time);
     const Index columns = keys.end - keys.begin;
-    const ScoreTile tile{0, 1, keys.begin, columns, problem_.options.mask.position_of(batch_, 0), false,
+    const ScoreTile tile{0,
+                         1,
+                         keys.begin,
+                         columns,
+                         problem_.options.mask.position_of(batch_, 0),
+                         false,
                          {{{0, static_cast<std::int32_t>(columns)}}}};
     Real* const weights = scores_.multiply_query(tile);
     softmax_row(tile, 0, weights, nullptr);

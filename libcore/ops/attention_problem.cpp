@@ -7,8 +7,8 @@ namespace heddle::ops {
 namespace {
 
 void check_shapes(const Shape& q, const Shape& k, const Shape& v) {
-  const bool fit = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q[3] == k[3] && k[0] == v[0] && k[1] == v[1] &&
-                   k[2] == v[2];
+  const bool fit =
+      q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q[3] == k[3] && k[0] == v[0] && k[1] == v[1] && k[2] == v[2];
   check<ShapeError>(fit, "attention: query ", q, ", key ", k, ", value ", v);
   check<ShapeError>(k[1] > 0 && q[1] % k[1] == 0, "attention: ", q[1], " heads of queries cannot share ", k[1],
                     " heads of keys and values evenly: query ", q, ", key ", k);
@@ -30,13 +30,15 @@ void check_mask(const Mask& mask, const AttentionSizes& sizes) {
                     mask.query_offsets.size(), " of ", batch, " batches");
   if (!mask.pairs) return;
   const Shape pairs{mask.pairs->batch(), mask.pairs->query_time(), mask.pairs->key_time()};
-  check<ShapeError>((pairs[0] == 1 || pairs[0] == sizes.batch) && pairs[1] == sizes.query_time &&
-                        pairs[2] == sizes.key_time,
-                    "attention: the mask has pairs of shape ", pairs, " for scores of shape ",
-                    Shape{sizes.batch, sizes.heads, sizes.query_time, sizes.key_time});
+  check<ShapeError>(
+      (pairs[0] == 1 || pairs[0] == sizes.batch) && pairs[1] == sizes.query_time && pairs[2] == sizes.key_time,
+      "attention: the mask has pairs of shape ", pairs, " for scores of shape ",
+      Shape{sizes.batch, sizes.heads, sizes.query_time, sizes.key_time});
 }
 
-bool is_one_or(Index size, Index whole) { return size == 1 || size == whole; }
+bool is_one_or(Index size, Index whole) {
+  return size == 1 || size == whole;
+}
 
 void check_biases(const FusedAttention& options, const AttentionSizes& sizes) {
   const Shape scores{sizes.batch, sizes.heads, sizes.query_time, sizes.key_time};
@@ -89,8 +91,12 @@ AttentionProblem checked_problem(const Tensor& query, const Tensor& key, const T
 
 MatrixView head_of(const Tensor& t, Index batch, Index head) {
   const Index offset = batch * t.stride(0) + head * t.stride(1);
-  return {static_cast<const std::byte*>(t.raw()) + offset * static_cast<Index>(bytes_of(t.dtype())), t.shape()[2],
-          t.shape()[3], t.stride(2), false, t.dtype()};
+  return {static_cast<const std::byte*>(t.raw()) + offset * static_cast<Index>(bytes_of(t.dtype())),
+          t.shape()[2],
+          t.shape()[3],
+          t.stride(2),
+          false,
+          t.dtype()};
 }
 
 }  // namespace heddle::ops

@@ -9,7 +9,9 @@ namespace heddle::ops {
 
 namespace {
 
-HEDDLE_INLINE bool counts(RowPart part, std::int32_t i) { return (i >= part.begin) & (i < part.end); }
+HEDDLE_INLINE bool counts(RowPart part, std::int32_t i) {
+  return (i >= part.begin) & (i < part.end);
+}
 
 template <class T>
 HEDDLE_INLINE void multiply_rows_loop(const Real* x, const Rows<T>& rows, Real* sums) {
@@ -112,7 +114,9 @@ HEDDLE_KERNEL void multiply_rows(const Real* x, const Rows<BFloat16>& rows, Real
   multiply_rows_loop(x, rows, sums);
 }
 
-HEDDLE_KERNEL void mix_rows(const Real* weights, const Rows<Real>& rows, Real* y) { mix_rows_loop(weights, rows, y); }
+HEDDLE_KERNEL void mix_rows(const Real* weights, const Rows<Real>& rows, Real* y) {
+  mix_rows_loop(weights, rows, y);
+}
 HEDDLE_KERNEL void mix_rows(const Real* weights, const Rows<BFloat16>& rows, Real* y) {
   mix_rows_loop(weights, rows, y);
 }
@@ -131,7 +135,11 @@ HEDDLE_KERNEL void add_rows(const Real* x, Index x_stride, BFloat16* y, Index y_
   add_rows_loop(x, x_stride, y, y_stride, rows, count);
 }
 
-HEDDLE_KERNEL Real dot(const Real* x, const Real* y, Index count) { return dot_loop(x, y, count); }
-HEDDLE_KERNEL Real dot(const BFloat16* x, const BFloat16* y, Index count) { return dot_loop(x, y, count); }
+HEDDLE_KERNEL Real dot(const Real* x, const Real* y, Index count) {
+  return dot_loop(x, y, count);
+}
+HEDDLE_KERNEL Real dot(const BFloat16* x, const BFloat16* y, Index count) {
+  return dot_loop(x, y, count);
+}
 
 }  // namespace heddle::ops

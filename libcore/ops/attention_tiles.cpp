@@ -7,7 +7,9 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index rounded_up(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
+constexpr Index rounded_up(Index x, Index unit) {
+  return (x + unit - 1) / unit * unit;
+}
 
 // A thread's memory for scores, kept from task to task.
 struct Scratch {
@@ -29,7 +31,9 @@ void copy_clipped(const Real* table, Index reach, Index first, Real* to, Index c
 
 }  // namespace
 
-Index ScoreTile::stride() const { return std::max(padded_columns(columns), rounded_up(columns, RowPart::unit)); }
+Index ScoreTile::stride() const {
+  return std::max(padded_columns(columns), rounded_up(columns, RowPart::unit));
+}
 
 Index ScoreTile::pairs() const {
   if (!causal) return rows * columns;

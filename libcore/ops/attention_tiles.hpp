@@ -100,10 +100,10 @@ class HeadScores {
   const AttentionProblem& problem_;
   const Index batch_;
   const MatrixView query_, key_;
-  const Real* bias_ = nullptr;    // [query_time, key_time]
-  const Real* table_ = nullptr;   // [2 reach + 1]
+  const Real* bias_ = nullptr;   // [query_time, key_time]
+  const Real* table_ = nullptr;  // [2 reach + 1]
   const Real* diagonals_ = nullptr;
-  bool changes_rows_ = false;     // with a bias or listed pairs
+  bool changes_rows_ = false;  // with a bias or listed pairs
   Index keys_begin_ = 0;
 };
 

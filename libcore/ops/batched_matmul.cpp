@@ -11,7 +11,8 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index block_rows = 96, block_columns = 192, block_depth = 768;  // of the part of a product that a task computes
+constexpr Index block_rows = 96, block_columns = 192,
+                block_depth = 768;  // of the part of a product that a task computes
 
 template <class Y>
 HEDDLE_INLINE void store_loop(const Real* values, Real scale, bool add, Y* y, Index count) {
@@ -25,10 +26,16 @@ HEDDLE_KERNEL void store_scaled_run(const Real* values, Real scale, bool add, BF
   store_loop(values, scale, add, y, count);
 }
 
-Index matrix_count(const Tensor& x) { return row_count(x) / std::max<Index>(1, x.shape()[-2]); }
+Index matrix_count(const Tensor& x) {
+  return row_count(x) / std::max<Index>(1, x.shape()[-2]);
+}
 
-bool has_rows_together(const Tensor& x) { return x.stride(-1) == 1 || x.shape()[-1] <= 1; }
-bool has_columns_together(const Tensor& x) { return x.stride(-2) == 1 || x.shape()[-2] <= 1; }
+bool has_rows_together(const Tensor& x) {
+  return x.stride(-1) == 1 || x.shape()[-1] <= 1;
+}
+bool has_columns_together(const Tensor& x) {
+  return x.stride(-2) == 1 || x.shape()[-2] <= 1;
+}
 
 // Matrix `index` of a tensor whose rows or columns lie together.
 MatrixView matrix_at(const Tensor& x, Index index) {
@@ -56,7 +63,8 @@ Scratch& scratch() {
 const Real* tile_of(const MatrixView& a, const MatrixView& b, const Tile& tile, Index stride) {
   Scratch& memory = scratch();
   Real* const sums = memory.sums.get<Real>(padded_rows(tile.rows()) * stride);
-  const MatrixView left = a.rows_in(tile.row_begin, tile.row_end), right = b.columns_in(tile.column_begin, tile.column_end);
+  const MatrixView left = a.rows_in(tile.row_begin, tile.row_end),
+                   right = b.columns_in(tile.column_begin, tile.column_end);
   for (Index k = 0; k < a.columns; k += block_depth) {
     const Index end = std::min(a.columns, k + block_depth);
     memory.left.load(left.columns_in(k, end));
@@ -79,23 +87,26 @@ void multiply_all(const Tensor& a, const Tensor& b, Real scale, const GradientTa
   count_matmul(rows, columns, depth, matrix_count(c.tensor));
   parallel_ranges(matrix_count(c.tensor) * down * across, std::max<Index>(1, least_work / std::max<Index>(1, work)),
                   [&](Index begin, Index end) {
-    for (Index task = begin; task < end; ++task) {
-      const Index index = task / (down * across), i = task / across % down * block_rows,
-                  j = task % across * block_columns;
-      const Tile tile{i, std::min(rows, i + block_rows), j, std::min(columns, j + block_columns)};
-      const Index stride = padded_columns(tile.columns());
-      const Real* sums = tile_of(matrix_at(a, index), matrix_at(b, index), tile, stride);
-      c.tensor.with_data([&](auto* to) {
-        for (Index row = tile.row_begin; row < tile.row_end; ++row, sums += stride) {
-          store_scaled_run(sums, scale, c.add, to + row_offset(c.tensor, index * rows + row) + tile.column_begin,
-                           tile.columns());
-        }
-      });
-    }
-  });
+                    for (Index task = begin; task < end; ++task) {
+                      const Index index = task / (down * across), i = task / across % down * block_rows,
+                                  j = task % across * block_columns;
+                      const Tile tile{i, std::min(rows, i + block_rows), j, std::min(columns, j + block_columns)};
+                      const Index stride = padded_columns(tile.columns());
+                      const Real* sums = tile_of(matrix_at(a, index), matrix_at(b, index), tile, stride);
+                      c.tensor.with_data([&](auto* to) {
+                        for (Index row = tile.row_begin; row < tile.row_end; ++row, sums += stride) {
+                          store_scaled_run(sums, scale, c.add,
+                                           to + row_offset(c.tensor, index * rows + row) + tile.column_begin,
+                                           tile.columns());
+                        }
+                      });
+                    }
+                  });
 }
 
-Tensor transposed(const Tensor& x) { return x.swapped(-2, -1); }
+Tensor transposed(const Tensor& x) {
+  return x.swapped(-2, -1);
+}
 
 // The same for c of whose matrices the rows or the columns lie together: c^T = b^T a^T.
 void multiply_into(const Tensor& a, const Tensor& b, Real scale, const GradientTarget& c) {
@@ -128,12 +139,13 @@ Variable batched_matmul(const Variable& a, const Variable& b, const BatchedMatmu
   const Variable left = turned(a, options.transpose_a), right = turned(b, options.transpose_b);
   const Tensor y(check_operands(left.value(), right.value()), options.output);
   multiply_into(left.value(), right.value(), options.scale, {y, false});
-  return record(y, {left, right},
-                [a_value = right.gradient() ? left.value() : Tensor(), b_value = left.gradient() ? right.value() : Tensor(),
-                 scale = options.scale, da = left.gradient(), db = right.gradient()](const Tensor& dy) {
-                  if (da) multiply_into(dy, transposed(b_value), scale, da->target());
-                  if (db) multiply_into(transposed(a_value), dy, scale, db->target());
-                });
+  return record(
+      y, {left, right},
+      [a_value = right.gradient() ? left.value() : Tensor(), b_value = left.gradient() ? right.value() : Tensor(),
+       scale = options.scale, da = left.gradient(), db = right.gradient()](const Tensor& dy) {
+        if (da) multiply_into(dy, transposed(b_value), scale, da->target());
+        if (db) multiply_into(transposed(a_value), dy, scale, db->target());
+      });
 }
 
 }  // namespace heddle::ops

@@ -28,8 +28,8 @@ Variable concatenate(const std::vector<Variable>& parts, int dimension) {
   const Section section("concatenate");
   check<ShapeError>(!parts.empty(), "nothing to concatenate");
   const int d = parts.front().shape().resolve(dimension);
-  const bool halves = std::ranges::all_of(
-      parts, [](const Variable& part) { return part.value().dtype() == DType::bfloat16; });
+  const bool halves =
+      std::ranges::all_of(parts, [](const Variable& part) { return part.value().dtype() == DType::bfloat16; });
   const Tensor y(joined_shape(parts, d), halves ? DType::bfloat16 : DType::real);
   struct Place {
     Index begin, length;

@@ -34,7 +34,8 @@ HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, 
 
 void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
   const Index classes = logits[-1], rows = logits.size() / std::max<Index>(1, classes);
-  check<ShapeError>(rows == static_cast<Index>(targets.size()), targets.size(), " targets for logits of shape ", logits);
+  check<ShapeError>(rows == static_cast<Index>(targets.size()), targets.size(), " targets for logits of shape ",
+                    logits);
   for (const TokenId target : targets) {
     check<DataError>(target < classes, "target ", target, " is outside the ", classes, " classes");
   }
@@ -43,8 +44,8 @@ void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
 // How much each row counts.
 std::vector<double> row_weights(const std::vector<TokenId>& targets, const std::vector<double>& class_weights,
                                 Index classes) {
-  check<ShapeError>(class_weights.empty() || static_cast<Index>(class_weights.size()) == classes,
-                    class_weights.size(), " class weights for ", classes, " classes");
+  check<ShapeError>(class_weights.empty() || static_cast<Index>(class_weights.size()) == classes, class_weights.size(),
+                    " class weights for ", classes, " classes");
   std::vector<double> weights;
   for (const TokenId target : targets) {
     weights.push_back(target < 0 ? 0 : class_weights.empty() ? 1 : class_weights[static_cast<std::size_t>(target)]);
@@ -56,9 +57,12 @@ std::vector<double> row_weights(const std::vector<TokenId>& targets, const std::
 class RowLosses {
  public:
   RowLosses(const std::vector<TokenId>& targets, Index classes, const CrossEntropy& options)
-      : targets_(targets), weights_(row_weights(targets, options.class_weights, classes)), smoothing_(options.smoothing),
+      : targets_(targets),
+        weights_(row_weights(targets, options.class_weights, classes)),
+        smoothing_(options.smoothing),
         divisor_(options.divisor > 0 ? options.divisor : std::accumulate(weights_.begin(), weights_.end(), 0.0)),
-        log_sums_({static_cast<Index>(targets.size())}), losses_(targets.size(), 0.0) {
+        log_sums_({static_cast<Index>(targets.size())}),
+        losses_(targets.size(), 0.0) {
     if (divisor_ == 0) divisor_ = 1;
   }
 
@@ -89,7 +93,8 @@ class RowLosses {
     const Index classes = logits.shape()[-1];
     gradient.with_data([&](auto* to) {
       parallel_ranges(logits.size() / classes, rows_per_task, [&](Index begin, Index end) {
-        for (Index r = begin; r < end; ++r) write_row(first + r, logits.data() + r * classes, classes, seed, to + r * classes);
+        for (Index r = begin; r < end; ++r)
+          write_row(first + r, logits.data() + r * classes, classes, seed, to + r * classes);
       });
     });
   }
@@ -121,7 +126,10 @@ class RowLosses {
 class HeadLoss {
  public:
   HeadLoss(const Tensor& hidden, const Tensor& weight, RowLosses losses)
-      : hidden_(hidden.as_matrix()), weight_(weight), losses_(std::move(losses)), rows_(hidden_.shape()[0]),
+      : hidden_(hidden.as_matrix()),
+        weight_(weight),
+        losses_(std::move(losses)),
+        rows_(hidden_.shape()[0]),
         part_(std::clamp<Index>(most_logits / std::max<Index>(1, weight.shape()[0]), 1, std::max<Index>(1, rows_))) {}
 
   // The loss. Logits that are all one part are kept for the backward pass; more of them are computed again there.
@@ -188,10 +196,9 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
 Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
                               const CrossEntropy& options) {
   const Section section("head and cross-entropy");
-  check<ShapeError>(weight.shape().rank() == 2 && hidden.shape()[-1] == weight.shape()[1] &&
-                        hidden.value().is_contiguous(),
-                    "linear_cross_entropy: hidden states of shape ", hidden.shape(), " and weights of shape ",
-                    weight.shape());
+  check<ShapeError>(
+      weight.shape().rank() == 2 && hidden.shape()[-1] == weight.shape()[1] && hidden.value().is_contiguous(),
+      "linear_cross_entropy: hidden states of shape ", hidden.shape(), " and weights of shape ", weight.shape());
   const Index classes = weight.shape()[0];
   check_targets(hidden.shape().without_last().with_last(classes), targets);
   const auto loss = std::make_shared<HeadLoss>(hidden.value(), weight.value(), RowLosses(targets, classes, options));

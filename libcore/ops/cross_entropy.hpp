@@ -17,10 +17,10 @@ struct CrossEntropy {
   std::vector<double> class_weights{};
 };
 
-// loss = sum over rows of -sum_c q_c log softmax(logits)_c / divisor, in nats; rows whose target is negative are ignored.
-// Shapes: logits [..., classes], one target a row -> [1].
-// Backward: d logits = (p - q) / divisor, written over the logits where nothing else holds them any more, so that only
-// one [rows, classes] array exists.  Throws DataError for a target outside the classes.
+// loss = sum over rows of -sum_c q_c log softmax(logits)_c / divisor, in nats; rows whose target is negative are
+// ignored. Shapes: logits [..., classes], one target a row -> [1]. Backward: d logits = (p - q) / divisor, written over
+// the logits where nothing else holds them any more, so that only one [rows, classes] array exists.  Throws DataError
+// for a target outside the classes.
 Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options = {});
 
 // The same of the logits hidden W^T, of which only some rows exist at a time when there are many.

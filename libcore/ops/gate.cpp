@@ -54,9 +54,8 @@ void gate_chunks(Activation activation, const T* a, const T* b, T* y, T* for_a, 
 Variable gate(const Variable& a, const Variable& b, Activation activation) {
   const Section section("gate");
   const DType dtype = a.value().dtype();
-  check<ShapeError>(a.shape() == b.shape() && b.value().dtype() == dtype, "gate: values of shape ", a.shape(),
-                    " and ", name_of(dtype), " by factors of shape ", b.shape(), " and ",
-                    name_of(b.value().dtype()));
+  check<ShapeError>(a.shape() == b.shape() && b.value().dtype() == dtype, "gate: values of shape ", a.shape(), " and ",
+                    name_of(dtype), " by factors of shape ", b.shape(), " and ", name_of(b.value().dtype()));
   check_rows(a.value(), "gate");
   check_rows(b.value(), "gate");
   const Tensor y(a.shape(), dtype);

@@ -58,7 +58,8 @@ class RowFinisher {
 
   void activate(const Real* v, Index at, Index count) const {
     y_.with_data([&]<class T>(T* y) {
-      activate_run(*options_.activation, v, y + at, derivatives_.empty() ? nullptr : derivatives_.data<T>() + at, count);
+      activate_run(*options_.activation, v, y + at, derivatives_.empty() ? nullptr : derivatives_.data<T>() + at,
+                   count);
     });
   }
 
@@ -101,17 +102,23 @@ template <class T>
 HEDDLE_INLINE void add_row(const T* x, Real* sums, Index count) {
   for (Index j = 0; j < count; ++j) sums[j] += load(x[j]);
 }
-HEDDLE_KERNEL void add_to_sums(const Real* x, Real* sums, Index count) { add_row(x, sums, count); }
-HEDDLE_KERNEL void add_to_sums(const BFloat16* x, Real* sums, Index count) { add_row(x, sums, count); }
+HEDDLE_KERNEL void add_to_sums(const Real* x, Real* sums, Index count) {
+  add_row(x, sums, count);
+}
+HEDDLE_KERNEL void add_to_sums(const BFloat16* x, Real* sums, Index count) {
+  add_row(x, sums, count);
+}
 
-// The gradient of u = x W^T + b, g = dy f'(u), and of b, the sum over rows of g: blocks of rows are summed in Real while they
-// are in the cache, the blocks in double.
+// The gradient of u = x W^T + b, g = dy f'(u), and of b, the sum over rows of g: blocks of rows are summed in Real
+// while they are in the cache, the blocks in double.
 class DerivativePass {
  public:
   // derivatives: f'(u), empty where there is no activation.
   DerivativePass(const Tensor& dy, const Tensor& derivatives)
-      : derivatives_(derivatives), dy_(derivatives.empty() ? dy : dy.as(derivatives.dtype())),
-        g_(derivatives.empty() ? dy_ : Tensor(dy.shape(), derivatives.dtype())), width_(dy.shape()[-1]),
+      : derivatives_(derivatives),
+        dy_(derivatives.empty() ? dy : dy.as(derivatives.dtype())),
+        g_(derivatives.empty() ? dy_ : Tensor(dy.shape(), derivatives.dtype())),
+        width_(dy.shape()[-1]),
         rows_(dy.size() / std::max<Index>(1, width_)) {}
 
   const Tensor& g() const { return g_; }
@@ -151,7 +158,8 @@ class DerivativePass {
         for (Index j = begin; j < end; ++j) totals[static_cast<std::size_t>(j - begin)] += sums[block * width + j];
       }
       for (Index j = begin; j < end; ++j) {
-        db.tensor[j] = static_cast<Real>(totals[static_cast<std::size_t>(j - begin)] + (db.add ? db.tensor[j] : Real(0)));
+        db.tensor[j] =
+            static_cast<Real>(totals[static_cast<std::size_t>(j - begin)] + (db.add ? db.tensor[j] : Real(0)));
       }
     });
   }
@@ -185,8 +193,7 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
   const Section section("linear");
   const Shapes shapes = check_shapes(x, weight, bias, options.residual);
   check<ShapeError>(!options.activation || options.residual.empty(), "linear: either an activation or a residual");
-  const DType output =
-      options.output ? *options.output : options.residual.empty() ? activation_dtype() : DType::real;
+  const DType output = options.output ? *options.output : options.residual.empty() ? activation_dtype() : DType::real;
   const Shape shape = x.shape().without_last().with_last(shapes.out);
   const Tensor y(shape, output);
   const bool keeps = options.activation && Recording::current() != nullptr;

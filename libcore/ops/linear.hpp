@@ -10,8 +10,8 @@ namespace heddle::ops {
 
 struct LinearOptions {
   std::optional<Activation> activation{};
-  Variable residual{};               // [..., out], Real
-  std::optional<DType> output{};   // how y is stored; by default Real with a residual, else as activations are
+  Variable residual{};            // [..., out], Real
+  std::optional<DType> output{};  // how y is stored; by default Real with a residual, else as activations are
   std::optional<LowRankTerm> low_rank{};
 };
 
@@ -20,6 +20,7 @@ struct LinearOptions {
 // Backward: with g = dy f'(…): dx = g W, dW = g^T x, db = sum over rows of g (SPEC A1), and what low_rank.hpp says. x
 // is kept only where the weight is trained.  Throws ShapeError. The weight may be stored in any element type; its
 // gradient is Real.
-Variable linear(const Variable& x, const Variable& weight, const Variable& bias = {}, const LinearOptions& options = {});
+Variable linear(const Variable& x, const Variable& weight, const Variable& bias = {},
+                const LinearOptions& options = {});
 
 }  // namespace heddle::ops

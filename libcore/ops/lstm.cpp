@@ -29,7 +29,8 @@ struct RowGradients {
   Real *gates, *cell;
 };
 
-HEDDLE_KERNEL void backward_row(const Real* gates, const Real* cell, const Real* c, const RowGradients& d, Index width) {
+HEDDLE_KERNEL void backward_row(const Real* gates, const Real* cell, const Real* c, const RowGradients& d,
+                                Index width) {
   const Real *const i = gates, *const f = gates + width, *const g = gates + 2 * width, *const o = gates + 3 * width;
   Real *const di = d.gates, *const df = di + width, *const dg = df + width, *const d_o = dg + width;
   HEDDLE_SIMD
@@ -59,18 +60,20 @@ Variable lstm_cell(const Variable& gates, const Variable& cell) {
                   y.data() + (batch + b) * width, width);
     }
   });
-  return record(y, {gates, cell}, [=, before = cell.value(), d_gates = gates.gradient(), d_cell = cell.gradient()](const Tensor& dy) {
-    const Tensor dg({batch, 4 * width}), dc({batch, width});
-    parallel_ranges(batch, rows_per_task, [&](Index begin, Index end) {
-      for (Index b = begin; b < end; ++b) {
-        const Index at = b * width;
-        backward_row(active.data() + 4 * at, before.data() + at, y.data() + batch * width + at,
-                     {dy.data() + at, dy.data() + batch * width + at, dg.data() + 4 * at, dc.data() + at}, width);
-      }
-    });
-    if (d_gates) d_gates->contribute(dg);
-    if (d_cell) d_cell->contribute(dc);
-  });
+  return record(y, {gates, cell},
+                [=, before = cell.value(), d_gates = gates.gradient(), d_cell = cell.gradient()](const Tensor& dy) {
+                  const Tensor dg({batch, 4 * width}), dc({batch, width});
+                  parallel_ranges(batch, rows_per_task, [&](Index begin, Index end) {
+                    for (Index b = begin; b < end; ++b) {
+                      const Index at = b * width;
+                      backward_row(active.data() + 4 * at, before.data() + at, y.data() + batch * width + at,
+                                   {dy.data() + at, dy.data() + batch * width + at, dg.data() + 4 * at, dc.data() + at},
+                                   width);
+                    }
+                  });
+                  if (d_gates) d_gates->contribute(dg);
+                  if (d_cell) d_cell->contribute(dc);
+                });
 }
 
 }  // namespace heddle::ops

@@ -20,8 +20,8 @@ Mask::Range Mask::listed_keys_of(Index batch, Index query, Range range) const {
 
 AllowedPairs::AllowedPairs(Index batch, Index query_time, Index key_time, std::vector<std::uint8_t> allowed)
     : batch_(batch), query_time_(query_time), key_time_(key_time), allowed_(std::move(allowed)) {
-  check<ShapeError>(static_cast<Index>(allowed_.size()) == batch * query_time * key_time, "allowed pairs: ",
-                    allowed_.size(), " bytes for [", batch, ", ", query_time, ", ", key_time, "]");
+  check<ShapeError>(static_cast<Index>(allowed_.size()) == batch * query_time * key_time,
+                    "allowed pairs: ", allowed_.size(), " bytes for [", batch, ", ", query_time, ", ", key_time, "]");
   check<ShapeError>(std::ranges::all_of(allowed_, [](std::uint8_t pair) { return pair <= 1; }),
                     "allowed pairs must be 0 or 1");
 }

@@ -22,8 +22,12 @@ template <class X>
 HEDDLE_INLINE void pool_loop(const X* x, Index pool, X* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = x[i * pool + largest_of(x + i * pool, pool)];
 }
-HEDDLE_KERNEL void pool_row(const Real* x, Index pool, Real* y, Index count) { pool_loop(x, pool, y, count); }
-HEDDLE_KERNEL void pool_row(const BFloat16* x, Index pool, BFloat16* y, Index count) { pool_loop(x, pool, y, count); }
+HEDDLE_KERNEL void pool_row(const Real* x, Index pool, Real* y, Index count) {
+  pool_loop(x, pool, y, count);
+}
+HEDDLE_KERNEL void pool_row(const BFloat16* x, Index pool, BFloat16* y, Index count) {
+  pool_loop(x, pool, y, count);
+}
 
 template <class X, class Y, class D>
 void add_to_largest(const X* x, Index pool, const Y* dy, D* dx, Index count) {
@@ -52,7 +56,8 @@ Variable maxout(const Variable& x, Index pool) {
       dy.with_data([&](const auto* derivatives) {
         dx.with_data([&](auto* to) {
           for_each_row(dy, [&](Index row) {
-            add_to_largest(from + row_offset(values, row), pool, derivatives + row * width, to + row_offset(dx, row), width);
+            add_to_largest(from + row_offset(values, row), pool, derivatives + row * width, to + row_offset(dx, row),
+                           width);
           });
         });
       });

@@ -118,7 +118,8 @@ void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta
       std::fill_n(biases_here, width, Real(0));
       for (Index r = task * rows_per_task; r < std::min(saved.rows, (task + 1) * rows_per_task); ++r) {
         row_backward(saved.x.data() + r * width, {saved.moments[2 * r], saved.moments[2 * r + 1]}, saved.gain.data(),
-                     gradients + r * width, saved.centred, beta, {dx.data() + r * width, gains_here, biases_here}, width);
+                     gradients + r * width, saved.centred, beta, {dx.data() + r * width, gains_here, biases_here},
+                     width);
       }
     });
   });
@@ -129,9 +130,9 @@ void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta
 Variable normalise(const Variable& x, const Variable& gain, const Variable& bias, Norm norm) {
   const Section section("norm");
   const Index width = x.shape()[-1], rows = x.value().size() / std::max<Index>(1, width);
-  check<ShapeError>(gain.shape() == Shape{width} && (bias.empty() || bias.shape() == Shape{width}) &&
-                        x.value().is_contiguous(),
-                    "norm: input of shape ", x.shape(), " and gain of shape ", gain.shape());
+  check<ShapeError>(
+      gain.shape() == Shape{width} && (bias.empty() || bias.shape() == Shape{width}) && x.value().is_contiguous(),
+      "norm: input of shape ", x.shape(), " and gain of shape ", gain.shape());
   const Tensor y(x.shape(), norm.output), moments({rows, 2});
   y.with_data([&](auto* to) {
     parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {

@@ -18,8 +18,12 @@ HEDDLE_INLINE void mean_loop(const T* x, Index rows, Index width, Real* y) {
   }
   for (Index i = 0; i < width; ++i) y[i] *= share;
 }
-HEDDLE_KERNEL void mean_of_rows(const Real* x, Index rows, Index width, Real* y) { mean_loop(x, rows, width, y); }
-HEDDLE_KERNEL void mean_of_rows(const BFloat16* x, Index rows, Index width, Real* y) { mean_loop(x, rows, width, y); }
+HEDDLE_KERNEL void mean_of_rows(const Real* x, Index rows, Index width, Real* y) {
+  mean_loop(x, rows, width, y);
+}
+HEDDLE_KERNEL void mean_of_rows(const BFloat16* x, Index rows, Index width, Real* y) {
+  mean_loop(x, rows, width, y);
+}
 
 template <class T>
 HEDDLE_INLINE void spread_loop(const Real* dy, Index rows, Index width, T* dx) {
@@ -29,7 +33,9 @@ HEDDLE_INLINE void spread_loop(const Real* dy, Index rows, Index width, T* dx) {
     for (Index i = 0; i < width; ++i) store(dx[row * width + i], load(dx[row * width + i]) + share * dy[i]);
   }
 }
-HEDDLE_KERNEL void add_to_rows(const Real* dy, Index rows, Index width, Real* dx) { spread_loop(dy, rows, width, dx); }
+HEDDLE_KERNEL void add_to_rows(const Real* dy, Index rows, Index width, Real* dx) {
+  spread_loop(dy, rows, width, dx);
+}
 HEDDLE_KERNEL void add_to_rows(const Real* dy, Index rows, Index width, BFloat16* dx) {
   spread_loop(dy, rows, width, dx);
 }

@@ -55,15 +55,15 @@ struct Turn {
   Index heads, pairs;
 };
 
-#define HEDDLE_ROTATE(X, Y)                                                                                     \
-  HEDDLE_KERNEL void rotate_heads(const Turn& turn, const X* x, Index x_stride, Y* y, Index y_stride) {         \
-    for (Index head = 0; head < turn.heads; ++head, x += x_stride, y += y_stride) {                             \
-      if (turn.pairing == Pairing::halves) {                                                                    \
-        rotate_halves(x, turn.cosines, turn.sines, turn.sign, turn.add, y, turn.pairs);                         \
-      } else {                                                                                                  \
-        rotate_interleaved(x, turn.cosines, turn.sines, turn.sign, turn.add, y, turn.pairs);                    \
-      }                                                                                                         \
-    }                                                                                                           \
+#define HEDDLE_ROTATE(X, Y)                                                                             \
+  HEDDLE_KERNEL void rotate_heads(const Turn& turn, const X* x, Index x_stride, Y* y, Index y_stride) { \
+    for (Index head = 0; head < turn.heads; ++head, x += x_stride, y += y_stride) {                     \
+      if (turn.pairing == Pairing::halves) {                                                            \
+        rotate_halves(x, turn.cosines, turn.sines, turn.sign, turn.add, y, turn.pairs);                 \
+      } else {                                                                                          \
+        rotate_interleaved(x, turn.cosines, turn.sines, turn.sign, turn.add, y, turn.pairs);            \
+      }                                                                                                 \
+    }                                                                                                   \
   }
 HEDDLE_ROTATE(Real, Real)
 HEDDLE_ROTATE(Real, BFloat16)
@@ -101,11 +101,11 @@ struct Rotation {
 void check_rotation(const Tensor& x, const Rotation& rotation) {
   const Shape tables = rotation.tables.cosines.shape();
   check_rows(x, "rotate");
-  check<ShapeError>(x.rank() == 4 && tables.rank() == 2 && rotation.tables.sines.shape() == tables &&
-                        2 * tables[1] == x.shape()[3],
-                    "rotate: queries or keys of shape ", x.shape(), " by tables of shape ", tables);
-  check<ShapeError>(rotation.starts.empty() || static_cast<Index>(rotation.starts.size()) == x.shape()[0], "rotate: ",
-                    rotation.starts.size(), " starts for shape ", x.shape());
+  check<ShapeError>(
+      x.rank() == 4 && tables.rank() == 2 && rotation.tables.sines.shape() == tables && 2 * tables[1] == x.shape()[3],
+      "rotate: queries or keys of shape ", x.shape(), " by tables of shape ", tables);
+  check<ShapeError>(rotation.starts.empty() || static_cast<Index>(rotation.starts.size()) == x.shape()[0],
+                    "rotate: ", rotation.starts.size(), " starts for shape ", x.shape());
   for (Index batch = 0; batch < x.shape()[0]; ++batch) {
     const Index first = rotation.start_of(batch), end = first + x.shape()[2];
     check<ShapeError>(first >= 0 && end <= tables[0], "rotate: positions ", first, " to ", end, " of ", tables[0]);

@@ -26,6 +26,7 @@ RotationTables rotation_tables(Index positions, Index width, double base = 10000
 // Shapes: x [batch, heads, time, width], with the elements of a row together -> the same, stored as x is; in memory
 // [batch, time, heads, width], as the parts of a product are.
 // Backward: the rotation by the negative angles.  Throws ShapeError, for positions beyond the tables, too.
-Variable rotate(const Variable& x, const RotationTables& tables, Pairing pairing, const std::vector<Index>& starts = {});
+Variable rotate(const Variable& x, const RotationTables& tables, Pairing pairing,
+                const std::vector<Index>& starts = {});
 
 }  // namespace heddle::ops

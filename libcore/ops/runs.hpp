@@ -16,7 +16,9 @@ inline void check_rows(const Tensor& x, const char* operation) {
 }
 
 // The rows of x: [rows, width]. One of an empty tensor has none.
-inline Index row_count(const Tensor& x) { return x.size() / std::max<Index>(1, x.shape()[-1]); }
+inline Index row_count(const Tensor& x) {
+  return x.size() / std::max<Index>(1, x.shape()[-1]);
+}
 
 // Where row `row` of x begins, in elements from the first one.
 inline Index row_offset(const Tensor& x, Index row) {

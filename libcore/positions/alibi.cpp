@@ -1,6 +1,6 @@
-// score_ij -= m_h |i - j| with a fixed slope m_h a head: m_h = 2^(-8 h / n), h = 1 … n, for n heads where n is a power of
-// two; else those of the next lower power p, then every other one of 2 p (SPEC 2.5).
-// Source: Press et al. 2022, "Train short, test long", section 3, and its published code for other n.
+// score_ij -= m_h |i - j| with a fixed slope m_h a head: m_h = 2^(-8 h / n), h = 1 … n, for n heads where n is a power
+// of two; else those of the next lower power p, then every other one of 2 p (SPEC 2.5). Source: Press et al. 2022,
+// "Train short, test long", section 3, and its published code for other n.
 #include <bit>
 #include <cmath>
 
@@ -13,7 +13,9 @@ namespace {
 
 std::vector<double> slopes(Index heads) {
   const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
-  const auto slope = [](Index head, Index of) { return std::exp2(-8.0 * static_cast<double>(head) / static_cast<double>(of)); };
+  const auto slope = [](Index head, Index of) {
+    return std::exp2(-8.0 * static_cast<double>(head) / static_cast<double>(of));
+  };
   std::vector<double> all;
   for (Index head = 1; head <= power; ++head) all.push_back(slope(head, power));
   for (Index head = 1; static_cast<Index>(all.size()) < heads; head += 2) all.push_back(slope(head, 2 * power));
@@ -57,6 +59,8 @@ class LinearBiases : public Positions {
 std::shared_ptr<const Positions> make_LinearBiases(Settings&, const Scope&, const PositionShape& shape) {
   return std::make_shared<LinearBiases>(shape.heads);
 }
-bool needs_context_LinearBiases() { return false; }
+bool needs_context_LinearBiases() {
+  return false;
+}
 
 }  // namespace heddle

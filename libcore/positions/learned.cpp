@@ -14,17 +14,18 @@ namespace {
 class LearnedPositions : public Positions {
  public:
   LearnedPositions(const Scope& scope, const PositionShape& shape, Index offset)
-      : context_(*shape.context), offset_(offset),
-        table_(scope.parameter("weight", {offset + context_, shape.width}, Initializer::normal(shape.stddev), Decay::yes)) {}
+      : context_(*shape.context),
+        offset_(offset),
+        table_(scope.parameter("weight", {offset + context_, shape.width}, Initializer::normal(shape.stddev),
+                               Decay::yes)) {}
 
   std::optional<Index> limit() const override { return context_; }
 
   Variable embed(const Variable& x, const std::vector<Index>& starts) const override {
     const Index batch = x.shape()[0], time = x.shape()[1];
     if (starts.empty()) {
-      return ops::add_to_each(x, view(table_, [time, row = offset_](const Tensor& t) {
-                                return t.narrowed(0, row, time).as(DType::real);
-                              }));
+      return ops::add_to_each(
+          x, view(table_, [time, row = offset_](const Tensor& t) { return t.narrowed(0, row, time).as(DType::real); }));
     }
     TokenIds rows(Shape{batch, time});
     for (Index b = 0; b < batch; ++b) {
@@ -49,6 +50,8 @@ std::shared_ptr<const Positions> make_LearnedPositions(Settings& settings, const
   const Index offset = settings.index("offset", 0, 0, 1000);
   return std::make_shared<LearnedPositions>(scope, shape, offset);
 }
-bool needs_context_LearnedPositions() { return true; }
+bool needs_context_LearnedPositions() {
+  return true;
+}
 
 }  // namespace heddle

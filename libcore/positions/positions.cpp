@@ -5,7 +5,7 @@
 namespace heddle {
 
 // Each scheme's file defines how it is made, and whether it needs to know how many positions there will be.
-#define HEDDLE_POSITIONS(name, type, summary)                                                                    \
+#define HEDDLE_POSITIONS(name, type, summary)                                                                       \
   std::shared_ptr<const Positions> make_##type(Settings& settings, const Scope& scope, const PositionShape& shape); \
   bool needs_context_##type();
 #include "heddle/positions/positions.def"
@@ -41,12 +41,21 @@ const Entry& entry_of(const std::string& name) {
 
 }  // namespace
 
-Variable AttentionPositions::transform(const Variable& x, const std::vector<Index>&) const { return x; }
-Variable AttentionPositions::offset_bias(Index) const { return {}; }
-Variable Positions::embed(const Variable& x, const std::vector<Index>&) const { return x; }
-std::shared_ptr<const AttentionPositions> Positions::for_layer(const Scope&) const { return nullptr; }
+Variable AttentionPositions::transform(const Variable& x, const std::vector<Index>&) const {
+  return x;
+}
+Variable AttentionPositions::offset_bias(Index) const {
+  return {};
+}
+Variable Positions::embed(const Variable& x, const std::vector<Index>&) const {
+  return x;
+}
+std::shared_ptr<const AttentionPositions> Positions::for_layer(const Scope&) const {
+  return nullptr;
+}
 
-std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope, const PositionShape& shape) {
+std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope,
+                                                const PositionShape& shape) {
   Settings settings(text);
   std::shared_ptr<const Positions> made = entry_of(settings.name()).make(settings, scope, shape);
   settings.refuse_others();

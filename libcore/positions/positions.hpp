@@ -29,8 +29,8 @@ class AttentionPositions {
   // starts[b] (empty: 0 in every row) -> the same shape.
   virtual Variable transform(const Variable& x, const std::vector<Index>& starts) const;
 
-  // Added to the scaled scores: [heads or 1, 2 reach + 1], entry (key position - query position) + reach, for a reach of
-  // key_time - 1 at least; empty where nothing is added.
+  // Added to the scaled scores: [heads or 1, 2 reach + 1], entry (key position - query position) + reach, for a reach
+  // of key_time - 1 at least; empty where nothing is added.
   virtual Variable offset_bias(Index key_time) const;
 };
 
@@ -52,7 +52,8 @@ class Positions {
 // The scheme that the text names ("learned:offset=2"); parameters that its stack's layers share are declared in the
 // scope. Throws UsageError for unknown names, which lists the known ones, for unknown settings, and for shapes that the
 // scheme cannot serve.
-std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope, const PositionShape& shape);
+std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope,
+                                                const PositionShape& shape);
 
 // The context to build a scheme with: the given one, or, for a scheme that needs one, the fallback.
 std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback);

@@ -16,7 +16,8 @@ namespace {
 class RotaryLayer : public AttentionPositions {
  public:
   RotaryLayer(Index head_width, double base, ops::Pairing pairing)
-      : pairing_(pairing), tables_([head_width, base](Index positions) { return ops::rotation_tables(positions, head_width, base); }) {}
+      : pairing_(pairing),
+        tables_([head_width, base](Index positions) { return ops::rotation_tables(positions, head_width, base); }) {}
 
   Variable transform(const Variable& x, const std::vector<Index>& starts) const override {
     const Index first = starts.empty() ? 0 : *std::ranges::max_element(starts);
@@ -48,6 +49,8 @@ std::shared_ptr<const Positions> make_RotaryPositions(Settings& settings, const 
   return std::make_shared<RotaryPositions>(std::make_shared<RotaryLayer>(
       shape.head_width, base, interleaved ? ops::Pairing::interleaved : ops::Pairing::halves));
 }
-bool needs_context_RotaryPositions() { return false; }
+bool needs_context_RotaryPositions() {
+  return false;
+}
 
 }  // namespace heddle

@@ -38,7 +38,8 @@ class SinusoidalPositions : public Positions {
     TokenIds rows(Shape{batch, time});
     for (Index b = 0; b < batch; ++b) {
       for (Index t = 0; t < time; ++t) {
-        rows.ids[static_cast<std::size_t>(b * time + t)] = static_cast<TokenId>(starts[static_cast<std::size_t>(b)] + t);
+        rows.ids[static_cast<std::size_t>(b * time + t)] =
+            static_cast<TokenId>(starts[static_cast<std::size_t>(b)] + t);
       }
     }
     return ops::add(scaled, ops::embed(rows, Variable(table)));
@@ -54,6 +55,8 @@ class SinusoidalPositions : public Positions {
 std::shared_ptr<const Positions> make_SinusoidalPositions(Settings&, const Scope&, const PositionShape& shape) {
   return std::make_shared<SinusoidalPositions>(shape.width);
 }
-bool needs_context_SinusoidalPositions() { return false; }
+bool needs_context_SinusoidalPositions() {
+  return false;
+}
 
 }  // namespace heddle

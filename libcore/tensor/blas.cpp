@@ -15,9 +15,11 @@
 extern "C" int blas_thread_shutdown_() __attribute__((weak));
 
 // OpenBLAS asks it, when it is loaded, how many threads OPENBLAS_NUM_THREADS says; a program's own definition is found
-// before the library's. Where threads cannot be started, for want of memory, OpenBLAS would wait for them forever, before
-// main() begins. Weak, so that the library's own wins where it is linked statically.
-extern "C" __attribute__((weak)) int openblas_num_threads_env() { return 1; }
+// before the library's. Where threads cannot be started, for want of memory, OpenBLAS would wait for them forever,
+// before main() begins. Weak, so that the library's own wins where it is linked statically.
+extern "C" __attribute__((weak)) int openblas_num_threads_env() {
+  return 1;
+}
 #endif
 
 namespace heddle {
@@ -32,13 +34,13 @@ void use_one_blas_thread() {
 #endif
 }
 
-[[maybe_unused]] void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a, int lda,
-          const float* b, int ldb, float beta, float* c, int ldc) {
+[[maybe_unused]] void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a,
+                           int lda, const float* b, int ldb, float beta, float* c, int ldc) {
   cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-[[maybe_unused]] void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a, int lda,
-          const double* b, int ldb, double beta, double* c, int ldc) {
+[[maybe_unused]] void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a,
+                           int lda, const double* b, int ldb, double beta, double* c, int ldc) {
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 

@@ -12,8 +12,8 @@ namespace heddle {
 // c = alpha a b + beta c on the calling thread; operands of Reals, rows of c `stride` apart. beta = 0 never reads c.
 void blas_serial(const MatrixView& a, const MatrixView& b, Real alpha, Real beta, Real* c, Index stride);
 
-// Ends the threads that the BLAS started when it was loaded, where it could not be kept from it (a static library): they
-// would wait for work in a busy loop.
+// Ends the threads that the BLAS started when it was loaded, where it could not be kept from it (a static library):
+// they would wait for work in a busy loop.
 void stop_blas_threads();
 
 struct BlasDescription {
@@ -22,8 +22,9 @@ struct BlasDescription {
 };
 BlasDescription describe_blas();
 
-// A value for OPENBLAS_CORETYPE that would be faster than the kernel in use: OpenBLAS falls back to its oldest kernels on
-// processors newer than itself, and the variable may have been set for another machine. Nothing when the choice is good.
+// A value for OPENBLAS_CORETYPE that would be faster than the kernel in use: OpenBLAS falls back to its oldest kernels
+// on processors newer than itself, and the variable may have been set for another machine. Nothing when the choice is
+// good.
 std::optional<std::string> better_blas_kernel();
 
 }  // namespace heddle

@@ -69,12 +69,20 @@ Context Context::simulated() const {
 ContextScope::ContextScope(Context context)
     : context_(std::move(context)), before_(std::exchange(detail::thread_state.context, &context_)) {}
 
-ContextScope::~ContextScope() { detail::thread_state.context = before_; }
+ContextScope::~ContextScope() {
+  detail::thread_state.context = before_;
+}
 
-Precision precision() { return Context::current().precision(); }
+Precision precision() {
+  return Context::current().precision();
+}
 
-int thread_count() { return Context::current().threads(); }
+int thread_count() {
+  return Context::current().threads();
+}
 
-Pool& pool() { return Context::current().pool(); }
+Pool& pool() {
+  return Context::current().pool();
+}
 
 }  // namespace heddle

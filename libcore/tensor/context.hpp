@@ -1,6 +1,6 @@
 // What the operations of a thread compute with: how many threads share the work, in which precision, from whose memory
-// tensors take theirs, and whether anything is computed at all. Every thread of a program has a current context, its own
-// unless a scope says otherwise, and threads compute side by side, each with the bits that it would have alone:
+// tensors take theirs, and whether anything is computed at all. Every thread of a program has a current context, its
+// own unless a scope says otherwise, and threads compute side by side, each with the bits that it would have alone:
 //
 //   std::thread other([&] {
 //     const ContextScope scope{Context(4)};  // on four threads, this one among them
@@ -78,8 +78,8 @@ class PrecisionScope {
   ContextScope scope_;
 };
 
-// While it lives, the calling thread computes nothing: tasks are skipped, matrix products only counted, and tensors take
-// addresses but no memory. Running a training step inside shows its exact memory and arithmetic in no time.
+// While it lives, the calling thread computes nothing: tasks are skipped, matrix products only counted, and tensors
+// take addresses but no memory. Running a training step inside shows its exact memory and arithmetic in no time.
 class Simulation {
  public:
   Simulation() : scope_(Context::current().simulated()) {}

@@ -14,7 +14,9 @@ namespace heddle {
 
 namespace {
 
-HEDDLE_INLINE Real load(std::int8_t x) { return static_cast<Real>(x); }
+HEDDLE_INLINE Real load(std::int8_t x) {
+  return static_cast<Real>(x);
+}
 
 template <class W>
 HEDDLE_INLINE Real dot_loop(const Real* x, const W* w, Index count) {
@@ -70,7 +72,9 @@ HEDDLE_AVX512 HEDDLE_INLINE __m512 widen(const std::int8_t* w, __mmask16 mask) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, w)));
 }
 constexpr __mmask16 all = 0xFFFF;
-HEDDLE_AVX512 HEDDLE_INLINE __mmask16 rest(Index count) { return static_cast<__mmask16>((1u << count) - 1); }
+HEDDLE_AVX512 HEDDLE_INLINE __mmask16 rest(Index count) {
+  return static_cast<__mmask16>((1u << count) - 1);
+}
 
 template <class W>
 HEDDLE_AVX512 HEDDLE_INLINE void prefetch(const W* memory) {
@@ -174,8 +178,8 @@ HEDDLE_AVX512 void wide_eight(const Real* x, Index x_stride, const W* w, Index w
 }
 
 bool is_wide() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
 #endif

@@ -26,9 +26,10 @@ constexpr std::size_t bytes_of(DType dtype) {
 }
 
 constexpr std::string_view name_of(DType dtype) {
-  return dtype == DType::int8 ? "int8" : dtype == DType::bfloat16 ? "bfloat16"
-                                             : sizeof(Real) == 4            ? "float32"
-                                                                            : "float64";
+  return dtype == DType::int8       ? "int8"
+         : dtype == DType::bfloat16 ? "bfloat16"
+         : sizeof(Real) == 4        ? "float32"
+                                    : "float64";
 }
 
 template <class T>
@@ -39,11 +40,15 @@ template <>
 inline constexpr DType dtype_of<std::int8_t> = DType::int8;
 
 // load() and store() let one loop serve every type. Rounding is to nearest, ties to even; NaN stays NaN.
-HEDDLE_INLINE Real load(Real x) { return x; }
+HEDDLE_INLINE Real load(Real x) {
+  return x;
+}
 HEDDLE_INLINE Real load(BFloat16 x) {
   return static_cast<Real>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16));
 }
-HEDDLE_INLINE void store(Real& to, Real x) { to = x; }
+HEDDLE_INLINE void store(Real& to, Real x) {
+  to = x;
+}
 HEDDLE_INLINE void store(BFloat16& to, Real x) {
   const auto narrow = static_cast<float>(x);
   const auto bits = std::bit_cast<std::uint32_t>(narrow);

@@ -51,6 +51,8 @@ double log_sum_exp(const Real* x, Real maximum, Index count) {
   return static_cast<double>(maximum) + std::log(sum_of_exponentials(x, maximum, count));
 }
 
-double log_sum_exp(const Real* x, Index count) { return log_sum_exp(x, maximum_of(x, count), count); }
+double log_sum_exp(const Real* x, Index count) {
+  return log_sum_exp(x, maximum_of(x, count), count);
+}
 
 }  // namespace heddle

@@ -11,12 +11,12 @@ namespace heddle {
 
 namespace {
 
-constexpr Index most_rows = 24;              // beyond, packing pays
-constexpr Index task_bytes = 4096 << 10;     // of weights, at most
-constexpr Index group = 8;                   // rows of x that are multiplied at once, where there are enough
+constexpr Index most_rows = 24;           // beyond, packing pays
+constexpr Index task_bytes = 4096 << 10;  // of weights, at most
+constexpr Index group = 8;                // rows of x that are multiplied at once, where there are enough
 constexpr Index enough = 4;
-constexpr Index depth = 1024;                // multiplied at once: a group of rows stays in the nearest cache
-constexpr Index block_bytes = 64 << 10;      // of weights that wait in the core's cache
+constexpr Index depth = 1024;            // multiplied at once: a group of rows stays in the nearest cache
+constexpr Index block_bytes = 64 << 10;  // of weights that wait in the core's cache
 
 // values [rows of x, columns of the tile] = x w^T. Sums are taken over one part of the depth after the other.
 template <class W>
@@ -161,9 +161,15 @@ void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& s
     static thread_local Workspace workspace;
     Real* values = workspace.get<Real>(tile.rows() * tile.columns());
     switch (b.dtype) {
-      case DType::real: FewRows<Real>(x, a.rows, b, tile, values).run(); break;
-      case DType::bfloat16: FewRows<BFloat16>(x, a.rows, b, tile, values).run(); break;
-      case DType::int8: FewRows<std::int8_t>(x, a.rows, b, tile, values).run(); break;
+      case DType::real:
+        FewRows<Real>(x, a.rows, b, tile, values).run();
+        break;
+      case DType::bfloat16:
+        FewRows<BFloat16>(x, a.rows, b, tile, values).run();
+        break;
+      case DType::int8:
+        FewRows<std::int8_t>(x, a.rows, b, tile, values).run();
+        break;
     }
     sink(values, tile.columns(), tile);
   });

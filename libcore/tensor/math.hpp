@@ -31,7 +31,9 @@ HEDDLE_INLINE float exp(float x) {
   const float result = power * std::bit_cast<float>(exponent);
   return x < -87.3f ? 0.0f : result;
 }
-HEDDLE_INLINE double exp(double x) { return std::exp(x); }
+HEDDLE_INLINE double exp(double x) {
+  return std::exp(x);
+}
 
 // tanh x; absolute error below 2e-7.
 HEDDLE_INLINE float tanh(float x) {
@@ -44,7 +46,9 @@ HEDDLE_INLINE float tanh(float x) {
   const float result = magnitude < 0.15f ? near : far;
   return x < 0 ? -result : result;
 }
-HEDDLE_INLINE double tanh(double x) { return std::tanh(x); }
+HEDDLE_INLINE double tanh(double x) {
+  return std::tanh(x);
+}
 
 // erf x; absolute error below 3e-7. Source: Abramowitz and Stegun 1964, 7.1.26.
 HEDDLE_INLINE float erf(float x) {
@@ -55,7 +59,9 @@ HEDDLE_INLINE float erf(float x) {
   const float result = 1.0f - polynomial * exp(-magnitude * magnitude);
   return x < 0 ? -result : result;
 }
-HEDDLE_INLINE double erf(double x) { return std::erf(x); }
+HEDDLE_INLINE double erf(double x) {
+  return std::erf(x);
+}
 
 // 1 / (1 + e^-x)
 template <class T>

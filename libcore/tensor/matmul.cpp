@@ -16,7 +16,9 @@ namespace heddle {
 
 namespace {
 
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+constexpr Index ceil_div(Index a, Index b) {
+  return (a + b - 1) / b;
+}
 
 void check_shapes(const MatrixView& a, const MatrixView& b, Index rows, Index columns) {
   check<ShapeError>(a.columns == b.rows && a.rows == rows && b.columns == columns, "matrix product of [", a.rows, ", ",
@@ -131,15 +133,16 @@ void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
 
 void matmul(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Real alpha, Real beta) {
   check_shapes(a, b, c.rows, c.columns);
-  matmul(a, b, [&](const Real* values, Index stride, const Tile& tile) {
-    store_tile(values, stride, tile, c, alpha, beta);
-  });
+  matmul(a, b,
+         [&](const Real* values, Index stride, const Tile& tile) { store_tile(values, stride, tile, c, alpha, beta); });
 }
 
 void count_matmul(Index rows, Index columns, Index inner, Index times) {
   detail::flop_pairs().fetch_add(static_cast<std::uint64_t>(rows * columns * inner * times), std::memory_order_relaxed);
 }
 
-double matmul_flops() { return 2.0 * static_cast<double>(detail::flop_pairs().load(std::memory_order_relaxed)); }
+double matmul_flops() {
+  return 2.0 * static_cast<double>(detail::flop_pairs().load(std::memory_order_relaxed));
+}
 
 }  // namespace heddle

@@ -61,7 +61,9 @@ inline MatrixView matrix(const Tensor& x) {
   const Index columns = x.shape()[-1];
   return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, false, x.dtype(), x.scales()};
 }
-inline MatrixView transpose(const Tensor& x) { return matrix(x).flipped(); }
+inline MatrixView transpose(const Tensor& x) {
+  return matrix(x).flipped();
+}
 
 struct MatrixTarget {
   void* data;

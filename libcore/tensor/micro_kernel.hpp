@@ -10,8 +10,8 @@ namespace heddle {
 // one its columns, both over the whole depth in steps of depth_unit, padded with zeros. A panel's part for a range of
 // the depth is one piece of memory.
 struct MicroKernel {
-  Index rows, columns;       // of a tile
-  Index depth;               // multiplied at once: what fits the caches best
+  Index rows, columns;  // of a tile
+  Index depth;          // multiplied at once: what fits the caches best
   Index depth_unit;
   std::size_t packed_bytes;  // a number of a panel
 
@@ -23,9 +23,7 @@ struct MicroKernel {
   void (*multiply)(const void* left, const void* right, Index depth, Index wanted, Real* c, Index stride, bool add);
 
   Index padded_depth(Index k) const { return (k + depth_unit - 1) / depth_unit * depth_unit; }
-  Index panel_bytes(Index width, Index k) const {
-    return width * padded_depth(k) * static_cast<Index>(packed_bytes);
-  }
+  Index panel_bytes(Index width, Index k) const { return width * padded_depth(k) * static_cast<Index>(packed_bytes); }
 };
 
 // Null where the processor lacks the instructions.

@@ -5,8 +5,8 @@
 // by 16 double words: of the left operand [row][pair], of the right one [pair][column].
 #include "heddle/tensor/micro_kernel.hpp"
 
-#if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX512) && defined(__x86_64__) && \
-    defined(__GNUC__) && defined(__linux__)
+#if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX512) && defined(__x86_64__) && defined(__GNUC__) && \
+    defined(__linux__)
 // GCC 12's own header makes "uninitialized" vectors on purpose.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -97,9 +97,8 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_runs(const T* x, const Source& from, 
       __m512i words[16];
 #pragma GCC unroll 16
       for (Index i = 0; i < 16; ++i) {
-        words[i] = lane + i < from.lanes
-                       ? load_halves(x + (lane + i) * from.stride + k, count, from.scale(lane + i))
-                       : _mm512_setzero_si512();
+        words[i] = lane + i < from.lanes ? load_halves(x + (lane + i) * from.stride + k, count, from.scale(lane + i))
+                                         : _mm512_setzero_si512();
       }
       if (transposed) transpose16(words);
 #pragma GCC unroll 16
@@ -111,7 +110,8 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_runs(const T* x, const Source& from, 
 // Lanes that lie together at each point of the depth: two neighbouring runs of 32 lanes are interleaved.
 template <class T>
 HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_pairs(const T* x, const Source& from, bool transposed, std::uint32_t* to) {
-  const __m512i lower = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0), upper = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+  const __m512i lower = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0),
+                upper = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
   for (Index k = 0; k < from.depth; k += block_depth, to += 2 * block_words) {
     for (Index pair = 0; pair < 16; ++pair) {
       const Index at = k + 2 * pair;
@@ -142,9 +142,12 @@ HEDDLE_AVX512_BF16 void pack(const MatrixView& x, Source from, bool runs, bool t
 
 void pack_any(const MatrixView& x, const Source& from, bool runs, bool transposed, void* panel) {
   switch (x.dtype) {
-    case DType::real: return pack<float>(x, from, runs, transposed, panel);
-    case DType::bfloat16: return pack<BFloat16>(x, from, runs, transposed, panel);
-    case DType::int8: return pack<std::int8_t>(x, from, runs, transposed, panel);
+    case DType::real:
+      return pack<float>(x, from, runs, transposed, panel);
+    case DType::bfloat16:
+      return pack<BFloat16>(x, from, runs, transposed, panel);
+    case DType::int8:
+      return pack<std::int8_t>(x, from, runs, transposed, panel);
   }
 }
 
@@ -197,9 +200,12 @@ struct alignas(64) TileConfiguration {
 static_assert(sizeof(TileConfiguration) == 64);
 const TileConfiguration tile_configuration;
 
-HEDDLE_AMX void configure_tiles() { _tile_loadconfig(&tile_configuration); }
+HEDDLE_AMX void configure_tiles() {
+  _tile_loadconfig(&tile_configuration);
+}
 
-HEDDLE_AMX void multiply_tiles(const void* left, const void* right, Index depth, Index, Real* c, Index stride, bool add) {
+HEDDLE_AMX void multiply_tiles(const void* left, const void* right, Index depth, Index, Real* c, Index stride,
+                               bool add) {
   static thread_local const bool configured = (configure_tiles(), true);
   static_cast<void>(configured);
   const auto* a = static_cast<const std::uint32_t*>(left);
@@ -235,7 +241,9 @@ HEDDLE_AMX void multiply_tiles(const void* left, const void* right, Index depth,
 
 bool cpu_has(unsigned leaf, unsigned subleaf, int reg, unsigned bit) {
   unsigned values[4];
-  __asm__ volatile("cpuid" : "=a"(values[0]), "=b"(values[1]), "=c"(values[2]), "=d"(values[3]) : "a"(leaf), "c"(subleaf));
+  __asm__ volatile("cpuid"
+                   : "=a"(values[0]), "=b"(values[1]), "=c"(values[2]), "=d"(values[3])
+                   : "a"(leaf), "c"(subleaf));
   return (values[reg] >> bit & 1u) != 0;
 }
 
@@ -251,17 +259,17 @@ bool matrix_units_granted() {
 }
 
 bool dots_supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && cpu_has(7, 1, 0, 5);
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && cpu_has(7, 1, 0, 5);
 }
 
 }  // namespace
 
 const MicroKernel* bfloat16_kernel(BFloat16Unit unit) {
-  static const MicroKernel tiles{tile_side,  tile_side,  384,           block_depth, sizeof(BFloat16),
-                                 pack_left, pack_right, multiply_tiles};
-  static const MicroKernel dots{tile_side,  tile_side,  384,          block_depth, sizeof(BFloat16),
-                                pack_left, pack_right, multiply_dots};
+  static const MicroKernel tiles{tile_side,        tile_side, 384,        block_depth,
+                                 sizeof(BFloat16), pack_left, pack_right, multiply_tiles};
+  static const MicroKernel dots{tile_side,        tile_side, 384,        block_depth,
+                                sizeof(BFloat16), pack_left, pack_right, multiply_dots};
   static const bool has_dots = dots_supported(), has_tiles = has_dots && matrix_units_granted();
   if (unit == BFloat16Unit::matrix) return has_tiles ? &tiles : nullptr;
   if (unit == BFloat16Unit::vector) return has_dots ? &dots : nullptr;
@@ -273,7 +281,9 @@ const MicroKernel* bfloat16_kernel(BFloat16Unit unit) {
 #else
 
 namespace heddle {
-const MicroKernel* bfloat16_kernel(BFloat16Unit) { return nullptr; }
+const MicroKernel* bfloat16_kernel(BFloat16Unit) {
+  return nullptr;
+}
 }  // namespace heddle
 
 #endif

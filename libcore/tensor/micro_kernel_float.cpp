@@ -22,7 +22,9 @@ HEDDLE_AVX512 HEDDLE_INLINE __mmask16 first(Index count) {
 }
 
 // 16 numbers as floats; those outside the mask are zero.
-HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const float* x, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, x); }
+HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const float* x, __mmask16 mask) {
+  return _mm512_maskz_loadu_ps(mask, x);
+}
 HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const BFloat16* x, __mmask16 mask) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, x)), 16));
 }
@@ -126,7 +128,8 @@ HEDDLE_AVX512 void pack_8_runs(const T* x, const Source& from, float* panel) {
     __m512 rows[8], pairs[8];
 #pragma GCC unroll 8
     for (Index i = 0; i < 8; ++i) {
-      rows[i] = i < from.lanes ? scaled(load_floats(x + i * from.stride + k, mask), from.scales, i) : _mm512_setzero_ps();
+      rows[i] =
+          i < from.lanes ? scaled(load_floats(x + i * from.stride + k, mask), from.scales, i) : _mm512_setzero_ps();
     }
     transpose8(rows, pairs);
     const Index numbers = std::min<Index>(16, from.depth - k) * 8;
@@ -171,9 +174,12 @@ template <class Side>
 void pack(const MatrixView& x, const Source& from, bool runs, void* panel) {
   auto* to = static_cast<float*>(panel);
   switch (x.dtype) {
-    case DType::real: return Side::pack(x.as<float>(), from, runs, to);
-    case DType::bfloat16: return Side::pack(x.as<BFloat16>(), from, runs, to);
-    case DType::int8: return Side::pack(x.as<std::int8_t>(), from, runs, to);
+    case DType::real:
+      return Side::pack(x.as<float>(), from, runs, to);
+    case DType::bfloat16:
+      return Side::pack(x.as<BFloat16>(), from, runs, to);
+    case DType::int8:
+      return Side::pack(x.as<std::int8_t>(), from, runs, to);
   }
 }
 
@@ -245,7 +251,9 @@ const MicroKernel* float_kernel() {
 #else
 
 namespace heddle {
-const MicroKernel* float_kernel() { return nullptr; }
+const MicroKernel* float_kernel() {
+  return nullptr;
+}
 }  // namespace heddle
 
 #endif

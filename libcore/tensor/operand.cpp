@@ -10,7 +10,9 @@ namespace heddle {
 
 namespace {
 
-Index rounded_up(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
+Index rounded_up(Index x, Index unit) {
+  return (x + unit - 1) / unit * unit;
+}
 
 const MicroKernel* current_kernel() {
   return precision() == Precision::bf16 ? bfloat16_kernel() : float_kernel();
@@ -69,10 +71,14 @@ struct Needed {
 
 Needed needed_by(Index begin, Index end, Index columns, Index depth, const Triangle& triangle) {
   switch (triangle.of) {
-    case Triangle::Of::result: return {std::clamp(end + triangle.diagonal, Index{0}, columns), 0, depth};
-    case Triangle::Of::left_lower: return {columns, 0, std::clamp(end + triangle.diagonal, Index{0}, depth)};
-    case Triangle::Of::left_upper: return {columns, std::clamp(begin + triangle.diagonal, Index{0}, depth), depth};
-    case Triangle::Of::none: break;
+    case Triangle::Of::result:
+      return {std::clamp(end + triangle.diagonal, Index{0}, columns), 0, depth};
+    case Triangle::Of::left_lower:
+      return {columns, 0, std::clamp(end + triangle.diagonal, Index{0}, depth)};
+    case Triangle::Of::left_upper:
+      return {columns, std::clamp(begin + triangle.diagonal, Index{0}, depth), depth};
+    case Triangle::Of::none:
+      break;
   }
   return {columns, 0, depth};
 }

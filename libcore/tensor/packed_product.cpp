@@ -9,18 +9,22 @@ namespace heddle {
 
 namespace {
 
-constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
-constexpr Index rounded_up(Index x, Index unit) { return ceil_div(x, unit) * unit; }
+constexpr Index ceil_div(Index a, Index b) {
+  return (a + b - 1) / b;
+}
+constexpr Index rounded_up(Index x, Index unit) {
+  return ceil_div(x, unit) * unit;
+}
 
 // Multiples of every kernel's tile and depth_unit, as far as they count lanes or depth.
-constexpr Index depth_bytes = 3072;                                  // of a lane of a slab
-constexpr Index slab_bytes = Index{12} << 20;                        // of the common operand, in the shared cache
-constexpr Index own_bytes = 800 << 10;                               // of a task's own operand, in its core's cache
-constexpr Index pack_lanes = 288, pack_depth = 256;                  // packed at a time
+constexpr Index depth_bytes = 3072;                  // of a lane of a slab
+constexpr Index slab_bytes = Index{12} << 20;        // of the common operand, in the shared cache
+constexpr Index own_bytes = 800 << 10;               // of a task's own operand, in its core's cache
+constexpr Index pack_lanes = 288, pack_depth = 256;  // packed at a time
 // The same of lanes that lie together. More rows of a matrix, often a power of two apart, fall on the same cache lines.
 constexpr Index pack_step = 16;
-constexpr Index tile_rows = 256, tile_columns = 480;                 // of the common operand, multiplied at a time
-constexpr Index most_own = 256, good_own = 128, least_own = 64;      // lanes of a task
+constexpr Index tile_rows = 256, tile_columns = 480;             // of the common operand, multiplied at a time
+constexpr Index most_own = 256, good_own = 128, least_own = 64;  // lanes of a task
 constexpr Index least_span = 192;
 
 void prefetch([[maybe_unused]] const std::byte* memory, [[maybe_unused]] Index bytes) {
@@ -74,10 +78,14 @@ struct Lanes {
 class PackedProduct {
  public:
   PackedProduct(const MicroKernel& kernel, const MatrixView& a, const MatrixView& b, const TileSink& sink)
-      : kernel_(kernel), own_(kernel, a.rows < b.columns ? b : a, a.rows >= b.columns),
-        common_(kernel, a.rows < b.columns ? a : b, a.rows < b.columns), sink_(sink), inner_(a.columns),
+      : kernel_(kernel),
+        own_(kernel, a.rows < b.columns ? b : a, a.rows >= b.columns),
+        common_(kernel, a.rows < b.columns ? a : b, a.rows < b.columns),
+        sink_(sink),
+        inner_(a.columns),
         depth_(std::clamp<Index>(a.columns, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes))),
-        slab_(std::min(common_.count(), slab_lanes())), cut_(cut()) {}
+        slab_(std::min(common_.count(), slab_lanes())),
+        cut_(cut()) {}
 
   void run() {
     const Index slab = rounded_up(slab_, common_.width);
@@ -157,7 +165,8 @@ class PackedProduct {
 
   void multiply_own(const Lanes& own, Range mine, Range common, const Slab& slab) const {
     static thread_local Workspace own_memory, tile_memory;
-    auto* panels = own_memory.get<std::byte>(kernel_.panel_bytes(rounded_up(mine.count(), own.width), slab.padded_depth));
+    auto* panels =
+        own_memory.get<std::byte>(kernel_.panel_bytes(rounded_up(mine.count(), own.width), slab.padded_depth));
     own.lanes_in(mine.begin, mine.end).pack(0, own.x.columns, panels);
     for (Index begin = common.begin; begin < common.end; begin += tile_lanes()) {
       const Range here{begin, std::min(common.end, begin + tile_lanes())};
@@ -184,8 +193,8 @@ class PackedProduct {
         const std::byte* right_panel = right + kernel_.panel_bytes(j, depth) + kernel_.panel_bytes(kernel_.columns, k);
         // While a panel is multiplied, the next one comes from the shared cache.
         const Index part = kernel_.panel_bytes(kernel_.columns, here) * kernel_.rows / std::max(rows, least_own);
-        const std::byte* next = j + kernel_.columns < columns ? right_panel + kernel_.panel_bytes(kernel_.columns, depth)
-                                                              : right_panel;
+        const std::byte* next =
+            j + kernel_.columns < columns ? right_panel + kernel_.panel_bytes(kernel_.columns, depth) : right_panel;
         for (Index i = 0; i < rows; i += kernel_.rows, next += part) {
           prefetch(next, part);
           const std::byte* left_panel = left + kernel_.panel_bytes(i, depth) + kernel_.panel_bytes(kernel_.rows, k);

@@ -31,11 +31,15 @@ std::byte* reserve(std::size_t bytes) {
 }
 
 // The largest kept block that is handed out for such a size.
-std::size_t largest_for(std::size_t size) { return size + size / 4; }
+std::size_t largest_for(std::size_t size) {
+  return size + size / 4;
+}
 
 }  // namespace
 
-std::shared_ptr<Pool> Pool::make(Kind kind) { return std::shared_ptr<Pool>(new Pool(kind)); }
+std::shared_ptr<Pool> Pool::make(Kind kind) {
+  return std::shared_ptr<Pool>(new Pool(kind));
+}
 
 Pool::~Pool() {
   trim();

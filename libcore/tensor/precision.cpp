@@ -11,9 +11,13 @@ Precision chosen(PrecisionChoice choice) {
   return choice == PrecisionChoice::bf16 ? Precision::bf16 : Precision::f32;
 }
 
-bool bf16_is_supported() { return bfloat16_kernel() != nullptr; }
+bool bf16_is_supported() {
+  return bfloat16_kernel() != nullptr;
+}
 
-std::string_view f32_unit() { return float_kernel() != nullptr ? "AVX-512" : "BLAS"; }
+std::string_view f32_unit() {
+  return float_kernel() != nullptr ? "AVX-512" : "BLAS";
+}
 
 std::string_view bf16_unit() {
   if (bfloat16_kernel(BFloat16Unit::matrix) != nullptr) return "AMX";

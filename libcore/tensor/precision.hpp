@@ -38,6 +38,8 @@ std::string_view f32_unit();
 std::string_view bf16_unit();
 
 // What operations store results as that only feed products.
-inline DType activation_dtype() { return precision() == Precision::bf16 ? DType::bfloat16 : DType::real; }
+inline DType activation_dtype() {
+  return precision() == Precision::bf16 ? DType::bfloat16 : DType::real;
+}
 
 }  // namespace heddle

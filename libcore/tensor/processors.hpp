@@ -16,8 +16,8 @@ struct Processors {
   std::string reason() const;
 };
 
-// The least quota of the process's own control group and of those around it, of either version, as the kernel reports in
-// proc/self/cgroup and sys/fs/cgroup below `root`; 0 where there is none. A container may see its own group as the
+// The least quota of the process's own control group and of those around it, of either version, as the kernel reports
+// in proc/self/cgroup and sys/fs/cgroup below `root`; 0 where there is none. A container may see its own group as the
 // root.
 double control_group_quota(const std::string& root = "/");
 

@@ -18,7 +18,9 @@ Profile::Profile() {
   active_profile = this;
 }
 
-Profile::~Profile() { active_profile = nullptr; }
+Profile::~Profile() {
+  active_profile = nullptr;
+}
 
 std::vector<Profile::Entry> Profile::entries() const {
   std::vector<Entry> sorted;
@@ -53,6 +55,8 @@ Section::~Section() {
   entry.bytes += bytes_;
 }
 
-Section* Section::current() { return innermost; }
+Section* Section::current() {
+  return innermost;
+}
 
 }  // namespace heddle

@@ -45,12 +45,12 @@ void for_each_run(const Tensor& a, const Tensor& b, const Body& body) {
 }
 
 // Plain loops for every pair of types, so that each is compiled for every instruction set.
-#define HEDDLE_RUN(FROM, TO)                                                        \
+#define HEDDLE_RUN(FROM, TO)                                                            \
   [[maybe_unused]] HEDDLE_KERNEL void copy_run(const FROM* from, TO* to, Index count) { \
-    for (Index i = 0; i < count; ++i) store(to[i], load(from[i]));                  \
-  }                                                                                 \
-  [[maybe_unused]] HEDDLE_KERNEL void add_run(const FROM* from, TO* to, Index count) { \
-    for (Index i = 0; i < count; ++i) store(to[i], load(to[i]) + load(from[i]));    \
+    for (Index i = 0; i < count; ++i) store(to[i], load(from[i]));                      \
+  }                                                                                     \
+  [[maybe_unused]] HEDDLE_KERNEL void add_run(const FROM* from, TO* to, Index count) {  \
+    for (Index i = 0; i < count; ++i) store(to[i], load(to[i]) + load(from[i]));        \
   }
 HEDDLE_RUN(Real, Real)
 HEDDLE_RUN(Real, BFloat16)
@@ -58,21 +58,25 @@ HEDDLE_RUN(BFloat16, Real)
 HEDDLE_RUN(BFloat16, BFloat16)
 #undef HEDDLE_RUN
 
-Index inner_stride(const Tensor& tensor) { return tensor.rank() == 0 ? 1 : tensor.stride(-1); }
+Index inner_stride(const Tensor& tensor) {
+  return tensor.rank() == 0 ? 1 : tensor.stride(-1);
+}
 
 }  // namespace
 
-Tensor::Tensor(const Shape& shape, DType dtype)
-    : shape_(shape), strides_(row_major(shape)), dtype_(dtype) {
+Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), strides_(row_major(shape)), dtype_(dtype) {
   auto block = pool().acquire(static_cast<std::size_t>(std::max<Index>(1, shape.size())) * bytes_of(dtype));
   data_ = block.get();
   owner_ = std::move(block);
 }
 
-Tensor::Tensor(const Shape& shape, Real value) : Tensor(shape) { fill(value); }
+Tensor::Tensor(const Shape& shape, Real value) : Tensor(shape) {
+  fill(value);
+}
 
 Tensor::Tensor(const Shape& shape, const std::vector<Real>& elements) : Tensor(shape) {
-  check<ShapeError>(static_cast<Index>(elements.size()) == shape.size(), elements.size(), " elements for shape ", shape);
+  check<ShapeError>(static_cast<Index>(elements.size()) == shape.size(), elements.size(), " elements for shape ",
+                    shape);
   std::copy(elements.begin(), elements.end(), data());
 }
 
@@ -153,7 +157,9 @@ Tensor Tensor::swapped(int first, int second) const {
   return view;
 }
 
-Tensor Tensor::as_matrix() const { return reshaped(Shape{size() / std::max<Index>(1, shape_[-1]), shape_[-1]}); }
+Tensor Tensor::as_matrix() const {
+  return reshaped(Shape{size() / std::max<Index>(1, shape_[-1]), shape_[-1]});
+}
 
 Tensor Tensor::copy() const {
   Tensor result(shape_, dtype_);

@@ -1,6 +1,6 @@
-// Dense arrays. A Tensor is a handle: copies share their elements. Tensors made by the constructors are row-major; views
-// may have other strides, over the same elements. Elements are Real unless a tensor was made with another type, which
-// only some operations take; data() of such a tensor throws.
+// Dense arrays. A Tensor is a handle: copies share their elements. Tensors made by the constructors are row-major;
+// views may have other strides, over the same elements. Elements are Real unless a tensor was made with another type,
+// which only some operations take; data() of such a tensor throws.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ class Tensor {
  public:
   using Strides = std::array<Index, Shape::max_rank>;
 
-  Tensor() = default;                      // no elements: empty() is true
+  Tensor() = default;                                              // no elements: empty() is true
   explicit Tensor(const Shape& shape, DType dtype = DType::real);  // elements not initialised
-  Tensor(const Shape& shape, Real value);  // all elements the same
+  Tensor(const Shape& shape, Real value);                          // all elements the same
   Tensor(const Shape& shape, const std::vector<Real>& elements);
   // Elements that live elsewhere (a mapped file, say) and stay as long as the owner does.
   Tensor(const Shape& shape, DType dtype, void* elements, std::shared_ptr<void> owner);
@@ -46,9 +46,9 @@ class Tensor {
     return static_cast<T*>(data_);
   }
   void* raw() const { return data_; }
-  const Real* scales() const { return scales_.get(); }  // of the rows of int8; null for other types
+  const Real* scales() const { return scales_.get(); }                      // of the rows of int8; null for other types
   Real& operator[](Index i) const { return static_cast<Real*>(data_)[i]; }  // Real only, unchecked
-  std::vector<Real> elements() const;  // in row-major order, as Real
+  std::vector<Real> elements() const;                                       // in row-major order, as Real
 
   // Calls f with the first element, a Real* or a BFloat16*.
   template <class F>
@@ -57,19 +57,19 @@ class Tensor {
   }
 
   // Views over the same elements.
-  Tensor reshaped(const Shape& shape) const;                          // needs a contiguous tensor
-  Tensor narrowed(int dimension, Index begin, Index length) const;    // [.., n, ..] -> [.., length, ..]
-  Tensor split(int dimension, Index parts) const;                     // [.., n, ..] -> [.., parts, n / parts, ..]
-  Tensor swapped(int first, int second) const;                        // exchanges two dimensions
+  Tensor reshaped(const Shape& shape) const;                        // needs a contiguous tensor
+  Tensor narrowed(int dimension, Index begin, Index length) const;  // [.., n, ..] -> [.., length, ..]
+  Tensor split(int dimension, Index parts) const;                   // [.., n, ..] -> [.., parts, n / parts, ..]
+  Tensor swapped(int first, int second) const;                      // exchanges two dimensions
   // Rows of the last dimension: [a, b, c] -> [a * b, c]; needs a contiguous tensor.
   Tensor as_matrix() const;
 
-  Tensor copy() const;                         // a contiguous tensor of its own, of the same type
-  Tensor as(DType dtype) const;            // itself, or a contiguous copy of that type (not int8)
+  Tensor copy() const;           // a contiguous tensor of its own, of the same type
+  Tensor as(DType dtype) const;  // itself, or a contiguous copy of that type (not int8)
   void fill(Real value) const;
-  void assign(const Tensor& source) const;     // element by element; the same shape, any types but int8 targets
-  void add(const Tensor& source) const;        // this += source; the same shape, no int8
-  void scale(Real factor) const;               // this *= factor; contiguous
+  void assign(const Tensor& source) const;  // element by element; the same shape, any types but int8 targets
+  void add(const Tensor& source) const;     // this += source; the same shape, no int8
+  void scale(Real factor) const;            // this *= factor; contiguous
 
  private:
   [[noreturn]] void throw_wrong_dtype(DType wanted) const;

@@ -13,8 +13,8 @@ namespace detail {
 using FlopPairs = std::atomic<std::uint64_t>;  // m n k of matrix products, summed
 
 struct ThreadState {
-  const Context* context = nullptr;   // null: the default one
-  FlopPairs* flop_pairs = nullptr;    // of the thread that called; null: the thread's own
+  const Context* context = nullptr;  // null: the default one
+  FlopPairs* flop_pairs = nullptr;   // of the thread that called; null: the thread's own
   bool inside_task = false;
 };
 

@@ -7,7 +7,9 @@
 
 namespace heddle {
 
-int available_threads() { return processors().count(); }
+int available_threads() {
+  return processors().count();
+}
 
 void detail::run_tasks(Index count, TaskFunction function, const void* body) {
   const Context& context = Context::current();

@@ -24,12 +24,26 @@ Role role_of(char32_t c) {
   if (c == '\t' || c == '\n' || c == '\r') return Role::space;
   if (c == invalid_character || c == 0xFFFD) return Role::dropped;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_CN: case UTF8PROC_CATEGORY_CC: case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_CS: case UTF8PROC_CATEGORY_CO: return Role::dropped;
-    case UTF8PROC_CATEGORY_ZS: case UTF8PROC_CATEGORY_ZL: case UTF8PROC_CATEGORY_ZP: return Role::space;
-    case UTF8PROC_CATEGORY_PC: case UTF8PROC_CATEGORY_PD: case UTF8PROC_CATEGORY_PS: case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PI: case UTF8PROC_CATEGORY_PF: case UTF8PROC_CATEGORY_PO: return Role::alone;
-    default: break;
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+      return Role::dropped;
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return Role::space;
+    case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_PD:
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI:
+    case UTF8PROC_CATEGORY_PF:
+    case UTF8PROC_CATEGORY_PO:
+      return Role::alone;
+    default:
+      break;
   }
   // The symbols of ASCII count as punctuation too.
   return c < 0x80 && c > ' ' && utf8proc_category(static_cast<utf8proc_int32_t>(c)) >= UTF8PROC_CATEGORY_SM
@@ -55,10 +69,13 @@ class Words {
   void add(char32_t c, Origin origin) {
     origin_ = origin;
     switch (fast_role_of(c)) {
-      case Role::dropped: return;
-      case Role::space: return end();
+      case Role::dropped:
+        return;
+      case Role::space:
+        return end();
       case Role::alone:
-      case Role::part: break;
+      case Role::part:
+        break;
     }
     const bool chinese = c >= 0x80 && is_chinese(c);
     if (chinese) end();
@@ -102,8 +119,8 @@ class Words {
     std::array<utf8proc_int32_t, 32> parts{};
     int last_class = 0;
     const utf8proc_ssize_t count =
-        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
-                                UTF8PROC_DECOMPOSE, &last_class);
+        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts.data(),
+                                static_cast<utf8proc_ssize_t>(parts.size()), UTF8PROC_DECOMPOSE, &last_class);
     bool is_accent = true;
     for (utf8proc_ssize_t i = 0; i < count; ++i) {
       const utf8proc_int32_t part = parts[static_cast<std::size_t>(i)];
@@ -134,7 +151,9 @@ void cut_words(std::string_view text, const BasicWords& options, const Take& tak
   words.end();
 }
 
-bool is_ascii_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; }
+bool is_ascii_space(char byte) {
+  return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
 
 }  // namespace
 

@@ -15,8 +15,8 @@ namespace heddle::text {
 
 namespace {
 
-// All words lie in one array of slots, a piece of the alphabet a slot, a gap between words. A piece is written into its first and its
-// last slot, so that neighbours are found from either side; the slots between hold gaps too.
+// All words lie in one array of slots, a piece of the alphabet a slot, a gap between words. A piece is written into its
+// first and its last slot, so that neighbours are found from either side; the slots between hold gaps too.
 using Piece = std::int32_t;
 using Slot = std::uint32_t;
 constexpr Piece gap = -1;

@@ -38,7 +38,8 @@ void StreamEncoder::push(std::string_view text, bool ends_document) {
   block.text = text;
   block.ends_document = ends_document;
   waiting_bytes_ += text.size() + sizeof(Block);
-  if (waiting_bytes_ >= options_.block_bytes * blocks_per_thread * static_cast<std::size_t>(thread_count())) encode_waiting();
+  if (waiting_bytes_ >= options_.block_bytes * blocks_per_thread * static_cast<std::size_t>(thread_count()))
+    encode_waiting();
 }
 
 void StreamEncoder::flush() {

@@ -42,7 +42,9 @@ struct TrainerOptions {
                 .needs({"model=char", "model=word", "model=unigram"}),
             self.byte_fallback);
     visitor(Field("cased", "keep capital letters and accents").needs({"model=wordpiece"}), self.cased);
-    visitor(Field("end_of_text", "the special token between documents; empty for none; wordpiece models have [SEP] by default").takes("TEXT"),
+    visitor(Field("end_of_text",
+                  "the special token between documents; empty for none; wordpiece models have [SEP] by default")
+                .takes("TEXT"),
             self.end_of_text);
     visitor(Field("unknown", "the special token for what has no piece, without byte_fallback; empty: it is an error")
                 .takes("TEXT"),

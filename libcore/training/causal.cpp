@@ -8,7 +8,9 @@ namespace heddle::training {
 
 namespace {
 
-TokenIds ids_of(const data::TokenBatch& batch) { return {Shape{batch.batch, batch.time}, batch.ids}; }
+TokenIds ids_of(const data::TokenBatch& batch) {
+  return {Shape{batch.batch, batch.time}, batch.ids};
+}
 
 }  // namespace
 

@@ -18,8 +18,8 @@ Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& bat
                      const CausalLoss& options);
 
 struct Evaluation {
-  Index tokens = 0;      // predicted
-  double nats = 0;       // in all
+  Index tokens = 0;  // predicted
+  double nats = 0;   // in all
   double nats_per_token() const { return tokens > 0 ? nats / static_cast<double>(tokens) : 0; }
 };
 

@@ -47,7 +47,7 @@ Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBat
                      const Counts& step, double label_smoothing) {
   const Variable hidden = model.hidden(sequences_of(batch), pass);
   const Variable masked = model.masked_token_head().loss(ops::gather_rows(hidden, batch.rows), batch.targets,
-                                            {label_smoothing, static_cast<double>(step.targets)});
+                                                         {label_smoothing, static_cast<double>(step.targets)});
   if (!model.has_next_sentence()) return masked;
   const Variable logits = model.next_sentence(hidden);
   return ops::add(masked, ops::cross_entropy(logits, batch.unrelated, {0, static_cast<double>(step.samples)}));

@@ -82,7 +82,8 @@ std::string result_not_finite(const Parameters& parameters, const std::function<
     if (!found.empty()) return;
     const std::string where = place.see(inputs);
     const Section* section = Section::current();
-    if (!is_finite(result)) found = concatenate("the result of ", section == nullptr ? "an operation" : section->name(), where);
+    if (!is_finite(result))
+      found = concatenate("the result of ", section == nullptr ? "an operation" : section->name(), where);
   });
   compute();
   return found;

@@ -53,8 +53,8 @@ class Objective {
 
   // What is trained.
   virtual Parameters& parameters() const = 0;
-  // How a pass of training runs the network: its dropout, and the most positions of a sample. Seed, step and samples are
-  // the loop's.
+  // How a pass of training runs the network: its dropout, and the most positions of a sample. Seed, step and samples
+  // are the loop's.
   virtual Pass training_pass() const = 0;
   virtual Index samples_per_epoch() const = 0;
   // Samples [first, first + count) of all epochs, one after the other: a function of the objective and these numbers
@@ -68,8 +68,8 @@ class Objective {
   // What is remembered from one step to the next, such as hidden states of the text before; the shapes never change.
   // Files keep it as "objective/NAME", and a run that is resumed finds it as it was after the last finished step.
   virtual std::vector<StateTensor> state() const { return {}; }
-  // The step whose losses were computed last is finished: what it leaves for the next one becomes the state. A step that
-  // is given up is computed again from its beginning, without this call.
+  // The step whose losses were computed last is finished: what it leaves for the next one becomes the state. A step
+  // that is given up is computed again from its beginning, without this call.
   virtual void finish_step() {}
 
   virtual bool can_evaluate() const = 0;

@@ -24,7 +24,7 @@ bool plays(const models::Model& model) {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> list = {
-#define HEDDLE_OBJECTIVE(name, role, section, summary)                                               \
+#define HEDDLE_OBJECTIVE(name, role, section, summary) \
   {#name, section, summary, std::string(models::role::what), plays<models::role>, make_##name##_objective},
 #include "heddle/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
@@ -68,7 +68,8 @@ std::string objective_of(const models::Model& model, const std::string& name) {
   }
   const Kind& kind = kind_of(name);
   check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed,
-                    "; for this one there is ", suitable.empty() ? "none" : join(suitable), ", for others another --arch");
+                    "; for this one there is ", suitable.empty() ? "none" : join(suitable),
+                    ", for others another --arch");
   return name;
 }
 

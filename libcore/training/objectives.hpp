@@ -32,8 +32,8 @@ std::vector<std::string> objective_names();
 // "causal: each next token; masked: …"
 std::string objective_summaries();
 
-// The objective that a name means for a model: for "auto" the first whose role it plays. Throws UsageError for an unknown
-// name and for a model that the objective is not for, with those that it is for.
+// The objective that a name means for a model: for "auto" the first whose role it plays. Throws UsageError for an
+// unknown name and for a model that the objective is not for, with those that it is for.
 std::string objective_of(const models::Model& model, const std::string& name);
 
 // Whether these options, a section of TrainingSetup, mean something to the objective.

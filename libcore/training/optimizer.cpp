@@ -46,11 +46,13 @@ std::vector<std::string> optimizer_names() {
 }
 
 std::string optimizer_summaries() {
-  return join({
+  return join(
+      {
 #define HEDDLE_OPTIMIZER(name, summary) #name ": " summary,
 #include "heddle/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
-  }, "; ");
+      },
+      "; ");
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Parameters& parameters) {

@@ -72,18 +72,16 @@ template <>
 struct heddle::Names<heddle::training::ScheduleKind> {
   using Kind = heddle::training::ScheduleKind;
   static constexpr std::pair<Kind, std::string_view> list[] = {{Kind::constant, "constant"},
-                                                                {Kind::linear, "linear"},
-                                                                {Kind::cosine, "cosine"},
-                                                                {Kind::inverse_sqrt, "inverse-sqrt"}};
+                                                               {Kind::linear, "linear"},
+                                                               {Kind::cosine, "cosine"},
+                                                               {Kind::inverse_sqrt, "inverse-sqrt"}};
 };
 
 template <class Self, class Visitor>
 void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("optimizer", "update rule; " + optimizer_summaries())
-              .not_empty()
-              .one_of(optimizer_names())
-              .takes("NAME"),
-          self.optimizer);
+  visitor(
+      Field("optimizer", "update rule; " + optimizer_summaries()).not_empty().one_of(optimizer_names()).takes("NAME"),
+      self.optimizer);
   visitor(Field("beta1", "Adam's decay of the mean gradient")
               .needs({"optimizer=adamw", "optimizer=adam"})
               .range(0, 0.999999)
@@ -101,12 +99,15 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
           self.epsilon);
   visitor(Field("weight_decay", "shrinks matrices, never norms and biases").range(0, 100).takes("X"),
           self.weight_decay);
-  visitor(
-      Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
-      self.momentum);
+  visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
+          self.momentum);
   visitor(Field("clip", "largest norm of the whole gradient; 0 means any").range(0).takes("NORM"), self.clip);
-  visitor(Field("ema", "decay of the exponential moving average of the weights, which is then what is evaluated and "
-                "saved, such as 0.99; 0 means none").range(0, 0.999999).takes("X"), self.ema);
+  visitor(Field("ema",
+                "decay of the exponential moving average of the weights, which is then what is evaluated and "
+                "saved, such as 0.99; 0 means none")
+              .range(0, 0.999999)
+              .takes("X"),
+          self.ema);
 }
 
 template <class Self, class Visitor>
@@ -127,8 +128,11 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("precision", "arithmetic of matrix products and of their operands; weights, norms, softmax and "
-                "loss are always f32; auto measures which is faster").takes("NAME"), self.precision);
+  visitor(Field("precision",
+                "arithmetic of matrix products and of their operands; weights, norms, softmax and "
+                "loss are always f32; auto measures which is faster")
+              .takes("NAME"),
+          self.precision);
   visitor(Field("steps", "optimizer steps, instead of --epochs; 0 means by epochs").range(0).takes("N"), self.steps);
   visitor(
       Field("epochs", "passes over the training data, instead of --steps; 0 means by steps").range(0, 1e9).takes("X"),
@@ -139,7 +143,10 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
               .range(0, 0.99)
               .takes("P"),
           self.label_smoothing);
-  visitor(Field("eval_every", "steps between evaluations, of which the last step has one in any case; 0 means one after each epoch").range(0).takes("N"),
+  visitor(Field("eval_every",
+                "steps between evaluations, of which the last step has one in any case; 0 means one after each epoch")
+              .range(0)
+              .takes("N"),
           self.eval_every);
   visitor(Field("eval_tokens", "at most this many tokens an evaluation on token files or texts; 0 means all")
               .range(0)

@@ -46,9 +46,8 @@ Variable span_loss(const models::TaskModel& model, TaskExamples examples, const 
                    const ops::CrossEntropy& options) {
   const heads::Span::Scores scores = model.span_scores(models::sequences_of(examples), pass);
   const auto loss = [&](const Variable& of, Index data::TokenSpan::*end) {
-    const auto targets = collect<TokenId>(examples, [&](const data::TaskExample& example) {
-      return static_cast<TokenId>(example.answer.*end);
-    });
+    const auto targets = collect<TokenId>(
+        examples, [&](const data::TaskExample& example) { return static_cast<TokenId>(example.answer.*end); });
     return ops::cross_entropy(among(of, examples), targets, options);
   };
   return ops::scale(ops::add(loss(scores.start, &data::TokenSpan::first), loss(scores.end, &data::TokenSpan::last)),
@@ -73,9 +72,12 @@ Index targets_of(const data::TaskExample& example, Task task) {
 Variable task_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass, const TaskLoss& options) {
   const ops::CrossEntropy entropy{options.label_smoothing, options.divisor, options.class_weights};
   switch (model.task().task) {
-    case Task::label: return tag_loss(model, examples, pass, entropy);
-    case Task::span: return span_loss(model, examples, pass, {.divisor = options.divisor});
-    default: break;
+    case Task::label:
+      return tag_loss(model, examples, pass, entropy);
+    case Task::span:
+      return span_loss(model, examples, pass, {.divisor = options.divisor});
+    default:
+      break;
   }
   const Variable outputs = model.sequence_logits(models::sequences_of(examples), pass);
   if (model.task().task != Task::regress) {
@@ -112,8 +114,12 @@ std::vector<double> balanced_weights(std::span<const data::TaskExample> examples
 TaskObjective::TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples,
                              const TrainingConfig& config, std::vector<double> class_weights, Evaluate evaluate,
                              Better better)
-    : model_(model), examples_(std::move(examples)), config_(config), class_weights_(std::move(class_weights)),
-      evaluate_(std::move(evaluate)), better_(better) {
+    : model_(model),
+      examples_(std::move(examples)),
+      config_(config),
+      class_weights_(std::move(class_weights)),
+      evaluate_(std::move(evaluate)),
+      better_(better) {
   check<DataError>(!examples_.empty(), "there is no example to train on");
   for (const data::TaskExample& example : examples_) {
     longest_ = std::max(longest_, static_cast<Index>(example.sequence.ids.size()));
@@ -228,8 +234,8 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
   for (Index sample = first; sample < first + count; ++sample) {
     chosen.push_back(&example_of(sample));
     if (dropout_) chosen.back() = &changed->emplace_back(without_pieces(*chosen.back(), sample));
-    result.counts += {1, static_cast<Index>(chosen.back()->sequence.ids.size()),
-                      targets_of(*chosen.back(), model_.task().task)};
+    result.counts +=
+        {1, static_cast<Index>(chosen.back()->sequence.ids.size()), targets_of(*chosen.back(), model_.task().task)};
   }
   std::vector<TextExample> texts = text_ ? text_examples(chosen, first) : std::vector<TextExample>();
   for (const TextExample& text : texts) {
@@ -238,8 +244,7 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
   const bool predicts_text = result.counts.text_targets > 0;
   result.loss = [this, chosen, changed, texts = std::move(texts), predicts_text](const Pass& pass, const Counts& step) {
     const double divisor = static_cast<double>(std::max<Index>(1, step.targets));
-    const Variable loss =
-        task_loss(model_, chosen, pass, {divisor, config_.training.label_smoothing, class_weights_});
+    const Variable loss = task_loss(model_, chosen, pass, {divisor, config_.training.label_smoothing, class_weights_});
     return predicts_text ? ops::add(loss, text_loss(texts, pass, step)) : loss;
   };
   return result;

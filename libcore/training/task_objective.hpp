@@ -19,8 +19,8 @@ namespace heddle::training {
 //   label            mean cross-entropy over the tagged words
 //   span             mean of the cross-entropies of the answer's first and last position, among those of the context
 //                    and [CLS], which stands for no answer
-// divisor: the targets of the whole step; 0 means of these examples. Smoothing and class weights as ops::CrossEntropy has
-// them, for classes; positions know neither.
+// divisor: the targets of the whole step; 0 means of these examples. Smoothing and class weights as ops::CrossEntropy
+// has them, for classes; positions know neither.
 struct TaskLoss {
   double divisor = 0, label_smoothing = 0;
   std::vector<double> class_weights{};
@@ -42,9 +42,9 @@ struct PieceDropout {
   data::MaskVocabulary vocabulary;
 };
 
-// The examples' texts are predicted too, as in pre-training: masked tokens by models that fill in such, other ones in every
-// epoch, else each next token. The mean loss of these tokens is added to the task's with this weight.
-// Source: Radford et al. 2018, "Improving language understanding by generative pre-training", 3.2 (weight 0.5).
+// The examples' texts are predicted too, as in pre-training: masked tokens by models that fill in such, other ones in
+// every epoch, else each next token. The mean loss of these tokens is added to the task's with this weight. Source:
+// Radford et al. 2018, "Improving language understanding by generative pre-training", 3.2 (weight 0.5).
 struct AuxiliaryText {
   double weight;
   std::optional<data::MaskVocabulary> vocabulary;  // where tokens are masked

@@ -13,9 +13,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Platforms differ in the sign of a NaN.
-double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
+double unsigned_nan(double value) {
+  return std::isnan(value) ? std::abs(value) : value;
+}
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 TrainingConfig checked(const TrainingConfig& config) {
   check_ranges(config.optimizer);
@@ -100,9 +104,8 @@ void Trainer::update(const Step& step) {
   const double rate = schedule_.rate(state_.step);
   if (!std::isfinite(step.loss) || !std::isfinite(norm)) {
     throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", unsigned_nan(step.loss),
-                                   ", gradient norm ", unsigned_nan(norm),
-                                   ", learning rate ", rate, "; ", diagnosis(step),
-                                   "; lower --learning-rate or raise --warmup"));
+                                   ", gradient norm ", unsigned_nan(norm), ", learning rate ", rate, "; ",
+                                   diagnosis(step), "; lower --learning-rate or raise --warmup"));
   }
   const double clip = config_.optimizer.clip;
   optimizer_->update({.step = state_.step,
@@ -129,9 +132,8 @@ std::string Trainer::diagnosis(const Step& step) const {
     return concatenate("first not finite: ", where, ", by step ", state_.step, read_by(state_.step - 1));
   }
   for (std::size_t part = 0; part < step.batches.size() && where.empty(); ++part) {
-    where = result_not_finite(parameters_, [&] {
-      (void)step.batches[part].loss(pass_of(static_cast<Index>(part)), step.counts);
-    });
+    where = result_not_finite(parameters_,
+                              [&] { (void)step.batches[part].loss(pass_of(static_cast<Index>(part)), step.counts); });
   }
   if (where.empty()) where = gradient_not_finite(parameters_);
   return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, read_by(state_.step));
@@ -172,7 +174,8 @@ std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
         return stopped_ = stopped_ || hooks.stop();
       });
     } catch (const NumericError& error) {
-      throw NumericError(concatenate("step ", state_.step, " diverged: validation: ", error.what(), ", ", circumstances()));
+      throw NumericError(
+          concatenate("step ", state_.step, " diverged: validation: ", error.what(), ", ", circumstances()));
     }
   }
   for (const Metric& metric : metrics) {

@@ -13,16 +13,17 @@
 
 namespace heddle::training {
 
-// Where training stands: with the weights and the tensors of Trainer::tensors(), all that is needed to resume to the same bits.
+// Where training stands: with the weights and the tensors of Trainer::tensors(), all that is needed to resume to the
+// same bits.
 struct TrainingState {
   Index step = 0;    // steps done
   Index tokens = 0;  // seen in training
   double loss = 0;   // of the last step, nats a token
   double gradient_norm = 0;
-  Index reported_step = 0;      // the last step that Hooks::on_step was called with
-  std::string metric;           // that decides which evaluation is best; "" before the first one
-  double best_metric = 0;       // the best one so far
-  Index best_step = 0;          // 0: none yet
+  Index reported_step = 0;  // the last step that Hooks::on_step was called with
+  std::string metric;       // that decides which evaluation is best; "" before the first one
+  double best_metric = 0;   // the best one so far
+  Index best_step = 0;      // 0: none yet
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -77,8 +78,8 @@ class Trainer {
   // What the optimizer, the average and the objective remember; between runs.
   std::vector<StateTensor> tensors() const;
 
-  // Throws NumericError when the loss, a gradient, a metric or the weights to save are not finite; nothing is saved then.
-  // Throws DataError of hooks as they say.
+  // Throws NumericError when the loss, a gradient, a metric or the weights to save are not finite; nothing is saved
+  // then. Throws DataError of hooks as they say.
   void run(const Hooks& hooks);
 
   // One step without hooks: forward, backward, update. Returns the loss. For dry runs and benchmarks.

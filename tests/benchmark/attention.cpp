@@ -28,8 +28,7 @@ struct Options {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("turns", "how often all is measured; the least time counts").range(1, 1000).takes("N"),
-            self.turns);
+    visitor(Field("turns", "how often all is measured; the least time counts").range(1, 1000).takes("N"), self.turns);
     visitor(Field("time", "positions of a long sequence").range(64, 1000000).takes("N"), self.time);
     visitor(Field("short_time", "positions of a short one").range(64, 1000000).takes("N"), self.short_time);
     visitor(Field("window", "keys before a query that a window leaves").range(1, 1000000).takes("N"), self.window);
@@ -108,8 +107,8 @@ class Work {
       return;
     }
     Recording recording;
-    const Variable y = ops::fused_attention(placed(leaf_of(inputs_[0])), placed(leaf_of(inputs_[1])),
-                                            leaf_of(inputs_[2]), options_);
+    const Variable y =
+        ops::fused_attention(placed(leaf_of(inputs_[0])), placed(leaf_of(inputs_[1])), leaf_of(inputs_[2]), options_);
     recording.backward(record(Tensor({1}, 0), {y}, [&, g = y.gradient()](const Tensor&) { g->contribute(dy_); }));
   }
 
@@ -144,11 +143,9 @@ formats::Json measure(const Options& options, Pass pass) {
       return work.seconds(pass);
     };
   };
-  const auto alone = [pass](Work& work) {
-    return [pass, &work] { return work.processor_seconds(pass); };
-  };
-  const auto seconds = least_seconds(options.turns, {on(1, one_head), on(2, one_head), on(1, heads), on(2, heads),
-                                                     alone(heads), alone(windowed)});
+  const auto alone = [pass](Work& work) { return [pass, &work] { return work.processor_seconds(pass); }; };
+  const auto seconds = least_seconds(
+      options.turns, {on(1, one_head), on(2, one_head), on(1, heads), on(2, heads), alone(heads), alone(windowed)});
   const auto short_seconds = least_seconds(4 * options.turns, {alone(short_heads), alone(with_bias), alone(rotated)});
   formats::Json json;
   json["two_threads_over_one_1_head"] = seconds[0] / seconds[1];

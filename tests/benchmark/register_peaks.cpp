@@ -100,7 +100,9 @@ double multiply_add_rate() {
   return 0;
 }
 
-double matrix_unit_rate() { return has_matrix_units() ? rate_of(multiply_tiles, 4 * operations_a_tile) : 0; }
+double matrix_unit_rate() {
+  return has_matrix_units() ? rate_of(multiply_tiles, 4 * operations_a_tile) : 0;
+}
 
 }  // namespace heddle::benchmark
 
@@ -108,8 +110,12 @@ double matrix_unit_rate() { return has_matrix_units() ? rate_of(multiply_tiles, 
 
 namespace heddle::benchmark {
 
-double multiply_add_rate() { return 0; }
-double matrix_unit_rate() { return 0; }
+double multiply_add_rate() {
+  return 0;
+}
+double matrix_unit_rate() {
+  return 0;
+}
 
 }  // namespace heddle::benchmark
 

@@ -125,7 +125,10 @@ void print(const Row& row, const Outcome& outcome) {
   std::cout << "| " << row.what << " | " << row.unit << " | " << text_of(outcome.ours, "not there") << " | "
             << peer_text(outcome, row) << " | " << text_of(outcome.ratio, "") << " | "
             << (judged ? text_of(row.target, "") : "") << " | "
-            << (!judged || !outcome.ratio ? "" : outcome.met(row) ? "yes" : "NO") << " |\n";
+            << (!judged || !outcome.ratio ? ""
+                : outcome.met(row)        ? "yes"
+                                          : "NO")
+            << " |\n";
 }
 
 Json json_of(const Row& row, const Outcome& outcome) {

@@ -8,7 +8,9 @@ namespace {
 
 using Rows = std::vector<Row>;
 
-void add(Rows& rows, const Rows& more) { rows.insert(rows.end(), more.begin(), more.end()); }
+void add(Rows& rows, const Rows& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+}
 
 const Rows limits{
     {"limits", "multiply-adds from registers, one thread", "GFLOP/s", "limits: fma_gflops_1", {}},
@@ -24,10 +26,16 @@ Rows products() {
   Rows rows;
   for (const ProductShape& shape : product_shapes) {
     const std::string name = shape.name();
-    rows.push_back({"products", "f32, " + name + ", against OpenBLAS", "GFLOP/s", "limits: heddle_f32_gflops " + name,
+    rows.push_back({"products",
+                    "f32, " + name + ", against OpenBLAS",
+                    "GFLOP/s",
+                    "limits: heddle_f32_gflops " + name,
                     {"OpenBLAS: sgemm_gflops " + name}});
-    rows.push_back({"products", "bf16, " + name + ", against oneDNN with packed weights", "GFLOP/s",
-                    "limits: heddle_bf16_gflops " + name, {"oneDNN: onednn_bf16_gflops " + name}});
+    rows.push_back({"products",
+                    "bf16, " + name + ", against oneDNN with packed weights",
+                    "GFLOP/s",
+                    "limits: heddle_bf16_gflops " + name,
+                    {"oneDNN: onednn_bf16_gflops " + name}});
   }
   return rows;
 }
@@ -35,27 +43,57 @@ Rows products() {
 // The rows of one model, with the advantage over PyTorch that is asked in f32. In bf16 it is 1.5 for all.
 Rows training(const std::string& model, const std::string& what, double target) {
   const std::string quantity = ": tokens_per_second", pytorch = model + " PyTorch ";
-  return {{"training", what + ", f32", "tokens/s", model + " heddle f32" + quantity,
-           {pytorch + "f32" + quantity, pytorch + "f32, OpenBLAS's choice" + quantity}, target},
-          {"training", what + ", bf16", "tokens/s", model + " heddle bf16" + quantity,
-           {pytorch + "bf16" + quantity, pytorch + "bf16, passive" + quantity}, 1.5}};
+  return {{"training",
+           what + ", f32",
+           "tokens/s",
+           model + " heddle f32" + quantity,
+           {pytorch + "f32" + quantity, pytorch + "f32, OpenBLAS's choice" + quantity},
+           target},
+          {"training",
+           what + ", bf16",
+           "tokens/s",
+           model + " heddle bf16" + quantity,
+           {pytorch + "bf16" + quantity, pytorch + "bf16, passive" + quantity},
+           1.5}};
 }
 
 // AdamW may take 1.3 times as long as its memory traffic does.
 constexpr double update_share = 1 / 1.3;
 
 const Rows more_training{
-    {"training", "GPT-2 124M, 4 x 64, f32, against llm.c", "tokens/s", "124m-short heddle f32: tokens_per_second",
-     {"124m-short llm.c f32: tokens_per_second"}, 5},
-    {"training", "GPT-2 124M, 4 x 256, f32, of sgemm's rate", "GFLOP/s", "124m heddle f32: gflops",
-     {"OpenBLAS: sgemm_gflops 2048x2048x2048"}, 0.8},
+    {"training",
+     "GPT-2 124M, 4 x 64, f32, against llm.c",
+     "tokens/s",
+     "124m-short heddle f32: tokens_per_second",
+     {"124m-short llm.c f32: tokens_per_second"},
+     5},
+    {"training",
+     "GPT-2 124M, 4 x 256, f32, of sgemm's rate",
+     "GFLOP/s",
+     "124m heddle f32: gflops",
+     {"OpenBLAS: sgemm_gflops 2048x2048x2048"},
+     0.8},
     {"training", "6 x 384, 12 x 256, bf16, arithmetic (stretch)", "GFLOP/s", "small heddle bf16: gflops", {"= 800"}, 1},
-    {"training", "AdamW on 124M, at 28 bytes a parameter, of reading", "GB/s", "124m heddle f32: update_gb_s",
-     {"limits: read_gb_s", "limits: read_4_streams_gb_s"}, update_share},
-    {"memory", "most memory of training 124M, 4 x 256, f32", "MB", "124m heddle f32: peak_memory_mb",
-     {"124m PyTorch f32: peak_memory_mb"}, 1, Better::less},
-    {"memory", "most memory of training 124M, 4 x 256, bf16", "MB", "124m heddle bf16: peak_memory_mb",
-     {"124m PyTorch bf16: peak_memory_mb"}, 1, Better::less},
+    {"training",
+     "AdamW on 124M, at 28 bytes a parameter, of reading",
+     "GB/s",
+     "124m heddle f32: update_gb_s",
+     {"limits: read_gb_s", "limits: read_4_streams_gb_s"},
+     update_share},
+    {"memory",
+     "most memory of training 124M, 4 x 256, f32",
+     "MB",
+     "124m heddle f32: peak_memory_mb",
+     {"124m PyTorch f32: peak_memory_mb"},
+     1,
+     Better::less},
+    {"memory",
+     "most memory of training 124M, 4 x 256, bf16",
+     "MB",
+     "124m heddle bf16: peak_memory_mb",
+     {"124m PyTorch bf16: peak_memory_mb"},
+     1,
+     Better::less},
 };
 
 // Adapters of rank 8 against the fine-tuning of all weights.
@@ -69,44 +107,95 @@ Rows adapters(const std::string& shape, const std::string& precision) {
 // A classifier of texts that are tokens already; the whole process reads, cuts, and writes besides.
 Rows classifying(const std::string& shape) {
   const std::string of = "classifying " + shape + " ", quantity = ": texts_per_second";
-  return {{"classifying", "SST-2's test set, " + shape + ", f32", "texts/s", of + "heddle" + quantity,
-           {of + "PyTorch" + quantity}, 1},
+  return {{"classifying",
+           "SST-2's test set, " + shape + ", f32",
+           "texts/s",
+           of + "heddle" + quantity,
+           {of + "PyTorch" + quantity},
+           1},
           {"classifying", "the same, whole process", "s", of + "heddle, whole process: seconds", {}}};
 }
 
 // One line against what memory allows, with the share that is asked.
 Row decoding(const std::string& weights, double share) {
   const std::string ours = "decoding heddle " + weights + ": tokens_per_second";
-  return {"decoding", "one line, " + weights + ", of the bandwidth's limit", "tokens/s", ours,
-          {ours + "_limit", ours + "_4_streams"}, share};
+  return {"decoding",
+          "one line, " + weights + ", of the bandwidth's limit",
+          "tokens/s",
+          ours,
+          {ours + "_limit", ours + "_4_streams"},
+          share};
 }
 
 const Rows more_decoding{
-    {"decoding", "one line, f32, against peers", "tokens/s", "decoding heddle f32: tokens_per_second",
+    {"decoding",
+     "one line, f32, against peers",
+     "tokens/s",
+     "decoding heddle f32: tokens_per_second",
      {"decoding ggml f32: tokens_per_second", "decoding CTranslate2 f32: tokens_per_second"}},
-    {"decoding", "one line, bf16, against ggml's f16", "tokens/s", "decoding heddle bf16: tokens_per_second",
-     {"decoding ggml f16: tokens_per_second"}, 1},
-    {"decoding", "one line, int8, against ggml's q8_0", "tokens/s", "decoding heddle int8: tokens_per_second",
-     {"decoding ggml q8_0: tokens_per_second"}, 1},
-    {"decoding", "one line, int8, against CTranslate2's int8", "tokens/s", "decoding heddle int8: tokens_per_second",
+    {"decoding",
+     "one line, bf16, against ggml's f16",
+     "tokens/s",
+     "decoding heddle bf16: tokens_per_second",
+     {"decoding ggml f16: tokens_per_second"},
+     1},
+    {"decoding",
+     "one line, int8, against ggml's q8_0",
+     "tokens/s",
+     "decoding heddle int8: tokens_per_second",
+     {"decoding ggml q8_0: tokens_per_second"},
+     1},
+    {"decoding",
+     "one line, int8, against CTranslate2's int8",
+     "tokens/s",
+     "decoding heddle int8: tokens_per_second",
      {"decoding CTranslate2 int8: tokens_per_second"}},
-    {"decoding", "prompt of 256, f32, against 950", "tokens/s", "decoding heddle f32: prompt_tokens_per_second",
-     {"= 950"}, 1},
-    {"decoding", "prompt of 256, f32, against CTranslate2", "tokens/s", "decoding heddle f32: prompt_tokens_per_second",
-     {"decoding CTranslate2 f32: prompt_tokens_per_second"}, 1},
-    {"decoding", "prompt of 256, bf16, against CTranslate2's int8", "tokens/s",
-     "decoding heddle bf16: prompt_tokens_per_second", {"decoding CTranslate2 int8: prompt_tokens_per_second"}, 1},
-    {"decoding", "16 lines at once, f32, over one line", "tokens/s", "decoding heddle f32: lines_tokens_per_second",
-     {"decoding heddle f32: tokens_per_second"}, 8},
+    {"decoding",
+     "prompt of 256, f32, against 950",
+     "tokens/s",
+     "decoding heddle f32: prompt_tokens_per_second",
+     {"= 950"},
+     1},
+    {"decoding",
+     "prompt of 256, f32, against CTranslate2",
+     "tokens/s",
+     "decoding heddle f32: prompt_tokens_per_second",
+     {"decoding CTranslate2 f32: prompt_tokens_per_second"},
+     1},
+    {"decoding",
+     "prompt of 256, bf16, against CTranslate2's int8",
+     "tokens/s",
+     "decoding heddle bf16: prompt_tokens_per_second",
+     {"decoding CTranslate2 int8: prompt_tokens_per_second"},
+     1},
+    {"decoding",
+     "16 lines at once, f32, over one line",
+     "tokens/s",
+     "decoding heddle f32: lines_tokens_per_second",
+     {"decoding heddle f32: tokens_per_second"},
+     8},
 };
 
 const Rows tools{
-    {"tokenizing", "GPT-2's vocabulary, one thread", "MB/s", "encoding heddle: mb_per_second",
+    {"tokenizing",
+     "GPT-2's vocabulary, one thread",
+     "MB/s",
+     "encoding heddle: mb_per_second",
      {"encoding tiktoken: mb_per_second", "encoding gpt-tokenizer: mb_per_second",
-      "encoding SentencePiece: mb_per_second"}, 3},
-    {"tokenizing", "two threads over one, on twenty times the text", "MB/s", "encoding more heddle 2: mb_per_second",
-     {"encoding more heddle 1: mb_per_second"}, 1.8},
-    {"tokenizing", "learning 8,000 BPE pieces", "s", "learning heddle: seconds", {"learning SentencePiece: seconds"}, 2,
+      "encoding SentencePiece: mb_per_second"},
+     3},
+    {"tokenizing",
+     "two threads over one, on twenty times the text",
+     "MB/s",
+     "encoding more heddle 2: mb_per_second",
+     {"encoding more heddle 1: mb_per_second"},
+     1.8},
+    {"tokenizing",
+     "learning 8,000 BPE pieces",
+     "s",
+     "learning heddle: seconds",
+     {"learning SentencePiece: seconds"},
+     2,
      Better::less},
     {"start-up", "--version", "ms", "start-up version: milliseconds", {"= 50"}, 1, Better::less},
     {"start-up", "inspect of a model of 500 MB", "ms", "start-up inspect: milliseconds", {"= 50"}, 1, Better::less},

@@ -197,8 +197,9 @@ TEST_CASE("HDF5 archive: fields that a file lacks keep their defaults, fields th
   CHECK(load<Newer>(path).added_later == 7);
   save(path, Newer{});
   CHECK(message_of([&] { load<Older>(path); }) ==
-        path + ": /object: has a field 'added_later', which this version of heddle does not know; use the version that "
-               "wrote it");
+        path +
+            ": /object: has a field 'added_later', which this version of heddle does not know; use the version that "
+            "wrote it");
   save(path, Everything{});
   CHECK(contains(message_of([&] { load<Older>(path); }), "has a field "));
 }

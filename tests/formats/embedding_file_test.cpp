@@ -13,7 +13,9 @@ using namespace heddle::tests;
 
 namespace {
 
-std::vector<std::string> problems_of(const std::string& path) { return verify_embeddings(InputFile(path)); }
+std::vector<std::string> problems_of(const std::string& path) {
+  return verify_embeddings(InputFile(path));
+}
 
 std::string write_states(const TemporaryFolder& folder, const Embeddings& embeddings) {
   const std::string path = folder.file("hidden.h5");
@@ -56,7 +58,8 @@ TEST_CASE("embedding file: hidden states that are no matrix are told of") {
 TEST_CASE("embedding file: rows without end that take no space are refused at once") {
   const TemporaryFolder folder;
   const std::string path = folder.file("endless.h5");
-  for (const std::vector<Index>& extents : {std::vector<Index>{Index{1} << 50, 0}, std::vector<Index>{Index{1} << 36, 1}}) {
+  for (const std::vector<Index>& extents :
+       {std::vector<Index>{Index{1} << 50, 0}, std::vector<Index>{Index{1} << 36, 1}}) {
     {
       OutputFile file(path, FileKind::tensors);
       file.root().create_dataset("hidden", {.dtype = hdf5::DType::float32, .extents = extents});

@@ -67,8 +67,9 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
   const hid_t foreign = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   REQUIRE(foreign >= 0);
   H5Fclose(foreign);
-  CHECK(message_for(path) == path + ": has a superblock of version 0, which heddle does not write; HEDDLE_TRUST=1 has the "
-                                    "HDF5 library read the file, which is for files of people whom you trust");
+  CHECK(message_for(path) == path +
+                                 ": has a superblock of version 0, which heddle does not write; HEDDLE_TRUST=1 has the "
+                                 "HDF5 library read the file, which is for files of people whom you trust");
   {
     const Trust trust;
     CHECK(message_for(path) == path + ": is an HDF5 file, but not one of heddle's");
@@ -85,8 +86,9 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
     H5Awrite(version, H5T_NATIVE_INT64, &newer);
     H5Aclose(version);
   });
-  CHECK(message_for(path) == concatenate(path, ": is of format version ", newer, ", and this heddle knows versions up to ",
-                                         format_version, "; use a newer heddle"));
+  CHECK(message_for(path) == concatenate(path, ": is of format version ", newer,
+                                         ", and this heddle knows versions up to ", format_version,
+                                         "; use a newer heddle"));
 }
 
 TEST_CASE("truncated files are refused, with how much is missing") {
@@ -95,8 +97,8 @@ TEST_CASE("truncated files are refused, with how much is missing") {
   write_small_file(path);
   const std::string whole = read_bytes(path);
   write_bytes(path, whole.substr(0, whole.size() / 2));
-  CHECK(message_for(path) == concatenate(path, ": is truncated: it had ", whole.size(), " bytes and has ",
-                                         whole.size() / 2));
+  CHECK(message_for(path) ==
+        concatenate(path, ": is truncated: it had ", whole.size(), " bytes and has ", whole.size() / 2));
 }
 
 TEST_CASE("files from strangers cannot reach outside themselves or claim more than they hold") {

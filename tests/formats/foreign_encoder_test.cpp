@@ -142,8 +142,7 @@ TEST_CASE("RoBERTa: BERT with other names, and positions from 2 on") {
   CHECK(encoder_config(parts).positions == "learned:offset=2");
   CHECK(encoder_config(parts).context == 64);
   const std::vector<TokenId> ids{2, 83, 84, 4, 86, 3};
-  CHECK(log_probabilities(*build(parts), ids) ==
-        log_probabilities(*build(read(fixture("bert-wide"))), ids));
+  CHECK(log_probabilities(*build(parts), ids) == log_probabilities(*build(read(fixture("bert-wide"))), ids));
   // The padding token of this vocabulary is 0: transformers would begin positions at 1.
   const TemporaryFolder folder;
   CHECK(contains(message_of([&] { write_model_directory(folder.path().string(), parts, WeightType::keep); }),

@@ -186,7 +186,8 @@ TEST_CASE("load model: models of versions that had other configurations are refu
     old.commit({});
     CHECK_THROWS_WITH_AS(
         ModelFile(folder.file("old.h5")),
-        doctest::Contains("this heddle reads models from version 4 on: use that program, or make the model again"), DataError);
+        doctest::Contains("this heddle reads models from version 4 on: use that program, or make the model again"),
+        DataError);
   }
 }
 

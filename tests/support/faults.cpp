@@ -2,10 +2,10 @@
 //
 //   LD_PRELOAD=libheddle_faults.so HEDDLE_FAULT=CALL:NUMBER:WHAT [HEDDLE_FAULT_FILE=TEXT]
 //
-// CALL is write (or pwrite), fsync, fsync-file, fsync-directory, rename, link, any of these, or open; NUMBER counts such
-// calls, writes on regular files only, from 1, and 0 means every one. WHAT is kill, kill+MICROSECONDS (which ends the program
-// that long after the call, by SIGALRM), stop (SIGSTOP, so that signals can be sent to it right there), or the number of the
-// error. With HEDDLE_FAULT_FILE, calls of open count only where the name contains the text.
+// CALL is write (or pwrite), fsync, fsync-file, fsync-directory, rename, link, any of these, or open; NUMBER counts
+// such calls, writes on regular files only, from 1, and 0 means every one. WHAT is kill, kill+MICROSECONDS (which ends
+// the program that long after the call, by SIGALRM), stop (SIGSTOP, so that signals can be sent to it right there), or
+// the number of the error. With HEDDLE_FAULT_FILE, calls of open count only where the name contains the text.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

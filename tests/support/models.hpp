@@ -43,7 +43,11 @@ Config config_of(const ModelShape& shape) {
   return config;
 }
 
-inline models::DecoderConfig decoder(const ModelShape& shape) { return config_of<models::DecoderConfig>(shape); }
-inline models::EncoderConfig encoder(const ModelShape& shape) { return config_of<models::EncoderConfig>(shape); }
+inline models::DecoderConfig decoder(const ModelShape& shape) {
+  return config_of<models::DecoderConfig>(shape);
+}
+inline models::EncoderConfig encoder(const ModelShape& shape) {
+  return config_of<models::EncoderConfig>(shape);
+}
 
 }  // namespace heddle::testing

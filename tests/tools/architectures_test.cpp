@@ -9,8 +9,9 @@ using nlohmann::json;
 
 namespace {
 
-const std::string lstm = "pretrain -q --arch lstm --layers 2 --width 24 --sequence-length 16 --train train.h5 --valid valid.h5 "
-                         "--batch-size 8 --learning-rate 1e-2 --warmup 0 --eval-every 20 ";
+const std::string lstm =
+    "pretrain -q --arch lstm --layers 2 --width 24 --sequence-length 16 --train train.h5 --valid valid.h5 "
+    "--batch-size 8 --learning-rate 1e-2 --warmup 0 --eval-every 20 ";
 
 double nats(const SmallCorpus& corpus, const std::string& command) {
   return json::parse(corpus.must(command + " --json").out)["nats_per_token"];
@@ -42,10 +43,12 @@ TEST_CASE("lstm: generates greedily, by sampling and by beam search, and scores 
   CHECK(corpus.must(prompts + "--temperature 0 --batch-size 1").out == greedy);
   CHECK(lines_of(corpus.must(prompts + "--beam 3 --n-best 2").out).size() == 4);
   CHECK(corpus.must(prompts + "--temperature 1 --seed 3").out == corpus.must(prompts + "--temperature 1 --seed 3").out);
-  const auto scored = json_lines(corpus.must("printf 'the cat sees a dog.\\n' | generate -q model.h5 --score --jsonl").out);
+  const auto scored =
+      json_lines(corpus.must("printf 'the cat sees a dog.\\n' | generate -q model.h5 --score --jsonl").out);
   CHECK(scored.at(0)["log_likelihood"].get<double>() < 0);
   // Nothing limits how long a text may become.
-  const auto longer = json_lines(corpus.must("generate -q model.h5 -p 'the cat' --max-tokens 100 --temperature 1 --jsonl").out);
+  const auto longer =
+      json_lines(corpus.must("generate -q model.h5 -p 'the cat' --max-tokens 100 --temperature 1 --jsonl").out);
   CHECK(longer.at(0)["ids"].size() >= 100);
 }
 
@@ -53,9 +56,11 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
   const SmallCorpus corpus;
   corpus.must(lstm + "-o model.h5 --steps 30");
   std::string labelled;
-  for (int i = 0; i < 40; ++i) labelled += i % 2 == 0 ? "royal\tthe old king sees my queen.\n" : "animal\tthe cat follows a dog.\n";
+  for (int i = 0; i < 40; ++i)
+    labelled += i % 2 == 0 ? "royal\tthe old king sees my queen.\n" : "animal\tthe cat follows a dog.\n";
   write_file(corpus.path("train.tsv"), labelled);
-  corpus.must("finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 6 --learning-rate 1e-2");
+  corpus.must(
+      "finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 6 --learning-rate 1e-2");
   CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
   corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
   CHECK(nats(corpus, "inspect half.h5 --evaluate valid.h5") ==
@@ -89,9 +94,11 @@ TEST_CASE("positions: schemes without a limit train short and are evaluated and 
 TEST_CASE("positions: what a model cannot hold is refused, with what to do") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q" + tiny_model + "--train train.h5 -o model.h5 --steps 2");
-  corpus.refused({"inspect model.h5 --evaluate valid.h5 --sequence-length 32", "--sequence-length 32 is more than the 16", 2});
+  corpus.refused(
+      {"inspect model.h5 --evaluate valid.h5 --sequence-length 32", "--sequence-length 32 is more than the 16", 2});
   const std::string train = "pretrain --train train.h5 -o x.h5 --layers 1 --width 12 ";
-  corpus.refused({train + "--context 16 --sequence-length 32", "--sequence-length = 32 is more than the 16 positions", 2});
+  corpus.refused(
+      {train + "--context 16 --sequence-length 32", "--sequence-length = 32 is more than the 16 positions", 2});
   corpus.refused({train + "--heads 4 --kv-heads 3", "--heads = 4 is not a multiple of --kv-heads = 3", 2});
   corpus.refused({train + "--heads 4 --positions rope", "an even width, not 3", 2});
   corpus.refused({train + "--positions ropes", "did you mean 'rope'", 2});
@@ -102,8 +109,9 @@ TEST_CASE("positions: what a model cannot hold is refused, with what to do") {
 
 TEST_CASE("shapes: grouped heads, gates and parallel blocks train, generate and keep their configuration") {
   const SmallCorpus corpus;
-  corpus.must("pretrain -q --train train.h5 -o model.h5 --layers 2 --width 32 --heads 4 --kv-heads 2 --head-width 12 --gated "
-              "--activation silu --block parallel --norm rms --positions rope --no-bias --sequence-length 16 --steps 10");
+  corpus.must(
+      "pretrain -q --train train.h5 -o model.h5 --layers 2 --width 32 --heads 4 --kv-heads 2 --head-width 12 --gated "
+      "--activation silu --block parallel --norm rms --positions rope --no-bias --sequence-length 16 --steps 10");
   const json config = json::parse(corpus.must("inspect model.h5 --json").out)["config"];
   CHECK(config["kv_heads"] == 2);
   CHECK(config["block"] == "parallel");

@@ -19,11 +19,11 @@ inline long steps_of(const SmallCorpus& corpus, const std::string& file) {
   return nlohmann::json::parse(corpus.must("inspect --json " + file).out)["history"]["step"].back().get<long>();
 }
 
-// Starts a run without an end to NAME.h5, with the log NAME.jsonl; sends the signal when that has so many lines; and has it
-// go on to some steps more than it had done, which it returns. `command` is the program and its options but those of
-// endless, -o and --log.
-inline long stopped_and_resumed(const SmallCorpus& corpus, const std::string& command, const std::string& name, int lines,
-                                const std::string& signal = "KILL") {
+// Starts a run without an end to NAME.h5, with the log NAME.jsonl; sends the signal when that has so many lines; and
+// has it go on to some steps more than it had done, which it returns. `command` is the program and its options but
+// those of endless, -o and --log.
+inline long stopped_and_resumed(const SmallCorpus& corpus, const std::string& command, const std::string& name,
+                                int lines, const std::string& signal = "KILL") {
   const std::string files = "-o " + name + ".h5 --log " + name + ".jsonl ";
   const std::string seen = "test -e " + name + ".h5 -a $(lines_of " + name + ".jsonl) -ge " + std::to_string(lines);
   corpus.must("rm -f " + name + ".*");

@@ -74,7 +74,8 @@ void check_refusal(const Outcome& outcome, const std::string& tool) {
   const std::vector<std::string> said = lines_of(outcome.err);
   REQUIRE_FALSE(said.empty());
   CHECK(said.back().starts_with(tool + ": "));
-  CHECK(std::ranges::none_of(outcome.err, [](char letter) { return (letter >= 0 && letter < ' ' && letter != '\n') || letter == 127; }));
+  CHECK(std::ranges::none_of(
+      outcome.err, [](char letter) { return (letter >= 0 && letter < ' ' && letter != '\n') || letter == 127; }));
 }
 
 }  // namespace
@@ -82,8 +83,8 @@ void check_refusal(const Outcome& outcome, const std::string& tool) {
 TEST_CASE("bad input: every line has its answer, and text that is not UTF-8 is told of once") {
   const Tools tools;
   for (const std::string command :
-       {"tokenize -t tokenizer.h5", "tokenize -t unigram.h5", "tokenize -t pieces.h5", "tokenize -t tokenizer.h5 --pieces",
-        "generate decoder.h5 --max-tokens 2 --overlong truncate",
+       {"tokenize -t tokenizer.h5", "tokenize -t unigram.h5", "tokenize -t pieces.h5",
+        "tokenize -t tokenizer.h5 --pieces", "generate decoder.h5 --max-tokens 2 --overlong truncate",
         "generate decoder.h5 --max-tokens 2 --overlong truncate --jsonl",
         "generate decoder.h5 --max-tokens 2 --overlong truncate --beam 2",
         "generate decoder.h5 --score --overlong truncate", "generate encoder.h5 --overlong truncate",
@@ -110,7 +111,8 @@ TEST_CASE("bad input: files are made of it or refused, whole either way") {
   for (const std::string command :
        {"tokenize -t tokenizer.h5 -o out.h5", "tokenize -t pieces.h5 -o out.h5",
         "tokenize --train --vocab-size 300 -o out.h5", "tokenize --train --model wordpiece --vocab-size 90 -o out.h5",
-        "tokenize --train --model unigram --vocab-size 300 -o out.h5", "tokenize --train --model word --vocab-size 90 -o out.h5",
+        "tokenize --train --model unigram --vocab-size 300 -o out.h5",
+        "tokenize --train --model word --vocab-size 90 -o out.h5",
         "inspect encoder.h5 --embed - --overlong truncate -o out.h5"}) {
     CAPTURE(command);
     for (const Text& text : texts) {
@@ -138,8 +140,10 @@ TEST_CASE("bad input: as examples to learn from") {
       for (const std::string before : {"", "1\t", "a\tb\t", "{\"text\": \"", "# "}) {
         write_file(tools.path("examples"), before + read_file(tools.path(text.name)));
         tools.must("rm -f out.h5");
-        const Outcome outcome = tools.run("finetune -q --from encoder.h5 --train examples -o out.h5 --steps 1 --overlong "
-                                          "truncate --task " + task);
+        const Outcome outcome = tools.run(
+            "finetune -q --from encoder.h5 --train examples -o out.h5 --steps 1 --overlong "
+            "truncate --task " +
+            task);
         CAPTURE(outcome.err);
         CHECK(std::filesystem::exists(tools.path("out.h5")) == (outcome.status == 0));
         if (outcome.status != 0) check_refusal(outcome, "finetune");
@@ -166,18 +170,19 @@ TEST_CASE("bad input: words to tag have as many columns on each line, or the fir
 
 TEST_CASE("bad input: no standard input, a folder for it, and no place for output") {
   const Tools tools;
-  for (const std::string command :
-       {"tokenize -t tokenizer.h5", "generate decoder.h5", "classify classes.h5", "inspect encoder.h5 --embed - -o out.h5"}) {
+  for (const std::string command : {"tokenize -t tokenizer.h5", "generate decoder.h5", "classify classes.h5",
+                                    "inspect encoder.h5 --embed - -o out.h5"}) {
     const std::string tool = command.substr(0, command.find(' '));
     CAPTURE(command);
     check_refusal(tools.refused(command + " <&-", 1, "standard input: cannot read: Bad file descriptor"), tool);
     check_refusal(tools.refused(command + " < .", 1, "standard input: cannot read: Is a directory"), tool);
-    check_refusal(tools.refused(command + " absent.txt", 1, "absent.txt: cannot open: No such file or directory"), tool);
+    check_refusal(tools.refused(command + " absent.txt", 1, "absent.txt: cannot open: No such file or directory"),
+                  tool);
   }
-  for (const std::string& command : std::vector<std::string>
-       {"tokenize -q -t tokenizer.h5 train.txt", "tokenize -q --train --vocab-size 300 train.txt",
-        "pretrain -q --train train.h5" + tiny, "finetune -q --from encoder.h5 --train texts.tsv --steps 2",
-        "convert -q decoder.h5", "classify classes.h5 train.txt", "generate decoder.h5 -p the --max-tokens 2"}) {
+  for (const std::string& command : std::vector<std::string>{
+           "tokenize -q -t tokenizer.h5 train.txt", "tokenize -q --train --vocab-size 300 train.txt",
+           "pretrain -q --train train.h5" + tiny, "finetune -q --from encoder.h5 --train texts.tsv --steps 2",
+           "convert -q decoder.h5", "classify classes.h5 train.txt", "generate decoder.h5 -p the --max-tokens 2"}) {
     const std::string tool = command.substr(0, command.find(' '));
     CAPTURE(command);
     // Nobody may write into /proc, not even root.

@@ -17,9 +17,8 @@ namespace {
 // A model, sentences of animals and of royals, and words with their tags.
 struct Labelled : SmallCorpus {
   Labelled() {
-    begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model);
-    });
+    begin_with("model",
+               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model); });
     std::string texts, tags;
     for (const std::string verb : {"sees", "follows", "forgets"}) {
       for (int i = 0; i < 20; ++i) {
@@ -309,12 +308,13 @@ TEST_CASE("classify: scores of labels are sums or means over their tokens, less 
         const double value = score("the cat", label, mean) - (prior ? score("a dog", label, mean) : 0);
         total += expected.emplace_back(std::exp(value));
       }
-      const auto top = json_lines(corpus.must("classify model.h5 texts --template '<|endoftext|>{}' --jsonl --top 3 "
-                                              "--labels 'sees,sings to the old king,forgets my'" +
-                                              std::string(mean ? " --label-score mean" : "") +
-                                              (prior ? " --neutral 'a dog'" : ""))
-                                      .out)
-                           .front()["top"];
+      const auto top =
+          json_lines(corpus
+                         .must("classify model.h5 texts --template '<|endoftext|>{}' --jsonl --top 3 "
+                               "--labels 'sees,sings to the old king,forgets my'" +
+                               std::string(mean ? " --label-score mean" : "") + (prior ? " --neutral 'a dog'" : ""))
+                         .out)
+              .front()["top"];
       REQUIRE(top.size() == 3);
       for (const auto& entry : top) {
         const auto at = std::find(labels.begin(), labels.end(), " " + entry[0].get<std::string>()) - labels.begin();
@@ -347,9 +347,12 @@ TEST_CASE("classify: F1 counts whole entities") {
 
 TEST_CASE("finetune: the best model by the mean squared error is the one with the least") {
   const Labelled corpus;
-  corpus.must("awk -F'\\t' -v OFS='\\t' '{ $1 = ($1 == \"royal\" ? 20 : 10) + NR % 7 } { print }' texts.tsv > numbers.tsv");
-  corpus.must("finetune --from model.h5 --task regress --train numbers.tsv --valid numbers.tsv --eval-every 6 "
-              "--metric mean_squared_error --log log -o n.h5" + quick);
+  corpus.must(
+      "awk -F'\\t' -v OFS='\\t' '{ $1 = ($1 == \"royal\" ? 20 : 10) + NR % 7 } { print }' texts.tsv > numbers.tsv");
+  corpus.must(
+      "finetune --from model.h5 --task regress --train numbers.tsv --valid numbers.tsv --eval-every 6 "
+      "--metric mean_squared_error --log log -o n.h5" +
+      quick);
   std::vector<double> errors;
   for (const auto& line : json_lines(read_file(corpus.path("log")))) {
     if (line.contains("valid_mean_squared_error")) errors.push_back(line["valid_mean_squared_error"].get<double>());
@@ -382,8 +385,9 @@ TEST_CASE("classify, generate, inspect: a signal leaves no file behind") {
   for (const std::string command : {"classify c.h5 -o out", "generate model.h5 -o out --max-tokens 3"}) {
     for (const auto& [signal, status] : std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"HUP", 129}}) {
       CAPTURE(command);
-      const Outcome outcome = corpus.run(watching + "coproc " + command + "; run=$COPROC_PID\n" +
-                                         "await $run 'ls -A | grep -q ^[.]out.tmp'; kill -" + signal + " $run; wait $run");
+      const Outcome outcome =
+          corpus.run(watching + "coproc " + command + "; run=$COPROC_PID\n" +
+                     "await $run 'ls -A | grep -q ^[.]out.tmp'; kill -" + signal + " $run; wait $run");
       CHECK(outcome.status == status);
       CHECK(corpus.leftovers() == 0);
     }

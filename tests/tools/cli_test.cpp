@@ -348,8 +348,9 @@ TEST_CASE("common options: -v tells how many threads there are, and why") {
   }
   {
     const Variable omp("OMP_NUM_THREADS", "100000");
-    CHECK(heddle::testing::contains(note({}), concatenate(", threads: ", processors().count(),
-                                                          " (OMP_NUM_THREADS = 100000, but ", processors().reason(), ")\n")));
+    CHECK(heddle::testing::contains(note({}),
+                                    concatenate(", threads: ", processors().count(), " (OMP_NUM_THREADS = 100000, but ",
+                                                processors().reason(), ")\n")));
   }
   CHECK(heddle::testing::contains(note({}), processors().reason() + ")\n"));
   CHECK(complaint({"-q", "-v"}) == "--quiet and --verbose contradict each other; give one of them");

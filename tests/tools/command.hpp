@@ -67,8 +67,8 @@ struct Outcome {
   std::string err;
 };
 
-// Runs bash on the script, and returns its status as waitpid() has it. Signals have their own effects there, though whoever
-// started the test may have them ignored, as nohup does SIGHUP.
+// Runs bash on the script, and returns its status as waitpid() has it. Signals have their own effects there, though
+// whoever started the test may have them ignored, as nohup does SIGHUP.
 inline int run_bash(const std::string& script, const std::string& out, const std::string& err) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;

@@ -42,8 +42,9 @@ bool is_there(const std::string& shell) {
 Offers fish_offers(const std::string& line) {
   const TemporaryFolder folder;
   write_file(folder / "model.h5", "");
-  const Outcome outcome = run_command("cd '" + (folder / "") + "' && export HOME=$PWD && fish -N -c \"'" TOY_TOOL
-                                      "' --completion fish | source; complete -C '" + line + "'\"");
+  const Outcome outcome = run_command(
+      "cd '" + (folder / "") +
+      "' && export HOME=$PWD && fish -N -c \"'" TOY_TOOL "' --completion fish | source; complete -C '" + line + "'\"");
   CHECK(outcome.status == 0);
   Offers words = lines_of(outcome.out);
   for (std::string& word : words) word.erase(std::min(word.size(), word.find('\t')));

@@ -18,9 +18,8 @@ namespace {
 // A corpus with a model trained on it.
 struct Trained : SmallCorpus {
   Trained() {
-    begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
-    });
+    begin_with("model",
+               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); });
   }
 
   double loss(const std::string& model) const {
@@ -81,17 +80,21 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   }
   CHECK(corpus.must("generate -p 'the cat' --max-tokens 5 mean.h5").out.starts_with("the cat"));
   CHECK(corpus.summary("mean.h5")["provenance"].back()["inputs"].size() == 3);
-  corpus.must("convert -q model.h5 model.h5 --average --weights bf16 -o half.h5 && convert -q model.h5 --weights bf16 -o bf16.h5");
+  corpus.must(
+      "convert -q model.h5 model.h5 --average --weights bf16 -o half.h5 && convert -q model.h5 --weights bf16 -o "
+      "bf16.h5");
   CHECK(corpus.weights("half.h5") == corpus.weights("bf16.h5"));
   corpus.must("convert -q half.h5 half.h5 --average -o back.h5");
   CHECK(corpus.weights("back.h5") == corpus.weights("half.h5"));
   corpus.must("convert -q model.h5 other.h5 --average -o hf/ && convert -q hf other.h5 --average -o mixed.h5");
 
   pretrain("-o wide.h5 --steps 2 --layers 1 --heads 2 --width 24 --context 32 --learning-rate 1e-3");
-  corpus.refused("convert model.h5 wide.h5 --average -o x.h5", 1, "wide.h5: has layers 1, model.h5 2; only models of one");
+  corpus.refused("convert model.h5 wide.h5 --average -o x.h5", 1,
+                 "wide.h5: has layers 1, model.h5 2; only models of one");
   corpus.must("convert -q model.h5 --weights int8 -o small.h5");
   corpus.refused("convert small.h5 small.h5 --average -o x.h5", 1, "int8 weights");
-  corpus.must("tokenize -q --train --vocab-size 270 -o pieces.h5 train.txt && tokenize -q -t pieces.h5 -o t2.h5 train.txt");
+  corpus.must(
+      "tokenize -q --train --vocab-size 270 -o pieces.h5 train.txt && tokenize -q -t pieces.h5 -o t2.h5 train.txt");
   corpus.refused("convert model.h5 pieces.h5 --average -o x.h5", 1, "pieces.h5: is a tokenizer file");
   corpus.refused("convert model.h5 --average -o x.h5", 2, "--average takes at least two models");
   corpus.refused("convert model.h5 other.h5 -o x.h5", 2, "one file at a time");
@@ -129,7 +132,8 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
   const Outcome outcome = corpus.must("convert model.h5 -o hf/");
   CHECK(contains(outcome.err, "hf/: without the training state"));
   CHECK(contains(outcome.err, "nothing was rounded; read again, logits of a probe text differ by 0 of their norm"));
-  CHECK(corpus.must("ls -A hf").out == "config.json\nmerges.txt\nmodel.safetensors\ntokenizer.json\ntokenizer_config.json\nvocab.json\n");
+  CHECK(corpus.must("ls -A hf").out ==
+        "config.json\nmerges.txt\nmodel.safetensors\ntokenizer.json\ntokenizer_config.json\nvocab.json\n");
   corpus.must("convert hf -o back.h5");
   CHECK(corpus.weights("back.h5") == corpus.weights("model.h5"));
   CHECK(corpus.loss("back.h5") == loss);
@@ -137,9 +141,10 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
   CHECK(back["config"] == original["config"]);
   CHECK(back["tokenizer"] == original["tokenizer"]);
   std::vector<std::string> inputs;
-  for (const json& input : back["provenance"].back()["inputs"]) inputs.push_back(input["role"].get<std::string>() + " " + input["name"].get<std::string>());
-  CHECK(inputs == std::vector<std::string>{"model hf/config.json", "model hf/model.safetensors",
-                                           "tokenizer hf/tokenizer.json"});
+  for (const json& input : back["provenance"].back()["inputs"])
+    inputs.push_back(input["role"].get<std::string>() + " " + input["name"].get<std::string>());
+  CHECK(inputs ==
+        std::vector<std::string>{"model hf/config.json", "model hf/model.safetensors", "tokenizer hf/tokenizer.json"});
   struct Case {
     std::string weights;
     double tolerance;  // of the loss
@@ -153,7 +158,9 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
     corpus.must("rm -rf other && convert -q hf." + one.weights + " --weights " + one.weights +
                 " -o other/ && cmp other/model.safetensors hf." + one.weights + "/model.safetensors");
   }
-  corpus.must("convert -q model.h5 --weights int8 -o int8.h5 && convert -q int8.h5 -o hf.int8/ && convert -q hf.int8 -o back.h5");
+  corpus.must(
+      "convert -q model.h5 --weights int8 -o int8.h5 && convert -q int8.h5 -o hf.int8/ && convert -q hf.int8 -o "
+      "back.h5");
   CHECK(corpus.weights("back.h5") == corpus.weights("int8.h5"));
   CHECK(corpus.leftovers() == 0);
 }
@@ -163,9 +170,9 @@ TEST_CASE("convert: encoders become directories and come back the same") {
   struct Case {
     std::string preset, tokenizer;
   };
-  for (const Case& one : std::vector<Case>{
-           {"bert-base", "--model wordpiece --vocab-size 200"},
-           {"roberta-base", "--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>'"}}) {
+  for (const Case& one :
+       std::vector<Case>{{"bert-base", "--model wordpiece --vocab-size 200"},
+                         {"roberta-base", "--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>'"}}) {
     CAPTURE(one.preset);
     corpus.must("rm -rf hf; tokenize -q --train " + one.tokenizer + " -o pieces.h5 train.txt");
     corpus.must("tokenize -q -t pieces.h5 -o train.h5 train.txt");

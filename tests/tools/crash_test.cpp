@@ -1,6 +1,6 @@
-// Training that is killed at any instant, or whose disk fails it: every file that is left is whole, and the run that goes
-// on ends with the bytes of one that was never stopped. HEDDLE_CRASHES is the number of random kills, 200 for the test
-// labelled slow.
+// Training that is killed at any instant, or whose disk fails it: every file that is left is whole, and the run that
+// goes on ends with the bytes of one that was never stopped. HEDDLE_CRASHES is the number of random kills, 200 for the
+// test labelled slow.
 #include <csignal>
 #include <cstdlib>
 
@@ -28,21 +28,25 @@ class Crashes : public SmallCorpus {
   Crashes() {
     must("pretrain -q --train train.h5 -o base.h5 --steps 2" + tiny_model);
     write_file(path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
-    const std::string saving = " -q --threads 1 --checkpoint-every 3 --keep 2 --resume=auto --log log.jsonl --log-every 1 ";
-    runs_ = {{"pretrain",
-              "pretrain --train ../train.h5 --valid ../valid.h5 --eval-every 10 --steps 40 --layers 2 --width 32 --heads 2 "
-              "--context 16 --batch-size 4 --ema 0.9 -o m.h5" + saving,
-              {"m.h5", "m.best.h5", "m.step-39.h5", "m.step-40.h5"}},
-             {"finetune",
-              "finetune --from ../base.h5 --train ../task.tsv --steps 40 --batch-size 2 -o m.h5" + saving,
-              {"m.h5", "m.step-39.h5", "m.step-40.h5"}}};
+    const std::string saving =
+        " -q --threads 1 --checkpoint-every 3 --keep 2 --resume=auto --log log.jsonl --log-every 1 ";
+    runs_ = {
+        {"pretrain",
+         "pretrain --train ../train.h5 --valid ../valid.h5 --eval-every 10 --steps 40 --layers 2 --width 32 --heads 2 "
+         "--context 16 --batch-size 4 --ema 0.9 -o m.h5" +
+             saving,
+         {"m.h5", "m.best.h5", "m.step-39.h5", "m.step-40.h5"}},
+        {"finetune",
+         "finetune --from ../base.h5 --train ../task.tsv --steps 40 --batch-size 2 -o m.h5" + saving,
+         {"m.h5", "m.step-39.h5", "m.step-40.h5"}}};
     for (const Run& run : runs_) must("mkdir whole." + run.name + " && cd whole." + run.name + " && " + run.command);
   }
 
   const std::vector<Run>& runs() const { return runs_; }
 
   void check_files_are_whole() const {
-    const Outcome outcome = run("cd broken && for f in *.h5; do test -e $f || continue; inspect $f --verify || exit 1; done");
+    const Outcome outcome =
+        run("cd broken && for f in *.h5; do test -e $f || continue; inspect $f --verify || exit 1; done");
     CAPTURE(outcome.out);
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
@@ -64,7 +68,8 @@ class Crashes : public SmallCorpus {
     return steps;
   }
   Outcome with_fault(const Run& one, const std::string& fault) const {
-    return run("cd broken && LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=" + fault + " sh -c 'exec " + one.command + "'");
+    return run("cd broken && LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=" + fault + " sh -c 'exec " + one.command +
+               "'");
   }
   // Temporary files and locks.
   long leftovers_in(const std::string& folder) const {
@@ -83,8 +88,8 @@ TEST_CASE("crash: killed at random instants, again and again, a run comes to the
   const RandomStream random(20, 21);
   std::uint64_t drawn = 0;
   int kills = 0;
-  // Each attempt ends the run some microseconds after one of its first calls: a whole run has some more of them, most of its
-  // time is writing checkpoints, and the file that the last attempt left goes on.
+  // Each attempt ends the run some microseconds after one of its first calls: a whole run has some more of them, most
+  // of its time is writing checkpoints, and the file that the last attempt left goes on.
   for (int attempt = 0; attempt < 10 * crashes() && kills < crashes(); ++attempt) {
     const Run& one = crash.runs()[static_cast<std::size_t>(attempt) % crash.runs().size()];
     CAPTURE(one.name);
@@ -93,8 +98,7 @@ TEST_CASE("crash: killed at random instants, again and again, a run comes to the
     for (int again = 0; again < 3; ++again) {
       const int call = 1 + static_cast<int>(60 * random.uniform(drawn++));
       const int later = static_cast<int>(4000 * random.uniform(drawn++));
-      const Outcome outcome =
-          crash.with_fault(one, "any:" + std::to_string(call) + ":kill+" + std::to_string(later));
+      const Outcome outcome = crash.with_fault(one, "any:" + std::to_string(call) + ":kill+" + std::to_string(later));
       const bool was_killed = outcome.status == 128 + SIGALRM;
       REQUIRE((was_killed || outcome.status == 0));
       kills += was_killed ? 1 : 0;

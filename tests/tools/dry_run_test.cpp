@@ -31,7 +31,9 @@ RealRun run_for_real(const SmallCorpus& corpus, const std::string& command) {
   return {std::stod(run.err.substr(at + 13)) * (1 << 20), seconds_of_step(read_file(corpus.path("log.jsonl")))};
 }
 
-double distance(double a, double b) { return std::abs(a / b - 1); }
+double distance(double a, double b) {
+  return std::abs(a / b - 1);
+}
 
 // The estimate against the real run. Where they differ in time, the run is repeated: only where both took alike was the
 // machine as idle as a comparison needs, and it takes several of those for the estimate to be at fault.
@@ -74,27 +76,33 @@ TEST_CASE("dry run: memory of pre-training within 10 % of the real run's, and ti
   for (const std::string part : {"train", "valid"}) {
     corpus.must("tokenize -q -t tokenizer.h5 -o " + part + ".h5 " + part + ".txt");
   }
-  check_estimate(corpus, command + "--arch encoder --layers 2 --width 192 --heads 4 --context 64 --batch-size 32 --steps 40 "
-                                   "--ema 0.9");
+  check_estimate(corpus, command +
+                             "--arch encoder --layers 2 --width 192 --heads 4 --context 64 --batch-size 32 --steps 40 "
+                             "--ema 0.9");
 }
 
 TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's, and time within 20 %") {
   const SmallCorpus corpus;
-  corpus.must("pretrain -q --train train.h5 -o base.h5 --layers 4 --width 128 --heads 4 --context 128 --batch-size 2 --steps 1");
+  corpus.must(
+      "pretrain -q --train train.h5 -o base.h5 --layers 4 --width 128 --heads 4 --context 128 --batch-size 2 --steps "
+      "1");
   write_file(corpus.path("texts.tsv"), labelled_texts());
   const std::string command = "finetune --threads 1 --from base.h5 --train texts.tsv --valid texts.tsv --epochs 2 ";
   check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1");
   check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4 --ema 0.9");
-  check_estimate(corpus, "finetune --threads 1 --from base.h5 --task lm --train train.h5 --steps 30 --batch-size 4 --log-every 1");
+  check_estimate(
+      corpus, "finetune --threads 1 --from base.h5 --task lm --train train.h5 --steps 30 --batch-size 4 --log-every 1");
   for (const char* part : {"parameters ", "\n#SBATCH --cpus-per-task="}) {
     CHECK(contains(corpus.must("finetune --from base.h5 --train texts.tsv --overlong truncate --dry-run").out, part));
   }
-  corpus.refused("finetune --from base.h5 --train texts.tsv --json -o x.h5", 2, "--json has no effect without --dry-run");
+  corpus.refused("finetune --from base.h5 --train texts.tsv --json -o x.h5", 2,
+                 "--json has no effect without --dry-run");
 }
 
 TEST_CASE("dry run: evaluations on many examples count whole, though only some are tried") {
   const SmallCorpus corpus;
-  corpus.must("pretrain -q --train train.h5 -o base.h5 --layers 1 --width 32 --heads 2 --context 128 --batch-size 2 --steps 1");
+  corpus.must(
+      "pretrain -q --train train.h5 -o base.h5 --layers 1 --width 32 --heads 2 --context 128 --batch-size 2 --steps 1");
   const std::string texts = labelled_texts();
   write_file(corpus.path("texts.tsv"), texts);
   std::string many;

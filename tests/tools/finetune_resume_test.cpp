@@ -10,9 +10,8 @@ namespace {
 
 struct Started : SmallCorpus {
   Started() {
-    begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3" + tiny_model);
-    });
+    begin_with("model",
+               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3" + tiny_model); });
     std::string texts;
     for (int i = 0; i < 60; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
     write_file(path("texts.tsv"), texts);
@@ -35,11 +34,12 @@ TEST_CASE("finetune: killed at any step and resumed, it ends with the weights of
     std::string name, options;
     bool has_best;
   };
-  for (const Kind& kind : std::vector<Kind>{
-           {"a task", "--train texts.tsv --valid texts.tsv --eval-every 7 ", true},
-           {"an adapter", "--train texts.tsv --valid texts.tsv --lora-rank 2 --lora-dropout 0.1 ", true},
-           {"a language model", "--task lm --train train.h5 --valid valid.h5 --eval-every 20 --freeze decoder/0 ", true},
-           {"a language model's adapter", "--task lm --train train.txt --lora-rank 2 ", false}}) {
+  for (const Kind& kind :
+       std::vector<Kind>{{"a task", "--train texts.tsv --valid texts.tsv --eval-every 7 ", true},
+                         {"an adapter", "--train texts.tsv --valid texts.tsv --lora-rank 2 --lora-dropout 0.1 ", true},
+                         {"a language model",
+                          "--task lm --train train.h5 --valid valid.h5 --eval-every 20 --freeze decoder/0 ", true},
+                         {"a language model's adapter", "--task lm --train train.txt --lora-rank 2 ", false}}) {
     CAPTURE(kind.name);
     const std::string command = common + kind.options;
     for (const int lines : {1, 31}) {
@@ -58,8 +58,9 @@ TEST_CASE("finetune: killed at any step and resumed, it ends with the weights of
 
 TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is small and stays as it is") {
   const Started corpus;
-  const std::string command = "finetune --from model.h5 --train texts.tsv --batch-size 2 --steps 1000000 --log log "
-                              "--log-every 1 -o part.h5";
+  const std::string command =
+      "finetune --from model.h5 --train texts.tsv --batch-size 2 --steps 1000000 --log log "
+      "--log-every 1 -o part.h5";
   const Outcome stopped = corpus.run(signalled(command, "test -s log", "TERM"));
   CHECK(stopped.status == 143);
   CHECK(contains(stopped.err, "stopped, --resume goes on"));
@@ -83,8 +84,8 @@ TEST_CASE("finetune: patience counts over an interruption") {
   const json whole = corpus.history("whole.h5");
   CHECK(whole["step"].back() < 3000);
   // With a file named anew after each step and each best evaluation, this many of them come before patience is over.
-  const Outcome killed = corpus.run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=rename:30:kill sh -c 'exec " + command +
-                                    "part.h5'");
+  const Outcome killed =
+      corpus.run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=rename:30:kill sh -c 'exec " + command + "part.h5'");
   CHECK(killed.status == status_of("KILL"));
   CHECK(corpus.history("part.h5")["step"].size() < whole["step"].size());
   corpus.must(command + "part.h5 --resume");

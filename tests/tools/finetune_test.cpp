@@ -55,8 +55,10 @@ TEST_CASE("classify: answers come while the input is open, in order, whatever th
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
   // The programs read on until their input is closed, which it is only after they have answered.
   const auto asked = [&](const std::string& command, const std::string& text, const std::string& reading) {
-    return corpus.must("coproc " + command + "; exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-; printf '" + text +
-                       "' >&$to; " + reading + "; printf '" + text + "' >&$to; exec {to}>&-; cat <&$from").out;
+    return corpus
+        .must("coproc " + command + "; exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-; printf '" + text + "' >&$to; " +
+              reading + "; printf '" + text + "' >&$to; exec {to}>&-; cat <&$from")
+        .out;
   };
   const std::string line = "read -t 600 -r line <&$from || exit 9; echo \"$line\"";
   CHECK(lines_in(asked("classify c.h5", "my queen sees\\n", line)) == 2);

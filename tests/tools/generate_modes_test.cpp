@@ -11,9 +11,8 @@ namespace {
 
 struct Trained : SmallCorpus {
   Trained() {
-    begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
-    });
+    begin_with("model",
+               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); });
     write_file(path("prompts"), "the cat\na dog sees\nmy queen\r\n\nthe old king forgets the\nthe cat");
   }
 
@@ -85,13 +84,13 @@ TEST_CASE("generate: a beam of 1 is greedy; wider ones give more likely texts, b
 
 TEST_CASE("generate: what is searched or drawn has the likelihood that --score gives it, with rows to spare, too") {
   const Trained corpus;
-  corpus.must("pretrain -q --train train.h5 -o spare.h5 --vocab-size 3000 --steps 60 --learning-rate 5e-3" + tiny_model);
+  corpus.must("pretrain -q --train train.h5 -o spare.h5 --vocab-size 3000 --steps 60 --learning-rate 5e-3" +
+              tiny_model);
   for (const std::string model : {"model.h5", "spare.h5"}) {
     for (const std::string how : {"--beam 4", "--temperature 0"}) {
       CAPTURE(model);
       CAPTURE(how);
-      const json found =
-          json::parse(corpus.must("generate " + model + " -p '' --max-tokens 11 --jsonl " + how).out);
+      const json found = json::parse(corpus.must("generate " + model + " -p '' --max-tokens 11 --jsonl " + how).out);
       write_file(corpus.path("text"), found["text"]);
       const json scored = json::parse(
           corpus.must("text=$(cat text; echo _); generate " + model + " -p \"${text%_}\" --score --jsonl").out);

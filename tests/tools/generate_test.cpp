@@ -10,9 +10,8 @@ namespace {
 // A corpus with a model trained on it.
 struct Trained : SmallCorpus {
   Trained() {
-    begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model);
-    });
+    begin_with("model",
+               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); });
   }
 };
 
@@ -51,7 +50,8 @@ TEST_CASE("generate: as many lines out as in, in order, whatever the batch") {
 
 TEST_CASE("generate: --jsonl has prompt, text, ids and the log-likelihood") {
   const Trained corpus;
-  const auto lines = lines_of(corpus.must("printf 'the cat\\na dog\\n' | generate model.h5 --jsonl --max-tokens 9").out);
+  const auto lines =
+      lines_of(corpus.must("printf 'the cat\\na dog\\n' | generate model.h5 --jsonl --max-tokens 9").out);
   REQUIRE(lines.size() == 2);
   const auto first = nlohmann::json::parse(lines[0]);
   CHECK(first["prompt"] == "the cat");
@@ -65,9 +65,10 @@ TEST_CASE("generate: stops before a stop string, also when it is spread over tok
   const Trained corpus;
   const std::string whole = corpus.must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0").out;
   for (const std::string stop : {".", "s", "\n"}) {
-    const std::string text =
-        corpus.must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0 --stop $'" +
-                    std::string(stop == "\n" ? "\\n" : stop) + "'").out;
+    const std::string text = corpus
+                                 .must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0 --stop $'" +
+                                       std::string(stop == "\n" ? "\\n" : stop) + "'")
+                                 .out;
     const std::size_t end = whole.find(stop, 7);
     REQUIRE(end != std::string::npos);
     CHECK(text == whole.substr(0, end) + "\n");
@@ -131,8 +132,9 @@ TEST_CASE("generate: an adapter writes as the model that it merges into; its bas
     for (int i = 0; i < 200; ++i) text += "my old queen sings to my old king.\n";
     return text;
   }());
-  corpus.must("finetune -q --from model.h5 --task lm --train other.txt -o adapter.h5 --lora-rank 4 --lora-targets "
-              "query,value,up,down --learning-rate 1e-2 --epochs 3 --batch-size 4");
+  corpus.must(
+      "finetune -q --from model.h5 --task lm --train other.txt -o adapter.h5 --lora-rank 4 --lora-targets "
+      "query,value,up,down --learning-rate 1e-2 --epochs 3 --batch-size 4");
   corpus.must("convert -q adapter.h5 --merge -o merged.h5");
   const std::string options = " -p 'my' --temperature 0 --max-tokens 20";
   const std::string text = corpus.must("generate adapter.h5" + options).out;

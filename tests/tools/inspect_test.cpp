@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <tuple>
-#include <nlohmann/json.hpp>
 
 #include "formats/samples.hpp"
 #include "heddle/formats/column.hpp"
@@ -372,10 +372,11 @@ TEST_CASE("inspect: --profile accounts for a step's time") {
 
 TEST_CASE("inspect: wrong usage is status 2") {
   const Workplace place;
-  for (const char* words : {"", "zero.h5 --preset gpt2", "zero.h5 -o x.png", "zero.h5 --verify --evaluate tokens.h5",
-                            "zero.h5 --verify --weights", "zero.h5 --profile --weights",
-                            "zero.h5 --profile --precision f16", "zero.h5 tokens.h5", "zero.h5 random.h5 --history --config",
-                            "zero.h5 random.h5 --history --verify", "zero.h5 --nonsense"}) {
+  for (const char* words :
+       {"", "zero.h5 --preset gpt2", "zero.h5 -o x.png", "zero.h5 --verify --evaluate tokens.h5",
+        "zero.h5 --verify --weights", "zero.h5 --profile --weights", "zero.h5 --profile --precision f16",
+        "zero.h5 tokens.h5", "zero.h5 random.h5 --history --config", "zero.h5 random.h5 --history --verify",
+        "zero.h5 --nonsense"}) {
     CAPTURE(words);
     const Outcome outcome = place.run("$I " + std::string(words));
     CHECK(outcome.status == 2);
@@ -485,8 +486,10 @@ TEST_CASE("inspect --embed -: a line of vectors for each line of text, whatever 
   for (double a = 0, b = 0; apart >> b;) CHECK((together >> a && std::abs(a - b) < 1e-5));
   write_file(place.path("lines.txt"), "one\ntwo\n");
   const std::string last = "$I random.h5 --embed - lines.txt --pooling last";
-  CHECK(place.run(last).out == place.run("$I random.h5 --embed - lines.txt | awk 'NF { row = $0 } !NF { print row }' | "
-                                         "cut -f2-").out);
+  CHECK(place.run(last).out == place
+                                   .run("$I random.h5 --embed - lines.txt | awk 'NF { row = $0 } !NF { print row }' | "
+                                        "cut -f2-")
+                                   .out);
   CHECK(place.run(last + " -o x.tsv && cat x.tsv").out == place.run(last).out);
   CHECK(place.run(last + " -o x.h5").status == 0);
   CHECK(formats::InputFile(place.path("x.h5")).root().dataset("hidden").extents() == std::vector<Index>{2, 8});
@@ -497,7 +500,8 @@ TEST_CASE("inspect --embed --json: the numbers of the table, an object a text") 
   write_file(place.path("lines.txt"), "one\ntwo\n");
   const std::string table = place.run("$I random.h5 --embed - lines.txt --pooling mean").out;
   std::vector<json> objects;
-  for (const std::string& line : heddle::testing::lines_of(place.run("$I random.h5 --embed - lines.txt --pooling mean --json").out)) {
+  for (const std::string& line :
+       heddle::testing::lines_of(place.run("$I random.h5 --embed - lines.txt --pooling mean --json").out)) {
     objects.push_back(json::parse(line));
   }
   const std::vector<std::string> rows = heddle::testing::lines_of(table);

@@ -15,8 +15,7 @@ const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-eve
 
 }  // namespace
 
-TEST_CASE(
-    "pretrain: an encoder learns to fill in masks; inspect evaluates it, convert shrinks it") {
+TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, convert shrinks it") {
   const EncoderCorpus corpus;
   const Outcome outcome = corpus.must(train + "-o model.h5 --steps 30 --log log.jsonl --pooler");
   CHECK(contains(outcome.err, "validation loss"));
@@ -42,8 +41,8 @@ TEST_CASE(
 
 TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the uninterrupted run") {
   const EncoderCorpus corpus;
-  const std::string command = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 10 --arch encoder" + tiny_shape +
-                              "--dropout 0.1 --whole-words --segments 2 --pooler --next-sentence ";
+  const std::string command = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 10 --arch encoder" +
+                              tiny_shape + "--dropout 0.1 --whole-words --segments 2 --pooler --next-sentence ";
   for (const int lines : {3, 20}) {
     const long steps = stopped_and_resumed(corpus, command, "part", lines);
     corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
@@ -75,7 +74,8 @@ TEST_CASE("encoders: with one kind of segment, pairs and questions are read as R
   };
   write_file(corpus.path("pairs.tsv"), "a\tthe\tcat\nb\tthe\tking\n");
   write_file(corpus.path("spans.jsonl"),
-             R"({"question": "who", "context": "the cat sees", "answers": [{"text": "cat", "answer_start": 4}]})" "\n");
+             R"({"question": "who", "context": "the cat sees", "answers": [{"text": "cat", "answer_start": 4}]})"
+             "\n");
   // Of 16 positions [CLS] A [SEP] [SEP] B [SEP] leaves 12 for A and B, [CLS] A [SEP] B [SEP] one more.
   write_file(corpus.path("fits.tsv"), words(6) + "\t" + words(6) + "\n");
   write_file(corpus.path("more.tsv"), words(6) + "\t" + words(7) + "\n");
@@ -99,9 +99,12 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
   for (const Refusal& c : std::vector<Refusal>{
            {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
             1},
-           {"--arch encoder --objective causal", "--objective causal needs a model that predicts next tokens; for this one there is masked", 2},
-           {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked; did you mean 'masked'?", 2},
-           {"--objective masked", "--objective masked needs a model that fills in masked tokens; for this one there is causal", 2},
+           {"--arch encoder --objective causal",
+            "--objective causal needs a model that predicts next tokens; for this one there is masked", 2},
+           {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked; did you mean 'masked'?",
+            2},
+           {"--objective masked",
+            "--objective masked needs a model that fills in masked tokens; for this one there is causal", 2},
            {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
            {"--pooler", "--pooler has no effect without --arch encoder", 2},
        }) {

@@ -98,10 +98,10 @@ TEST_CASE("not finite: hidden states, whoever computes them") {
       for (const std::string& command : list) corpus.check_refused(command);
     }
     for (const auto& [task, file] : std::vector<std::pair<std::string, std::string>>{{"classify", "texts.tsv"},
-                                                                                    {"pair", "pairs.tsv"},
-                                                                                    {"regress", "numbers.tsv"},
-                                                                                    {"label", "tags.conll"},
-                                                                                    {"span", "spans.jsonl"}}) {
+                                                                                     {"pair", "pairs.tsv"},
+                                                                                     {"regress", "numbers.tsv"},
+                                                                                     {"label", "tags.conll"},
+                                                                                     {"span", "spans.jsonl"}}) {
       CAPTURE(task);
       corpus.poison(task + ".h5", "encoder/embedding/position/weight", 3, value);
       const std::string input = task == "classify" || task == "pair" || task == "regress"
@@ -174,7 +174,8 @@ TEST_CASE("not finite: a regression that diverges ends, and says at which step")
   const Models corpus;
   for (const char* options : {"--eval-every 1", "--eval-every 1 --metric spearman", ""}) {
     const std::string command =
-        "timeout -k 5 300 finetune --from encoder.h5 --task regress --train numbers.tsv --valid numbers.tsv --steps 200 "
+        "timeout -k 5 300 finetune --from encoder.h5 --task regress --train numbers.tsv --valid numbers.tsv --steps "
+        "200 "
         "--optimizer sgd --clip 0 --warmup 0 --learning-rate 1e9 -o regress2.h5 ";
     corpus.refused(command + options, 3, " diverged: ");
   }

@@ -78,13 +78,15 @@ TEST_CASE("outputs: the file that options come from is an input") {
   corpus.kept("run.ini", "pretrain --train train.h5 --config run.ini --log run.ini -o m.h5", says);
   corpus.kept("run.ini", "finetune --from model.h5 --task lm --train train.h5 --config run.ini -o run.ini", says);
   corpus.must("cp run.ini m.step-2.h5");
-  corpus.kept("m.step-2.h5", "pretrain --train train.h5 --config m.step-2.h5 --keep 1 -o m.h5", "is named like a checkpoint");
+  corpus.kept("m.step-2.h5", "pretrain --train train.h5 --config m.step-2.h5 --keep 1 -o m.h5",
+              "is named like a checkpoint");
 }
 
 TEST_CASE("outputs: a log that is named like a kept checkpoint is refused") {
   const Outputs corpus;
   corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log m.step-2.h5", 2, "m.step-2.h5: is named like a checkpoint");
-  corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log ./m.step-2.h5", 2, "m.step-2.h5: is named like a checkpoint");
+  corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log ./m.step-2.h5", 2,
+                 "m.step-2.h5: is named like a checkpoint");
   CHECK_FALSE(corpus.exists("m.h5"));
   corpus.must(quick + "--steps 4 -o m.h5 --log m.step-2.h5");  // nothing is kept
 }
@@ -92,26 +94,37 @@ TEST_CASE("outputs: a log that is named like a kept checkpoint is refused") {
 TEST_CASE("outputs: a second run to the same output, or the same log, is refused while the first one writes") {
   const Outputs corpus;
   corpus.must("mkdir elsewhere && ln -s ../m.h5 elsewhere/link.h5");
-  const std::string first = quick + "--steps 1000000 --checkpoint-every 1 --keep 3 --log-every 1 -o m.h5 --log log.jsonl";
+  const std::string first =
+      quick + "--steps 1000000 --checkpoint-every 1 --keep 3 --log-every 1 -o m.h5 --log log.jsonl";
   const std::string second = "pretrain -q --train train.h5 --steps 3" + tiny_shape;
   // The commands that are tried meanwhile, their statuses, and whether the first run goes on as if nothing had been.
-  const Outcome outcome = corpus.run(
-      watching + first + " & run=$!\nawait $run 'test -e m.h5'\n" +
-      "tried() { \"$@\" || echo $?; }\n"
-      "tried " + second + "-o m.h5\n"
-      "tried " + second + "-o elsewhere/link.h5\n"
-      "tried " + second + "-o m.h5 --resume=auto\n"
-      "tried " + second + "-o other.h5 --log log.jsonl\n"
-      "tried finetune -q --from train.h5 --task lm --train train.h5 -o m.h5\n"
-      "tried inspect --verify m.h5\n"
-      "tried " + second + "-o other.h5\n"
-      "seen=$(lines_of log.jsonl); await $run 'test $(lines_of log.jsonl) -gt $seen'\n"
-      "ls -A | grep lock; kill -KILL $run; wait $run");
+  const Outcome outcome = corpus.run(watching + first + " & run=$!\nawait $run 'test -e m.h5'\n" +
+                                     "tried() { \"$@\" || echo $?; }\n"
+                                     "tried " +
+                                     second +
+                                     "-o m.h5\n"
+                                     "tried " +
+                                     second +
+                                     "-o elsewhere/link.h5\n"
+                                     "tried " +
+                                     second +
+                                     "-o m.h5 --resume=auto\n"
+                                     "tried " +
+                                     second +
+                                     "-o other.h5 --log log.jsonl\n"
+                                     "tried finetune -q --from train.h5 --task lm --train train.h5 -o m.h5\n"
+                                     "tried inspect --verify m.h5\n"
+                                     "tried " +
+                                     second +
+                                     "-o other.h5\n"
+                                     "seen=$(lines_of log.jsonl); await $run 'test $(lines_of log.jsonl) -gt $seen'\n"
+                                     "ls -A | grep lock; kill -KILL $run; wait $run");
   CHECK(outcome.status == 137);
   CHECK(outcome.out == "1\n1\n1\n1\n1\nm.h5: no problem found\n.log.jsonl.lock\n.m.h5.lock\n");
   std::vector<std::string> refusals;
   for (const std::string& line : lines_of(outcome.err)) {
-    if (contains(line, "another run is writing it (process ")) refusals.push_back(line.substr(0, line.find(" another")));
+    if (contains(line, "another run is writing it (process "))
+      refusals.push_back(line.substr(0, line.find(" another")));
   }
   CHECK(refusals == std::vector<std::string>{"pretrain: m.h5:", "pretrain: elsewhere/link.h5:", "pretrain: m.h5:",
                                              "pretrain: log.jsonl:", "finetune: m.h5:"});
@@ -123,7 +136,8 @@ TEST_CASE("outputs: a second run to the same output, or the same log, is refused
   CHECK(corpus.leftovers() == 0);
 }
 
-TEST_CASE("outputs: a log that cannot be written ends training with the last step saved, and nothing is missing later") {
+TEST_CASE(
+    "outputs: a log that cannot be written ends training with the last step saved, and nothing is missing later") {
   const Outputs corpus;
   const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10" + tiny_shape +
                               "--log-every 7 --checkpoint-every 0 --steps 30 ";
@@ -146,7 +160,8 @@ TEST_CASE("outputs: a best model that cannot be written ends training with the l
   const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --ema 0.9" +
                               tiny_shape + "--log-every 5 --checkpoint-every 0 --steps 30 ";
   corpus.must(command + "-o whole.h5 --log whole.jsonl");
-  // The first file to get its name is the best model, at the first evaluation; the error is that of a folder in its place.
+  // The first file to get its name is the best model, at the first evaluation; the error is that of a folder in its
+  // place.
   const Outcome failed = corpus.with_fault(command + "-o m.h5 --log log.jsonl", "rename:1:21");
   CHECK(failed.status == 1);
   CHECK(lines_in(failed.err) == 1);
@@ -180,8 +195,8 @@ TEST_CASE("outputs: an open stream is written to, and the file behind it stays w
   const std::string text = corpus.must(generate).out;
   for (const std::string name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"}) {
     CAPTURE(name);
-    corpus.must("ln -sf /dev/stdout link; echo before > out; ln -f out second; { " +
-                generate + "-o " + name + "; echo after; } >> out");
+    corpus.must("ln -sf /dev/stdout link; echo before > out; ln -f out second; { " + generate + "-o " + name +
+                "; echo after; } >> out");
     CHECK(read_file(corpus.path("out")) == "before\n" + text + "after\n");
     CHECK(read_file(corpus.path("second")) == read_file(corpus.path("out")));
   }
@@ -212,15 +227,18 @@ TEST_CASE("outputs: what killed runs left goes with the next run of the same out
   CHECK(corpus.leftovers() == 1);
   corpus.must("touch .tokens.h5.tmp.x .tokens.h5.tmp .other.h5.tmp.77 tokens.h5.tmp.77");
   // A second program of the same output, beside one that is at work: only the first's is left meanwhile.
-  const Outcome beside = corpus.must(watching + waiting + command + "train.txt; " + temporaries +
-                                     "; kill $keep; wait $run; kill -0 $run 2> /dev/null || LC_ALL=C ls -A | grep tokens.h5");
+  const Outcome beside =
+      corpus.must(watching + waiting + command + "train.txt; " + temporaries +
+                  "; kill $keep; wait $run; kill -0 $run 2> /dev/null || LC_ALL=C ls -A | grep tokens.h5");
   CHECK(beside.out == "3\n.tokens.h5.tmp\n.tokens.h5.tmp.x\ntokens.h5\ntokens.h5.tmp.77\n");
   CHECK(corpus.must("inspect --verify tokens.h5").status == 0);
   CHECK(corpus.exists(".other.h5.tmp.77"));
   // Files of all kinds that a training run was killed in the midst of.
   corpus.must("rm .tokens* .other*");
-  const std::string run = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
-                          "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5 --resume=auto" + tiny_shape;
+  const std::string run =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
+      "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5 --resume=auto" +
+      tiny_shape;
   for (int call = 1; call < 12; ++call) {
     CAPTURE(call);
     corpus.must("rm -f m.* log");
@@ -244,7 +262,8 @@ TEST_CASE("outputs: little address space is enough to answer, or is said to be t
   for (int kilobytes = 60'000; kilobytes <= 300'000; kilobytes += 30'000) {
     CAPTURE(kilobytes);
     // Where it hangs, timeout ends it with 124.
-    const Outcome outcome = corpus.run("ulimit -v " + std::to_string(kilobytes) + "; exec timeout 600 generate --version");
+    const Outcome outcome =
+        corpus.run("ulimit -v " + std::to_string(kilobytes) + "; exec timeout 600 generate --version");
     CHECK((outcome.status == 0 || !outcome.err.empty()));
     CHECK(outcome.status != 124);
     if (kilobytes >= 150'000) CHECK(outcome.status == 0);
@@ -288,7 +307,8 @@ TEST_CASE("outputs: a dry run beside --resume is of the rest of the run that wou
   corpus.refused("pretrain --dry-run --resume --train train.h5 -o m.h5 --layers 3", 2, "--layers");
 
   write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
-  corpus.must("finetune -q --from m.h5 --train task.tsv --lora-rank 2 --steps 3 --max-time 0.001s -o t.h5 || test $? = 75");
+  corpus.must(
+      "finetune -q --from m.h5 --train task.tsv --lora-rank 2 --steps 3 --max-time 0.001s -o t.h5 || test $? = 75");
   const std::string tune = "finetune --dry-run --json --from m.h5 --train task.tsv -o t.h5 --resume --steps 21";
   const auto tuning = nlohmann::json::parse(corpus.must(tune).out);
   CHECK(tuning["steps"] == 20);

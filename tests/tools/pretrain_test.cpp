@@ -30,9 +30,8 @@ TEST_CASE("pretrain: a run leaves a model, the best model and a log, and says li
   CHECK(corpus.must("inspect --verify model.best.h5").status == 0);
   const auto lines = json_lines(read_file(corpus.path("log.jsonl")));
   REQUIRE(lines.size() == 9);  // steps 5 to 30, and 3 evaluations
-  for (const char* key :
-       {"step", "tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second", "matmul_fraction",
-        "precision"}) {
+  for (const char* key : {"step", "tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second",
+                          "matmul_fraction", "precision"}) {
     CHECK(lines[0].contains(key));
   }
   CHECK(lines[0]["tokens"] == 5 * 4 * 16);
@@ -40,7 +39,8 @@ TEST_CASE("pretrain: a run leaves a model, the best model and a log, and says li
   CHECK(lines[2].contains("valid_loss"));
   CHECK(lines[7]["loss"] < lines[0]["loss"]);
   const auto evaluated = nlohmann::json::parse(corpus.must("inspect model.h5 --evaluate valid.h5 --json").out);
-  CHECK(evaluated["nats_per_token"].get<double>() == doctest::Approx(lines[8]["valid_loss"].get<double>()).epsilon(1e-5));
+  CHECK(evaluated["nats_per_token"].get<double>() ==
+        doctest::Approx(lines[8]["valid_loss"].get<double>()).epsilon(1e-5));
   CHECK(corpus.leftovers() == 0);
 }
 
@@ -101,11 +101,12 @@ TEST_CASE("pretrain: killed at any step and resumed, it ends with the weights of
 
 TEST_CASE("pretrain: SIGTERM and SIGINT save and leave with 128 + N") {
   const SmallCorpus corpus;
-  const std::string command = "pretrain" + data_options + tiny_shape + "--checkpoint-every 0 --log-every 1 --steps 1000000 ";
+  const std::string command =
+      "pretrain" + data_options + tiny_shape + "--checkpoint-every 0 --log-every 1 --steps 1000000 ";
   for (const std::string signal : {"TERM", "INT"}) {
     CAPTURE(signal);
-    const Outcome outcome = corpus.run("rm -f part.* log\n" + signalled(command + "-o part.h5 --log log",
-                                                                        "test $(lines_of log) -gt 2", signal));
+    const Outcome outcome = corpus.run(
+        "rm -f part.* log\n" + signalled(command + "-o part.h5 --log log", "test $(lines_of log) -gt 2", signal));
     CHECK(outcome.status == status_of(signal));
     CHECK(contains(outcome.err, "stopped, --resume goes on"));
     const formats::ModelFile file(corpus.path("part.h5"));
@@ -134,10 +135,12 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
   const SmallCorpus corpus;
   corpus.must(train_command("model.h5", "--steps 10"));
   const std::string again = "pretrain" + data_options + "-o model.h5 --steps 10 --resume ";
-  for (const std::string option :
-       {"beta1 0.5", "beta2 0.5", "epsilon 1e-3", "weight-decay 0.5", "ema 0.5", "optimizer sgd", "schedule linear",
-        "warmup-share 0.5", "batch-size 8", "accumulate 2", "label-smoothing 0.1", "layers 1", "width 16", "heads 4",
-        "context 32", "dropout 0.5", "vocab-size 400", "activation relu", "positions rope", "norm rms", "seed 2"}) {
+  for (const std::string option : {"beta1 0.5",      "beta2 0.5",       "epsilon 1e-3",        "weight-decay 0.5",
+                                   "ema 0.5",        "optimizer sgd",   "schedule linear",     "warmup-share 0.5",
+                                   "batch-size 8",   "accumulate 2",    "label-smoothing 0.1", "layers 1",
+                                   "width 16",       "heads 4",         "context 32",          "dropout 0.5",
+                                   "vocab-size 400", "activation relu", "positions rope",      "norm rms",
+                                   "seed 2"}) {
     const std::string name = option.substr(0, option.find(' '));
     CAPTURE(option);
     CHECK(contains(corpus.refused(again + "--" + option, 2, "--" + name).err, " differs from "));
@@ -162,9 +165,11 @@ TEST_CASE("pretrain: a diverging run ends with 3 and says where") {
 
 TEST_CASE("pretrain: bad input is a line that says what, where and what to do, and nothing is written") {
   const SmallCorpus corpus;
-  corpus.must("tokenize -q --train --model byte -o bytes.h5 train.txt && tokenize -q -t bytes.h5 -o bytes-valid.h5 valid.txt");
-  corpus.must("echo hello > text.h5; : > empty.h5; head -c 3000 train.h5 > cut.h5; printf 'a b' > tiny.txt; "
-              "tokenize -q -t tokenizer.h5 -o tiny.h5 tiny.txt; mkdir folder.h5");
+  corpus.must(
+      "tokenize -q --train --model byte -o bytes.h5 train.txt && tokenize -q -t bytes.h5 -o bytes-valid.h5 valid.txt");
+  corpus.must(
+      "echo hello > text.h5; : > empty.h5; head -c 3000 train.h5 > cut.h5; printf 'a b' > tiny.txt; "
+      "tokenize -q -t tokenizer.h5 -o tiny.h5 tiny.txt; mkdir folder.h5");
   const std::vector<Refusal> cases{
       {"pretrain --train none.h5 -o m.h5", "none.h5: cannot open: No such file", 1},
       {"pretrain --train empty.h5 -o m.h5", "empty.h5", 1},
@@ -239,7 +244,8 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
   CHECK_FALSE(std::filesystem::exists(corpus.path("none.h5")));
   CHECK(corpus.leftovers() == 0);
   const Outcome text = corpus.must("pretrain --preset nano --vocab-size 65 --dry-run --threads 2");
-  for (const char* part : {"parameters", "\n  activations ", "s a step, measured; ", "\ndisk ", "\n#SBATCH --cpus-per-task=2 --mem="}) {
+  for (const char* part :
+       {"parameters", "\n  activations ", "s a step, measured; ", "\ndisk ", "\n#SBATCH --cpus-per-task=2 --mem="}) {
     CAPTURE(part);
     CHECK(contains(text.out, part));
   }

@@ -31,7 +31,9 @@ const std::string toy = TOY_TOOL;
 double seconds_of_children() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -183,8 +185,8 @@ TEST_CASE("signals: one that comes while input is awaited leaves no file behind"
   const std::string list = "ls -A " + (folder / ".");
   const auto stopped_by = [&](const std::string& signal, const std::string& action) {
     return run_command(watching + "coproc " + interruptible + toy + " --action " + action + " -o " + (folder / "out") +
-                       "; run=$COPROC_PID\n" +
-                       "await $run '" + list + " | grep -q tmp'; kill -" + signal + " $run; wait $run");
+                       "; run=$COPROC_PID\n" + "await $run '" + list + " | grep -q tmp'; kill -" + signal +
+                       " $run; wait $run");
   };
   for (const auto& [signal, status] :
        std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"INT", 130}, {"HUP", 129}}) {

@@ -29,7 +29,8 @@ TEST_CASE("running: one command line with --resume=auto starts, goes on and know
   const long done = steps_of(corpus, "auto.h5");
   const std::string steps = std::to_string(done + 7), all = std::to_string(done + 12);
   CHECK(contains(corpus.must(command + steps).err, "auto.h5: step " + steps));
-  corpus.must("pretrain -q --threads 1 --train train.h5" + tiny_shape + endless_schedule + "-o whole.h5 --steps " + steps);
+  corpus.must("pretrain -q --threads 1 --train train.h5" + tiny_shape + endless_schedule + "-o whole.h5 --steps " +
+              steps);
   CHECK(corpus.weights("auto.h5") == corpus.weights("whole.h5"));
   const std::string before = read_file(corpus.path("auto.h5"));
   CHECK(contains(corpus.must(command + steps).err, "auto.h5: is finished; more --steps or --epochs go on with it"));
@@ -46,9 +47,11 @@ TEST_CASE("running: one command line with --resume=auto starts, goes on and know
 TEST_CASE("running: fine-tuning starts and goes on with one command line, too") {
   const Runs corpus;
   corpus.must(train + "-q --steps 20 -o base.h5");
-  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
+  write_file(corpus.path("task.tsv"),
+             "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
   const std::string command =
-      "finetune --threads 1 --from base.h5 --train task.tsv --steps 1000000 --checkpoint-every 5 -o tuned.h5 --resume=auto";
+      "finetune --threads 1 --from base.h5 --train task.tsv --steps 1000000 --checkpoint-every 5 -o tuned.h5 "
+      "--resume=auto";
   CHECK(corpus.run(signalled(command, "test -e tuned.h5", "TERM")).status == 143);
   corpus.refused(command + " --steps 1", 2, "steps already, more than the 1 that it is to do");
   corpus.refused(command + " --max-time 200ms", 2, "is not a length of time");
@@ -82,8 +85,10 @@ TEST_CASE("running: --max-time saves and ends with 75, and the run is completed 
 
 TEST_CASE("running: SIGUSR1 makes a checkpoint and training goes on, or ends with one") {
   const Runs corpus;
-  const std::string command = bare_train + "--steps 1000000 --checkpoint-every 0 --log-every 1 --log log.jsonl -o usr.h5 ";
-  const std::string going_on = watching + command + "& run=$!\nawait $run 'test -s log.jsonl'\nkill -USR1 $run\n"
+  const std::string command =
+      bare_train + "--steps 1000000 --checkpoint-every 0 --log-every 1 --log log.jsonl -o usr.h5 ";
+  const std::string going_on = watching + command +
+                               "& run=$!\nawait $run 'test -s log.jsonl'\nkill -USR1 $run\n"
                                "await $run 'test -e usr.h5'\ncp usr.h5 first.h5; seen=$(lines_of log.jsonl)\n"
                                "await $run 'test $(lines_of log.jsonl) -gt $seen'\nkill -TERM $run; wait $run";
   CHECK(corpus.run(going_on).status == 143);
@@ -110,9 +115,9 @@ TEST_CASE("running: the last checkpoints are kept under their own names") {
   CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-20.h5\nkept.step-22.h5\n");
   // Those of an earlier run would be mixed with a new one's; files of like names are nobody's to delete.
   corpus.refused(train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5", 2, "was kept by an earlier run");
-  corpus.must("rm kept.step-*.h5; touch kept.step-7.h5.txt kept.step-x.h5; " + train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
-  CHECK(corpus.must("ls kept*").out ==
-        "kept.h5\nkept.step-12.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
+  corpus.must("rm kept.step-*.h5; touch kept.step-7.h5.txt kept.step-x.h5; " + train +
+              "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
+  CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-12.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
 }
 
 TEST_CASE("running: minutes between checkpoints are minutes, from one to the next") {
@@ -123,7 +128,8 @@ TEST_CASE("running: minutes between checkpoints are minutes, from one to the nex
   const std::string seen = "test $(ls clock.step-* 2> /dev/null | wc -l) -ge 3";
   CHECK(corpus.run(signalled(often, seen, "KILL")).status == 137);
   std::vector<double> times;
-  for (const std::string& time : lines_of(corpus.must("stat -c %.Y clock.step-*").out)) times.push_back(std::stod(time));
+  for (const std::string& time : lines_of(corpus.must("stat -c %.Y clock.step-*").out))
+    times.push_back(std::stod(time));
   std::ranges::sort(times);
   REQUIRE(times.size() >= 3);
   for (std::size_t i = 1; i < times.size(); ++i) CHECK(times[i] - times[i - 1] > 0.58);  // clocks of files are coarse
@@ -133,8 +139,9 @@ TEST_CASE("running: minutes between checkpoints are minutes, from one to the nex
 TEST_CASE("running: several training files are one text, or are read as often as their weights say") {
   const Runs corpus;
   corpus.must("head -n 100 train.txt > a.txt && tail -n +101 train.txt > b.txt");
-  corpus.must("tokenize -q -t tokenizer.h5 -o a.h5 a.txt && tokenize -q -t tokenizer.h5 -o b.h5 b.txt && "
-              "tokenize -q -t tokenizer.h5 --documents file -o both.h5 a.txt b.txt");
+  corpus.must(
+      "tokenize -q -t tokenizer.h5 -o a.h5 a.txt && tokenize -q -t tokenizer.h5 -o b.h5 b.txt && "
+      "tokenize -q -t tokenizer.h5 --documents file -o both.h5 a.txt b.txt");
   const std::string rest = " --threads 1 -q --steps 30 --learning-rate 5e-3" + tiny_model;
   corpus.must("pretrain --train a.h5 --train b.h5 -o two.h5" + rest);
   corpus.must("pretrain --train both.h5 -o one.h5" + rest);
@@ -147,10 +154,12 @@ TEST_CASE("running: several training files are one text, or are read as often as
   corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5 --resume=auto" + rest);
   CHECK(corpus.weights("part.h5") == corpus.weights("weighted.h5"));
   const std::string more = " -o weighted.h5 --resume --steps 40";
-  corpus.refused("pretrain --train a.h5,b.h5" + more, 1, "b.h5: is given as 'train', and weighted.h5 was trained with "
+  corpus.refused("pretrain --train a.h5,b.h5" + more, 1,
+                 "b.h5: is given as 'train', and weighted.h5 was trained with "
                  "'train, weight 2.5'");
   corpus.refused("pretrain --train a.h5" + more, 1, "weighted.h5: was trained on b.h5 too");
-  corpus.refused("pretrain --train b.h5:2.5,a.h5" + more, 1, "b.h5: is not the file that weighted.h5 was trained on (a.h5)");
+  corpus.refused("pretrain --train b.h5:2.5,a.h5" + more, 1,
+                 "b.h5: is not the file that weighted.h5 was trained on (a.h5)");
   corpus.refused("pretrain --train a.h5:0 -o x.h5", 2, "a.h5:0: the weight must be more than 0");
   corpus.refused("pretrain --train a.h5,none.h5 -o x.h5", 1, "none.h5");
   corpus.refused("pretrain --train a.h5,b.h5 -o b.h5", 2, "b.h5: would be written over b.h5");
@@ -196,14 +205,16 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
   const Outcome outcome = corpus.run(wild);
   CHECK(outcome.status == 3);
   CHECK(lines_in(outcome.err) == 1);
-  for (const char* part : {" diverged: loss ", ", gradient norm ", ", learning rate ", "first not finite: the result of ",
-                           "decoder/", "it read documents of train.h5: 0", "no checkpoint was made"}) {
+  for (const char* part :
+       {" diverged: loss ", ", gradient norm ", ", learning rate ", "first not finite: the result of ", "decoder/",
+        "it read documents of train.h5: 0", "no checkpoint was made"}) {
     CAPTURE(part);
     CHECK(contains(outcome.err, part));
   }
   CHECK_FALSE(corpus.exists("wild.h5"));
   // What was saved before stays, and the message says what that is.
-  corpus.must(train + "-q --optimizer sgd --clip 0 --steps 20 --schedule constant --warmup 0 --learning-rate 1e-3 -o good.h5");
+  corpus.must(train +
+              "-q --optimizer sgd --clip 0 --steps 20 --schedule constant --warmup 0 --learning-rate 1e-3 -o good.h5");
   const std::string before = read_file(corpus.path("good.h5"));
   const Outcome overflow =
       corpus.run(bare_train + "--resume --steps 500 --checkpoint-every 0 -o good.h5 --learning-rate 900");
@@ -214,9 +225,10 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
 
 TEST_CASE("running: an evaluation that is not finite ends the run, and no file has it") {
   const Runs corpus;
-  const std::string wild = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --layers 1 --width 16 --heads 2 "
-                           "--context 16 --batch-size 4 --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 "
-                           "--eval-every 2 --checkpoint-every 2 --steps ";
+  const std::string wild =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --layers 1 --width 16 --heads 2 "
+      "--context 16 --batch-size 4 --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 "
+      "--eval-every 2 --checkpoint-every 2 --steps ";
   for (const char* steps : {"2", "500"}) {
     CAPTURE(steps);
     const Outcome outcome = corpus.run(wild + steps + " -o wild.h5");
@@ -250,7 +262,8 @@ TEST_CASE("running: the log outlives whatever ends a run that goes on") {
   corpus.must(command + "--steps 30");
   const std::string before = read_file(corpus.path("log.jsonl"));
   CHECK(lines_in(before) == 30);
-  const std::string on = bare_train + "--log log.jsonl --log-every 1 --checkpoint-every 0 --resume -o m.h5 --steps 1000000";
+  const std::string on =
+      bare_train + "--log log.jsonl --log-every 1 --checkpoint-every 0 --resume -o m.h5 --steps 1000000";
   CHECK(corpus.run(signalled(on, "test $(lines_of log.jsonl) -gt 32", "KILL")).status == 137);
   CHECK(read_file(corpus.path("log.jsonl")).starts_with(before));
 }
@@ -319,7 +332,8 @@ TEST_CASE("running: options that would lose something, or come to nothing, are r
 TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their examples") {
   const Runs corpus;
   corpus.must(train + "-q --steps 20 -o base.h5");
-  const std::string first = "good\tthe cat sees\nbad\ta dog forgets\n", second = "good\tmy queen sees\nbad\tthe cat forgets\n";
+  const std::string first = "good\tthe cat sees\nbad\ta dog forgets\n",
+                    second = "good\tmy queen sees\nbad\tthe cat forgets\n";
   write_file(corpus.path("all.tsv"), first + second);
   write_file(corpus.path("first.tsv"), first);
   write_file(corpus.path("second.tsv"), second);
@@ -330,7 +344,8 @@ TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their 
   const std::string inputs = corpus.must("inspect two.h5 --provenance").out;
   CHECK(contains(inputs, "train: first.tsv"));
   CHECK(contains(inputs, "train: second.tsv"));
-  corpus.refused(command + "--train first.tsv -o two.h5 --resume --epochs 5", 1, "two.h5: was trained on second.tsv too");
+  corpus.refused(command + "--train first.tsv -o two.h5 --resume --epochs 5", 1,
+                 "two.h5: was trained on second.tsv too");
   corpus.refused(command + "--train first.tsv,second.tsv:2 -o x.h5", 2, "second.tsv: weights are for --task lm");
   corpus.refused(command + "--train first.tsv,absent.tsv -o x.h5", 1, "absent.tsv: cannot open");
   corpus.refused(command + "--train first.tsv,second.tsv -o second.tsv", 2, "second.tsv: would be written over");

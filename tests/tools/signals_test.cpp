@@ -23,11 +23,13 @@ struct Signals : SmallCorpus {
 
 TEST_CASE("signals: SIGUSR1 while options are read asks for a checkpoint as soon as there is something to save") {
   const Signals corpus;
-  // The program reads its options from a pipe: it has begun when the shell has it open, and goes on when that is closed.
+  // The program reads its options from a pipe: it has begun when the shell has it open, and goes on when that is
+  // closed.
   const auto asked = [&](const std::string& how, const std::string& then) {
-    return corpus.run("rm -f log m.h5; mkfifo options; " + watching + train + " --checkpoint-every 0 --config options " + how +
-                      " & run=$!\nexec 3> options; kill -USR1 $run; echo steps = 1000000 >&3; exec 3>&-; rm options\n" + then +
-                      "wait $run");
+    return corpus.run("rm -f log m.h5; mkfifo options; " + watching + train +
+                      " --checkpoint-every 0 --config options " + how +
+                      " & run=$!\nexec 3> options; kill -USR1 $run; echo steps = 1000000 >&3; exec 3>&-; rm options\n" +
+                      then + "wait $run");
   };
   CHECK(asked("", "await $run 'test -e m.h5'; kill -KILL $run; ").status == 137);
   CHECK(corpus.must("inspect --verify m.h5").status == 0);
@@ -41,8 +43,8 @@ TEST_CASE("signals: one that ends a program while it reads its files leaves noth
       CAPTURE(signal);
       CAPTURE(call);
       const Outcome outcome =
-          corpus.stopped_at("open:" + std::to_string(call) + ":stop HEDDLE_FAULT_FILE=train.h5", train + " --steps 1000000",
-                            "kill -" + signal + " $run; kill -CONT $run");
+          corpus.stopped_at("open:" + std::to_string(call) + ":stop HEDDLE_FAULT_FILE=train.h5",
+                            train + " --steps 1000000", "kill -" + signal + " $run; kill -CONT $run");
       CHECK(outcome.status == status_of(signal));
       CHECK_FALSE(corpus.exists("m.h5"));
       CHECK_FALSE(corpus.exists("log"));
@@ -65,10 +67,11 @@ TEST_CASE("signals: the second one ends training in the midst of saving, and the
   corpus.must(train + " --steps 5");
   const std::string before = read_file(corpus.path("m.h5"));
   const std::string on = train + " --checkpoint-every 0 --resume --steps 1000000";
-  // The first makes it save, which it comes to a stop in: there are no other checkpoints. Signals within a quarter of a second
-  // are one request.
-  const std::string twice = "await $run 'test $(lines_of log) -gt 7'; kill -TERM $run; await $run 'has_stopped $run'; "
-                            "sleep 0.3; kill -TERM $run; kill -CONT $run; wait $run";
+  // The first makes it save, which it comes to a stop in: there are no other checkpoints. Signals within a quarter of a
+  // second are one request.
+  const std::string twice =
+      "await $run 'test $(lines_of log) -gt 7'; kill -TERM $run; await $run 'has_stopped $run'; "
+      "sleep 0.3; kill -TERM $run; kill -CONT $run; wait $run";
   const Outcome outcome = corpus.run(watching + "LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=fsync-file:2:stop " + on +
                                      " & run=$!\n" + twice);
   CHECK(outcome.status == 143);
@@ -76,10 +79,13 @@ TEST_CASE("signals: the second one ends training in the midst of saving, and the
   CHECK(corpus.leftovers() == 0);
   // One alone, at the same place, has it save.
   corpus.must("head -n 5 log > shorter && mv shorter log");
-  const std::string once = "await $run 'test $(lines_of log) -gt 7'; kill -TERM $run; await $run 'has_stopped $run'; "
-                           "kill -CONT $run; wait $run";
-  CHECK(corpus.run(watching + "LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=fsync-file:2:stop " + on + " & run=$!\n" + once)
-            .status == 143);
+  const std::string once =
+      "await $run 'test $(lines_of log) -gt 7'; kill -TERM $run; await $run 'has_stopped $run'; "
+      "kill -CONT $run; wait $run";
+  CHECK(
+      corpus
+          .run(watching + "LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=fsync-file:2:stop " + on + " & run=$!\n" + once)
+          .status == 143);
   CHECK(steps_of(corpus, "m.h5") > 5);
   CHECK(read_file(corpus.path("m.h5")) != before);
 }
@@ -96,13 +102,15 @@ TEST_CASE("signals: programs under test have signals' own effects, though the te
 TEST_CASE("signals: under nohup SIGHUP ends neither training nor filters") {
   const Signals corpus;
   const std::string seen = "seen=$(lines_of log); await $run 'test $(lines_of log) -gt $seen'\n";
-  const Outcome outcome = corpus.run(watching + "nohup " + train + " --steps 1000000 2> /dev/null & run=$!\n" +
-                                     "await $run 'test -s log'; kill -HUP $run\n" + seen + "kill -TERM $run; wait $run");
+  const Outcome outcome =
+      corpus.run(watching + "nohup " + train + " --steps 1000000 2> /dev/null & run=$!\n" +
+                 "await $run 'test -s log'; kill -HUP $run\n" + seen + "kill -TERM $run; wait $run");
   CHECK(outcome.status == 143);
-  const Outcome filter = corpus.run("coproc nohup tokenize -t tokenizer.h5 2> /dev/null; run=$COPROC_PID\n"
-                                    "exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-\n"
-                                    "echo the cat >&$to; read -ru $from; kill -HUP $run\n"
-                                    "echo the cat >&$to; read -ru $from && echo answered; exec {to}>&-; wait $run");
+  const Outcome filter = corpus.run(
+      "coproc nohup tokenize -t tokenizer.h5 2> /dev/null; run=$COPROC_PID\n"
+      "exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-\n"
+      "echo the cat >&$to; read -ru $from; kill -HUP $run\n"
+      "echo the cat >&$to; read -ru $from && echo answered; exec {to}>&-; wait $run");
   CHECK(filter.status == 0);
   CHECK(filter.out == "answered\n");
 }

@@ -35,8 +35,8 @@ class SmallCorpus {
   }
 
   Outcome run(const std::string& command) const {
-    return run_command("cd '" + (folder_ / "") + "' && PATH='" HEDDLE_TOOLS "':$PATH && export SOURCE_DATE_EPOCH=1700000000\n" +
-                       command);
+    return run_command("cd '" + (folder_ / "") +
+                       "' && PATH='" HEDDLE_TOOLS "':$PATH && export SOURCE_DATE_EPOCH=1700000000\n" + command);
   }
   Outcome must(const std::string& command) const {
     const Outcome outcome = run(command);
@@ -93,9 +93,11 @@ class SmallCorpus {
     const std::vector<std::string> subjects{"the cat", "a dog", "the old king", "my queen"};
     const std::vector<std::string> verbs{"sees", "follows", "forgets", "sings to"};
     for (int i = 0; i < 400; ++i) {
-      const auto pick = [&](const std::vector<std::string>& list, int at) { return list[static_cast<std::size_t>(at % 4)]; };
-      (i % 10 == 9 ? valid : train) += pick(subjects, i * i + i / 3) + " " + pick(verbs, i / 4 + i) + " " +
-                                       pick(subjects, i * 7 + i / 5) + ".\n";
+      const auto pick = [&](const std::vector<std::string>& list, int at) {
+        return list[static_cast<std::size_t>(at % 4)];
+      };
+      (i % 10 == 9 ? valid : train) +=
+          pick(subjects, i * i + i / 3) + " " + pick(verbs, i / 4 + i) + " " + pick(subjects, i * 7 + i / 5) + ".\n";
     }
     write_file(folder_ / "train.txt", train);
     write_file(folder_ / "valid.txt", valid);

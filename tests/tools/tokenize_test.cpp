@@ -224,7 +224,8 @@ TEST_CASE("tokenize: wordpiece gives words back, a line for a line, and document
   place.write("lines", "The CAT s\xC3\xA0t,\n\n  on\tthe dog\nthere sat");
   const Outcome ids = place.run("$T -t wordpiece.h5 lines");
   CHECK(lines_in(ids.out) == 3);
-  CHECK(place.run("$T -t wordpiece.h5 lines | $T -t wordpiece.h5 --decode").out == "the cat sat ,\n\non the dog\nthere sat");
+  CHECK(place.run("$T -t wordpiece.h5 lines | $T -t wordpiece.h5 --decode").out ==
+        "the cat sat ,\n\non the dog\nthere sat");
   CHECK(contains(place.run("$T -t wordpiece.h5 --pieces lines").out, "the cat sat ,\n"));
   CHECK(place.run("printf 'what' | $T -t wordpiece.h5 --pieces").out == "[UNK]");
   CHECK(place.run("$T -t wordpiece.h5 --documents line -o tokens.h5 lines && $T --decode tokens.h5").out ==
@@ -315,7 +316,8 @@ TEST_CASE("tokenize: text that has no tokens is found by file, line and byte") {
     const Outcome outcome = place.run("$T -t strict.h5 --documents " + documents + " -o tokens.h5 text bad text");
     CHECK(outcome.status == 1);
     CHECK(last_line(outcome).starts_with(wanted));
-    CHECK(last_line(place.run("$T --train --model char --no-byte-fallback --documents " + documents + " -o new.h5 text bad"))
+    CHECK(last_line(
+              place.run("$T --train --model char --no-byte-fallback --documents " + documents + " -o new.h5 text bad"))
               .starts_with(wanted));
   }
   CHECK(place.run("printf 'the Q' | $T -t strict.h5").err.starts_with("tokenize: standard input:1:5: "));
@@ -425,8 +427,9 @@ TEST_CASE("tokenize: wrong usage is status 2") {
 TEST_CASE("tokenize: nothing is written over what is read") {
   const Workplace place;
   REQUIRE(place.run("cp text linked && ln -s linked link").status == 0);
-  for (const char* words : {"-t bpe.h5 -o linked linked", "-t bpe.h5 -o link linked", "--train -o linked text linked",
-                            "-t bpe.h5 -o bpe.h5 text", "-t bpe.h5 --pieces -o linked linked", "-t bpe.h5 --decode -o linked linked"}) {
+  for (const char* words :
+       {"-t bpe.h5 -o linked linked", "-t bpe.h5 -o link linked", "--train -o linked text linked",
+        "-t bpe.h5 -o bpe.h5 text", "-t bpe.h5 --pieces -o linked linked", "-t bpe.h5 --decode -o linked linked"}) {
     CAPTURE(words);
     const Outcome outcome = place.run("$T " + std::string(words));
     CHECK(outcome.status == 2);
@@ -463,7 +466,8 @@ TEST_CASE("tokenize: a signal leaves no file") {
   const Workplace place;
   const std::string before = place.names();
   const Outcome outcome = place.run(
-      watching + "coproc $T -t bpe.h5 -o out.h5; run=$COPROC_PID\nawait $run 'ls -A | grep -q out.h5'; kill $run; wait $run");
+      watching +
+      "coproc $T -t bpe.h5 -o out.h5; run=$COPROC_PID\nawait $run 'ls -A | grep -q out.h5'; kill $run; wait $run");
   CHECK(outcome.status == 143);
   CHECK(place.names() == before);
 }

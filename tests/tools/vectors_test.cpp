@@ -124,7 +124,8 @@ TEST_CASE("inspect --senses: long sentences are cut around the word, and errors 
   const auto answers = json_lines(corpus.must("inspect encoder.h5 --senses examples.tsv --json questions.tsv").out);
   const auto lines = lines_of(corpus.must("inspect encoder.h5 --senses examples.tsv questions.tsv").out);
   REQUIRE(answers.size() == lines.size());
-  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(lines[i].starts_with(answers[i]["sense"].get<std::string>() + "\t"));
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    CHECK(lines[i].starts_with(answers[i]["sense"].get<std::string>() + "\t"));
 }
 
 namespace {
@@ -231,8 +232,9 @@ TEST_CASE("inspect --bias: templates and pairs find the bias that was planted, a
       3);
   const Outcome refused = corpus.run("inspect decoder.h5 --bias tests.txt");
   CHECK(refused.status == 1);
-  CHECK(contains(refused.err, "tests.txt:1: a model that predicts next tokens has no masks; give occupations words for "
-                              "the prior"));
+  CHECK(contains(refused.err,
+                 "tests.txt:1: a model that predicts next tokens has no masks; give occupations words for "
+                 "the prior"));
   corpus.must("sed -i 's/^target.*/target = engineernurse, she/' tests.txt");
   CHECK(
       contains(corpus.run("inspect encoder.h5 --bias tests.txt").err, "tests.txt:3: 'engineernurse' is not one token"));

@@ -1,5 +1,5 @@
-// Programs that run in the background, and signals to them: sent when something has been seen of the program, never after
-// some time, so that they land on slow machines and fast ones.
+// Programs that run in the background, and signals to them: sent when something has been seen of the program, never
+// after some time, so that they land on slow machines and fast ones.
 #pragma once
 
 #include <map>
@@ -7,8 +7,8 @@
 
 namespace heddle::testing {
 
-// Shell functions. `await PROCESS CONDITION` waits until the condition, a shell command, holds; the script ends with 99 when
-// the process ends before, and with 98 when nothing has come of it for ten minutes.
+// Shell functions. `await PROCESS CONDITION` waits until the condition, a shell command, holds; the script ends with 99
+// when the process ends before, and with 98 when nothing has come of it for ten minutes.
 inline const std::string watching = R"sh(
 await() {
   local turn
@@ -39,9 +39,11 @@ inline int status_of(const std::string& signal) {
   return 128 + numbers.at(signal);
 }
 
-// A script that starts the command, sends it the signal when the condition holds, and ends as it does. $run is the process.
+// A script that starts the command, sends it the signal when the condition holds, and ends as it does. $run is the
+// process.
 inline std::string signalled(const std::string& command, const std::string& condition, const std::string& signal) {
-  return watching + interruptible + command + " & run=$!\nawait $run '" + condition + "'\nkill -" + signal + " $run\nwait $run";
+  return watching + interruptible + command + " & run=$!\nawait $run '" + condition + "'\nkill -" + signal +
+         " $run\nwait $run";
 }
 
 }  // namespace heddle::testing

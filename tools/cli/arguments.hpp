@@ -70,9 +70,9 @@ class Arguments {
   Arguments& operator=(const Arguments&) = delete;
 
   // Call it once, first. `complete(options)` may fill in what depends on other options, a preset's values say, before
-  // --print-config prints; it should leave alone what was given(). From here on the calling thread computes in a context
-  // of --threads threads, as long as this object lives. Throws UsageError for wrong usage, options without what they
-  // need among it, DataError for an unreadable or malformed --config file.
+  // --print-config prints; it should leave alone what was given(). From here on the calling thread computes in a
+  // context of --threads threads, as long as this object lives. Throws UsageError for wrong usage, options without what
+  // they need among it, DataError for an unreadable or malformed --config file.
   template <Visitable Options, class Complete>
   Options read(const Complete& complete) {
     Options options;

@@ -92,7 +92,8 @@ complete -F _heddle_)" +
 
 std::string zsh_value(const Option& option) {
   if (option.kind == OptionKind::flag) return "";
-  const std::string start = (option.field.bare.empty() ? ":" : "::") + with_backslashes(option.placeholder, ":\\") + ":";
+  const std::string start =
+      (option.field.bare.empty() ? ":" : "::") + with_backslashes(option.placeholder, ":\\") + ":";
   if (!option.choices.empty()) return start + "(" + join(option.choices, " ") + ")";
   return start + (is_file(option.placeholder) ? "_files" : " ");
 }
@@ -107,8 +108,8 @@ std::string zsh_completion(const std::string& name, const std::vector<const Opti
       text += "  " + in_quotes(names + rest) + " \\\n";
     } else {
       const std::string letter = std::string{'-', option->field.short_option};
-      text += "  " + in_quotes("(" + letter + " " + option->shown() + ")") + "{" + letter + (flag ? "," : "+,") + names +
-              "}" + in_quotes(rest) + " \\\n";
+      text += "  " + in_quotes("(" + letter + " " + option->shown() + ")") + "{" + letter + (flag ? "," : "+,") +
+              names + "}" + in_quotes(rest) + " \\\n";
     }
   }
   return text + "  '*:file:_files'\n";
@@ -121,7 +122,8 @@ std::string fish_completion(const std::string& name, const std::vector<const Opt
     text += "complete -c " + name;
     if (option->field.short_option != 0) text += std::string(" -s ") + option->field.short_option;
     text += " -l " + option->shown().substr(2);
-    if (option->kind != OptionKind::flag && option->field.bare.empty()) text += is_file(option->placeholder) ? " -r -F" : " -x";
+    if (option->kind != OptionKind::flag && option->field.bare.empty())
+      text += is_file(option->placeholder) ? " -r -F" : " -x";
     if (!option->choices.empty()) text += " -a " + fish_quoted(join(option->choices, " "));
     text += " -d " + fish_quoted(option->field.help) + "\n";
   }

@@ -21,7 +21,9 @@ std::size_t before_cut_character(std::string_view bytes) {
   return bytes.size();
 }
 
-bool is_utf16(std::string_view bytes) { return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"); }
+bool is_utf16(std::string_view bytes) {
+  return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
+}
 
 }  // namespace
 
@@ -43,7 +45,9 @@ std::optional<std::string> EncodingWatch::add(std::string_view bytes) {
   return judge(bytes.substr(0, whole));
 }
 
-std::optional<std::string> EncodingWatch::finish() { return told_ ? std::nullopt : judge(std::exchange(rest_, {})); }
+std::optional<std::string> EncodingWatch::finish() {
+  return told_ ? std::nullopt : judge(std::exchange(rest_, {}));
+}
 
 std::optional<std::string> EncodingWatch::judge(std::string_view text) {
   if (is_utf8(text)) {

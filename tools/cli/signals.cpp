@@ -76,7 +76,8 @@ void catch_stop_signals() {
 }
 
 void catch_save_signal() {
-  handle(SIGUSR1, [](int) { save.store(true); }, SA_RESTART);
+  handle(
+      SIGUSR1, [](int) { save.store(true); }, SA_RESTART);
 }
 
 void catch_stop_signal_usr1() {

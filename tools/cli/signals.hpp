@@ -1,5 +1,5 @@
-// Saving and stopping on request. SIGTERM, SIGINT and SIGHUP end a program as is usual, but leave no temporary file behind. In one
-// that has something to save, SIGTERM and SIGINT ask: it saves and leaves; a second one ends it at once.
+// Saving and stopping on request. SIGTERM, SIGINT and SIGHUP end a program as is usual, but leave no temporary file
+// behind. In one that has something to save, SIGTERM and SIGINT ask: it saves and leaves; a second one ends it at once.
 #pragma once
 
 #include "heddle/base/error.hpp"
@@ -21,8 +21,8 @@ void catch_save_signal();
 // From here on SIGUSR1 asks to stop as SIGTERM does; one that has come since catch_save_signal() does, too.
 void catch_stop_signal_usr1();
 
-// For a program that starts itself anew: where it catches SIGUSR1, one that comes before the new program catches it again is
-// lost and ends nothing.
+// For a program that starts itself anew: where it catches SIGUSR1, one that comes before the new program catches it
+// again is lost and ends nothing.
 void keep_save_signal_harmless();
 
 // Whether SIGUSR1 came since the last call.

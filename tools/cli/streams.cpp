@@ -34,7 +34,9 @@ Input::Input(const std::string& path) : name_(path == "-" ? "standard input" : p
   ::posix_fadvise(number_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
-Input::Input(const std::string& path, Warn warn) : Input(path) { warn_ = std::move(warn); }
+Input::Input(const std::string& path, Warn warn) : Input(path) {
+  warn_ = std::move(warn);
+}
 
 std::size_t Input::read(std::span<char> block) {
   for (;;) {

@@ -32,7 +32,9 @@ std::string shortest(T value) {
 
 constexpr double minute = 60, hour = 60 * minute, day = 24 * hour;
 
-double whole(std::string_view text) { return static_cast<double>(parse_whole<Index>(text, "a whole number")); }
+double whole(std::string_view text) {
+  return static_cast<double>(parse_whole<Index>(text, "a whole number"));
+}
 
 // 1d12h, 90m, 2.5h
 double duration_in_units(std::string_view text) {

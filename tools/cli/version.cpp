@@ -50,10 +50,10 @@ std::string version_text(const std::string& tool) {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   const BlasDescription blas = describe_blas();
-  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel,
-                     "\nHDF5: ", major, ".", minor, ".", release, "\nBoost: ", BOOST_VERSION / 100000, ".",
-                     BOOST_VERSION / 100 % 1000, ".", BOOST_VERSION % 100,
-                     "\ncompiler: ", compiler(), "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
+  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel, "\nHDF5: ", major,
+                     ".", minor, ".", release, "\nBoost: ", BOOST_VERSION / 100000, ".", BOOST_VERSION / 100 % 1000,
+                     ".", BOOST_VERSION % 100, "\ncompiler: ", compiler(),
+                     "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
                      bf16_unit(), "\n");
 }
 

@@ -18,7 +18,7 @@ constexpr TokenId cls = 2, sep = 3, mask = 4, the = 5, nurse = 6, doctor = 7, sa
 text::Tokenizer words() {
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::wordpiece;
-  model.pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "nurse",
+  model.pieces = {"[PAD]",  "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "nurse",
                   "doctor", "said",  "he",    "she",   "person", "old"};
   model.special_tokens = {0, 1, 2, 3, 4};
   model.padding = 0, model.unknown = 1, model.classification = cls, model.separator = sep, model.mask = mask;

@@ -28,7 +28,9 @@ AttentionCall call(const Tensor& q, const Tensor& k, const Tensor& v, const Mask
   return {Variable(q), Variable(k), Variable(v), mask};
 }
 
-Tensor normal(std::uint64_t seed) { return testing::normal_tensor({batch, heads, time_steps, width}, seed); }
+Tensor normal(std::uint64_t seed) {
+  return testing::normal_tensor({batch, heads, time_steps, width}, seed);
+}
 
 }  // namespace
 
@@ -57,8 +59,7 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
       CAPTURE(window);
       // A state loses what its element type cannot hold, and nothing else.
       const Tensor q = normal(1), k = normal(2).as(dtype).as(DType::real), v = normal(3).as(dtype).as(DType::real);
-      const Tensor whole =
-          attention->mix(call(q, k, v, {.causal = true, .window = window})).value();
+      const Tensor whole = attention->mix(call(q, k, v, {.causal = true, .window = window})).value();
       const auto state = attention->start(batch, time_steps, dtype);
       // Row 0 reads 4 positions, then 1, then 6; row 1 reads 2, then 3, then 6.
       std::vector<Index> seen{0, 0};
@@ -67,8 +68,9 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
         const auto cut = [&](const Tensor& t) {
           Tensor part({batch, heads, most, width}, 99);  // padding that must not matter
           for (std::size_t b = 0; b < 2; ++b) {
-            part.narrowed(0, static_cast<Index>(b), 1).narrowed(2, 0, added[b]).assign(
-                t.narrowed(0, static_cast<Index>(b), 1).narrowed(2, seen[b], added[b]));
+            part.narrowed(0, static_cast<Index>(b), 1)
+                .narrowed(2, 0, added[b])
+                .assign(t.narrowed(0, static_cast<Index>(b), 1).narrowed(2, seen[b], added[b]));
           }
           return part;
         };
@@ -76,7 +78,7 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
         for (std::size_t b = 0; b < 2; ++b) {
           const auto row = static_cast<Index>(b);
           CHECK(testing::difference(y.narrowed(0, row, 1).narrowed(1, 0, added[b]),
-                                   whole.narrowed(0, row, 1).narrowed(1, seen[b], added[b])) < 1e-12);
+                                    whole.narrowed(0, row, 1).narrowed(1, seen[b], added[b])) < 1e-12);
           seen[b] += added[b];
         }
       }
@@ -140,7 +142,7 @@ TEST_CASE("every variant: rows of a state are dropped, swapped and multiplied, a
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const Index position = next[static_cast<std::size_t>(rows[i])];
         CHECK(testing::difference(y.narrowed(0, static_cast<Index>(i), 1),
-                                 whole.narrowed(0, rows[i], 1).narrowed(1, position, 1)) < 1e-12);
+                                  whole.narrowed(0, rows[i], 1).narrowed(1, position, 1)) < 1e-12);
       }
       if (next[0] + 1 < time_steps) ++next[0];
       if (next[1] + 1 < time_steps) ++next[1];
@@ -190,7 +192,8 @@ TEST_CASE("names and settings: unknown ones are refused by name") {
   CHECK(settings.name() == "performer");
   CHECK(settings.number("features", 1) == 256);
   CHECK(settings.index("depth", 7, 1, 9) == 7);
-  CHECK_THROWS_WITH_AS(settings.refuse_others(), "performer has no setting 'scale'; it has features, depth", UsageError);
+  CHECK_THROWS_WITH_AS(settings.refuse_others(), "performer has no setting 'scale'; it has features, depth",
+                       UsageError);
   CHECK_THROWS_AS(Settings("a:b=x").number("b", 0), UsageError);
   CHECK_THROWS_WITH_AS(Settings("a:b=11").index("b", 0, 0, 10), "a:b=11 must be from 0 to 10", UsageError);
   CHECK_THROWS_WITH_AS(Settings("a:b=1.5").index("b", 0, 0, 10), "a:b=1.5 is not a whole number", UsageError);

@@ -161,8 +161,9 @@ TEST_CASE("tape: backward frees what each operation kept as it goes") {
 }
 
 TEST_CASE("tape: leaves are complete once each, unused ones first, then by their first uses from the end") {
-  const Variable early = leaf(Tensor({2}, {1, 2})), late = leaf(Tensor({2}, {3, 4})), unused = leaf(Tensor({2}, {5, 6})),
-                 dead = leaf(Tensor({2}, {7, 8})), unwatched = leaf(Tensor({2}, {1, 1}));
+  const Variable early = leaf(Tensor({2}, {1, 2})), late = leaf(Tensor({2}, {3, 4})),
+                 unused = leaf(Tensor({2}, {5, 6})), dead = leaf(Tensor({2}, {7, 8})),
+                 unwatched = leaf(Tensor({2}, {1, 1}));
   const std::vector<Variable> leaves{early, late, unused, dead};
   std::vector<const Gradient*> watched;
   for (const Variable& variable : leaves) watched.push_back(variable.gradient().get());

@@ -94,7 +94,8 @@ struct Outer {
 }  // namespace
 template <>
 struct heddle::Names<Colour> {
-  static constexpr std::pair<Colour, std::string_view> list[] = {{Colour::red, "red"}, {Colour::dark_blue, "dark-blue"}};
+  static constexpr std::pair<Colour, std::string_view> list[] = {{Colour::red, "red"},
+                                                                 {Colour::dark_blue, "dark-blue"}};
 };
 
 TEST_CASE("visit: ranges are checked through sections, and enumerations have names") {
@@ -107,8 +108,8 @@ TEST_CASE("visit: ranges are checked through sections, and enumerations have nam
   CHECK_THROWS_WITH_AS(check_ranges(outer, "x: "), "x: count = 11 must be from 1 to 10", UsageError);
   CHECK(to_text(Colour::dark_blue) == "dark-blue");
   CHECK(from_text<Colour>("red") == Colour::red);
-  CHECK_THROWS_WITH_AS(from_text<Colour>("darkblue"), "'darkblue' is not one of red, dark-blue; did you mean 'dark-blue'?",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(from_text<Colour>("darkblue"),
+                       "'darkblue' is not one of red, dark-blue; did you mean 'dark-blue'?", UsageError);
 }
 
 TEST_CASE("printable: what controls a terminal is shown as bytes") {

@@ -17,7 +17,9 @@ using namespace heddle::testing;
 
 namespace {
 
-Precision other_precision() { return bf16_is_supported() ? Precision::bf16 : Precision::f32; }
+Precision other_precision() {
+  return bf16_is_supported() ? Precision::bf16 : Precision::f32;
+}
 
 // a b^T, large enough for several tasks.
 struct Product {

@@ -39,7 +39,9 @@ Outcome train(const Context& context, PrecisionChoice precision, std::uint64_t s
   return outcome;
 }
 
-PrecisionChoice other_precision() { return bf16_is_supported() ? PrecisionChoice::bf16 : PrecisionChoice::f32; }
+PrecisionChoice other_precision() {
+  return bf16_is_supported() ? PrecisionChoice::bf16 : PrecisionChoice::f32;
+}
 
 void check_at_once(const Context& one, const Context& two) {
   const Outcome first = train(one, PrecisionChoice::f32, 4), second = train(two, other_precision(), 5);

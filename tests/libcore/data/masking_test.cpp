@@ -111,7 +111,7 @@ TEST_CASE("masking: static masks are the same in every epoch; dynamic ones overl
 
 TEST_CASE("masking: the number of pieces is 15 % of those that are not special, rounded, and one at least") {
   const std::vector<std::pair<Index, std::size_t>> numbers{
-      {1, 1},  {3, 1},  {4, 1},  {9, 1},  {10, 2}, {16, 2},  {17, 3},   {20, 3},   {23, 3},
+      {1, 1},  {3, 1},  {4, 1},  {9, 1},  {10, 2},  {16, 2},   {17, 3},   {20, 3},   {23, 3},
       {24, 4}, {50, 8}, {62, 9}, {63, 9}, {64, 10}, {100, 15}, {128, 19}, {510, 77}, {512, 77}};
   for (const auto& [length, expected] : numbers) {
     CAPTURE(length);

@@ -27,7 +27,8 @@ std::vector<TaskExample> windows_with(const std::string& answer) {
       "1", "j", std::make_shared<const std::string>(context), {{answer, context.find(answer)}}, false};
   const text::Tokenizer tokenizer = letters();
   OverlongTexts overlong;
-  auto windows = span_examples(std::vector<SpanQuestion>{question}, "file", tokenizer, Framing(tokenizer, 10, true), overlong);
+  auto windows =
+      span_examples(std::vector<SpanQuestion>{question}, "file", tokenizer, Framing(tokenizer, 10, true), overlong);
   CHECK(overlong.count == 0);
   REQUIRE(windows.size() == 2);
   // [CLS] j [SEP] a b c d e f [SEP], and the same with c to h.
@@ -47,11 +48,11 @@ Places answers_in(const std::vector<TaskExample>& windows) {
 }  // namespace
 
 TEST_CASE("task examples: an answer is where a window has all of it; a window that cuts it has none") {
-  CHECK(answers_in(windows_with("cd")) == Places{{5, 6}, {3, 4}});   // in both
-  CHECK(answers_in(windows_with("ab")) == Places{{3, 4}, {0, 0}});   // before the second begins
-  CHECK(answers_in(windows_with("bc")) == Places{{4, 5}, {0, 0}});   // the second begins within it
-  CHECK(answers_in(windows_with("fg")) == Places{{0, 0}, {6, 7}});   // the first ends within it
-  CHECK(answers_in(windows_with("h")) == Places{{0, 0}, {8, 8}});    // after the first ends
+  CHECK(answers_in(windows_with("cd")) == Places{{5, 6}, {3, 4}});      // in both
+  CHECK(answers_in(windows_with("ab")) == Places{{3, 4}, {0, 0}});      // before the second begins
+  CHECK(answers_in(windows_with("bc")) == Places{{4, 5}, {0, 0}});      // the second begins within it
+  CHECK(answers_in(windows_with("fg")) == Places{{0, 0}, {6, 7}});      // the first ends within it
+  CHECK(answers_in(windows_with("h")) == Places{{0, 0}, {8, 8}});       // after the first ends
   CHECK(answers_in(windows_with("bcdefg")) == Places{{0, 0}, {0, 0}});  // cut by both
 }
 

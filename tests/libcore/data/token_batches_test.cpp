@@ -94,10 +94,11 @@ TEST_CASE("training windows: the shortest corpus has one window, a shorter one i
   const data::TrainingWindows windows(enough, 16, 1);
   CHECK(windows.windows_per_epoch() == 1);
   CHECK(windows.batch(5, 1).ids.front() == 0);
-  CHECK_THROWS_WITH_AS(data::TrainingWindows(short_by_one, 16, 1),
-                       "tokens in memory: 16 tokens are fewer than the 17 that a context of 16 needs; use more text, or a "
-                       "model of a smaller --context",
-                       DataError);
+  CHECK_THROWS_WITH_AS(
+      data::TrainingWindows(short_by_one, 16, 1),
+      "tokens in memory: 16 tokens are fewer than the 17 that a context of 16 needs; use more text, or a "
+      "model of a smaller --context",
+      DataError);
 }
 
 TEST_CASE("evaluation batches: every token but the first is predicted once, in order") {

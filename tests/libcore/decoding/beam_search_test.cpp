@@ -86,8 +86,8 @@ std::vector<Scored> all_texts(const models::Decoder& model, const Tokens& prompt
   return texts;
 }
 
-// The search without its rule for stopping, a cache or batches: it looks at every hypothesis up to max_tokens, and reads
-// it anew at every step. All texts that it finds, best first.
+// The search without its rule for stopping, a cache or batches: it looks at every hypothesis up to max_tokens, and
+// reads it anew at every step. All texts that it finds, best first.
 std::vector<Scored> naive_search(const models::Decoder& model, const Tokens& prompt, const BeamOptions& options) {
   struct Text {
     Tokens ids;
@@ -146,7 +146,8 @@ TEST_CASE("beam search: as wide as all texts are many, it finds them all, best f
   }
 }
 
-TEST_CASE("beam search: rows that pad the output layer are in no text, and are among what probabilities are shared by") {
+TEST_CASE(
+    "beam search: rows that pad the output layer are in no text, and are among what probabilities are shared by") {
   const models::Decoder padded = make_model(12);
   const BeamOptions options{.width = 25, .length_penalty = 0, .max_tokens = 2, .vocab_size = 5};
   const auto found = beam_search(padded, {{1, 2}}, 0, options)[0];

@@ -71,7 +71,8 @@ TEST_CASE("generate: rows that pad the output layer are never drawn, and are amo
   }
   options.vocab_size = 30;
   bool beyond = false;
-  generate(model, {{1, 2, 3}}, 0, options, [&](Index, const Choice& token) { return beyond = beyond || token.id >= 9, true; });
+  generate(model, {{1, 2, 3}}, 0, options,
+           [&](Index, const Choice& token) { return beyond = beyond || token.id >= 9, true; });
   CHECK(beyond);
 }
 

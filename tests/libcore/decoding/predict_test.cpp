@@ -17,9 +17,13 @@ data::TaskExample part_of(Index source) {
   return example;
 }
 
-TaskOutput logits(std::vector<Real> values) { return {std::move(values), {}, {}}; }
+TaskOutput logits(std::vector<Real> values) {
+  return {std::move(values), {}, {}};
+}
 
-Real log_of(double x) { return static_cast<Real>(std::log(x)); }
+Real log_of(double x) {
+  return static_cast<Real>(std::log(x));
+}
 
 void check_close(const std::vector<double>& values, const std::vector<double>& expected) {
   REQUIRE(values.size() == expected.size());
@@ -71,8 +75,7 @@ namespace {
 
 // A question about "abcde", of whose letters, a token each, two windows have "abc" and "cde", after [CLS] q [SEP].
 struct TwoWindows {
-  std::vector<data::SpanQuestion> questions{
-      {"1", "q", std::make_shared<const std::string>("abcde"), {}, false}};
+  std::vector<data::SpanQuestion> questions{{"1", "q", std::make_shared<const std::string>("abcde"), {}, false}};
   std::vector<data::TaskExample> windows{window(0), window(2)};
 
   static data::TaskExample window(Index from) {
@@ -94,10 +97,10 @@ TEST_CASE("predict: answers of all windows compete; no answer scores as in the w
   const TwoWindows text;
   // Positions: [CLS] q [SEP] three letters [SEP]. What stands at q and [SEP] is no answer, whatever its score.
   std::vector<TaskOutput> outputs(2);
-  outputs[0].start = {1.5, 90, 90, 0, 2, 1, 90};  // b begins
-  outputs[0].end = {2, 90, 90, 0, 1, 3, 90};      // c ends: 2 + 3; no answer: 3.5
-  outputs[1].start = {0.25, 90, 90, 1, 4, 0, 90}; // d begins
-  outputs[1].end = {0.5, 90, 90, 3, 0, 2.5, 90};  // e ends: 4 + 2.5; no answer: 0.75
+  outputs[0].start = {1.5, 90, 90, 0, 2, 1, 90};   // b begins
+  outputs[0].end = {2, 90, 90, 0, 1, 3, 90};       // c ends: 2 + 3; no answer: 3.5
+  outputs[1].start = {0.25, 90, 90, 1, 4, 0, 90};  // d begins
+  outputs[1].end = {0.5, 90, 90, 3, 0, 2.5, 90};   // e ends: 4 + 2.5; no answer: 0.75
   const auto found = found_answers(text.questions, text.windows, outputs, {.longest = 3, .count = 3});
   REQUIRE(found.size() == 1);
   REQUIRE(found[0].size() == 3);

@@ -67,7 +67,7 @@ class ChangeField : public models::FieldVisitor {
 std::vector<Variation<models::ModelConfig>> small_models() {
   std::vector<Variation<models::ModelConfig>> list;
   for (const models::Architecture& architecture : models::architectures()) {
-    const std::map<std::string, Index> sizes{{"layers", 2}, {"width", 12},  {"heads", 3},
+    const std::map<std::string, Index> sizes{{"layers", 2},   {"width", 12},  {"heads", 3},
                                              {"kv_heads", 1}, {"context", 8}, {"vocab_size", vocabulary}};
     SetFields small(sizes, {}), without_limit({{"context", 0}}, {{"positions", "rope"}});
     models::ModelConfig config = architecture.defaults;
@@ -160,7 +160,7 @@ TEST_CASE("architectures: step by step, with rows of different lengths, a genera
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
     const auto model = stirred(small.config);
-    const auto *generator = model->as<models::Generator>();
+    const auto* generator = model->as<models::Generator>();
     if (generator == nullptr || model->as<models::TokenLoss>() == nullptr) continue;
     const TokenIds ids = some_ids(2, 8, vocabulary);
     check_steps(*generator, ids, (*head_of(*model))(vectors_of(*model).hidden(ids)).value());
@@ -171,7 +171,7 @@ TEST_CASE("architectures: after reordering each row goes on as the row that it w
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
     const auto model = stirred(small.config);
-    const auto *generator = model->as<models::Generator>();
+    const auto* generator = model->as<models::Generator>();
     if (generator == nullptr || model->as<models::TokenLoss>() == nullptr) continue;
     const TokenIds ids = some_ids(2, 8, vocabulary);
     const Tensor whole = (*head_of(*model))(vectors_of(*model).hidden(ids)).value();
@@ -195,7 +195,7 @@ TEST_CASE("architectures: a generator takes any number of tokens exactly where t
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
     const auto model = stirred(small.config);
-    const auto *generator = model->as<models::Generator>();
+    const auto* generator = model->as<models::Generator>();
     if (generator == nullptr) continue;
     CHECK(generator->max_positions() == small.config->max_positions());
     const Index most = model->max_positions().value_or(200);
@@ -214,7 +214,7 @@ TEST_CASE("architectures: each token's attention weights sum to 1, and are 0 whe
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
     const auto model = stirred(small.config);
-    const auto *mixing = model->as<models::AttentionMaps>();
+    const auto* mixing = model->as<models::AttentionMaps>();
     if (mixing == nullptr) continue;
     const std::vector<Index> lengths{8, 3};
     const bool sees_both_sides = vectors_of(*model).is_bidirectional();
@@ -281,8 +281,9 @@ TEST_CASE("architectures: the list says which roles a model plays") {
     const bool predicts = model->as<models::TokenLoss>() != nullptr || model->as<models::Generator>() != nullptr;
     CHECK(architecture.plays(models::TokenLoss::what) == predicts);
   }
-  CHECK_THROWS_WITH_AS(models::architecture("decodr"),
-                       ("architecture 'decodr' is not one of " + join(models::architecture_names()) +
-                        "; did you mean 'decoder'?").c_str(),
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      models::architecture("decodr"),
+      ("architecture 'decodr' is not one of " + join(models::architecture_names()) + "; did you mean 'decoder'?")
+          .c_str(),
+      UsageError);
 }

@@ -99,23 +99,24 @@ TEST_CASE("decoder: weights in fewer bits count as the numbers they stand for, i
     for (const Parameter& parameter : model.parameters().all()) {
       parameter.value().assign(parameter.value().as(DType::bfloat16));
     }
-    const models::Decoder halved(variation.config, ParameterSource::given([&](const Declaration& declaration) {
-      const Tensor whole(declaration.stacked_shape());
-      for (std::size_t i = 0; i < declaration.names.size(); ++i) {
-        const Tensor part = model.parameters().find(declaration.names[i])->value();
-        whole.narrowed(0, static_cast<Index>(i) * part.shape()[0], part.shape()[0]).assign(part);
-      }
-      return whole.rank() == 2 ? whole.as(DType::bfloat16) : whole;
-    }));
+    const models::Decoder halved(
+        variation.config, ParameterSource::given([&](const Declaration& declaration) {
+          const Tensor whole(declaration.stacked_shape());
+          for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+            const Tensor part = model.parameters().find(declaration.names[i])->value();
+            whole.narrowed(0, static_cast<Index>(i) * part.shape()[0], part.shape()[0]).assign(part);
+          }
+          return whole.rank() == 2 ? whole.as(DType::bfloat16) : whole;
+        }));
     const TokenIds ids = some_ids(2, 8, 13);
     const Tensor expected = model.next_token_head()(model.hidden(ids)).value();
     const Tensor whole = halved.next_token_head()(halved.hidden(ids)).value();
     for (Index i = 0; i < whole.size(); ++i) CHECK(whole[i] == doctest::Approx(expected[i]).epsilon(1e-10));
     const auto state = halved.start({2, 8});
     for (Index t = 0; t < 8; ++t) {
-      const Tensor logits = halved.step(TokenIds(Shape{2, 1}, {ids.ids[static_cast<std::size_t>(t)],
-                                                               ids.ids[static_cast<std::size_t>(8 + t)]}),
-                                        {1, 1}, *state);
+      const Tensor logits = halved.step(
+          TokenIds(Shape{2, 1}, {ids.ids[static_cast<std::size_t>(t)], ids.ids[static_cast<std::size_t>(8 + t)]}),
+          {1, 1}, *state);
       for (Index b = 0; b < 2; ++b) {
         for (Index v = 0; v < 13; ++v) {
           CHECK(logits[b * 13 + v] == doctest::Approx(expected[(b * 8 + t) * 13 + v]).epsilon(1e-10));

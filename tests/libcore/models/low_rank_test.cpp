@@ -22,7 +22,9 @@ ParameterSource adapted(const LowRankOptions& options) {
   return with_adapters(ParameterSource(3).trained_at(rate), options);
 }
 
-TokenIds some_ids() { return {Shape{2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}; }
+TokenIds some_ids() {
+  return {Shape{2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+}
 
 void stir_adapters(const models::Decoder& model) {
   for (const Parameter& parameter : model.parameters().all()) {
@@ -128,9 +130,7 @@ TEST_CASE("adapters: of the lesser side's rank, they reach any change of the mat
 TEST_CASE("adapters: gradients match differences") {
   models::Decoder model(small_decoder_config, adapted(everywhere));
   stir_adapters(model);
-  const auto loss_of = [&] {
-    return weighted_sum(model.hidden({some_ids()}));
-  };
+  const auto loss_of = [&] { return weighted_sum(model.hidden({some_ids()})); };
   model.parameters().clear_gradients();
   {
     Recording recording;

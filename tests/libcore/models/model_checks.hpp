@@ -60,8 +60,8 @@ inline TokenIds next_ids(const TokenIds& ids, const std::vector<Index>& seen, co
   return part;
 }
 
-// The logits after each row's last token are those of the whole: logits [rows, vocab], whole [batch, time, vocab], where
-// row i has seen seen[i] tokens of row rows[i].
+// The logits after each row's last token are those of the whole: logits [rows, vocab], whole [batch, time, vocab],
+// where row i has seen seen[i] tokens of row rows[i].
 inline void check_logits(const Tensor& logits, const Tensor& whole, const std::vector<Index>& rows,
                          const std::vector<Index>& seen) {
   const Index time = whole.shape()[1], vocab = whole.shape()[2];

@@ -32,12 +32,14 @@ std::string shape(Index layers, Index width, Index heads) {
   return concatenate(" layers=", layers, " width=", width, " heads=", heads, " kv_heads=0 head_width=0 ffn_width=0");
 }
 
-const std::string gpt2 = " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned"
-                         " context=1024 attention=dot window=0 bias=yes vocab_size=50257 sequence_length=0 dropout=0"
-                         " segments=0 embedding_norm=no tie_embeddings=yes";
-const std::string bert = " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 positions=learned"
-                         " context=512 attention=dot window=0 bias=yes vocab_size=30522 sequence_length=0 dropout=0.1"
-                         " segments=2 embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no";
+const std::string gpt2 =
+    " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned"
+    " context=1024 attention=dot window=0 bias=yes vocab_size=50257 sequence_length=0 dropout=0"
+    " segments=0 embedding_norm=no tie_embeddings=yes";
+const std::string bert =
+    " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 positions=learned"
+    " context=512 attention=dot window=0 bias=yes vocab_size=30522 sequence_length=0 dropout=0.1"
+    " segments=2 embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no";
 
 }  // namespace
 

@@ -10,8 +10,12 @@ namespace {
 
 const testing::ModelShape shape{.layers = 1, .width = 4, .heads = 2, .context = 6, .vocab_size = 9};
 
-std::unique_ptr<models::Model> small_decoder() { return models::make_model(testing::decoder(shape), 1); }
-std::unique_ptr<models::Model> small_encoder() { return models::make_model(testing::encoder(shape), 1); }
+std::unique_ptr<models::Model> small_decoder() {
+  return models::make_model(testing::decoder(shape), 1);
+}
+std::unique_ptr<models::Model> small_encoder() {
+  return models::make_model(testing::encoder(shape), 1);
+}
 
 }  // namespace
 

@@ -98,14 +98,10 @@ struct Case {
   models::TaskConfig task;
 };
 std::vector<Case> cases() {
-  return {{"encoder", task_of(Task::classify)},
-          {"encoder", task_of(Task::classify, Pooling::mean)},
-          {"decoder", task_of(Task::pair)},
-          {"decoder", task_of(Task::classify, Pooling::mean)},
-          {"encoder", task_of(Task::regress)},
-          {"encoder", task_of(Task::label)},
-          {"decoder", task_of(Task::label)},
-          {"encoder", task_of(Task::span)}};
+  return {{"encoder", task_of(Task::classify)}, {"encoder", task_of(Task::classify, Pooling::mean)},
+          {"decoder", task_of(Task::pair)},     {"decoder", task_of(Task::classify, Pooling::mean)},
+          {"encoder", task_of(Task::regress)},  {"encoder", task_of(Task::label)},
+          {"decoder", task_of(Task::label)},    {"encoder", task_of(Task::span)}};
 }
 
 }  // namespace
@@ -153,12 +149,14 @@ TEST_CASE("tasks: a head of zeros gives every class, and every position, the sam
     if (c.task.task == Task::span) {
       expected = 0;
       for (const auto& example : examples) {
-        expected += std::log(static_cast<double>(example.sequence.second_count) + 1) / static_cast<double>(examples.size());
+        expected +=
+            std::log(static_cast<double>(example.sequence.second_count) + 1) / static_cast<double>(examples.size());
       }
     }
     if (c.task.task == Task::regress) {
       expected = 0;
-      for (const auto& example : examples) expected += example.value * example.value / static_cast<double>(examples.size());
+      for (const auto& example : examples)
+        expected += example.value * example.value / static_cast<double>(examples.size());
     }
     CHECK(loss_of(model, examples) == doctest::Approx(expected).epsilon(1e-10));
   }
@@ -304,10 +302,8 @@ TEST_CASE("tasks: every head learns 32 examples by heart") {
   settings.schedule.learning_rate = 5e-3;
   settings.schedule.schedule = training::ScheduleKind::constant;
   settings.optimizer.weight_decay = 0;
-  for (const Case& c : {Case{"encoder", task_of(Task::classify)},
-                        Case{"decoder", task_of(Task::classify)},
-                        Case{"encoder", task_of(Task::label)},
-                        Case{"encoder", task_of(Task::span)},
+  for (const Case& c : {Case{"encoder", task_of(Task::classify)}, Case{"decoder", task_of(Task::classify)},
+                        Case{"encoder", task_of(Task::label)}, Case{"encoder", task_of(Task::span)},
                         Case{"encoder", task_of(Task::regress)}}) {
     CAPTURE(to_text(c.task.task));
     const auto examples = examples_for(c.arch, 32);
@@ -319,8 +315,10 @@ TEST_CASE("tasks: every head learns 32 examples by heart") {
     int wrong = 0;
     for (std::size_t i = 0; i < examples.size(); ++i) {
       const auto best = [](auto begin, auto end) { return std::max_element(begin, end) - begin; };
-      if (c.task.task == Task::classify) wrong += best(outputs[i].logits.begin(), outputs[i].logits.end()) != examples[i].label;
-      if (c.task.task == Task::span) wrong += best(outputs[i].start.begin(), outputs[i].start.end()) != examples[i].answer.first;
+      if (c.task.task == Task::classify)
+        wrong += best(outputs[i].logits.begin(), outputs[i].logits.end()) != examples[i].label;
+      if (c.task.task == Task::span)
+        wrong += best(outputs[i].start.begin(), outputs[i].start.end()) != examples[i].answer.first;
       for (std::size_t w = 0; c.task.task == Task::label && w < examples[i].tags.size(); ++w) {
         const auto row = outputs[i].logits.begin() + static_cast<std::ptrdiff_t>(w * classes);
         wrong += best(row, row + classes) != examples[i].tags[w];
@@ -465,8 +463,9 @@ MaskStatistics statistics_of(const std::function<void(training::TaskObjective&)>
 }  // namespace
 
 TEST_CASE("tasks: ordinary pieces are dropped at the rate, in each epoch independently") {
-  const MaskStatistics found = statistics_of(
-      [](training::TaskObjective& objective) { objective.drop_pieces({0.3, data::MaskVocabulary(vocabulary)}); });
+  const MaskStatistics found = statistics_of([](training::TaskObjective& objective) {
+    objective.drop_pieces({0.3, data::MaskVocabulary(vocabulary)});
+  });
   CHECK(found.others == 0);
   CHECK(std::abs(found.masked / found.maskable - 0.3) < 0.01);
   // In two epochs with the square of the rate.
@@ -475,8 +474,9 @@ TEST_CASE("tasks: ordinary pieces are dropped at the rate, in each epoch indepen
 }
 
 TEST_CASE("tasks: the masks of auxiliary texts are drawn in each epoch independently") {
-  const MaskStatistics found = statistics_of(
-      [](training::TaskObjective& objective) { objective.predict_text({1, data::MaskVocabulary(vocabulary)}); });
+  const MaskStatistics found = statistics_of([](training::TaskObjective& objective) {
+    objective.predict_text({1, data::MaskVocabulary(vocabulary)});
+  });
   // Of n ordinary pieces k = max(1, round(0.15 n)) are chosen, 80 % of them masked, 10 % replaced by one of 16.
   double chosen = 0, both = 0;
   for (const data::TaskExample& example : examples_of(watched_examples)) {

@@ -56,7 +56,8 @@ TEST_CASE("block: gradients of every order, with and without cross-attention and
   }
 }
 
-TEST_CASE("pre-norm block: the identity where both sublayers write nothing; post-norm rows have mean 0 and variance 1") {
+TEST_CASE(
+    "pre-norm block: the identity where both sublayers write nothing; post-norm rows have mean 0 and variance 1") {
   const Tensor x = normal_tensor({batch, time_steps, width}, 1);
   for (const BlockOrder order : {BlockOrder::pre, BlockOrder::parallel}) {
     Made made(order, false);
@@ -83,7 +84,8 @@ TEST_CASE("parallel block: equals the sequential one where a sublayer writes not
     parallel.zero(silent);
     CHECK(difference(pre.run(x), parallel.run(x)) < 1e-12);
   }
-  CHECK(Made(BlockOrder::pre, false).parameters.count() - Made(BlockOrder::parallel, false).parameters.count() == 2 * width);
+  CHECK(Made(BlockOrder::pre, false).parameters.count() - Made(BlockOrder::parallel, false).parameters.count() ==
+        2 * width);
 }
 
 TEST_CASE("parallel block: differs from the sequential one in the second order of what sublayers write") {

@@ -17,7 +17,11 @@ constexpr Index batch = 2, time_steps = 3, memory_time = 5, width = 6, memory_wi
 struct Cross {
   explicit Cross(HeadShape shape = {3, 2})
       : attention(Scope(parameters, "cross"), Scope(parameters, ""),
-                  {.width = width, .shape = shape, .memory_width = memory_width, .needed = {.cross = true}, .stddev = 0.4,
+                  {.width = width,
+                   .shape = shape,
+                   .memory_width = memory_width,
+                   .needed = {.cross = true},
+                   .stddev = 0.4,
                    .output_stddev = 0.4}) {}
   Tensor run(const Tensor& x, const Tensor& memory, const std::vector<Index>& lengths) const {
     return attention(Variable(x), attention.remember(Variable(memory), lengths)).value();
@@ -30,7 +34,8 @@ struct Cross {
 
 TEST_CASE("cross-attention: the order of the memory does not matter, its padding neither") {
   const Cross cross;
-  const Tensor x = normal_tensor({batch, time_steps, width}, 1), memory = normal_tensor({batch, memory_time, memory_width}, 2);
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1),
+               memory = normal_tensor({batch, memory_time, memory_width}, 2);
   const Tensor before = cross.run(x, memory, {5, 3});
   const Tensor other = memory.copy();
   other.narrowed(1, 0, 1).assign(memory.narrowed(1, 2, 1));
@@ -98,6 +103,7 @@ TEST_CASE("self-attention: grouped heads equal heads whose keys and values are c
 
 TEST_CASE("self-attention: key heads that do not divide the heads are refused") {
   Parameters parameters{ParameterSource(3)};
-  CHECK_THROWS_WITH_AS(nn::SelfAttention(Scope(parameters, "a"), Scope(parameters, ""), {.width = 6, .shape = {6, 1, 4}}),
-                       "heads = 6 is not a multiple of kv_heads = 4", UsageError);
+  CHECK_THROWS_WITH_AS(
+      nn::SelfAttention(Scope(parameters, "a"), Scope(parameters, ""), {.width = 6, .shape = {6, 1, 4}}),
+      "heads = 6 is not a multiple of kv_heads = 4", UsageError);
 }

@@ -20,13 +20,14 @@ TEST_CASE("lstm_cell: equals its equations, and its gradients match differences"
   for (Index b = 0; b < batch; ++b) {
     for (Index k = 0; k < width; ++k) {
       const Real* row = gates.data() + 4 * b * width;
-      const double c = sigmoid(row[width + k]) * cell[b * width + k] + sigmoid(row[k]) * std::tanh(double(row[2 * width + k]));
+      const double c =
+          sigmoid(row[width + k]) * cell[b * width + k] + sigmoid(row[k]) * std::tanh(double(row[2 * width + k]));
       CHECK(y[(batch + b) * width + k] == doctest::Approx(c).epsilon(1e-12));
       CHECK(y[b * width + k] == doctest::Approx(sigmoid(row[3 * width + k]) * std::tanh(c)).epsilon(1e-12));
     }
   }
-  testing::check_operation(
-      [](const std::vector<Variable>& inputs) { return ops::lstm_cell(inputs[0], inputs[1]); }, {gates, cell});
+  testing::check_operation([](const std::vector<Variable>& inputs) { return ops::lstm_cell(inputs[0], inputs[1]); },
+                           {gates, cell});
   CHECK_THROWS_AS(ops::lstm_cell(Variable(gates), Variable(normal_tensor({batch, width + 1}, 2))), ShapeError);
 }
 

@@ -76,8 +76,8 @@ TEST_CASE("arithmetic: gradients and oracle of multiply, of rows that lie apart,
 
 TEST_CASE("arithmetic: a product of Reals and bfloat16 is Real, and has the gradients of both") {
   const Tensor a = normal_tensor({3, 20}, 1), b = normal_tensor({3, 20}, 2).as(DType::bfloat16);
-  const Differentiated expected = differentiate([](const auto& in) { return ops::multiply(in[0], in[1]); },
-                                                {a, b.as(DType::real)});
+  const Differentiated expected =
+      differentiate([](const auto& in) { return ops::multiply(in[0], in[1]); }, {a, b.as(DType::real)});
   const Variable x = leaf(a);
   const Variable half(b, std::make_shared<Gradient>(b.shape(), Gradient::Lifetime::step, DType::bfloat16));
   Recording recording;

@@ -60,7 +60,10 @@ const std::vector<BiasCase>& bias_cases() {
       {"offsets of one query", {"", {2, 2, 1, 9, 3}, {.causal = true, .query_offsets = {8, 2}}}, 0, 0, 2, 4},
       {"both, every rule",
        {"", {2, 4, 9, 9, 3, 2, 2}, {.causal = true, .window = 5, .key_lengths = {9, 6}, .pairs = some_pairs(1, 9, 9)}},
-       2, 4, 4, 3},
+       2,
+       4,
+       4,
+       3},
   };
   return cases;
 }

@@ -32,7 +32,7 @@ Oracle naive_product(const Extents& e, const ops::BatchedMatmul& options) {
   return [=](const auto& in) {
     std::vector<double> y;
     const auto dtype = [](const std::vector<double>& x, Index matrix, Index row, Index column, Index rows,
-                            Index columns, bool transpose) {
+                          Index columns, bool transpose) {
       const Index at = transpose ? column * rows + row : row * columns + column;
       return x[static_cast<std::size_t>(matrix * rows * columns + at)];
     };

@@ -57,8 +57,7 @@ TEST_CASE("concatenate: strided views, repeated parts and constants") {
   };
   check_operation(operation, {normal_tensor({2, 3}, 1)});
   const Variable y = operation({Variable(Tensor({2, 3}, {1, 2, 3, 4, 5, 6}))});
-  CHECK(y.value().elements() ==
-        std::vector<Real>{1, 4, 7, 7, 1, 1, 4, 2, 5, 7, 7, 2, 2, 5, 3, 6, 7, 7, 3, 3, 6});
+  CHECK(y.value().elements() == std::vector<Real>{1, 4, 7, 7, 1, 1, 4, 2, 5, 7, 7, 2, 2, 5, 3, 6, 7, 7, 3, 3, 6});
 }
 
 TEST_CASE("concatenate: Reals and bfloat16 together are Reals") {

@@ -77,7 +77,8 @@ TEST_CASE("bf16: a linear layer multiplies its operands rounded to 8 bits, and s
     for (Index column = 0; column < 50; ++column) {
       double sum = 0;
       for (Index i = 0; i < 40; ++i) {
-        sum += upper_half(static_cast<double>(x[row * 40 + i])) * upper_half(static_cast<double>(weight[column * 40 + i]));
+        sum +=
+            upper_half(static_cast<double>(x[row * 40 + i])) * upper_half(static_cast<double>(weight[column * 40 + i]));
       }
       expected[row * 50 + column] = static_cast<Real>(sum);
     }
@@ -86,7 +87,8 @@ TEST_CASE("bf16: a linear layer multiplies its operands rounded to 8 bits, and s
 }
 
 TEST_CASE("bf16: linear, with what may follow it in the cache") {
-  const std::vector<Tensor> inputs{normal_tensor({3, 7, 40}, 1), normal_tensor({50, 40}, 2, 0.2), normal_tensor({50}, 3)};
+  const std::vector<Tensor> inputs{normal_tensor({3, 7, 40}, 1), normal_tensor({50, 40}, 2, 0.2),
+                                   normal_tensor({50}, 3)};
   check_close([](const auto& in) { return ops::linear(in[0], in[1], in[2]); }, inputs);
   check_close([](const auto& in) { return ops::linear(in[0], in[1]); }, {inputs[0], inputs[1]});
   for (const Activation activation : {Activation::gelu_tanh, Activation::silu}) {

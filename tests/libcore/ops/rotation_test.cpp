@@ -21,8 +21,8 @@ Oracle naive_rotation(const Shape& shape, ops::Pairing pairing, const std::vecto
       const Index batch = row / (shape[1] * time);
       const Index position = row % time + (starts.empty() ? 0 : starts[static_cast<std::size_t>(batch)]);
       for (Index k = 0; k < width / 2; ++k) {
-        const double angle = static_cast<double>(position) *
-                             std::pow(10000.0, -2 * static_cast<double>(k) / static_cast<double>(width));
+        const double angle =
+            static_cast<double>(position) * std::pow(10000.0, -2 * static_cast<double>(k) / static_cast<double>(width));
         const auto first = static_cast<std::size_t>(row * width + (pairing == ops::Pairing::halves ? k : 2 * k));
         const auto second = first + static_cast<std::size_t>(pairing == ops::Pairing::halves ? width / 2 : 1);
         y[first] = in[0][first] * std::cos(angle) - in[0][second] * std::sin(angle);
@@ -98,5 +98,6 @@ TEST_CASE("rotation: widths, tables, starts and positions that do not fit are re
   CHECK_THROWS_AS(ops::rotate(x, tables, ops::Pairing::halves, {0, 4}), ShapeError);
   CHECK_THROWS_AS(ops::rotate(x, tables, ops::Pairing::halves, {0, -1}), ShapeError);
   CHECK_THROWS_AS(ops::rotate(Variable(Tensor({2, 1, 9, 4}, 1)), tables, ops::Pairing::halves), ShapeError);
-  CHECK_THROWS_AS(ops::rotate(Variable(Tensor({2, 1, 4, 4}, 1).swapped(2, 3)), tables, ops::Pairing::halves), ShapeError);
+  CHECK_THROWS_AS(ops::rotate(Variable(Tensor({2, 1, 4, 4}, 1).swapped(2, 3)), tables, ops::Pairing::halves),
+                  ShapeError);
 }

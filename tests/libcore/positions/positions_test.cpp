@@ -32,7 +32,6 @@ struct Layer {
   nn::SelfAttention attention;
 };
 
-
 }  // namespace
 
 TEST_CASE("every scheme: only without positions does reordering tokens reorder results") {
@@ -63,7 +62,9 @@ TEST_CASE("every scheme: step by step equals the whole, for rows that are at dif
       const Tensor part({batch, most, width}, 0.5);
       for (Index b = 0; b < batch; ++b) {
         const auto row = static_cast<std::size_t>(b);
-        part.narrowed(0, b, 1).narrowed(1, 0, added[row]).assign(x.narrowed(0, b, 1).narrowed(1, seen[row], added[row]));
+        part.narrowed(0, b, 1)
+            .narrowed(1, 0, added[row])
+            .assign(x.narrowed(0, b, 1).narrowed(1, seen[row], added[row]));
       }
       const Variable input = layer.positions->embed(Variable(part), seen);
       const Tensor y = layer.attention.step(input, {seen, added}, 0, *state, {}).value();
@@ -164,10 +165,14 @@ TEST_CASE("ALiBi: slopes of any number of heads (SPEC 2.5)") {
 TEST_CASE("RoPE: scores depend on the distance alone, whichever elements are pairs") {
   Parameters parameters{ParameterSource(3)};
   std::string text;
-  SUBCASE("halves") { text = "rope"; }
-  SUBCASE("neighbours") { text = "rope:interleaved=1,base=500"; }
-  const auto layer = make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 1, 8, 0.02})
-                         ->for_layer(Scope(parameters, "0"));
+  SUBCASE("halves") {
+    text = "rope";
+  }
+  SUBCASE("neighbours") {
+    text = "rope:interleaved=1,base=500";
+  }
+  const auto layer =
+      make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 1, 8, 0.02})->for_layer(Scope(parameters, "0"));
   const Tensor q = normal_tensor({1, 1, 1, 8}, 1), k = normal_tensor({1, 1, 1, 8}, 2);
   const auto dot = [&](Index at_q, Index at_k) {
     const Tensor a = layer->transform(Variable(q), {at_q}).value(), b = layer->transform(Variable(k), {at_k}).value();
@@ -184,8 +189,10 @@ TEST_CASE("learned positions: a limit, an offset, and errors that say what to do
   const Layer layer("learned:offset=2", 5);
   CHECK(layer.positions->limit() == 5);
   CHECK(layer.parameters.find("position/weight")->value().shape() == Shape{7, width});
-  CHECK_THROWS_WITH_AS(Layer("learnt"), "positions 'learnt' is not one of learned, sinusoidal, rope, alibi, none; did you "
-                       "mean 'learned'?", UsageError);
+  CHECK_THROWS_WITH_AS(Layer("learnt"),
+                       "positions 'learnt' is not one of learned, sinusoidal, rope, alibi, none; did you "
+                       "mean 'learned'?",
+                       UsageError);
   CHECK_THROWS_WITH_AS(Layer("learned:start=2"), "learned has no setting 'start'; it has offset", UsageError);
   CHECK_THROWS_AS(Layer("rope:base=0"), UsageError);
   Parameters parameters{ParameterSource(3)};

@@ -12,7 +12,9 @@ using namespace heddle::testing;
 
 namespace {
 
-float as_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float as_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 std::uint16_t stored(float x) {
   BFloat16 to{};

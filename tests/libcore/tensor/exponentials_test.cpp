@@ -10,7 +10,9 @@ using namespace heddle;
 
 namespace {
 
-double log_sum_exp_of(const std::vector<Real>& x) { return log_sum_exp(x.data(), static_cast<Index>(x.size())); }
+double log_sum_exp_of(const std::vector<Real>& x) {
+  return log_sum_exp(x.data(), static_cast<Index>(x.size()));
+}
 
 }  // namespace
 

@@ -107,8 +107,15 @@ TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
   for (const Precision wanted : precisions()) {
     const PrecisionScope scope(wanted);
     CAPTURE(static_cast<int>(wanted));
-    for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1}, {5, 7, 3}, {15, 47, 31}, {17, 49, 33}, {33, 50, 70},
-                                  {3, 65, 77}, {24, 31, 96}, {25, 33, 385}, {70, 100, 401}}) {
+    for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1},
+                                  {5, 7, 3},
+                                  {15, 47, 31},
+                                  {17, 49, 33},
+                                  {33, 50, 70},
+                                  {3, 65, 77},
+                                  {24, 31, 96},
+                                  {25, 33, 385},
+                                  {70, 100, 401}}) {
       for (const bool ta : {false, true}) {
         for (const bool tb : {false, true}) {
           for (const DType ea : {DType::real, DType::bfloat16}) {
@@ -282,8 +289,8 @@ TEST_CASE("operand: parts of a packed operand, added or set") {
     multiply(left, right, {column, columns, row}, c.data(), stride, true);
     multiply(left, right, {column, columns, row}, c.data(), stride, true);
     const Operands part{40, columns, depth, false, true, DType::real, DType::real};
-    Operands::Expected expected = part.expected(a.narrowed(1, row, depth).copy(),
-                                                b.narrowed(0, column, columns).narrowed(1, row, depth).copy());
+    Operands::Expected expected =
+        part.expected(a.narrowed(1, row, depth).copy(), b.narrowed(0, column, columns).narrowed(1, row, depth).copy());
     for (double& value : expected.values) value *= 2;
     for (double& tolerance : expected.tolerances) tolerance *= 2;
     CHECK(wrong(doubles(c.narrowed(0, 0, 40).narrowed(1, 0, columns)), expected) == 0);
@@ -309,8 +316,7 @@ TEST_CASE("bfloat16 kernels: vector instructions come to what matrix units do") 
   const Tensor x = product(*vector), y = product(*units);
   CHECK(relative_difference(x, y) < 1e-6);
   CHECK(x.narrowed(1, 32, 8).elements() == std::vector<Real>(32 * 8, 1));
-  Operands::Expected expected =
-      Operands{32, 32, 96, false, true, DType::bfloat16, DType::bfloat16}.expected(a, b);
+  Operands::Expected expected = Operands{32, 32, 96, false, true, DType::bfloat16, DType::bfloat16}.expected(a, b);
   for (double& value : expected.values) value *= 2;
   for (double& tolerance : expected.tolerances) tolerance *= 2;
   CHECK(wrong(doubles(x.narrowed(1, 0, 32)), expected) == 0);

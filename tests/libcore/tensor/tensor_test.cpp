@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "heddle/base/random.hpp"
-#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/math.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "support/on_threads.hpp"
@@ -35,9 +35,9 @@ Tensor normal(const Shape& shape, std::uint64_t seed) {
 
 TEST_CASE("tensor: views share elements and keep their order") {
   const Tensor t = counting({2, 3, 8});
-  CHECK(t.narrowed(1, 1, 2).elements() ==
-        std::vector<Real>{8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-                          32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47});
+  CHECK(t.narrowed(1, 1, 2).elements() == std::vector<Real>{8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18,
+                                                            19, 20, 21, 22, 23, 32, 33, 34, 35, 36, 37,
+                                                            38, 39, 40, 41, 42, 43, 44, 45, 46, 47});
   const Tensor heads = t.split(-1, 4).swapped(1, 2);  // [2, 4, 3, 2]
   CHECK(heads.shape() == Shape{2, 4, 3, 2});
   CHECK(heads.narrowed(0, 1, 1).narrowed(1, 2, 1).elements() == std::vector<Real>{28, 29, 36, 37, 44, 45});
@@ -91,7 +91,8 @@ TEST_CASE("threads: every task runs once, nested calls run, exceptions arrive") 
     std::atomic<int> inner{0};
     parallel_for(8, [&](Index) { parallel_for(8, [&](Index) { ++inner; }); });
     CHECK(inner == 64);
-    CHECK_THROWS_WITH_AS(parallel_for(50, [](Index i) { check<DataError>(i != 31, "task ", i); }), "task 31", DataError);
+    CHECK_THROWS_WITH_AS(parallel_for(50, [](Index i) { check<DataError>(i != 31, "task ", i); }), "task 31",
+                         DataError);
   }
   CHECK_THROWS_AS(Context(0), UsageError);
 }

@@ -135,7 +135,8 @@ TEST_CASE("trainer: wordpiece begins with its special tokens, then characters, t
   const TokenizerModel model = train("hug Pug pun bun hugs hug", {.kind = TokenizerKind::wordpiece, .vocab_size = 18});
   CHECK(Pieces(model.pieces.begin(), model.pieces.begin() + 5) == Pieces{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
   // ##u occurs 6 times, ##g 4, h 3, ##n 2, p 2, ##s 1, b 1; ##ug 4 times, and so on.
-  CHECK(pieces_from(model, 5) == Pieces{"##u", "##g", "h", "##n", "p", "##s", "b", "##ug", "hug", "##un", "bun", "hugs", "pug"});
+  CHECK(pieces_from(model, 5) ==
+        Pieces{"##u", "##g", "h", "##n", "p", "##s", "b", "##ug", "hug", "##un", "bun", "hugs", "pug"});
   CHECK(model.unknown == 1);
   CHECK(model.classification == 2);
   CHECK(model.separator == 3);

@@ -56,7 +56,9 @@ TEST_CASE("unicode: boundaries and the character before one") {
 }
 
 TEST_CASE("unicode: characters are counted and found") {
-  const std::string text = "a\u00e9\u20ac\U0001F600\xff" "b";
+  const std::string text =
+      "a\u00e9\u20ac\U0001F600\xff"
+      "b";
   CHECK(count_characters(text) == 6);
   CHECK(count_characters("") == 0);
   const std::vector<std::size_t> offsets = {0, 1, 3, 6, 10, 11, 12};

@@ -70,7 +70,12 @@ TEST_CASE("basic words: case and accents") {
 }
 
 TEST_CASE("basic words: control characters and damaged text vanish") {
-  CHECK(words(std::string_view("a\0b\x01" "c\xff" "d\u00ad" "e\ufffd" "f", 14)) == Words{"abcdef"});
+  CHECK(words(std::string_view("a\0b\x01"
+                               "c\xff"
+                               "d\u00ad"
+                               "e\ufffd"
+                               "f",
+                               14)) == Words{"abcdef"});
 }
 
 TEST_CASE("wordpiece: the longest piece first") {

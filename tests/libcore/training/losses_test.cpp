@@ -39,7 +39,9 @@ double cross_entropy_of(const Real* logits, Index classes, TokenId target, doubl
   return nats;
 }
 
-Index largest_of(const Real* logits, Index classes) { return std::max_element(logits, logits + classes) - logits; }
+Index largest_of(const Real* logits, Index classes) {
+  return std::max_element(logits, logits + classes) - logits;
+}
 
 models::EncoderConfig with_pairs() {
   models::EncoderConfig config = testing::encoder(tiny);

@@ -21,7 +21,9 @@ namespace {
 ModelShape tiny_shape(Index vocab) {
   return {.layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = vocab};
 }
-models::EncoderConfig tiny(Index vocab) { return testing::encoder(tiny_shape(vocab)); }
+models::EncoderConfig tiny(Index vocab) {
+  return testing::encoder(tiny_shape(vocab));
+}
 
 // The special tokens are the vocabulary's last four.
 data::TokensInMemory masked_text(Index size, Index vocab, std::uint64_t seed) {

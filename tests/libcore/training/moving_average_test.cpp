@@ -42,7 +42,8 @@ TrainingConfig settings_of(Index steps, double ema) {
 
 }  // namespace
 
-TEST_CASE("moving average: what is left in the model, saved and evaluated is the average of what training went through") {
+TEST_CASE(
+    "moving average: what is left in the model, saved and evaluated is the average of what training went through") {
   const auto tokens = noisy_text(3000, 30, 1), valid = noisy_text(500, 30, 2);
   models::Decoder plain(tiny(), 4), averaged(tiny(), 4);
   std::vector<Weights> course{weights_of(plain)};
@@ -79,7 +80,9 @@ TEST_CASE("moving average: none is kept unless asked for, nor of weights that st
   models::Decoder model(tiny(), 4);
   CHECK(MovingAverage(0, model.parameters()).kept().empty());
   CHECK(MovingAverage(0.5, model.parameters()).kept().size() == model.parameters().all().size());
-  const auto rate = [](std::string_view name) { return name.find("/attention/") == std::string_view::npos ? 1.0 : 0.0; };
+  const auto rate = [](std::string_view name) {
+    return name.find("/attention/") == std::string_view::npos ? 1.0 : 0.0;
+  };
   models::Decoder frozen(tiny(), ParameterSource(4).trained_at(rate));
   const auto kept = MovingAverage(0.5, frozen.parameters()).kept();
   CHECK(kept.size() < frozen.parameters().all().size());

@@ -41,8 +41,8 @@ TEST_CASE("not finite: nothing is found where all is well") {
 }
 
 TEST_CASE("not finite: the first operation is named by its parameter, wherever the fault is put") {
-  for (const char* name : {"decoder/1/feed_forward/up/weight", "decoder/0/attention/output/bias",
-                           "decoder/0/attention_norm/gain"}) {
+  for (const char* name :
+       {"decoder/1/feed_forward/up/weight", "decoder/0/attention/output/bias", "decoder/0/attention_norm/gain"}) {
     Small small;
     CAPTURE(name);
     if (small.model.parameters().find(name) == nullptr) {

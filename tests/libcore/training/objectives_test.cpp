@@ -22,9 +22,7 @@ struct Run {
   Remembering objective;
   Trainer trainer;
   Run(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource& valid, const TrainingConfig& config)
-      : model(testing::decoder(tiny), seed),
-        objective(model, tokens, valid, config),
-        trainer(objective, config) {}
+      : model(testing::decoder(tiny), seed), objective(model, tokens, valid, config), trainer(objective, config) {}
 };
 
 }  // namespace
@@ -63,10 +61,12 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
   CHECK(objective_of(encoder, "masked") == "masked");
   CHECK_THROWS_WITH_AS(objective_of(encoder, "causal"),
                        "--objective causal needs a model that predicts next tokens; for this one there is masked, "
-                       "for others another --arch", UsageError);
+                       "for others another --arch",
+                       UsageError);
   CHECK_THROWS_WITH_AS(objective_of(decoder, "masked"),
                        "--objective masked needs a model that fills in masked tokens; for this one there is causal, "
-                       "for others another --arch", UsageError);
+                       "for others another --arch",
+                       UsageError);
   CHECK_THROWS_WITH_AS(objective_of(decoder, "casual"),
                        "objective: 'casual' is not one of causal, masked; did you mean 'causal'?", UsageError);
   CHECK(takes_options("masked", "masking"));

@@ -162,7 +162,8 @@ TEST_CASE("states have the names under which files keep them") {
   CHECK(make_optimizer(options_of("sgd", 0), toy.parameters)->state().size() == 2);
 }
 
-TEST_CASE("optimizers: each rule of the list goes on from its saved state to the same bits, and knows the gradient's scale") {
+TEST_CASE(
+    "optimizers: each rule of the list goes on from its saved state to the same bits, and knows the gradient's scale") {
   for (const std::string& name : optimizer_names()) {
     CAPTURE(name);
     const auto gradient = [](int t) { return static_cast<Real>(std::sin(t) + 0.3); };

@@ -101,7 +101,9 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
   const auto tokens = noisy_text(3000, 50, 1), valid = noisy_text(500, 50, 2);
   TrainingConfig settings = quick_settings(20);
   SUBCASE("") {}
-  SUBCASE("with a moving average") { settings.optimizer.ema = 0.9; }
+  SUBCASE("with a moving average") {
+    settings.optimizer.ema = 0.9;
+  }
   const auto config = tiny(50);
   std::vector<std::pair<Index, double>> expected_records;
   const auto keep = [](std::vector<std::pair<Index, double>>& list) {
@@ -262,8 +264,7 @@ TEST_CASE("training: tokens that do not fit the model are refused before any wor
   CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_settings(1)), DataError);
   const auto enough = noisy_text(3000, 50, 1);
   CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_settings(0)),
-                       "how long? --steps or --epochs must be more than 0",
-                       UsageError);
+                       "how long? --steps or --epochs must be more than 0", UsageError);
 }
 
 TEST_CASE("training: epochs become steps") {
