@@ -155,10 +155,15 @@ TEST_CASE("HDF5 reader: chunks of every part of their index, compressed and not"
       CAPTURE(compress);
       std::vector<std::uint16_t> values(static_cast<std::size_t>(rows));
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i * 40503);
-      const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
-        hdf5::OutputDataset data = root.create_dataset(
-            "data", {.dtype = hdf5::DType::uint16, .extents = {rows}, .chunk = 1, .compress = compress});
-        data.write(std::span<const std::uint16_t>(values));
+      const std::string path = write_file(folder, [](const hdf5::OutputGroup&) {});
+      change_by_library(path, [&](hid_t file) {
+        const hsize_t extent = values.size(), unlimited = H5S_UNLIMITED, chunk = 1;
+        const hid_t space = H5Screate_simple(1, &extent, &unlimited), properties = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_chunk(properties, 1, &chunk);
+        if (compress) H5Pset_shuffle(properties), H5Pset_deflate(properties, 4);
+        const hid_t data = H5Dcreate2(file, "data", H5T_STD_U16LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+        H5Dwrite(data, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+        H5Dclose(data);
       });
       const InputFile file(path);
       const hdf5::Dataset data = file.root().dataset("data");
