@@ -6,6 +6,7 @@
 #include <span>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/tensor/exponentials.hpp"
 #include "heddle/tensor/profile.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -49,6 +50,7 @@ class Place {
 }  // namespace
 
 void check_logits(const Tensor& logits) {
+  if (Simulation::active()) return;  // there are no values
   const Index classes = logits.shape()[-1], rows = logits.size() / classes;
   std::vector<char> good(static_cast<std::size_t>(rows));
   parallel_for(rows, [&](Index row) {

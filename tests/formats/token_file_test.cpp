@@ -6,7 +6,7 @@
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
 #include "heddle/formats/token_file.hpp"
-#include "support/child.hpp"
+#include "support/peak_memory.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -41,22 +41,6 @@ void write_ids(const std::string& path, const std::vector<TokenId>& ids) {
   TokenFileWriter file(path, text::Tokenizer(byte_tokenizer_model()));
   file.append(ids);
   file.commit(start_provenance("test"));
-}
-
-// By how many megabytes the most memory that a process ever had rises while f() runs, 99 at most: measured in a child,
-// whose mark begins at what it has, not at the most that tests before this one needed.
-template <class F>
-int memory_taken_by(const F& f) {
-  const auto peak = [] {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss / 1024;
-  };
-  return outcome_in_child([&] {
-    const auto before = peak();
-    f();
-    return static_cast<int>(std::min<decltype(before)>(99, peak() - before));
-  });
 }
 
 }  // namespace
@@ -105,8 +89,9 @@ TEST_CASE("token file: writing takes constant memory, and compression helps") {
   const auto small = write("small", 2, false);
 #ifndef HEDDLE_SANITIZED  // which keeps what was freed
   std::vector<TokenId> kept;
-  CHECK(memory_taken_by([&] { kept = tokens_from(0, 20'000'000, 16); }) > 70);  // what 80 megabytes in memory would be
-  CHECK(memory_taken_by([&] { write("large", 40, false); }) < 20);              // 80 megabytes are written
+  // What 80 megabytes in memory would be; then 80 megabytes are written.
+  CHECK(testing::peak_memory([&] { kept = tokens_from(0, 20'000'000, 16); }) > std::size_t{70} << 20);
+  CHECK(testing::peak_memory([&] { write("large", 40, false); }) < std::size_t{20} << 20);
 #else
   write("large", 40, false);
 #endif

@@ -60,7 +60,7 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
     labelled += i % 2 == 0 ? "royal\tthe old king sees my queen.\n" : "animal\tthe cat follows a dog.\n";
   write_file(corpus.path("train.tsv"), labelled);
   corpus.must(
-      "finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 6 --learning-rate 1e-2");
+      "finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 12 --learning-rate 1e-2");
   CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
   corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
   CHECK(nats(corpus, "inspect half.h5 --evaluate valid.h5") ==

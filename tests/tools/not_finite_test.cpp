@@ -161,11 +161,11 @@ TEST_CASE("not finite: one logit of a token that no text has") {
   }
 }
 
-TEST_CASE("not finite: adapters of such a model are not trained; their base is mapped, without its checksums") {
+TEST_CASE("not finite: adapters of a base whose weights have changed are not trained") {
   const Models corpus;
   corpus.poison("decoder.h5", "decoder/embedding/position/weight", 3, no_number);
   for (const std::string task : {"--train texts.tsv --task classify", "--train train.h5 --task lm"}) {
-    corpus.refused("finetune --from bad.h5 --lora-rank 2 --steps 3 -o out.h5 " + task, 3, "step 1 diverged: ");
+    corpus.refused("finetune --from bad.h5 --lora-rank 2 --steps 3 -o out.h5 " + task, 1, "checksum");
     CHECK_FALSE(std::filesystem::exists(corpus.path("out.h5")));
   }
 }
@@ -176,7 +176,7 @@ TEST_CASE("not finite: a regression that diverges ends, and says at which step")
     const std::string command =
         "timeout -k 5 300 finetune --from encoder.h5 --task regress --train numbers.tsv --valid numbers.tsv --steps "
         "200 "
-        "--optimizer sgd --clip 0 --warmup 0 --learning-rate 1e9 -o regress2.h5 ";
+        "--optimizer sgd --clip 0 --warmup 0 --learning-rate 1000 -o regress2.h5 ";
     corpus.refused(command + options, 3, " diverged: ");
   }
 }

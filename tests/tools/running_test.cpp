@@ -201,7 +201,8 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
 
 TEST_CASE("running: a divergence names the operation, the step, the rate, the documents and the last checkpoint") {
   const Runs corpus;
-  const std::string wild = train + "-q --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 --steps 500 -o wild.h5 ";
+  const std::string wild = "pretrain --threads 1 --train train.h5" + tiny_model +
+                           "-q --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 --steps 500 -o wild.h5 ";
   const Outcome outcome = corpus.run(wild);
   CHECK(outcome.status == 3);
   CHECK(lines_in(outcome.err) == 1);
