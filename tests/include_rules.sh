@@ -76,9 +76,15 @@ check() {
   local folder allowed
   refuse "libcore knows no Boost, HDF5 or JSON" '#include *[<"](boost/|hdf5|H5|nlohmann/)' libcore
   refuse "libcore knows no command line" '\bargv\b' libcore -- '^[^:]*\.py:'
-  refuse "libcore knows neither formats nor tools" '#include *[<"]heddle/(formats|cli)/' libcore
-  refuse "formats know no tools" '#include *[<"]heddle/cli/' formats
-  refuse "headers are named from heddle/ on" '#include *"(\.|[^/"]*")' libcore formats tools/cli
+  refuse "libcore knows neither formats nor tools" '#include *[<"](heddle/(formats|cli)|tools)/' libcore
+  refuse "formats know no tools" '#include *[<"](heddle/cli|tools)/' formats
+  refuse "what tools share knows no single tool" \
+    '#include *"tools/(tokenize|pretrain|finetune|generate|classify|convert|inspect)/' \
+    tools/cli tools/lines tools/training tools/tasks
+  refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli
+  refuse "only formats/hdf5 includes HDF5" \
+    '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'
+  refuse "headers are named from heddle/ or tools/ on" '#include *"(\.|[^/"]*")' libcore formats tools
   refuse "only libcore/tensor/blas.cpp includes BLAS or oneDNN" '#include *[<"](cblas|openblas|dnnl|oneapi/dnnl)' \
     libcore formats tools -- '^libcore/tensor/blas\.cpp:'
   refuse "only libcore/parallel includes MPI" '#include *[<"]mpi\.h' libcore formats tools -- '^libcore/parallel/'
@@ -116,7 +122,7 @@ self_test() {
   scratch=$(mktemp -d)
   failures=0
   trap 'rm -rf "$scratch"' EXIT
-  mkdir -p "$scratch/clean"/{formats,tools,tests,man,cmake,examples}
+  mkdir -p "$scratch/clean"/{formats/hdf5,tools,tests,man,cmake,examples}
   mkdir -p "$scratch/clean"/libcore/{base,tensor,ops,text,data,attention,positions,models}
   printf 'HEDDLE_ATTENTION(dot, DotAttention, "")\n' >"$scratch/clean/libcore/attention/variants.def"
   printf 'HEDDLE_POSITIONS(rope, RotaryPositions, "")\n' >"$scratch/clean/libcore/positions/positions.def"
@@ -127,7 +133,7 @@ self_test() {
   printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::arch_name;\n' \
     >"$scratch/clean/libcore/models/model.hpp"
   printf '#include <cblas.h>\n#include "heddle/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
-  printf '#include <hdf5.h>\n#include "heddle/tensor/tensor.hpp"\n' >"$scratch/clean/formats/model.cpp"
+  printf '#include <hdf5.h>\n#include "heddle/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
   "$self" "$scratch/clean" || { echo "the clean tree fails"; failures=1; }
 
   plant libcore/ops/a.cpp '#include <boost/any.hpp>'
@@ -139,6 +145,11 @@ self_test() {
   plant libcore/tensor/pool.cpp '#include <cblas.h>'
   plant formats/a.cpp '#include "dnnl.hpp"'
   plant tools/a.cpp '#include <mpi.h>'
+  plant tools/generate/a.cpp '#include "options.hpp"'
+  plant tools/lines/a.cpp '#include "tools/generate/options.hpp"'
+  plant tools/cli/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant formats/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant formats/heddle/a.cpp '#include <hdf5.h>'
   plant libcore/ops/a.cpp '#include "norm.hpp"'
   plant libcore/ops/a.cpp '#include "../tensor/tensor.hpp"'
   plant libcore/base/a.hpp '#include "heddle/tensor/tensor.hpp"'

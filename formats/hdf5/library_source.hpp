@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/files/descriptor.hpp"
 #include "heddle/formats/hdf5/source.hpp"
 
 namespace heddle::formats::hdf5 {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/files/descriptor.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -9,7 +9,7 @@
 
 #include "heddle/base/random.hpp"
 #include "heddle/cli/run.hpp"
-#include "heddle/formats/json_archive.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/ops/attention.hpp"
 #include "heddle/ops/rotation.hpp"
 #include "heddle/tensor/context.hpp"

@@ -4,9 +4,9 @@
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/decoding/predict.hpp"
-#include "heddle/formats/json_archive.hpp"
-#include "heddle/formats/task_file.hpp"
-#include "heddle/formats/tsv.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "heddle/formats/labelled/tsv.hpp"
 #include "measure.hpp"
 
 using namespace heddle;

@@ -4,8 +4,8 @@
 #include "heddle/base/random.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/decoding/sampling.hpp"
-#include "heddle/formats/json_archive.hpp"
-#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "measure.hpp"
 

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "heddle/cli/run.hpp"
-#include "heddle/formats/json_archive.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "measure.hpp"

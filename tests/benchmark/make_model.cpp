@@ -1,6 +1,6 @@
 // Writes a model file with random weights, as pretrain would before its first step, to measure with.
 #include "heddle/cli/run.hpp"
-#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/models/presets.hpp"
 #include "heddle/text/trainer.hpp"
 

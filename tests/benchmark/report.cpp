@@ -11,7 +11,7 @@
 
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/streams.hpp"
-#include "heddle/formats/json_archive.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
 #include "measure.hpp"
 #include "rows.hpp"
 

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "heddle/cli/run.hpp"
-#include "heddle/formats/json_archive.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "measure.hpp"

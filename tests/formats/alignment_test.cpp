@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
-#include "heddle/formats/conll.hpp"
-#include "heddle/formats/gpt2_vocabulary.hpp"
-#include "heddle/formats/squad.hpp"
-#include "heddle/formats/wordpiece_vocabulary.hpp"
+#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+#include "heddle/formats/labelled/conll.hpp"
+#include "heddle/formats/labelled/squad.hpp"
 #include "heddle/text/basic_words.hpp"
 
 using namespace heddle;

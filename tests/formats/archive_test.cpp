@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "formats/files.hpp"
-#include "heddle/formats/file.hpp"
-#include "heddle/formats/hdf5_archive.hpp"
-#include "heddle/formats/json_archive.hpp"
-#include "heddle/formats/text_archive.hpp"
+#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/archives/text_archive.hpp"
+#include "heddle/formats/heddle/file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

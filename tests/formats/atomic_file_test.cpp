@@ -10,10 +10,10 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/atomic_directory.hpp"
-#include "heddle/formats/atomic_file.hpp"
-#include "heddle/formats/model_file.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/files/atomic_directory.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/formats/heddle/model_file.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

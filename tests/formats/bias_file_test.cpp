@@ -1,4 +1,4 @@
-#include "heddle/formats/bias_file.hpp"
+#include "heddle/formats/labelled/bias_tests.hpp"
 
 #include "formats/files.hpp"
 

@@ -3,10 +3,10 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/checksum.hpp"
-#include "heddle/formats/embedding_file.hpp"
-#include "heddle/formats/json_archive.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/files/checksum.hpp"
+#include "heddle/formats/heddle/embedding_file.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -1,11 +1,11 @@
-#include "heddle/formats/embedding_file.hpp"
+#include "heddle/formats/heddle/embedding_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
 #include "formats/files.hpp"
-#include "heddle/formats/column.hpp"
+#include "heddle/formats/heddle/column.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

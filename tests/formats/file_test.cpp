@@ -3,8 +3,8 @@
 
 #include "formats/files.hpp"
 #include "formats/library.hpp"
-#include "heddle/formats/file.hpp"
-#include "heddle/formats/hdf5_archive.hpp"
+#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "heddle/formats/heddle/file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

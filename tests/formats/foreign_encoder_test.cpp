@@ -1,8 +1,8 @@
 // BERT and RoBERTa in Hugging Face's directories.
 #include "formats/foreign_models.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/load_model.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
 #include "heddle/models/encoder.hpp"
 #include "heddle/text/spelling.hpp"
 

@@ -2,7 +2,7 @@
 #include "formats/foreign_models.hpp"
 #include "formats/golden.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/foreign_tokenizer.hpp"
+#include "heddle/formats/huggingface/foreign_tokenizer.hpp"
 #include "heddle/models/decoder.hpp"
 
 using namespace heddle;

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "formats/files.hpp"
-#include "heddle/formats/foreign_model.hpp"
-#include "heddle/formats/safetensors.hpp"
-#include "heddle/formats/text_archive.hpp"
+#include "heddle/formats/archives/text_archive.hpp"
+#include "heddle/formats/huggingface/foreign_model.hpp"
+#include "heddle/formats/huggingface/safetensors.hpp"
 #include "heddle/models/model.hpp"
 
 namespace heddle::tests {

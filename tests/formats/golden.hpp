@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
-#include "heddle/formats/tokenizer_json.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
 #include "heddle/text/tokenizer.hpp"
 
 namespace heddle::tests {

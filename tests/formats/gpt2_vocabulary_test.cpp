@@ -1,4 +1,4 @@
-#include "heddle/formats/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,10 +6,10 @@
 #include "formats/files.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/column.hpp"
-#include "heddle/formats/file.hpp"
 #include "heddle/formats/hdf5/checksum.hpp"
-#include "heddle/formats/tensor_group.hpp"
+#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/heddle/file.hpp"
+#include "heddle/formats/heddle/tensor_group.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

@@ -7,7 +7,7 @@
 #include "formats/files.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 #include "support/skips.hpp"
 
 using namespace heddle;

@@ -1,6 +1,6 @@
 // JSON of strangers: what is taken, what is refused and where, and names of places.
 #include "formats/files.hpp"
-#include "heddle/formats/json_node.hpp"
+#include "heddle/formats/json/node.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

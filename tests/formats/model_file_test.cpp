@@ -9,7 +9,7 @@
 #include "formats/files.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/model_file.hpp"
+#include "heddle/formats/heddle/model_file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -3,9 +3,9 @@
 #include <array>
 
 #include "formats/files.hpp"
-#include "heddle/formats/checksum.hpp"
-#include "heddle/formats/file.hpp"
-#include "heddle/formats/provenance.hpp"
+#include "heddle/formats/files/checksum.hpp"
+#include "heddle/formats/heddle/file.hpp"
+#include "heddle/formats/heddle/provenance.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

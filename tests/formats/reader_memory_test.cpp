@@ -2,17 +2,17 @@
 #include <functional>
 
 #include "formats/files.hpp"
-#include "heddle/formats/bias_file.hpp"
-#include "heddle/formats/conll.hpp"
-#include "heddle/formats/foreign_model.hpp"
-#include "heddle/formats/json_node.hpp"
-#include "heddle/formats/jsonl.hpp"
-#include "heddle/formats/marked_words.hpp"
-#include "heddle/formats/safetensors.hpp"
-#include "heddle/formats/sharded_safetensors.hpp"
-#include "heddle/formats/squad.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
-#include "heddle/formats/tsv.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "heddle/formats/huggingface/foreign_model.hpp"
+#include "heddle/formats/huggingface/safetensors.hpp"
+#include "heddle/formats/huggingface/sharded_safetensors.hpp"
+#include "heddle/formats/json/node.hpp"
+#include "heddle/formats/labelled/bias_tests.hpp"
+#include "heddle/formats/labelled/conll.hpp"
+#include "heddle/formats/labelled/jsonl.hpp"
+#include "heddle/formats/labelled/marked_words.hpp"
+#include "heddle/formats/labelled/squad.hpp"
+#include "heddle/formats/labelled/tsv.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

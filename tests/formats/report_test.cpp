@@ -1,7 +1,7 @@
 // Reports of metrics as programs read them.
 #include <doctest/doctest.h>
 
-#include "heddle/formats/json_archive.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/metrics/answers.hpp"
 #include "heddle/metrics/classification.hpp"
 #include "heddle/metrics/entities.hpp"

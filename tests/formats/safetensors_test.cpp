@@ -1,4 +1,4 @@
-#include "heddle/formats/safetensors.hpp"
+#include "heddle/formats/huggingface/safetensors.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/half.hpp"
-#include "heddle/formats/sharded_safetensors.hpp"
+#include "heddle/formats/huggingface/half.hpp"
+#include "heddle/formats/huggingface/sharded_safetensors.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -6,8 +6,8 @@
 
 #include "heddle/base/random.hpp"
 #include "heddle/base/visit.hpp"
-#include "heddle/formats/model_file.hpp"
-#include "heddle/formats/weight_type.hpp"
+#include "heddle/formats/heddle/model_file.hpp"
+#include "heddle/formats/heddle/weight_type.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/tokenizer.hpp"
 

@@ -4,10 +4,10 @@
 
 #include "formats/golden.hpp"
 #include "heddle/data/framing.hpp"
-#include "heddle/formats/foreign_vocabulary.hpp"
-#include "heddle/formats/gpt2_vocabulary.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
-#include "heddle/formats/wordpiece_vocabulary.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -1,11 +1,11 @@
-#include "heddle/formats/squad.hpp"
+#include "heddle/formats/labelled/squad.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
 #include "formats/files.hpp"
-#include "heddle/formats/jsonl.hpp"
+#include "heddle/formats/labelled/jsonl.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

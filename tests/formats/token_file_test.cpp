@@ -5,7 +5,7 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

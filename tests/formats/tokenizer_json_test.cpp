@@ -1,4 +1,4 @@
-#include "heddle/formats/tokenizer_json.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,10 +6,10 @@
 
 #include "formats/golden.hpp"
 #include "heddle/base/strings.hpp"
-#include "heddle/formats/foreign_vocabulary.hpp"
-#include "heddle/formats/gpt2_vocabulary.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
-#include "heddle/formats/wordpiece_vocabulary.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
 #include "heddle/text/tokenizer.hpp"
 #include "heddle/text/trainer.hpp"
 #include "libcore/text/samples.hpp"

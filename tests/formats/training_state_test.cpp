@@ -3,7 +3,7 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
 #include "libcore/training/remembering.hpp"
 #include "libcore/training/short_training.hpp"
 #include "support/models.hpp"

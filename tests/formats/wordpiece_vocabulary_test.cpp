@@ -1,4 +1,4 @@
-#include "heddle/formats/wordpiece_vocabulary.hpp"
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Tagged sentences, a word a line.
-#include "heddle/formats/conll.hpp"
+#include "heddle/formats/labelled/conll.hpp"
 
 #include "fuzz/target.hpp"
 

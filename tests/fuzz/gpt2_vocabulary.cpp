@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "fuzz/target.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
 
 void heddle::fuzz::gpt2_vocabulary(std::string_view input) {
   constexpr std::string_view between = "\n--\n";

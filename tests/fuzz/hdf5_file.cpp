@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
-#include "heddle/formats/hdf5.hpp"
+#include "heddle/formats/hdf5/hdf5.hpp"
 
 namespace heddle::fuzz {
 

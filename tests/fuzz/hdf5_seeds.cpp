@@ -6,9 +6,9 @@
 
 #include "formats/samples.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/embedding_file.hpp"
-#include "heddle/formats/load_model.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/heddle/embedding_file.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 #include "support/models.hpp"
 
 namespace heddle::fuzz {

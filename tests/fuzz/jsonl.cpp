@@ -1,5 +1,5 @@
 // Labelled texts and questions with spans, a JSON object a line.
-#include "heddle/formats/jsonl.hpp"
+#include "heddle/formats/labelled/jsonl.hpp"
 
 #include "fuzz/target.hpp"
 

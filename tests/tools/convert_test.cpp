@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "heddle/formats/load_model.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;

@@ -1,6 +1,6 @@
 // What tools say of files that they cannot take: which, where, and what to do; and that damage does not go by unseen.
-#include "heddle/formats/load_model.hpp"
-#include "heddle/formats/tokenizer_file.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
 #include "heddle/models/task.hpp"
 #include "tools/small_corpus.hpp"
 

@@ -11,9 +11,9 @@
 #include <tuple>
 
 #include "formats/samples.hpp"
-#include "heddle/formats/column.hpp"
-#include "heddle/formats/load_model.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 #include "support/models.hpp"
 #include "tools/command.hpp"
 

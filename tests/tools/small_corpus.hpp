@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/model_file.hpp"
+#include "heddle/formats/heddle/model_file.hpp"
 #include "tools/command.hpp"
 
 namespace heddle::testing {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "heddle/base/random.hpp"
-#include "heddle/formats/token_file.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
 #include "support/skips.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"

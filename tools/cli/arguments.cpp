@@ -14,7 +14,7 @@
 #include "heddle/cli/config.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/version.hpp"
-#include "heddle/formats/provenance.hpp"
+#include "heddle/formats/heddle/provenance.hpp"
 #include "heddle/tensor/processors.hpp"
 
 namespace heddle::cli {

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "heddle/base/error.hpp"
-#include "heddle/formats/foreign_model.hpp"
-#include "heddle/formats/task_file.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "heddle/formats/huggingface/foreign_model.hpp"
 
 namespace heddle::cli {
 

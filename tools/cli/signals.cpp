@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "heddle/formats/temporary.hpp"
+#include "heddle/formats/files/temporary.hpp"
 
 namespace heddle::cli {
 

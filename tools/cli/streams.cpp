@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "heddle/cli/signals.hpp"
-#include "heddle/formats/foreign.hpp"
+#include "heddle/formats/huggingface/foreign.hpp"
 
 namespace heddle::cli {
 

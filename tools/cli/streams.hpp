@@ -16,8 +16,8 @@
 #include "heddle/base/error.hpp"
 #include "heddle/base/real.hpp"
 #include "heddle/cli/encoding_watch.hpp"
-#include "heddle/formats/atomic_file.hpp"
-#include "heddle/formats/descriptor.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/formats/files/descriptor.hpp"
 
 namespace heddle::cli {
 

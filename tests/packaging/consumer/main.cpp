@@ -1,7 +1,7 @@
 // A program of somebody else's that uses heddle's core.
 #include <iostream>
 
-#include "heddle/formats/provenance.hpp"
+#include "heddle/formats/heddle/provenance.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/matrix.hpp"
 

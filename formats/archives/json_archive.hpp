@@ -1,0 +1,36 @@
+// A Boost archive that makes JSON: structs become objects whose keys stand in the order of the fields.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "heddle/formats/archives/archive.hpp"
+
+namespace heddle::formats {
+
+using Json = nlohmann::ordered_json;
+
+class JsonOutputArchive : public OutputArchive<JsonOutputArchive> {
+ public:
+  explicit JsonOutputArchive(Json& object) : objects_{&object} { object = Json::object(); }
+
+  template <class T>
+  void put(const char* name, const T& value) {
+    (*objects_.back())[name] = value;
+  }
+  void open(const char* name) { objects_.push_back(&((*objects_.back())[name] = Json::object())); }
+  void close() { objects_.pop_back(); }
+
+ private:
+  std::vector<Json*> objects_;  // the innermost last
+};
+
+template <Visitable T>
+Json to_json(const T& object) {
+  Json json;
+  JsonOutputArchive archive(json);
+  archive << object;
+  return json;
+}
+
+}  // namespace heddle::formats

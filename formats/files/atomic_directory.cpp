@@ -1,0 +1,50 @@
+#include "heddle/formats/files/atomic_directory.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+// Without the slashes at its end, which are not part of its name.
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(path)) {
+  const std::filesystem::path target(path_);
+  std::error_code error;
+  const bool exists = std::filesystem::exists(std::filesystem::symlink_status(target, error));
+  const bool empty = std::filesystem::is_directory(std::filesystem::symlink_status(target, error)) &&
+                     std::filesystem::is_empty(target, error);
+  check<DataError>(!exists || empty, path, ": exists and is not an empty directory; remove it or name another one");
+  remove_abandoned(path_);
+  std::string name = temporary_name(path_);
+  if (!std::filesystem::create_directory(name, error)) {
+    throw DataError(concatenate(path, ": cannot create it: ", error ? error.message() : name + " is in the way"));
+  }
+  handle_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
+  check<DataError>(mark_in_use(handle_, name), path, ": cannot create it: ", name, " was removed");
+  temporary_.created(std::move(name));
+}
+
+void AtomicDirectory::commit() {
+  sync_directory(temporary());
+  if (::rename(temporary().c_str(), path_.c_str()) != 0) throw_system_error(path_, "create");
+  temporary_.renamed();
+  const std::string parent = std::filesystem::path(path_).parent_path().string();
+  sync_directory(parent.empty() ? "." : parent);
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,53 @@
+#include "heddle/formats/files/output_lock.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+struct flock whole_file() {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  return range;
+}
+
+// " (process 4711)" where the process that has the lock is on this machine.
+std::string holder_of(int file) {
+  struct flock range = whole_file();
+  const bool is_known = ::fcntl(file, F_GETLK, &range) == 0 && range.l_type != F_UNLCK && range.l_pid > 0;
+  return is_known ? concatenate(" (process ", range.l_pid, ")") : "";
+}
+
+}  // namespace
+
+OutputLock::OutputLock(const std::string& path) {
+  const std::filesystem::path target(follow_links(path));
+  std::string name = (target.parent_path() / ("." + target.filename().string() + ".lock")).string();
+  constexpr int attempts = 100;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666), name);
+    if (file.number() < 0) return;
+    struct flock range = whole_file();
+    if (::fcntl(file.number(), F_SETLK, &range) != 0) {
+      check<DataError>(errno != EACCES && errno != EAGAIN, path, ": another run is writing it",
+                       holder_of(file.number()), "; wait for its end, or give this one another name");
+      return;
+    }
+    // The one that had the lock may have removed the file between the two calls; then it locks nothing.
+    if (!file.is_at(name)) continue;
+    file_ = std::move(file);
+    name_.created(std::move(name));
+    return;
+  }
+}
+
+}  // namespace heddle::formats

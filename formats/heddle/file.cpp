@@ -1,0 +1,83 @@
+#include "heddle/formats/heddle/file.hpp"
+
+#include <cerrno>
+
+#include "heddle/formats/archives/hdf5_archive.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+// HDF5 goes to and fro in its files.
+std::shared_ptr<const Descriptor> open_hdf5(const std::string& path) {
+  check<DataError>(path != "-", "HDF5 files cannot come from standard input; give the file by its name");
+  auto file = std::make_shared<const Descriptor>(Descriptor::open_for_reading(path));
+  check<DataError>(looks_like_hdf5(*file), path, ": ", guess_content(*file));
+  return file;
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : descriptor_(open_hdf5(path)), root_(hdf5::open(descriptor_, path)) {
+  read_header();
+}
+
+// The kind and version come first: a newer file may have header fields that this version does not know.
+void InputFile::read_header() {
+  check<DataError>(root_.has_attribute("format") && root_.has_attribute("format_version"), path(),
+                   ": is an HDF5 file, but not one of heddle's");
+  const auto version = root_.attribute<Index>("format_version");
+  check<DataError>(version <= format_version, path(), ": is of format version ", version,
+                   ", and this heddle knows versions up to ", format_version, "; use a newer heddle");
+  Hdf5InputArchive archive(root_);
+  archive >> header_;
+  check<DataError>(header_.format == "heddle", path(), ": is an HDF5 file, but not one of heddle's");
+}
+
+const InputFile& InputFile::expect(FileKind expected) const {
+  const auto with_article = [](FileKind kind) { return (kind == FileKind::adapter ? "an " : "a ") + to_text(kind); };
+  check<DataError>(kind() == expected, path(), ": is ", with_article(kind()), " file; ", with_article(expected),
+                   " file is needed");
+  return *this;
+}
+
+Provenance InputFile::provenance() const {
+  ProvenanceTable table;
+  const hdf5::Group group = root_.group("provenance");
+  load_fields(group, table);
+  return from_table(table, group.where());
+}
+
+FileKind kind_of(const std::string& path) {
+  return InputFile(path).kind();
+}
+
+OutputFile::OutputFile(const std::string& path, FileKind kind)
+    : target_(path), kind_(kind), driver_{target_.descriptor()}, file_(hdf5::Writer::create(driver_, path)) {}
+
+OutputFile::~OutputFile() {
+  if (driver_.write_error == 0) driver_.write_error = ECANCELED;  // what HDF5 still holds need not reach the disk
+}
+
+void OutputFile::check_written() const {
+  if (driver_.write_error == 0) return;
+  errno = driver_.write_error;
+  throw_system_error(target_.path(), "write");
+}
+
+void OutputFile::commit(const Provenance& provenance, const Examine& examine) {
+  FileHeader header;
+  header.kind = kind_;
+  header.format_version = version_;
+  header.created_by = provenance.own.created_by;
+  header.created_at = provenance.own.created_at;
+  header.command_line = provenance.own.command_line;
+  save_fields(root(), header);
+  save_fields(root().create_group("provenance"), to_table(provenance));
+  file_->close();
+  check_written();
+  if (examine) examine(target_.temporary());
+  target_.commit();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,71 @@
+#include "heddle/formats/heddle/load_model.hpp"
+
+#include "heddle/tensor/context.hpp"
+
+namespace heddle::formats {
+
+std::vector<NamedTensor> named_tensors(const Parameters& parameters) {
+  std::vector<NamedTensor> tensors;
+  for (const Parameter& parameter : parameters.all()) tensors.push_back({parameter.name, parameter.value()});
+  return tensors;
+}
+
+namespace {
+
+// A fine-tuned model's head, which its body does without.
+constexpr std::string_view head_of_task = "task/";
+
+std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weights) {
+  try {
+    return models::make_model(file.config<models::ModelConfig>(), std::move(weights));
+  } catch (const UsageError& error) {
+    throw DataError(file.file().path() + ": /config: " + error.what() + ". The file is damaged or not heddle's");
+  }
+}
+
+// Tensors of the asked shapes, until many are asked for that the file lacks.
+ParameterSource shapes_only(const ModelFile& file) {
+  return ParameterSource::given([&file, lacking = 0](const Declaration& declaration) mutable {
+    constexpr int most_lacking = 100;
+    for (const std::string& name : declaration.names) lacking += !file.weights().has(name);
+    check<DataError>(lacking <= most_lacking, file.file().path(), ": /weights: lacks ", declaration.names[0], " and ",
+                     most_lacking, " more tensors, which the model needs");
+    return Tensor(declaration.stacked_shape());
+  });
+}
+
+// A configuration may ask for any number of layers of any size; it gets no memory, and little time, until the file is
+// known to have weights for it.
+void check_weights(const ModelFile& file) {
+  const Simulation simulation;
+  file.weights().check_match(named_tensors(build(file, shapes_only(file))->parameters()), head_of_task);
+}
+
+LoadedModel load(const ModelFile& file, ParameterSource weights) {
+  check_weights(file);
+  LoadedModel loaded{build(file, std::move(weights)), file.tokenizer()};
+  check_fits(loaded.tokenizer, loaded.model->config(), file.file().path());
+  return loaded;
+}
+
+}  // namespace
+
+void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path) {
+  check<DataError>(tokenizer.vocab_size() <= config->vocab_size, path, ": a tokenizer of ", tokenizer.vocab_size(),
+                   " pieces with a model of ", config->vocab_size);
+}
+
+LoadedModel load_model(const ModelFile& file) {
+  const auto mapped = std::make_shared<const MappedFile>(file.file().descriptor());
+  return load(file, ParameterSource::given([&file, &mapped](const Declaration& declaration) {
+                return file.weights().map(declaration.names, mapped);
+              }));
+}
+
+LoadedModel load_model_to_train(const ModelFile& file) {
+  LoadedModel loaded = load(file, ParameterSource::unset());
+  file.weights().read(named_tensors(loaded.model->parameters()), head_of_task);
+  return loaded;
+}
+
+}  // namespace heddle::formats

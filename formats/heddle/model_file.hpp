@@ -1,0 +1,98 @@
+// Model files: configuration, tokenizer, weights, how training went, and what it takes to go on with it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "heddle/formats/heddle/file.hpp"
+#include "heddle/formats/heddle/history.hpp"
+#include "heddle/formats/heddle/tensor_group.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+
+namespace heddle::formats {
+
+// Writes a model file part by part, each at most once; without commit() no file appears. Equal parts and provenance
+// give equal bytes. Throws DataError, on a full disk for example.
+class ModelWriter {
+ public:
+  explicit ModelWriter(const std::string& path, FileKind kind = FileKind::model) : file_(path, kind) {
+    file_.needs_version(oldest_model_version);
+  }
+
+  template <Visitable Config>
+  void config(const Config& config) {
+    save_fields(file_.root().create_group("config"), config);
+  }
+  // A group of fields of its own: "task", "adapters", "base".
+  template <Visitable Fields>
+  void part(const char* name, const Fields& fields) {
+    save_fields(file_.root().create_group(name), fields);
+  }
+  void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_, model); }
+  void weights(std::span<const NamedTensor> weights);
+  void history(const History& history);
+  // What resuming needs beyond the weights: numbers and texts, and tensors such as the optimizer's moments.
+  template <Visitable State>
+  void training(const State& state, std::span<const NamedTensor> tensors) {
+    save_fields(file_.root().create_group("training").create_group("state"), state);
+    training_tensors(tensors);
+  }
+  void commit(const Provenance& provenance, const Examine& examine = {}) { file_.commit(provenance, examine); }
+
+ private:
+  void training_tensors(std::span<const NamedTensor> tensors);
+  OutputFile file_;
+};
+
+// A model file open for reading. Opening it reads names and shapes only, whatever the size. Throws DataError.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& path, FileKind kind = FileKind::model);
+
+  const InputFile& file() const { return file_; }
+  // Fields that the file lacks have their defaults; fields that Config lacks are an error.
+  template <Visitable Config>
+  Config config() const {
+    Config config;
+    load_fields(file_.root().group("config"), config);
+    return config;
+  }
+  // Groups that not every file has.
+  bool has_part(const char* name) const { return file_.root().has_group(name); }
+  template <Visitable Fields>
+  Fields part(const char* name) const {
+    Fields fields;
+    load_fields(file_.root().group(name), fields);
+    return fields;
+  }
+  text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }
+  text::Tokenizer tokenizer() const { return read_tokenizer(file_); }
+
+  const TensorGroup& weights() const { return weights_; }
+  // The weights as views of the file (TensorGroup::map).
+  std::vector<NamedTensor> map_weights() const;
+
+  bool has_history() const { return file_.root().has_group("history"); }
+  History history() const;
+
+  bool has_training() const { return file_.root().has_group("training"); }
+  template <Visitable State>
+  State training_state() const {
+    State state;
+    load_fields(file_.root().group("training").group("state"), state);
+    return state;
+  }
+  TensorGroup training_tensors() const { return TensorGroup(file_.root().group("training").group("tensors")); }
+
+  // Reads everything and returns what is wrong, a line each; nothing when all is well.
+  std::vector<std::string> verify() const;
+
+ private:
+  InputFile file_;
+  TensorGroup weights_;
+};
+
+}  // namespace heddle::formats

@@ -1,0 +1,246 @@
+#include "heddle/formats/heddle/task_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "heddle/tensor/context.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr const char *task_part = "task", *adapters_part = "adapters", *base_part = "base";
+constexpr std::string_view task_prefix = "task/";  // of the head's weights
+
+ParameterSource mapped(const ModelFile& file) {
+  const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
+  return ParameterSource::given(
+      [&file, memory](const Declaration& declaration) { return file.weights().map(declaration.names, memory); });
+}
+
+[[noreturn]] void refuse_damaged(const ModelFile& file, const char* part, const Error& error) {
+  throw DataError(
+      concatenate(file.file().path(), ": /", part, ": ", error.what(), ". The file is damaged or not heddle's"));
+}
+
+// What make() gives; that it cannot be is the fault of this part of the file.
+template <class Make>
+auto guarded(const ModelFile& file, const char* part, const Make& make) {
+  try {
+    return make();
+  } catch (const UsageError& error) {
+    refuse_damaged(file, part, error);
+  } catch (const ShapeError& error) {
+    refuse_damaged(file, part, error);
+  }
+}
+
+std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::ModelConfig& config,
+                                         const ParameterSource& weights) {
+  return guarded(file, task_part, [&] {
+    return std::make_unique<models::TaskModel>(models::make_model(config, weights),
+                                               file.part<models::TaskConfig>(task_part));
+  });
+}
+
+void check_has_task(const ModelFile& file) {
+  check<DataError>(file.has_part(task_part), file.file().path(),
+                   ": was not fine-tuned for a task; use finetune first (or classify --labels, with a decoder)");
+}
+
+LoadedTask load_whole(const std::string& path) {
+  const ModelFile file(path);
+  check_has_task(file);
+  const auto config = file.config<models::ModelConfig>();
+  {
+    const Simulation simulation;
+    file.weights().check_match(named_tensors(build(file, config, ParameterSource::unset())->parameters()));
+  }
+  LoadedTask loaded{build(file, config, mapped(file)), file.tokenizer()};
+  check_fits(loaded.tokenizer, config, path);
+  return loaded;
+}
+
+// The base's file: as told, else the one beside the adapter of the name that the adapter has. An adapter may come from
+// a stranger, who does not choose other files for us.
+std::string find_base(const std::string& adapter, const std::string& told, const std::string& noted) {
+  namespace fs = std::filesystem;
+  if (!told.empty()) return told;
+  const fs::path name = fs::path(noted).filename(), beside = fs::path(adapter).parent_path() / name;
+  std::error_code ignored;
+  check<DataError>(fs::is_regular_file(beside, ignored), adapter, ": is an adapter of ", text::quoted(noted),
+                   ", and no such file stands beside it; say where it is with --base");
+  return beside.string();
+}
+
+// An adapter with the model that it belongs to.
+class Adapted {
+ public:
+  Adapted(const std::string& path, const std::string& told) : adapter_(path, FileKind::adapter) {
+    const auto noted = adapter_.part<BaseModel>(base_part);
+    base_.emplace(find_base(path, told, noted.name));
+    check<DataError>(base_->weights().fingerprint() == noted.weights, path, ": is an adapter of another model than ",
+                     base_->file().path(), "; it was trained on ", noted.name, ", whose weights have the hash ",
+                     noted.weights);
+    load_model(*base_);  // checks that the base is whole
+  }
+
+  const ModelFile& adapter() const { return adapter_; }
+  const ModelFile& base() const { return *base_; }
+  models::ModelConfig config() const { return base_->config<models::ModelConfig>(); }
+  ParameterSource weights() const {
+    const ParameterSource of_base = mapped(*base_), of_adapter = mapped(adapter_);
+    const ParameterSource both = ParameterSource::given([=, this](const Declaration& declaration) {
+      return (adapter_.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
+    });
+    return with_adapters(both, adapter_.part<LowRankOptions>(adapters_part));
+  }
+
+ private:
+  ModelFile adapter_;
+  std::optional<ModelFile> base_;
+};
+
+LoadedTask load_adapted(const Adapted& files) {
+  return {build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
+}
+
+// What a file has of a declaration, as Reals of its own.
+Tensor read_copy(const ModelFile& file, const Declaration& declaration) {
+  const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
+  const Tensor stored = file.weights().map(declaration.names, memory), copy(stored.shape());
+  copy.assign(stored);
+  return copy;
+}
+
+void check_undamaged(const ModelFile& file) {
+  const std::vector<std::string> problems = file.weights().verify();
+  check<DataError>(problems.empty(), problems.empty() ? "" : problems.front());
+}
+
+void write_common(ModelWriter& writer, const SavedTask& saved) {
+  writer.config(saved.model.body().config());
+  writer.tokenizer(saved.tokenizer);
+  if (saved.history.rows() > 0) writer.history(saved.history);
+}
+
+void save_whole(const std::string& path, const SavedTask& saved, std::span<const NamedTensor> weights) {
+  ModelWriter writer(path);
+  write_common(writer, saved);
+  if (saved.model.task().task != models::Task::lm) writer.part(task_part, saved.model.task());
+  writer.weights(weights);
+  saved.training(writer);
+  writer.commit(saved.provenance);
+}
+
+// Matrices with their adapters, and all else as it is.
+std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const LowRankOptions& adapters) {
+  std::vector<NamedTensor> merged;
+  for (const Parameter& parameter : model.parameters().all()) {
+    if (parameter.name.find("/lora/") != std::string::npos) continue;
+    const std::string stem = parameter.name.substr(0, parameter.name.rfind('/'));
+    const Parameter* const a = model.parameters().find(stem + "/lora/a");
+    if (a == nullptr || !parameter.name.ends_with("/weight")) {
+      merged.push_back({parameter.name, parameter.value()});
+      continue;
+    }
+    const Tensor sum(parameter.value().shape());
+    sum.assign(parameter.value());
+    const Parameter* const b = model.parameters().find(stem + "/lora/b");
+    matmul(matrix(b->value()), matrix(a->value()), target(sum), static_cast<Real>(adapters.scale()), 1);
+    merged.push_back({parameter.name, sum});
+  }
+  return merged;
+}
+
+}  // namespace
+
+std::vector<std::string> possible_bases(const std::string& adapter) {
+  try {
+    if (kind_of(adapter) != FileKind::adapter) return {};
+    const std::string noted = ModelFile(adapter, FileKind::adapter).part<BaseModel>(base_part).name;
+    return {noted, std::filesystem::path(adapter).replace_filename(std::filesystem::path(noted).filename()).string()};
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
+LoadedTask load_task(const std::string& path, const std::string& base) {
+  if (kind_of(path) == FileKind::adapter) return load_adapted(Adapted(path, base));
+  check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
+  return load_whole(path);
+}
+
+LoadedTask load_to_merge(const std::string& adapter, const std::string& base) {
+  const Adapted files(adapter, base);
+  check_undamaged(files.adapter());
+  check_undamaged(files.base());
+  return load_adapted(files);
+}
+
+LoadedModel load_language_model(const std::string& path, const std::string& base) {
+  if (kind_of(path) != FileKind::adapter) {
+    check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
+    return load_model(ModelFile(path));
+  }
+  const Adapted files(path, base);
+  const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
+  check<DataError>(task == models::Task::lm, path, ": is an adapter for the task ", to_text(task),
+                   ", not for a language model; use it with classify, without --labels");
+  return {guarded(files.adapter(), "adapters", [&] { return models::make_model(files.config(), files.weights()); }),
+          files.base().tokenizer()};
+}
+
+LoadedTask start_task(const ModelFile& base, const NewTask& options) {
+  const LoadedModel whole = load_model(base);
+  check_undamaged(base);
+  if (options.resumed != nullptr) check_undamaged(*options.resumed);
+  const ParameterSource fresh(options.seed);
+  const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
+    return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
+  };
+  const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {
+    const std::string& name = declaration.names[0];
+    if (options.resumed != nullptr && options.resumed->weights().has(name))
+      return of_file(*options.resumed, declaration);
+    if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
+    return of_file(base, declaration);
+  });
+  const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
+  auto config = base.config<models::ModelConfig>();
+  if (options.dropout >= 0) config->dropout = options.dropout;
+  auto body = models::make_model(config, source);
+  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
+}
+
+void save_task(const std::string& path, const SavedTask& saved) {
+  save_whole(path, saved, named_tensors(saved.model.parameters()));
+}
+
+void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
+                  const BaseModel& base) {
+  ModelWriter writer(path, FileKind::adapter);
+  write_common(writer, saved);
+  writer.part(task_part, saved.model.task());
+  writer.part(adapters_part, adapters);
+  writer.part(base_part, base);
+  std::vector<NamedTensor> trained;
+  for (const Parameter& parameter : saved.model.parameters().all()) {
+    if (parameter.is_trained() || parameter.name.find("/lora/") != std::string::npos ||
+        parameter.name.starts_with(task_prefix)) {
+      trained.push_back({parameter.name, parameter.value()});
+    }
+  }
+  writer.weights(trained);
+  saved.training(writer);
+  writer.commit(saved.provenance);
+}
+
+void save_merged(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters) {
+  save_whole(path, saved, merged_weights(saved.model, adapters));
+}
+
+}  // namespace heddle::formats

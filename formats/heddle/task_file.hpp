@@ -1,0 +1,79 @@
+// Fine-tuned models in files. A model file has the group /task (models::TaskConfig) and the head's weights beside the
+// model's; for the task lm it has neither and is a model file like any other. An adapter file has only what was
+// trained, the groups /task and /adapters (LowRankOptions), and in /base which model it belongs to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/models/task_model.hpp"
+#include "heddle/nn/low_rank_options.hpp"
+
+namespace heddle::formats {
+
+// The model that an adapter was trained on.
+struct BaseModel {
+  std::string name;     // of its file, as the command had it
+  std::string weights;  // TensorGroup::fingerprint()
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("name", "file of the model that the adapter belongs to"), self.name);
+    visitor(Field("weights", "hash of that model's weights"), self.weights);
+  }
+};
+
+// Where the model may be that an adapter file belongs to, for programs that must not write over it: none for other
+// files, damaged ones among them.
+std::vector<std::string> possible_bases(const std::string& adapter);
+
+struct LoadedTask {
+  std::unique_ptr<models::TaskModel> model;
+  text::Tokenizer tokenizer;
+};
+
+// A model to use: of a model file, or of an adapter file with its base, at `base` or, where that is empty, of the
+// name that the adapter has, beside the adapter. Weights are mapped. Throws DataError for files that were not
+// fine-tuned, are damaged or do not belong together.
+LoadedTask load_task(const std::string& path, const std::string& base = "");
+
+// An adapter with its base, to make one model of that keeps nothing of their checksums: they are compared beforehand.
+// Throws DataError as load_task().
+LoadedTask load_to_merge(const std::string& adapter, const std::string& base);
+
+// A language model to use: of a model file, or of an adapter file of the task lm with its base. Throws DataError as
+// load_model() and load_task().
+LoadedModel load_language_model(const std::string& path, const std::string& base = "");
+
+struct NewTask {
+  models::TaskConfig task;
+  LowRankOptions adapters;
+  ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
+  std::uint64_t seed = 0;
+  double dropout = -1;                 // instead of the base's, unless negative
+  const ModelFile* resumed = nullptr;  // whose weights come before the base's and the seed's
+};
+
+// A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays
+// in the file, mapped; of what is trained, checksums are computed. Throws DataError for damage, UsageError for tasks
+// and rates that cannot be.
+LoadedTask start_task(const ModelFile& base, const NewTask& options);
+
+struct SavedTask {
+  const models::TaskModel& model;
+  const text::TokenizerModel& tokenizer;
+  const History& history;
+  const Provenance& provenance;
+  std::function<void(ModelWriter&)> training = [](ModelWriter&) {};  // writes what resuming needs
+};
+// Writes the whole model; only what was trained; or the whole model, as a model file has it, with every matrix and its
+// adapter made one: W + alpha / rank B A.
+void save_task(const std::string& path, const SavedTask& saved);
+void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
+                  const BaseModel& base);
+void save_merged(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters);
+
+}  // namespace heddle::formats

@@ -1,0 +1,324 @@
+#include "heddle/formats/heddle/tensor_group.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/heddle/problems.hpp"
+
+namespace heddle::formats {
+
+static_assert(std::same_as<Real, float>, "files hold float32; heddle_formats goes with the float libraries");
+
+// What a list may visit: a hostile file can link groups into cycles.
+struct TensorGroup::Budget {
+  int parts = 1'000'000;
+  int depth = 32;
+};
+
+namespace {
+
+const std::string scales_ending = ".scales";
+
+hdf5::DType stored_as(DType dtype) {
+  return dtype == DType::int8       ? hdf5::DType::int8
+         : dtype == DType::bfloat16 ? hdf5::DType::bfloat16
+                                    : hdf5::DType::float32;
+}
+
+std::optional<DType> element_from(hdf5::DType stored) {
+  for (const DType dtype : {DType::real, DType::bfloat16, DType::int8}) {
+    if (stored_as(dtype) == stored) return dtype;
+  }
+  return std::nullopt;
+}
+
+// Calls f with all elements, of the tensor's own type.
+template <class F>
+void with_elements(const Tensor& tensor, const F& f) {
+  const auto count = static_cast<std::size_t>(tensor.size());
+  if (tensor.dtype() == DType::int8) return f(std::span(tensor.data<std::int8_t>(), count));
+  tensor.with_data([&](auto* first) { f(std::span(first, count)); });
+}
+
+// The scales of int8 as a tensor [rows].
+Tensor scales_of(const Tensor& quantised) {
+  return {Shape{quantised.shape()[0]}, DType::real, const_cast<Real*>(quantised.scales()),
+          std::make_shared<Tensor>(quantised)};
+}
+
+struct Unwritten {
+  hdf5::OutputDataset dataset;
+  Tensor elements;
+};
+
+Unwritten create(hdf5::OutputGroup& group, const std::string& name, const Tensor& tensor) {
+  const Tensor elements = tensor.is_contiguous() ? tensor : tensor.copy();
+  hdf5::OutputDataset dataset =
+      group.create_dataset(name, {.dtype = stored_as(tensor.dtype()), .extents = tensor.shape().extents()});
+  dataset.set_attribute<std::string>(checksum_attribute, checksum_of(elements.raw(), elements.bytes()));
+  return {std::move(dataset), elements};
+}
+
+void write(Unwritten& part) {
+  with_elements(part.elements,
+                [&]<class T>(std::span<T> elements) { part.dataset.write(std::span<const T>(elements)); });
+}
+
+void read_checked(const hdf5::Dataset& dataset, const Tensor& target) {
+  with_elements(target, [&](const auto& elements) { dataset.read(elements); });
+  check<DataError>(dataset.attribute<std::string>(checksum_attribute) == checksum_of(target.raw(), target.bytes()),
+                   dataset.where(), ": the checksum does not match. The file is damaged");
+}
+
+void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
+  if (tensor.dtype() == DType::int8) return;
+  with_elements(tensor, [&](const auto& elements) {
+    const auto bad = std::find_if(elements.begin(), elements.end(),
+                                  [](auto x) { return !std::isfinite(static_cast<double>(load(x))); });
+    check<DataError>(bad == elements.end(), dataset.where(), ": element ", bad - elements.begin(), " is not finite");
+  });
+}
+
+bool is_aligned(const hdf5::Dataset& dataset) {
+  return dataset.offset().value_or(0) % hdf5::size_of(dataset.dtype()) == 0;
+}
+
+// The elements where they lie; read when processors could not do that there.
+Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, DType dtype,
+                    const std::shared_ptr<const MappedFile>& file) {
+  if (!is_aligned(dataset)) {
+    const Tensor copy(shape, dtype);
+    read_checked(dataset, copy);
+    return copy;
+  }
+  const auto offset = static_cast<std::size_t>(dataset.offset().value_or(0));
+  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * bytes_of(dtype);
+  check<DataError>(offset <= file->size() && bytes <= file->size() - offset, dataset.where(),
+                   ": lies beyond the end of the file. The file is damaged");
+  // Mapped pages are read-only; a tensor is a handle that has no constant form.
+  auto* elements = const_cast<std::byte*>(file->data() + offset);
+  return {shape, dtype, elements, std::const_pointer_cast<MappedFile>(file)};
+}
+
+// Whether the data sets follow one another in the file without a gap.
+bool are_adjacent(std::span<const hdf5::Dataset* const> datasets) {
+  const hdf5::Dataset& first = *datasets.front();
+  const Index bytes = first.size() * hdf5::size_of(first.dtype());
+  Index expected = first.offset().value_or(0);
+  return is_aligned(first) && std::all_of(datasets.begin(), datasets.end(), [&](const hdf5::Dataset* dataset) {
+           return dataset->dtype() == first.dtype() &&
+                  dataset->offset().value_or(0) == std::exchange(expected, expected + bytes);
+         });
+}
+
+Shape stacked(Shape shape, Index count) {
+  if (count > 1) shape.set(0, count * shape[0]);
+  return shape;
+}
+
+// A copy of all parts as one tensor; Reals when their types differ.
+Tensor joined(std::vector<Tensor> parts) {
+  const bool alike =
+      std::all_of(parts.begin(), parts.end(), [&](const Tensor& part) { return part.dtype() == parts[0].dtype(); });
+  if (!alike) {
+    std::transform(parts.begin(), parts.end(), parts.begin(), [](const Tensor& t) { return t.as(DType::real); });
+  }
+  const Tensor whole(stacked(parts[0].shape(), static_cast<Index>(parts.size())), parts[0].dtype());
+  auto* to = static_cast<std::byte*>(whole.raw());
+  for (const Tensor& part : parts) {
+    std::memcpy(to, part.raw(), part.bytes());
+    to += part.bytes();
+  }
+  if (whole.dtype() != DType::int8) return whole;
+  std::transform(parts.begin(), parts.end(), parts.begin(), scales_of);
+  return Tensor::quantised(whole, joined(std::move(parts)));
+}
+
+}  // namespace
+
+void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors) {
+  // All names come first, then all elements: nothing of HDF5's own lies between those of neighbours.
+  std::vector<Unwritten> unwritten, scales;
+  for (const NamedTensor& tensor : tensors) {
+    std::vector<std::string> parts = split(tensor.name, '/');
+    const std::string last = parts.back();
+    parts.pop_back();
+    hdf5::OutputGroup place = group;
+    for (const std::string& part : parts) place = place.group(part);
+    unwritten.push_back(create(place, last, tensor.value));
+    if (tensor.value.dtype() == DType::int8) {
+      scales.push_back(create(place, last + scales_ending, scales_of(tensor.value)));
+    }
+  }
+  for (Unwritten& part : unwritten) write(part);
+  for (Unwritten& part : scales) write(part);
+}
+
+TensorGroup::TensorGroup(const hdf5::Group& group) : where_(group.where()) {
+  Budget budget;
+  list(group, "", budget);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    check<DataError>(tensors_[i].dtype != DType::int8 || scales_[i], datasets_[i].where(),
+                     ": holds int8 without scales beside it. The file is damaged or not heddle's");
+  }
+}
+
+void TensorGroup::list(const hdf5::Group& group, const std::string& prefix, Budget& budget) {
+  check<DataError>(budget.depth-- > 0, group.where(), ": groups within groups without end");
+  for (const std::string& part : group.names()) {
+    check<DataError>(budget.parts-- > 0, where_, ": more tensors than any model has");
+    auto found = group.part(part);
+    if (auto* inner = std::get_if<hdf5::Group>(&found)) {
+      list(*inner, prefix + part + "/", budget);
+    } else if (part.ends_with(scales_ending)) {
+      add_scales(prefix + part, std::get<hdf5::Dataset>(std::move(found)));
+    } else {
+      add(prefix + part, std::get<hdf5::Dataset>(std::move(found)));
+    }
+  }
+  ++budget.depth;
+}
+
+void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
+  const std::optional<DType> dtype = element_from(dataset.dtype());
+  const std::size_t rank = dataset.extents().size();
+  check<DataError>(
+      dtype && dataset.layout().chunk == 0 && rank <= Shape::max_rank && (dtype != DType::int8 || rank == 2),
+      dataset.where(), ": is not a contiguous tensor of float32 or bfloat16 with at most ", Shape::max_rank,
+      " dimensions, nor an int8 matrix. The file is damaged or not heddle's");
+  numbers_.emplace(name, tensors_.size());
+  tensors_.push_back({name, Shape(dataset.extents()), *dtype, dataset.offset().value_or(0)});
+  datasets_.push_back(std::move(dataset));
+  scales_.emplace_back();
+}
+
+// A matrix comes before its scales, in the order of writing and in that of the alphabet.
+void TensorGroup::add_scales(const std::string& name, hdf5::Dataset dataset) {
+  const auto found = numbers_.find(name.substr(0, name.size() - scales_ending.size()));
+  check<DataError>(found != numbers_.end() && tensors_[found->second].dtype == DType::int8 &&
+                       dataset.dtype() == hdf5::DType::float32 && dataset.layout().chunk == 0 &&
+                       dataset.extents() == std::vector<Index>{tensors_[found->second].shape[0]},
+                   dataset.where(),
+                   ": is not a contiguous float32 vector with a scale for each row of an int8 matrix"
+                   " beside it. The file is damaged or not heddle's");
+  scales_[found->second] = std::move(dataset);
+}
+
+std::size_t TensorGroup::number_of(const std::string& name) const {
+  const auto found = numbers_.find(name);
+  check<DataError>(found != numbers_.end(), where_, ": lacks ", name);
+  return found->second;
+}
+
+Index TensorGroup::parameters() const {
+  Index sum = 0;
+  for (const TensorInfo& tensor : tensors_) sum += tensor.shape.size();
+  return sum;
+}
+
+std::string TensorGroup::fingerprint() const {
+  Checksum checksum;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const std::string line = tensors_[i].name + " " + datasets_[i].attribute<std::string>(checksum_attribute) + "\n";
+    checksum.add(line.data(), line.size());
+  }
+  return checksum.text();
+}
+
+void TensorGroup::check_match(std::span<const NamedTensor> targets, std::string_view extra) const {
+  std::map<std::string, Shape> wanted;
+  for (const NamedTensor& target : targets) wanted.emplace(target.name, target.value.shape());
+  for (const TensorInfo& tensor : tensors_) {
+    const auto found = wanted.find(tensor.name);
+    if (found == wanted.end() && !extra.empty() && tensor.name.starts_with(extra)) continue;
+    check<DataError>(found != wanted.end(), where_, ": has ", tensor.name, " ", tensor.shape,
+                     ", which the model does not have");
+    check<DataError>(found->second == tensor.shape, where_, ": ", tensor.name, " has shape ", tensor.shape,
+                     " in the file and ", found->second, " in the model");
+    wanted.erase(found);
+  }
+  check<DataError>(wanted.empty(), where_, ": lacks ", wanted.empty() ? "" : wanted.begin()->first,
+                   wanted.size() > 1 ? concatenate(" and ", wanted.size() - 1, " more tensors") : "",
+                   ", which the model needs");
+}
+
+Tensor TensorGroup::read(std::size_t number) const {
+  const Tensor tensor(tensors_[number].shape, tensors_[number].dtype);
+  read_checked(datasets_[number], tensor);
+  if (!scales_[number]) return tensor;
+  const Tensor scales({tensor.shape()[0]});
+  read_checked(*scales_[number], scales);
+  check_finite(*scales_[number], scales);
+  return Tensor::quantised(tensor, scales);
+}
+
+void TensorGroup::read(std::span<const NamedTensor> targets, std::string_view extra) const {
+  check_match(targets, extra);
+  for (const NamedTensor& target : targets) {
+    const std::size_t number = number_of(target.name);
+    if (target.value.is_contiguous() && tensors_[number].dtype == DType::real) {
+      read_checked(datasets_[number], target.value);
+    } else {
+      target.value.assign(read(number));
+    }
+  }
+}
+
+std::vector<NamedTensor> TensorGroup::read() const {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) all.push_back({tensors_[i].name, read(i)});
+  return all;
+}
+
+std::vector<NamedTensor> TensorGroup::map(const std::shared_ptr<const MappedFile>& file) const {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) all.push_back({tensors_[i].name, map(i, 1, file)});
+  return all;
+}
+
+Tensor TensorGroup::map(std::span<const std::string> names, const std::shared_ptr<const MappedFile>& file) const {
+  std::vector<std::size_t> numbers;
+  for (const std::string& name : names) numbers.push_back(number_of(name));
+  const Shape& shape = tensors_[numbers.front()].shape;
+  for (const std::size_t number : numbers) {
+    check<DataError>(tensors_[number].shape == shape, where_, ": ", tensors_[number].name, " has shape ",
+                     tensors_[number].shape, " and ", names.front(), " has ", shape);
+  }
+  if (numbers.size() == 1 || lie_together(numbers)) return map(numbers[0], static_cast<Index>(numbers.size()), file);
+  std::vector<Tensor> parts;
+  for (const std::size_t number : numbers) parts.push_back(map(number, 1, file));
+  return joined(std::move(parts));
+}
+
+bool TensorGroup::lie_together(std::span<const std::size_t> numbers) const {
+  std::vector<const hdf5::Dataset*> datasets, scales;
+  for (const std::size_t number : numbers) {
+    datasets.push_back(&datasets_[number]);
+    if (scales_[number]) scales.push_back(&*scales_[number]);
+  }
+  return are_adjacent(datasets) && (scales.empty() || are_adjacent(scales));
+}
+
+// As many tensors as `count` that lie together, from that of number `first` on.
+Tensor TensorGroup::map(std::size_t first, Index count, const std::shared_ptr<const MappedFile>& file) const {
+  const TensorInfo& tensor = tensors_[first];
+  const Shape shape = stacked(tensor.shape, count);
+  const Tensor mapped = map_elements(datasets_[first], shape, tensor.dtype, file);
+  if (!scales_[first]) return mapped;
+  const Tensor scales = map_elements(*scales_[first], Shape{shape[0]}, DType::real, file);
+  check_finite(*scales_[first], scales);
+  return Tensor::quantised(mapped, scales);
+}
+
+std::vector<std::string> TensorGroup::verify() const {
+  Problems problems;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    problems.watch([&] { check_finite(datasets_[i], read(i)); });
+  }
+  return problems.list();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,87 @@
+// Tensors in a group of a file: the tensor "decoder/3/attention/query/weight" is the contiguous data set of that path
+// below the group: float32, bfloat16, or int8 with a float32 vector "….scales" beside it, a scale a row. Each data set
+// has its checksum in the attribute xxh128.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/files/mapped_file.hpp"
+#include "heddle/formats/hdf5/hdf5.hpp"
+#include "heddle/formats/hdf5/writer.hpp"
+#include "heddle/tensor/tensor.hpp"
+
+namespace heddle::formats {
+
+struct NamedTensor {
+  std::string name;
+  Tensor value;
+};
+
+struct TensorInfo {
+  std::string name;
+  Shape shape;
+  DType dtype;
+  Index offset;  // of the first byte in the file
+};
+
+// Writes straight from the tensors' memory. Their elements follow one another in the order given, each tensor's at the
+// next multiple of 64 bytes, so that what is multiplied as one can be mapped as one.
+void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors);
+
+class TensorGroup {
+ public:
+  // Reads names, shapes and types. Throws DataError for anything that is not a tensor as above.
+  explicit TensorGroup(const hdf5::Group& group);
+
+  // Group by group, in the order in which these and their parts were written.
+  const std::vector<TensorInfo>& tensors() const { return tensors_; }
+  Index parameters() const;  // elements of all tensors
+
+  // Tells these tensors from others: a hash of all names and checksums. Reads none of the elements.
+  std::string fingerprint() const;
+
+  // Throws DataError unless the targets are just the group's names and shapes, but for names that begin with `extra`,
+  // which the group may have besides; their elements are not touched.
+  void check_match(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
+
+  // Sets the elements of the given tensors, which are Reals whatever the file has. Throws DataError, before anything is
+  // read, unless these are just the group's names and shapes; and for a checksum that does not match.
+  void read(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
+  bool has(std::string_view name) const { return numbers_.find(std::string(name)) != numbers_.end(); }
+  // All tensors as they are stored, in newly allocated memory.
+  std::vector<NamedTensor> read() const;
+
+  // Tensors where they lie in the mapped file, which they keep alive. They must not be written to, and their checksums
+  // are not computed: but for scales, nothing is read until it is used. (Other programs may have placed a tensor so
+  // that processors cannot read it in place; such a one is read at once.)
+  std::vector<NamedTensor> map(const std::shared_ptr<const MappedFile>& file) const;
+  // Tensors of one shape [rows, …] as one, [names * rows, …]. What does not lie together in the file is copied
+  // together.
+  Tensor map(std::span<const std::string> names, const std::shared_ptr<const MappedFile>& file) const;
+
+  // Reads everything and returns what is wrong (checksums, values that are not finite), a line each.
+  std::vector<std::string> verify() const;
+
+ private:
+  struct Budget;
+  void list(const hdf5::Group& group, const std::string& prefix, Budget& budget);
+  void add(const std::string& name, hdf5::Dataset dataset);
+  void add_scales(const std::string& name, hdf5::Dataset dataset);
+  std::size_t number_of(const std::string& name) const;
+  Tensor read(std::size_t number) const;
+  bool lie_together(std::span<const std::size_t> numbers) const;
+  Tensor map(std::size_t first, Index count, const std::shared_ptr<const MappedFile>& file) const;
+
+  std::string where_;
+  std::vector<TensorInfo> tensors_;
+  std::map<std::string, std::size_t> numbers_;  // of the names
+  std::vector<hdf5::Dataset> datasets_;         // beside tensors_
+  std::vector<std::optional<hdf5::Dataset>> scales_;
+};
+
+}  // namespace heddle::formats

@@ -1,0 +1,44 @@
+// BERT as Hugging Face has it.  Source: Devlin et al. 2019; the names in the published config.json and
+// model.safetensors.
+#include "heddle/formats/huggingface/encoder_tensors.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+TensorNames tensor_names() {
+  TensorNames names = encoder_tensors("bert.", {.dense = "cls.predictions.transform.dense",
+                                                .norm = "cls.predictions.transform.LayerNorm",
+                                                .bias = "cls.predictions.bias",
+                                                .decoder = "cls.predictions.decoder"});
+  names.rules.push_back({"cls.seq_relationship.weight", {"head/next_sentence/weight"}});
+  names.rules.push_back({"cls.seq_relationship.bias", {"head/next_sentence/bias"}});
+  return names;
+}
+
+models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+  models::EncoderConfig config = read_encoder_config(json);
+  config.pooler = tensors.has("bert.pooler.dense.weight");
+  config.next_sentence = tensors.has("cls.seq_relationship.weight");
+  return config;
+}
+
+nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+  const auto& config = *model.as<models::EncoderConfig>();
+  nlohmann::ordered_json json = write_encoder_config(config);
+  json["architectures"] = {config.next_sentence ? "BertForPreTraining" : "BertForMaskedLM"};
+  if (tokenizer.padding >= 0) json["pad_token_id"] = tokenizer.padding;
+  return json;
+}
+
+}  // namespace
+
+ForeignArchitecture bert_architecture() {
+  return {.model_type = "bert",
+          .arch = models::EncoderConfig::arch_name,
+          .tensors = tensor_names(),
+          .read_config = read_config,
+          .write_config = write_config};
+}
+
+}  // namespace heddle::formats

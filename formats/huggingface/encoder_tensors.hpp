@@ -1,0 +1,23 @@
+// What BERT and those that came after it have in common in Hugging Face's directories.
+#pragma once
+
+#include <string>
+
+#include "heddle/formats/huggingface/foreign_architecture.hpp"
+#include "heddle/models/encoder.hpp"
+
+namespace heddle::formats {
+
+// How the tensors of the head that fills in masked tokens are called.
+struct MaskedHeadNames {
+  std::string dense, norm, bias, decoder;
+};
+
+// The tensors of an encoder whose names begin with the prefix.
+TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& head);
+
+// The fields that they share. Throws DataError.
+models::EncoderConfig read_encoder_config(const JsonNode& json);
+nlohmann::ordered_json write_encoder_config(const models::EncoderConfig& config);
+
+}  // namespace heddle::formats

@@ -1,0 +1,47 @@
+// What a model of another program is, architecture by architecture. A new one is a file that defines
+// NAME_architecture(), and a line in foreign_architectures.def.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/huggingface/tensor_names.hpp"
+#include "heddle/formats/json/node.hpp"
+#include "heddle/models/config.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::formats {
+
+struct ForeignArchitecture {
+  std::string model_type;  // as config.json has it
+  std::string arch;        // as heddle has it
+  TensorNames tensors;
+  // The configuration that config.json and the presence of tensors describe. Throws DataError that names what heddle
+  // cannot express.
+  models::ModelConfig (*read_config)(const JsonNode& config, const TensorSet& tensors);
+  // The same the other way round; fields that it cannot express are left out. Ids of special tokens come from the
+  // tokenizer. Precondition: the configuration is of `arch`.
+  nlohmann::ordered_json (*write_config)(const models::ModelConfig& config, const text::TokenizerModel& tokenizer);
+};
+
+const std::vector<ForeignArchitecture>& foreign_architectures();
+
+// The activation that a field names. Throws DataError for unknown ones.
+Activation read_activation(const JsonNode& field);
+std::string foreign_name(Activation activation);
+
+// Refuses fields of config.json that are there and mean something else than the value given, which is what their
+// absence means.
+struct FixedField {
+  const char* name;
+  nlohmann::json value;
+};
+void expect_fixed(const JsonNode& config, const std::vector<FixedField>& fields);
+
+#define HEDDLE_FOREIGN_ARCHITECTURE(name) ForeignArchitecture name##_architecture();
+#include "heddle/formats/huggingface/foreign_architectures.def"
+#undef HEDDLE_FOREIGN_ARCHITECTURE
+
+}  // namespace heddle::formats

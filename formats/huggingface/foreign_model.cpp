@@ -1,0 +1,197 @@
+#include "heddle/formats/huggingface/foreign_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/archives/text_archive.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/formats/huggingface/foreign_architecture.hpp"
+#include "heddle/formats/huggingface/foreign_tokenizer.hpp"
+#include "heddle/formats/huggingface/sharded_safetensors.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/tensor/context.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+std::string config_path(const std::string& directory) {
+  return (std::filesystem::path(directory) / "config.json").string();
+}
+
+const ForeignArchitecture& architecture_of(const JsonNode& config) {
+  const JsonNode type = config["model_type"];
+  std::vector<std::string> known;
+  for (const ForeignArchitecture& architecture : foreign_architectures()) {
+    if (architecture.model_type == type.text()) return architecture;
+    known.push_back(architecture.model_type);
+  }
+  type.refuse(concatenate("is ", text::quoted(type.text()), "; heddle has ", join(known)));
+}
+
+std::vector<ParameterShape> parameters_of(const models::ModelConfig& config) {
+  const Simulation simulation;  // no memory for weights that may not be there
+  std::vector<ParameterShape> parameters;
+  const auto model = models::make_model(config, ParameterSource::unset());
+  for (const Parameter& parameter : model->parameters().all()) {
+    parameters.push_back({parameter.name, parameter.value().shape()});
+  }
+  return parameters;
+}
+
+TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTensors& stored) {
+  std::vector<std::string> names;
+  for (const Safetensor& tensor : stored.tensors) names.push_back(tensor.name);
+  return {architecture.tensors, names};
+}
+
+// "heads = 4", …: a line a field, with what stands for defaults spelled out.
+std::vector<std::string> fields_of(models::ModelConfig config) {
+  config->sequence_length = 0;  // how it was trained says nothing of what it is
+  if (auto* const transformer = config.as<models::TransformerConfig>()) transformer->spell_out();
+  return split(to_text(config), '\n');
+}
+
+// The fields that a directory of this architecture would lose or change.
+std::vector<std::string> lost_fields(const models::ModelConfig& config, const models::ModelConfig& kept) {
+  models::ModelConfig wanted = config;
+  const auto* const kept_stack = kept.as<models::TransformerConfig>();
+  if (auto* const stack = wanted.as<models::TransformerConfig>(); stack != nullptr && kept_stack != nullptr) {
+    stack->bias = stack->bias || kept_stack->bias;  // biases of zero are none
+  }
+  const std::vector<std::string> fields = fields_of(wanted), others = fields_of(kept);
+  std::vector<std::string> lost;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i] != others[i]) lost.push_back(fields[i]);
+  }
+  return lost;
+}
+
+struct Written {
+  const ForeignArchitecture* architecture;
+  nlohmann::ordered_json json;
+  models::ModelConfig config;  // that is read from the JSON again
+};
+
+Written express(const ModelParts& parts) {
+  std::vector<std::string> nearest_lost;
+  std::string nearest_type;
+  const std::vector<ParameterShape> parameters = parameters_of(parts.config);
+  for (const ForeignArchitecture& architecture : foreign_architectures()) {
+    if (architecture.arch != parts.config.arch()) continue;
+    const nlohmann::ordered_json json = architecture.write_config(parts.config, parts.tokenizer);
+    const JsonDocument document(json.dump(), architecture.model_type);
+    const TensorSet tensors(architecture.tensors, foreign_names(architecture.tensors, parameters));
+    const models::ModelConfig kept = architecture.read_config(JsonNode(document), tensors);
+    const std::vector<std::string> lost = lost_fields(parts.config, kept);
+    if (lost.empty()) return {&architecture, json, kept};
+    if (nearest_type.empty() || lost.size() < nearest_lost.size()) {
+      nearest_lost = lost;
+      nearest_type = architecture.model_type;
+    }
+  }
+  const std::string nearest =
+      nearest_type.empty() ? "none is a " + parts.config.arch() : nearest_type + " has no " + join(nearest_lost);
+  throw DataError(concatenate("no architecture of Hugging Face's that heddle knows has such a model; ", nearest,
+                              "; give -o the name of a model file"));
+}
+
+// The weights that the written configuration asks for.
+std::vector<NamedTensor> complete(const std::vector<NamedTensor>& weights, const models::ModelConfig& config) {
+  std::map<std::string, Tensor> values;
+  for (const NamedTensor& weight : weights) values.emplace(weight.name, weight.value);
+  std::vector<NamedTensor> all;
+  for (const ParameterShape& parameter : parameters_of(config)) {
+    const auto found = values.find(parameter.name);
+    all.push_back({parameter.name, found != values.end() ? found->second : Tensor(parameter.shape, Real(0))});
+  }
+  return all;
+}
+
+Safetype stored_type(const Tensor& tensor, WeightType type) {
+  if (tensor.dtype() == DType::bfloat16) return Safetype::bf16;
+  return type == WeightType::f16 && tensor.rank() == 2 ? Safetype::f16 : Safetype::f32;
+}
+
+const char* torch_name(WeightType type) {
+  return type == WeightType::f16 ? "float16" : type == WeightType::bf16 ? "bfloat16" : "float32";
+}
+
+}  // namespace
+
+std::vector<std::string> companion_files(const std::string& path) {
+  constexpr std::array<std::string_view, 9> names{"config.json",  "tokenizer.json", "tokenizer_config.json",
+                                                  "vocab.txt",    "vocab.json",     "merges.txt",
+                                                  "encoder.json", "vocab.bpe",      "model.safetensors.index.json"};
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return fs::path(path).extension() == ".txt" ? std::vector{fs::path(path).replace_filename(names[2]).string()}
+                                                : std::vector<std::string>();
+  }
+  std::vector<std::string> files;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path file = entry->path();
+    const bool is_read = file.extension() == ".safetensors" || std::ranges::count(names, file.filename().string()) > 0;
+    if (is_read) files.push_back(file.string());
+  }
+  return files;
+}
+
+bool is_model_directory(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(config_path(path), ignored);
+}
+
+bool has_tensors(const std::string& path) {
+  const std::filesystem::path folder(path);
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "model.safetensors", ignored) ||
+         std::filesystem::exists(folder / "model.safetensors.index.json", ignored) ||
+         std::filesystem::exists(folder / "pytorch_model.bin", ignored);
+}
+
+ModelParts read_model_directory(const std::string& path, std::vector<std::string>& files) {
+  const JsonDocument document = read_json(config_path(path));
+  const JsonNode config(document);
+  const ForeignArchitecture& architecture = architecture_of(config);
+  ModelParts parts;
+  const DirectoryTensors stored = read_directory_tensors(path);
+  parts.config = architecture.read_config(config, tensors_of(architecture, stored));
+  std::vector<ParameterShape> parameters;
+  try {
+    parameters = parameters_of(parts.config);
+  } catch (const UsageError& error) {
+    throw DataError(config_path(path) + ": " + error.what());
+  }
+  parts.tokenizer = read_directory_tokenizer(path);
+  check<DataError>(static_cast<Index>(parts.tokenizer.pieces.size()) <= parts.config->vocab_size, path,
+                   ": the tokenizer has ", parts.tokenizer.pieces.size(),
+                   " pieces and config.json says vocab_size = ", parts.config->vocab_size);
+  parts.weights = from_foreign(architecture.tensors, stored.tensors, parameters, path);
+  files.push_back(config_path(path));
+  files.insert(files.end(), stored.files.begin(), stored.files.end());
+  return parts;
+}
+
+void write_model_directory(const std::string& path, const ModelParts& parts, WeightType type) {
+  Written written = express(parts);
+  written.json["model_type"] = written.architecture->model_type;
+  written.json["torch_dtype"] = torch_name(type);
+  std::vector<SafetensorOutput> tensors;
+  for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, complete(parts.weights, written.config))) {
+    tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
+  }
+  write_directory_tokenizer(path, parts.tokenizer);
+  // Transformers asks for this entry before it reads a file.
+  write_safetensors((std::filesystem::path(path) / "model.safetensors").string(), tensors, {{"format", "pt"}});
+  AtomicFile config(config_path(path));
+  config.write(written.json.dump(2) + "\n");
+  config.commit();
+}
+
+}  // namespace heddle::formats

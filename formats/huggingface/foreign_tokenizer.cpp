@@ -1,0 +1,76 @@
+#include "heddle/formats/huggingface/foreign_tokenizer.hpp"
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using text::TokenizerKind;
+using text::TokenizerModel;
+
+// The class that transformers makes; the fast one reads tokenizer.json alone, the others have files of their own too.
+enum class Class { fast, gpt2, roberta, bert };
+
+Class class_of(const TokenizerModel& tokenizer) {
+  if (tokenizer.kind == TokenizerKind::wordpiece) return Class::bert;
+  if (tokenizer.kind != TokenizerKind::bpe || !tokenizer.cuts.empty()) return Class::fast;
+  return tokenizer.classification >= 0 ? Class::roberta : Class::gpt2;
+}
+
+struct Role {
+  const char* name;  // in tokenizer_config.json
+  Index TokenizerModel::*id;
+};
+constexpr std::array roles{
+    Role{"unk_token", &TokenizerModel::unknown},        Role{"eos_token", &TokenizerModel::end_of_text},
+    Role{"cls_token", &TokenizerModel::classification}, Role{"sep_token", &TokenizerModel::separator},
+    Role{"mask_token", &TokenizerModel::mask},          Role{"pad_token", &TokenizerModel::padding}};
+
+Json tokenizer_config(const TokenizerModel& tokenizer) {
+  static const std::map<Class, const char*> names{{Class::fast, "PreTrainedTokenizerFast"},
+                                                  {Class::gpt2, "GPT2Tokenizer"},
+                                                  {Class::roberta, "RobertaTokenizer"},
+                                                  {Class::bert, "BertTokenizer"}};
+  const Class kind = class_of(tokenizer);
+  Json json{{"tokenizer_class", names.at(kind)}};
+  // A class has tokens of its own for roles that are not told, and would add them to the vocabulary.
+  for (const auto& [name, id] : roles) {
+    json[name] = tokenizer.*id < 0 ? Json() : Json(tokenizer.pieces[static_cast<std::size_t>(tokenizer.*id)]);
+  }
+  json["bos_token"] = kind == Class::roberta ? json["cls_token"] : json["eos_token"];
+  if (kind == Class::gpt2 && json["unk_token"].is_null()) json["unk_token"] = json["eos_token"];
+  if (kind != Class::bert) return json;
+  json["do_lower_case"] = tokenizer.lowercase;
+  json["strip_accents"] = tokenizer.strip_accents;
+  return json;
+}
+
+}  // namespace
+
+TokenizerModel read_directory_tokenizer(const std::string& directory) {
+  return load_tokenizer(directory).model();
+}
+
+void write_directory_tokenizer(const std::string& directory, const TokenizerModel& tokenizer) {
+  const std::filesystem::path folder(directory);
+  write_tokenizer_json((folder / "tokenizer.json").string(), tokenizer);
+  const Class kind = class_of(tokenizer);
+  if (kind == Class::bert) write_wordpiece_vocabulary(directory, tokenizer);
+  if (kind == Class::gpt2 || kind == Class::roberta) write_gpt2_vocabulary(directory, tokenizer);
+  AtomicFile file((folder / "tokenizer_config.json").string());
+  file.write(tokenizer_config(tokenizer).dump(2) + "\n");
+  file.commit();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,42 @@
+#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+// Where a directory holds several, the first counts.
+constexpr std::array vocabularies{
+    ForeignVocabulary{"Hugging Face's tokenizer",
+                      "tokenizer.json or another JSON file, or a directory that holds tokenizer.json",
+                      tokenizer_json_files, read_tokenizer_json},
+    ForeignVocabulary{"BERT's vocabulary", "vocab.txt or another .txt file, or a directory that holds vocab.txt",
+                      wordpiece_vocabulary_files, read_wordpiece_vocabulary},
+    ForeignVocabulary{"GPT-2's vocabulary", "a directory with vocab.json and merges.txt, or encoder.json and vocab.bpe",
+                      gpt2_vocabulary_files, read_gpt2_vocabulary},
+};
+
+}  // namespace
+
+const ForeignVocabulary* find_foreign_vocabulary(const std::string& path) {
+  const auto found =
+      std::ranges::find_if(vocabularies, [&](const ForeignVocabulary& format) { return !format.files(path).empty(); });
+  return found == vocabularies.end() ? nullptr : &*found;
+}
+
+std::string foreign_vocabularies() {
+  std::vector<std::string> list;
+  for (const ForeignVocabulary& format : vocabularies) {
+    list.push_back(concatenate(format.name, " (", format.recognised, ")"));
+  }
+  return join(list, ", ");
+}
+
+}  // namespace heddle::formats

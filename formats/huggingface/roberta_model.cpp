@@ -1,0 +1,46 @@
+// RoBERTa as Hugging Face has it.  Source: Liu et al. 2019; the names in the published config.json and
+// model.safetensors. Positions begin behind the padding token's id, 1, and the first rows of their table are not used.
+#include "heddle/formats/huggingface/encoder_tensors.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+  models::EncoderConfig config = read_encoder_config(json);
+  const Index offset = json["pad_token_id"].number_or(1) + 1;
+  config.positions = concatenate("learned:offset=", offset);
+  config.context -= offset;
+  config.pooler = tensors.has("roberta.pooler.dense.weight");
+  return config;
+}
+
+nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+  const auto& config = *model.as<models::EncoderConfig>();
+  nlohmann::ordered_json json = write_encoder_config(config);
+  json["architectures"] = {"RobertaForMaskedLM"};
+  const Index offset = Settings(config.positions).index("offset", 0, 0, 1000);
+  json["max_position_embeddings"] = config.max_positions().value_or(0) + offset;
+  const auto set_id = [&](const char* name, Index id) {
+    if (id >= 0) json[name] = id;
+  };
+  set_id("pad_token_id", tokenizer.padding);
+  set_id("bos_token_id", tokenizer.classification);
+  set_id("eos_token_id", tokenizer.separator);
+  return json;
+}
+
+}  // namespace
+
+ForeignArchitecture roberta_architecture() {
+  return {.model_type = "roberta",
+          .arch = models::EncoderConfig::arch_name,
+          .tensors = encoder_tensors("roberta.", {.dense = "lm_head.dense",
+                                                  .norm = "lm_head.layer_norm",
+                                                  .bias = "lm_head.bias",
+                                                  .decoder = "lm_head.decoder"}),
+          .read_config = read_config,
+          .write_config = write_config};
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,21 @@
+// The tensors of a directory: model.safetensors, or the parts that model.safetensors.index.json lists,
+// {"metadata": …, "weight_map": {"NAME": "model-00001-of-00002.safetensors", …}}.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/formats/huggingface/safetensors.hpp"
+
+namespace heddle::formats {
+
+struct DirectoryTensors {
+  std::vector<std::string> files;  // paths, the index first where there is one
+  std::vector<Safetensor> tensors;
+};
+
+// Throws DataError as read_safetensors() does, where the directory has no such files, and where the parts do not hold
+// just what the index says.
+DirectoryTensors read_directory_tensors(const std::string& directory);
+
+}  // namespace heddle::formats

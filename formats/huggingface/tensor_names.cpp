@@ -1,0 +1,239 @@
+#include "heddle/formats/huggingface/tensor_names.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr char layer_mark = '#';
+
+// The number in place of a mark; "" where the name has none.
+std::string number_in(std::string_view name, std::string_view pattern) {
+  const std::size_t mark = pattern.find(layer_mark);
+  if (mark == pattern.npos || !name.starts_with(pattern.substr(0, mark))) return "";
+  const std::size_t end = std::min(name.find_first_not_of("0123456789", mark), name.size());
+  return std::string(name.substr(mark, end - mark));
+}
+
+std::string with_number(std::string_view pattern, std::string_view number) {
+  std::string name(pattern);
+  const std::size_t mark = name.find(layer_mark);
+  if (mark != name.npos) name.replace(mark, 1, number);
+  return name;
+}
+
+bool matches(std::string_view name, std::string_view pattern) {
+  return name == with_number(pattern, number_in(name, pattern));
+}
+
+// Without the prefix, and with the newer ending.
+std::string standard_name(const TensorNames& names, std::string_view foreign) {
+  std::string name(foreign.substr(foreign.starts_with(names.prefix) ? names.prefix.size() : 0));
+  for (const auto& [older, newer] : names.endings) {
+    if (name.ends_with(older)) return name.replace(name.size() - older.size(), older.size(), newer);
+  }
+  return name;
+}
+
+// A rule for one layer, with the parameters, all of one shape, that it makes.
+struct Assignment {
+  std::string foreign;
+  std::vector<std::string> parameters;
+  Shape shape;
+  TensorRule::Form form;
+
+  Shape stacked_shape() const {
+    Shape stack = shape;
+    if (parameters.size() > 1) stack.set(0, shape[0] * static_cast<Index>(parameters.size()));
+    return stack;
+  }
+  Shape foreign_shape() const {
+    const Shape stack = stacked_shape();
+    return form == TensorRule::Form::plain ? stack : Shape{stack[1], stack[0]};
+  }
+};
+
+// The assignments that make the given parameters, in their order.
+std::vector<Assignment> assign(const TensorNames& names, std::span<const ParameterShape> parameters) {
+  std::vector<Assignment> assignments;
+  for (const ParameterShape& parameter : parameters) {
+    for (const TensorRule& rule : names.rules) {
+      if (!matches(parameter.name, rule.parameters[0])) continue;
+      const std::string number = number_in(parameter.name, rule.parameters[0]);
+      Assignment assignment{with_number(rule.foreign, number), {}, parameter.shape, rule.form};
+      for (const std::string_view part : rule.parameters) assignment.parameters.push_back(with_number(part, number));
+      assignments.push_back(std::move(assignment));
+    }
+  }
+  return assignments;
+}
+
+// Complaints of one kind; the first few are told.
+class Complaints {
+ public:
+  explicit Complaints(std::string kind) : kind_(std::move(kind)) {}
+  template <class... Parts>
+  void add(const Parts&... parts) {
+    if (++count_ <= most) told_.push_back(concatenate(parts...));
+  }
+  void append_to(std::vector<std::string>& all) const {
+    if (count_ == 0) return;
+    const std::string rest = count_ > most ? concatenate(" and ", count_ - most, " more") : "";
+    all.push_back(kind_ + " " + join(told_) + rest);
+  }
+
+ private:
+  static constexpr int most = 5;
+  std::string kind_;
+  std::vector<std::string> told_;
+  int count_ = 0;
+};
+
+class Importer {
+ public:
+  Importer(const TensorNames& names, std::span<const Safetensor> tensors, const std::string& where) : names_(names) {
+    for (const Safetensor& tensor : tensors) {
+      const auto [other, is_new] = tensors_.emplace(standard_name(tensor.name), &tensor);
+      check<DataError>(is_new, where, ": ", text::quoted(tensor.name), " and ", text::quoted(other->second->name),
+                       " are the same tensor");
+    }
+  }
+
+  const Safetensor* find(std::string_view foreign) {
+    const auto found = tensors_.find(standard_name(foreign));
+    if (found == tensors_.end()) return nullptr;
+    used_.insert(found->first);
+    return found->second;
+  }
+
+  // What no rule has asked for; copies must be equal to what they are copies of.
+  void check_rest(Complaints& unknown, Complaints& unequal) {
+    for (const auto& [name, tensor] : tensors_) {
+      if (used_.contains(name) || is_ignored(name)) continue;
+      const auto copy = std::ranges::find_if(names_.copies, [&, wanted = std::string_view(name)](const auto& pair) {
+        return standard_name(pair.first) == wanted;
+      });
+      if (copy == names_.copies.end()) {
+        unknown.add(text::quoted(tensor->name));
+      } else if (const Safetensor* original = find(copy->second); original != nullptr && !equal(*tensor, *original)) {
+        unequal.add(tensor->name, " and ", original->name);
+      }
+    }
+  }
+
+ private:
+  std::string standard_name(std::string_view foreign) const { return formats::standard_name(names_, foreign); }
+  bool is_ignored(std::string_view name) const {
+    return std::ranges::any_of(names_.ignored,
+                               [&](std::string_view pattern) { return matches(name, standard_name(pattern)); });
+  }
+  static bool equal(const Safetensor& a, const Safetensor& b) {
+    return a.type == b.type && a.shape == b.shape && std::ranges::equal(a.elements, b.elements);
+  }
+
+  const TensorNames& names_;
+  std::map<std::string, const Safetensor*> tensors_;
+  std::set<std::string> used_;
+};
+
+Tensor transposed(const Tensor& tensor, TensorRule::Form form) {
+  return form == TensorRule::Form::plain ? tensor : tensor.swapped(0, 1).copy();
+}
+
+std::string shape_text(const std::vector<Index>& shape) {
+  return shape.size() <= Shape::max_rank ? Shape(shape).text() : concatenate("of ", shape.size(), " dimensions");
+}
+
+Tensor stacked(const std::vector<Tensor>& parts, const Shape& shape) {
+  const bool bfloat16 = std::ranges::all_of(parts, [](const Tensor& part) { return part.dtype() == DType::bfloat16; });
+  const DType dtype = bfloat16 ? DType::bfloat16 : DType::real;
+  if (parts.size() == 1) return parts[0].as(dtype);
+  const Tensor whole(shape, dtype);
+  Index row = 0;
+  for (const Tensor& part : parts) {
+    whole.narrowed(0, row, part.shape()[0]).assign(part);
+    row += part.shape()[0];
+  }
+  return whole;
+}
+
+using Plan = std::vector<std::pair<Assignment, const Safetensor*>>;
+
+Plan make_plan(const TensorNames& names, std::span<const Safetensor> tensors,
+               std::span<const ParameterShape> parameters, const std::string& where) {
+  Importer importer(names, tensors, where);
+  Complaints missing("lacks"), misshapen("has in another shape:"), unequal("has tensors that should be equal:"),
+      unknown("has tensors that heddle does not know:");
+  Plan plan;
+  for (const Assignment& assignment : assign(names, parameters)) {
+    const Safetensor* tensor = importer.find(assignment.foreign);
+    if (tensor == nullptr) {
+      missing.add(assignment.foreign);
+    } else if (tensor->shape != assignment.foreign_shape().extents()) {
+      misshapen.add(tensor->name, " ", shape_text(tensor->shape), " instead of ", assignment.foreign_shape());
+    } else {
+      plan.emplace_back(assignment, tensor);
+    }
+  }
+  importer.check_rest(unknown, unequal);
+  std::vector<std::string> problems;
+  for (const Complaints* complaints : {&missing, &misshapen, &unequal, &unknown}) complaints->append_to(problems);
+  check<DataError>(problems.empty(), where, ": ", join(problems, "; "));
+  return plan;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const Safetensor> tensors,
+                                      std::span<const ParameterShape> parameters, const std::string& where) {
+  std::map<std::string, Tensor> found;
+  for (const auto& [assignment, tensor] : make_plan(names, tensors, parameters, where)) {
+    const Tensor read = to_tensor(*tensor);
+    const Tensor whole = transposed(read.rank() == 2 ? read : read.as(DType::real), assignment.form);
+    const Index rows = assignment.shape[0];
+    for (std::size_t i = 0; i < assignment.parameters.size(); ++i) {
+      found.emplace(assignment.parameters[i], whole.narrowed(0, static_cast<Index>(i) * rows, rows));
+    }
+  }
+  std::vector<NamedTensor> weights;
+  for (const ParameterShape& parameter : parameters) weights.push_back({parameter.name, found.at(parameter.name)});
+  return weights;
+}
+
+TensorSet::TensorSet(const TensorNames& names, const std::vector<std::string>& foreign) : names_(&names) {
+  for (const std::string& name : foreign) standard_.insert(standard_name(names, name));
+}
+
+bool TensorSet::has(std::string_view foreign) const {
+  return standard_.contains(standard_name(*names_, foreign));
+}
+
+std::vector<std::string> foreign_names(const TensorNames& names, std::span<const ParameterShape> parameters) {
+  std::vector<std::string> foreign;
+  for (const Assignment& assignment : assign(names, parameters)) foreign.push_back(assignment.foreign);
+  return foreign;
+}
+
+std::vector<NamedTensor> to_foreign(const TensorNames& names, std::span<const NamedTensor> weights) {
+  std::vector<ParameterShape> parameters;
+  std::map<std::string, Tensor> values;
+  for (const NamedTensor& weight : weights) {
+    parameters.push_back({weight.name, weight.value.shape()});
+    values.emplace(weight.name, weight.value);
+  }
+  std::vector<NamedTensor> tensors;
+  for (const Assignment& assignment : assign(names, parameters)) {
+    std::vector<Tensor> parts;
+    for (const std::string& name : assignment.parameters) parts.push_back(values.at(name));
+    tensors.push_back({assignment.foreign, transposed(stacked(parts, assignment.stacked_shape()), assignment.form)});
+  }
+  return tensors;
+}
+
+}  // namespace heddle::formats

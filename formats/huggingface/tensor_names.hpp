@@ -1,0 +1,70 @@
+// Which tensors of another program's model are which parameters of ours: one table an architecture, read both ways.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heddle/formats/heddle/tensor_group.hpp"
+#include "heddle/formats/huggingface/safetensors.hpp"
+
+namespace heddle::formats {
+
+// '#' in names stands for the number of a layer.
+struct TensorRule {
+  enum class Form {
+    plain,
+    transposed  // [in, out], as GPT-2's Conv1D has its weights, where ours are [out, in]
+  };
+
+  std::string foreign;
+  std::vector<std::string_view> parameters;  // stacked by rows where there are several
+  Form form = Form::plain;
+};
+
+struct TensorNames {
+  // The foreign names' prefix; files of a model without its head leave it out.
+  std::string prefix;
+  std::vector<TensorRule> rules;
+  // Tensors that some files have again under another name: {again, original}.
+  std::vector<std::pair<std::string, std::string>> copies;
+  // What some files hold besides weights.
+  std::vector<std::string> ignored;
+  // Endings of names as older files have them: {older, newer}.
+  std::vector<std::pair<std::string, std::string>> endings;
+};
+
+// The names of the tensors that a model has, whatever its files call them.
+class TensorSet {
+ public:
+  TensorSet(const TensorNames& names, const std::vector<std::string>& foreign);
+  bool has(std::string_view foreign) const;
+
+ private:
+  const TensorNames* names_;
+  std::set<std::string> standard_;
+};
+
+struct ParameterShape {
+  std::string name;
+  Shape shape;
+};
+
+// Finds the parameters of a model among foreign tensors; rules about others do not apply. The results are in the order
+// of the parameters, and stay in the foreign files where they need no change: Reals, or bfloat16 for matrices of such.
+// Throws DataError that names what is missing, misshapen or of no known name (some of them, where they are many).
+// Precondition: the rules cover the parameters.
+std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const Safetensor> tensors,
+                                      std::span<const ParameterShape> parameters, const std::string& where);
+
+// The names that to_foreign() gives.
+std::vector<std::string> foreign_names(const TensorNames& names, std::span<const ParameterShape> parameters);
+
+// The same the other way round: `weights` are all parameters of a model. int8 becomes Real, and so do parts of one
+// tensor that differ in type.
+std::vector<NamedTensor> to_foreign(const TensorNames& names, std::span<const NamedTensor> weights);
+
+}  // namespace heddle::formats

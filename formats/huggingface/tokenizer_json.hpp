@@ -1,0 +1,61 @@
+// Hugging Face's tokenizer.json: normaliser, pre-tokeniser, model, post-processor, decoder and added tokens in one JSON
+// document. Read are
+//   BPE of bytes     ByteLevel, alone or with Punctuation, Digits and Split as Falcon has them
+//   BPE with bytes   Prepend and Replace as Llama's and Phi-3's have them, byte_fallback
+//   WordPiece        BertNormalizer, BertPreTokenizer
+//   Unigram          Precompiled or no normaliser, WhitespaceSplit and Metaspace as T5 has them
+// and what write_tokenizer_json() writes. Anything else is an error that names it: ids are those of the file, or none.
+// Source: the documentation and files of Hugging Face's tokenizers, version 0.15 and before.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/json/node.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::formats {
+
+// The file: a path that ends in .json or whose file begins as JSON does, or tokenizer.json in a directory. Empty where
+// there is none.
+std::vector<std::string> tokenizer_json_files(const std::string& path);
+
+// Special tokens have their roles by their text ([MASK], <mask>, [PAD], <pad>, <|endoftext|>, </s>), by the model's
+// unk_token and, for those before and behind a text, by the post-processor. Throws DataError with the file's name.
+text::TokenizerModel read_tokenizer_json(const std::string& path);
+
+// The document that stands for a tokenizer, and the same as a file. Throws DataError for the kinds byte, char and word,
+// and for models that have two tokens of one spelling.
+nlohmann::ordered_json to_tokenizer_json(const text::TokenizerModel& model);
+void write_tokenizer_json(const std::string& path, const text::TokenizerModel& model);
+
+namespace tokenizer_json {
+
+// What the normaliser and the pre-tokeniser do, step by step. Names of steps:
+//   normalisers: bert, charsmap, prepend, replace
+//   pre-tokenisers: bert, white-space, metaspace, byte-level, and Cuts' names
+struct TextSteps {
+  std::vector<std::string> normalisers, pretokenisers;
+  bool lowercase = false, strip_accents = false;
+  std::string charsmap;
+};
+TextSteps read_text_steps(const JsonNode& document);
+
+// What stands before, between and behind texts.
+struct Frame {
+  Index classification = -1, separator = -1, pair_separators = 1;
+};
+// Templates that a Frame cannot say. Only models that fill in masks are given texts in frames: for others tokens around
+// a text are the reader's matter, who asks for them, and heddle adds none.
+enum class OtherFrames { refused, ignored };
+Frame read_frame(const JsonNode& post_processor, OtherFrames others);
+
+// The pattern that cuts text as GPT-2 does.
+inline constexpr const char* gpt2_pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+inline constexpr const char* digit_triples_pattern = "[0-9][0-9][0-9]";
+
+}  // namespace tokenizer_json
+
+}  // namespace heddle::formats

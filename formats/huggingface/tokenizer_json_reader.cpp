@@ -1,0 +1,344 @@
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/huggingface/foreign.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+using text::TokenizerKind;
+using text::TokenizerModel;
+using tokenizer_json::TextSteps;
+
+using Names = std::vector<std::string>;
+
+class Reader {
+ public:
+  explicit Reader(const JsonNode& document)
+      : document_(document), model_(document["model"]), steps_(tokenizer_json::read_text_steps(document)) {
+    document.expect_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+                          "post_processor", "decoder", "model"});
+    document["truncation"].expect(nullptr);
+    document["padding"].expect(nullptr);
+  }
+
+  TokenizerModel read() {
+    const std::string type = type_of_model();
+    if (type == "BPE") {
+      read_bpe();
+    } else if (type == "WordPiece") {
+      read_wordpiece();
+    } else if (type == "Unigram") {
+      read_unigram();
+    } else {
+      model_["type"].refuse(concatenate("is ", text::quoted(type), "; heddle has BPE, WordPiece and Unigram"));
+    }
+    read_added_tokens();
+    name_unknown();
+    name_others();
+    spell_pieces();
+    return std::move(result_);
+  }
+
+ private:
+  std::string type_of_model() const;
+  void read_bpe();
+  void read_wordpiece();
+  void read_unigram();
+  void read_vocabulary();
+  void read_merges();
+  void read_scores();
+  void read_added_tokens();
+  void read_added_token(const JsonNode& token);
+  void name_unknown();
+  void name_others();
+  void spell_pieces();
+  void expect_decoder(std::initializer_list<std::string_view> types) const;
+  [[noreturn]] void refuse_steps() const;
+  void take_cuts(bool spelled_in_bytes);
+
+  Index id_of(std::string_view piece, const JsonNode& where) const {
+    const auto found = ids_.find(piece);
+    if (found == ids_.end()) where.refuse(concatenate("names ", text::quoted(piece), ", which is no piece"));
+    return found->second;
+  }
+  std::optional<Index> special(std::initializer_list<const char*> texts) const;
+
+  JsonNode document_, model_;
+  TextSteps steps_;
+  TokenizerModel result_;
+  std::unordered_map<std::string_view, Index> ids_;  // of texts in the document
+  bool marks_are_spaces_ = false;                    // in pieces
+};
+
+// Older files do not say it.
+std::string Reader::type_of_model() const {
+  if (const JsonNode type = model_["type"]; !type.is_null()) return std::string(type.text());
+  if (!model_["merges"].is_null()) return "BPE";
+  return model_["vocab"].is_list() ? "Unigram" : "WordPiece";
+}
+
+void Reader::refuse_steps() const {
+  const auto named = [](const Names& names) { return names.empty() ? std::string("none") : join(names); };
+  document_.refuse(concatenate("heddle has no tokenizer of type ", type_of_model(), " with these normalizers: ",
+                               named(steps_.normalisers), "; and pre_tokenizers: ", named(steps_.pretokenisers)));
+}
+
+void Reader::take_cuts(bool spelled_in_bytes) {
+  Names cuts = steps_.pretokenisers;
+  const auto byte_levels = std::erase(cuts, "byte-level");
+  const auto is_cut = [](const std::string& name) {
+    return name != "bert" && name != "white-space" && name != "metaspace";
+  };
+  const bool good = byte_levels == (spelled_in_bytes ? 1u : 0u) && std::ranges::all_of(cuts, is_cut) &&
+                    std::ranges::find(cuts, "gpt2") != cuts.end() && steps_.normalisers.empty();
+  if (!good) refuse_steps();
+  if (cuts != Names{"gpt2"}) result_.cuts = cuts;
+}
+
+void Reader::read_bpe() {
+  model_.expect_only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+                      "byte_fallback", "ignore_merges", "vocab", "merges"});
+  model_["dropout"].expect_any_of({nullptr, 0.0});
+  model_["continuing_subword_prefix"].expect_any_of({nullptr, ""});
+  model_["end_of_word_suffix"].expect_any_of({nullptr, ""});
+  model_["ignore_merges"].expect_any_of({nullptr, false});
+  const Names& before = steps_.normalisers;
+  const bool of_characters = before == Names{"prepend", "replace"} || before == Names{"replace"};
+  if (of_characters && steps_.pretokenisers.empty()) {
+    model_["byte_fallback"].expect(true);
+    result_.kind = TokenizerKind::char_bpe;
+    result_.byte_fallback = marks_are_spaces_ = true;
+    result_.prefix_space = before.size() == 2;
+    expect_decoder({"Replace", "ByteFallback", "Fuse", "Strip"});
+  } else {
+    result_.kind = TokenizerKind::bpe;
+    take_cuts(true);
+    expect_decoder({"ByteLevel"});
+  }
+  read_vocabulary();
+  read_merges();
+}
+
+void Reader::read_wordpiece() {
+  model_.expect_only({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
+  model_["continuing_subword_prefix"].expect(std::string(text::continuation_mark));
+  model_["max_input_chars_per_word"].expect(100);
+  if (steps_.normalisers != Names{"bert"} || steps_.pretokenisers != Names{"bert"}) refuse_steps();
+  result_.kind = TokenizerKind::wordpiece;
+  result_.lowercase = steps_.lowercase;
+  result_.strip_accents = steps_.strip_accents;
+  expect_decoder({"WordPiece"});
+  read_vocabulary();
+}
+
+void Reader::read_unigram() {
+  model_.expect_only({"type", "unk_id", "byte_fallback", "vocab"});
+  result_.kind = TokenizerKind::unigram;
+  result_.byte_fallback = model_["byte_fallback"].flag_or(false);
+  if (steps_.pretokenisers == Names{"white-space", "metaspace"}) {
+    if (!steps_.normalisers.empty() && steps_.normalisers != Names{"charsmap"}) refuse_steps();
+    result_.spaced_words = marks_are_spaces_ = true;
+    if (!steps_.charsmap.empty()) result_.charsmap = {steps_.charsmap};
+    expect_decoder({"Metaspace"});
+  } else {
+    take_cuts(false);
+    expect_decoder({"ByteFallback", "Fuse"});
+  }
+  read_scores();
+}
+
+void Reader::expect_decoder(std::initializer_list<std::string_view> types) const {
+  const JsonNode decoder = document_["decoder"];
+  if (decoder.is_null()) return;
+  const auto expect_step = [&](const JsonNode& step) {
+    if (std::ranges::find(types, step["type"].text()) == types.end()) {
+      step.refuse(concatenate("is of type ", text::quoted(step["type"].text()), ", which heddle does not have here"));
+    }
+  };
+  if (decoder["type"].text() != "Sequence") return expect_step(decoder);
+  const JsonNode steps = decoder["decoders"];
+  for (const JsonNode& step : steps.list()) expect_step(step);
+}
+
+void Reader::read_vocabulary() {
+  const JsonNode vocabulary = model_["vocab"];
+  if (!vocabulary.is_object()) vocabulary.refuse("must be an object from pieces to ids");
+  result_.pieces.resize(vocabulary.size());
+  std::vector<bool> taken(vocabulary.size());
+  ids_.reserve(vocabulary.size());
+  for (const JsonNode& member : vocabulary.members()) {
+    const Index number = member.number();
+    const auto id = static_cast<std::size_t>(number);
+    if (id >= result_.pieces.size()) {
+      member.refuse(concatenate("has the id ", id, ", outside the ", result_.pieces.size(), " pieces"));
+    }
+    if (taken[id]) member.refuse(concatenate("has the id of ", text::quoted(result_.pieces[id])));
+    taken[id] = true;
+    result_.pieces[id] = member.key();
+    ids_.emplace(member.key(), number);
+  }
+}
+
+// "LEFT RIGHT" in older files, [LEFT, RIGHT] in newer ones.
+void Reader::read_merges() {
+  const JsonNode merges = model_["merges"];
+  const JsonNodes list = merges.list();
+  result_.merges.reserve(2 * merges.size());
+  for (const JsonNode& merge : list) {
+    if (merge.is_text()) {
+      const std::string_view sides = merge.text();
+      const std::size_t space = sides.find(' ');
+      if (space == sides.npos) merge.refuse("is no merge, which is two pieces");
+      for (const std::string_view side : {sides.substr(0, space), sides.substr(space + 1)}) {
+        result_.merges.push_back(id_of(side, merge));
+      }
+    } else {
+      if (!merge.is_list() || merge.size() != 2) merge.refuse("is no merge, which is two pieces");
+      for (const JsonNode& side : merge.list()) result_.merges.push_back(id_of(side.text(), side));
+    }
+  }
+}
+
+void Reader::read_scores() {
+  const JsonNode vocabulary = model_["vocab"];
+  if (!vocabulary.is_list()) vocabulary.refuse("must be a list of pieces and scores");
+  result_.pieces.reserve(vocabulary.size());
+  result_.scores.reserve(vocabulary.size());
+  ids_.reserve(vocabulary.size());
+  for (const JsonNode& entry : vocabulary.list()) {
+    if (!entry.is_list() || entry.size() != 2) entry.refuse("is no piece with its score");
+    auto part = entry.list().begin();
+    const std::string_view piece = (*part).text();
+    if (!ids_.emplace(piece, static_cast<Index>(result_.pieces.size())).second) {
+      entry.refuse(concatenate("has the piece ", text::quoted(piece), " again"));
+    }
+    result_.pieces.emplace_back(piece);
+    result_.scores.push_back((*++part).real());
+  }
+}
+
+void Reader::read_added_tokens() {
+  const JsonNode tokens = document_["added_tokens"];
+  if (tokens.is_null()) return;
+  std::vector<std::pair<Index, JsonNodes::Iterator>> by_id;
+  const JsonNodes list = tokens.list();
+  by_id.reserve(tokens.size());
+  for (auto token = list.begin(); token != list.end(); ++token) by_id.emplace_back((*token)["id"].number(), token);
+  std::ranges::stable_sort(by_id, {}, [](const auto& entry) { return entry.first; });
+  for (const auto& [id, token] : by_id) read_added_token(*token);
+}
+
+void Reader::read_added_token(const JsonNode& token) {
+  token.expect_only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+  const Index id = token["id"].number();
+  const std::string_view content = token["content"].text();
+  const auto size = static_cast<Index>(result_.pieces.size());
+  if (id == size) {
+    result_.pieces.emplace_back(content);
+    if (result_.kind == TokenizerKind::unigram) result_.scores.push_back(0);
+    ids_.emplace(content, id);
+  } else if (id > size || result_.pieces[static_cast<std::size_t>(id)] != content) {
+    token.refuse(concatenate("has the id ", id, ", which is not that of ", text::quoted(content),
+                             " and not the next of ", size, " pieces"));
+  }
+  token["single_word"].expect_any_of({false, nullptr});
+  if (token["normalized"].flag_or(false) && !steps_.normalisers.empty()) token["normalized"].expect(false);
+  (token["special"].flag_or(false) ? result_.special_tokens : result_.added_tokens).push_back(id);
+  if (token["lstrip"].flag_or(false)) result_.strip_left.push_back(id);
+  if (token["rstrip"].flag_or(false)) result_.strip_right.push_back(id);
+}
+
+void Reader::name_unknown() {
+  if (result_.kind == TokenizerKind::unigram) {
+    if (const JsonNode id = model_["unk_id"]; !id.is_null()) {
+      result_.unknown = id.number();
+      if (result_.unknown >= static_cast<Index>(result_.pieces.size())) id.refuse("is outside the pieces");
+    }
+  } else if (const JsonNode token = model_["unk_token"];
+             !token.is_null() && result_.kind != TokenizerKind::bpe) {  // which has a piece for every byte
+    result_.unknown = id_of(token.text(), token);
+  }
+  if (result_.unknown < 0) return;
+  std::erase(result_.added_tokens, result_.unknown);
+  if (std::ranges::find(result_.special_tokens, result_.unknown) == result_.special_tokens.end()) {
+    result_.special_tokens.push_back(result_.unknown);
+  }
+}
+
+std::optional<Index> Reader::special(std::initializer_list<const char*> texts) const {
+  for (const char* text : texts) {
+    const auto found = ids_.find(text);
+    if (found == ids_.end()) continue;
+    const auto& special = result_.special_tokens;
+    if (std::ranges::find(special, found->second) != special.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+void Reader::name_others() {
+  result_.mask = special({"[MASK]", "<mask>"}).value_or(-1);
+  const JsonNode post_processor = document_["post_processor"];
+  const tokenizer_json::Frame frame = tokenizer_json::read_frame(
+      post_processor, result_.mask < 0 ? tokenizer_json::OtherFrames::ignored : tokenizer_json::OtherFrames::refused);
+  result_.classification = frame.classification;
+  result_.separator = frame.separator;
+  result_.pair_separators = frame.pair_separators;
+  for (const Index id : {frame.classification, frame.separator}) {
+    const auto& special = result_.special_tokens;
+    if (id >= 0 && std::ranges::find(special, id) == special.end()) {
+      post_processor.refuse(concatenate("sets the token ", id, ", which is no special token of the file"));
+    }
+  }
+  if (post_processor.is_null()) {
+    result_.classification = special({"[CLS]"}).value_or(-1);
+    result_.separator = special({"[SEP]"}).value_or(-1);
+  }
+  result_.padding = special({"[PAD]", "<pad>"}).value_or(-1);
+  result_.end_of_text = special({"<|endoftext|>", "</s>"}).value_or(-1);
+}
+
+// Pieces of bytes and of wordpiece are spelled alike here and there.
+void Reader::spell_pieces() {
+  if (result_.kind != TokenizerKind::unigram && result_.kind != TokenizerKind::char_bpe) return;
+  std::vector<bool> as_is(result_.pieces.size());
+  for (const Index id : result_.special_tokens) as_is[static_cast<std::size_t>(id)] = true;
+  for (const Index id : result_.added_tokens) as_is[static_cast<std::size_t>(id)] = true;
+  for (std::size_t id = 0; id < result_.pieces.size(); ++id) {
+    if (as_is[id]) continue;
+    std::string bytes = result_.pieces[id];
+    for (std::size_t at = 0; marks_are_spaces_ && (at = bytes.find(text::space_mark, at)) != std::string::npos; ++at) {
+      bytes.replace(at, text::space_mark.size(), " ");
+    }
+    result_.pieces[id] = text::spell(result_.kind, bytes);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> tokenizer_json_files(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path given(path);
+  const std::filesystem::path file = std::filesystem::is_directory(given, ignored) ? given / "tokenizer.json" : given;
+  const bool found = std::filesystem::is_regular_file(file, ignored) &&
+                     (file.extension() == ".json" || looks_like_json(Descriptor::open_for_reading(file.string())));
+  return found ? std::vector{file.string()} : std::vector<std::string>{};
+}
+
+TokenizerModel read_tokenizer_json(const std::string& path) {
+  const std::vector<std::string> files = tokenizer_json_files(path);
+  check<DataError>(!files.empty(), path, ": no tokenizer.json");
+  const JsonDocument document = read_json(files[0]);
+  return Reader(JsonNode(document)).read();
+}
+
+}  // namespace heddle::formats

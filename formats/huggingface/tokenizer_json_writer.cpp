@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <string_view>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/vocabulary.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using text::TokenizerKind;
+using text::TokenizerModel;
+
+const std::string mark(text::space_mark);
+
+Json of_type(const char* type, Json members = Json::object()) {
+  Json object{{"type", type}};
+  object.update(members);
+  return object;
+}
+
+Json sequence(const char* name, Json steps) {
+  return steps.size() == 1 ? steps[0] : of_type("Sequence", {{name, std::move(steps)}});
+}
+
+Json byte_level(bool use_regex) {
+  return of_type("ByteLevel", {{"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", use_regex}});
+}
+
+Json split(const char* pattern) {
+  return of_type("Split", {{"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
+}
+
+Json metaspace() {
+  return of_type("Metaspace", {{"replacement", mark}, {"add_prefix_space", true}, {"prepend_scheme", "always"}});
+}
+
+class Writer {
+ public:
+  explicit Writer(const TokenizerModel& model) : model_(model), vocabulary_(model) {
+    const TokenizerKind kind = model.kind;
+    check<DataError>(kind == TokenizerKind::bpe || kind == TokenizerKind::wordpiece || kind == TokenizerKind::unigram ||
+                         kind == TokenizerKind::char_bpe,
+                     "a ", to_text(kind),
+                     " tokenizer cannot be written as tokenizer.json; bpe, wordpiece and unigram can");
+  }
+
+  Json write() const {
+    return {{"version", "1.0"},
+            {"truncation", nullptr},
+            {"padding", nullptr},
+            {"added_tokens", added_tokens()},
+            {"normalizer", normaliser()},
+            {"pre_tokenizer", pretokeniser()},
+            {"post_processor", post_processor()},
+            {"decoder", decoder()},
+            {"model", model()}};
+  }
+
+ private:
+  Json added_tokens() const;
+  Json normaliser() const;
+  Json pretokeniser() const;
+  Json cut_steps() const;
+  Json post_processor() const;
+  Json decoder() const;
+  Json model() const;
+  Json ids() const;
+  Json merges() const;
+  std::string spelling(Index id) const;
+
+  const std::string& piece(Index id) const { return model_.pieces[static_cast<std::size_t>(id)]; }
+  Json piece_or_null(Index id) const { return id < 0 ? Json(nullptr) : Json(piece(id)); }
+
+  const TokenizerModel& model_;
+  text::Vocabulary vocabulary_;
+};
+
+Json Writer::added_tokens() const {
+  std::vector<Index> ids = model_.special_tokens;
+  ids.insert(ids.end(), model_.added_tokens.begin(), model_.added_tokens.end());
+  std::ranges::sort(ids);
+  const auto is_in = [](const std::vector<Index>& list, Index id) { return std::ranges::find(list, id) != list.end(); };
+  Json tokens = Json::array();
+  for (const Index id : ids) {
+    tokens.push_back({{"id", id},
+                      {"content", piece(id)},
+                      {"single_word", false},
+                      {"lstrip", is_in(model_.strip_left, id)},
+                      {"rstrip", is_in(model_.strip_right, id)},
+                      {"normalized", false},
+                      {"special", is_in(model_.special_tokens, id)}});
+  }
+  return tokens;
+}
+
+Json Writer::normaliser() const {
+  if (model_.kind == TokenizerKind::wordpiece) {
+    return of_type("BertNormalizer", {{"clean_text", true},
+                                      {"handle_chinese_chars", true},
+                                      {"strip_accents", model_.strip_accents},
+                                      {"lowercase", model_.lowercase}});
+  }
+  if (!model_.charsmap.empty()) return of_type("Precompiled", {{"precompiled_charsmap", join(model_.charsmap, "")}});
+  if (model_.kind != TokenizerKind::char_bpe) return nullptr;
+  Json steps = Json::array();
+  if (model_.prefix_space) steps.push_back(of_type("Prepend", {{"prepend", mark}}));
+  steps.push_back(of_type("Replace", {{"pattern", {{"String", " "}}}, {"content", mark}}));
+  return sequence("normalizers", steps);
+}
+
+// GPT-2's way is ByteLevel itself in models of bytes, and its pattern in others.
+Json Writer::cut_steps() const {
+  const bool of_bytes = model_.kind == TokenizerKind::bpe;
+  bool is_byte_level = false;
+  Json steps = Json::array();
+  for (const std::string& cut : model_.cuts.empty() ? std::vector<std::string>{"gpt2"} : model_.cuts) {
+    if (cut == "gpt2") {
+      steps.push_back(of_bytes && !is_byte_level ? byte_level(true) : split(tokenizer_json::gpt2_pattern));
+      is_byte_level = of_bytes;
+    } else if (cut == "punctuation") {
+      steps.push_back(of_type("Punctuation", {{"behavior", "Contiguous"}}));
+    } else if (cut == "digit-triples") {
+      steps.push_back(split(tokenizer_json::digit_triples_pattern));
+    } else {
+      check<DataError>(cut == "byte-digits" && is_byte_level, "cutting text by ", cut,
+                       " here cannot be written as tokenizer.json");
+      steps.push_back(of_type("Digits", {{"individual_digits", false}}));
+    }
+  }
+  check<DataError>(is_byte_level == of_bytes, "cutting text otherwise than GPT-2 cannot be written as tokenizer.json");
+  return sequence("pretokenizers", steps);
+}
+
+Json Writer::pretokeniser() const {
+  if (model_.kind == TokenizerKind::char_bpe) return nullptr;
+  if (model_.kind == TokenizerKind::wordpiece) return of_type("BertPreTokenizer");
+  if (!model_.spaced_words) return cut_steps();
+  return sequence("pretokenizers", {of_type("WhitespaceSplit"), metaspace()});
+}
+
+Json Writer::post_processor() const {
+  if (model_.classification < 0 && model_.separator < 0) return nullptr;
+  Json tokens = Json::object();
+  const auto add_token = [&](Json& list, Index id, int type) {
+    if (id < 0) return;
+    list.push_back({{"SpecialToken", {{"id", piece(id)}, {"type_id", type}}}});
+    tokens[piece(id)] = {{"id", piece(id)}, {"ids", Json::array({id})}, {"tokens", Json::array({piece(id)})}};
+  };
+  const auto add_text = [](Json& list, const char* name, int type) {
+    list.push_back({{"Sequence", {{"id", name}, {"type_id", type}}}});
+  };
+  Json single = Json::array();
+  add_token(single, model_.classification, 0);
+  add_text(single, "A", 0);
+  Json pair = single;
+  add_token(single, model_.separator, 0);
+  for (Index i = 0; i < model_.pair_separators; ++i) add_token(pair, model_.separator, 0);
+  add_text(pair, "B", 1);
+  add_token(pair, model_.separator, 1);
+  return of_type("TemplateProcessing", {{"single", single}, {"pair", pair}, {"special_tokens", tokens}});
+}
+
+Json Writer::decoder() const {
+  if (model_.kind == TokenizerKind::bpe) return byte_level(true);
+  if (model_.kind == TokenizerKind::wordpiece) {
+    return of_type("WordPiece", {{"prefix", text::continuation_mark}, {"cleanup", false}});
+  }
+  if (model_.spaced_words) return metaspace();
+  Json steps = Json::array();
+  if (model_.kind == TokenizerKind::char_bpe) {
+    steps.push_back(of_type("Replace", {{"pattern", {{"String", mark}}}, {"content", " "}}));
+  }
+  steps.push_back(of_type("ByteFallback"));
+  steps.push_back(of_type("Fuse"));
+  if (model_.prefix_space) steps.push_back(of_type("Strip", {{"content", " "}, {"start", 1}, {"stop", 0}}));
+  return sequence("decoders", steps);
+}
+
+// As the file has it. Where words have spaces set before them their marks are spaces to it, elsewhere spaces are.
+std::string Writer::spelling(Index id) const {
+  const bool of_characters = model_.kind == TokenizerKind::unigram || model_.kind == TokenizerKind::char_bpe;
+  if (!of_characters || !vocabulary_.is_piece(id)) return piece(id);
+  std::string bytes(vocabulary_.bytes(id));
+  check<DataError>(is_utf8(bytes), "piece ", id, " of the tokenizer, ", text::quoted(bytes),
+                   ", cannot be written as tokenizer.json: it is not UTF-8");
+  const bool has_marks = model_.spaced_words || model_.kind == TokenizerKind::char_bpe;
+  for (std::size_t at = 0; has_marks && (at = bytes.find(' ', at)) != std::string::npos; ++at)
+    bytes.replace(at, 1, mark);
+  return bytes;
+}
+
+Json Writer::ids() const {
+  std::vector<std::pair<std::string, Index>> entries;
+  for (Index id = 0; id < vocabulary_.size(); ++id) entries.emplace_back(spelling(id), id);
+  auto sorted = entries;
+  std::ranges::sort(sorted);
+  const auto twin = std::ranges::adjacent_find(sorted, {}, &std::pair<std::string, Index>::first);
+  check<DataError>(twin == sorted.end(), "the tokenizer cannot be written as tokenizer.json: two of its tokens are ",
+                   twin == sorted.end() ? text::quoted("") : text::quoted(twin->first));
+  // Members one by one would each be looked for among the others.
+  return Json::object_t(entries.begin(), entries.end());
+}
+
+Json Writer::merges() const {
+  Json merges = Json::array();
+  for (std::size_t at = 0; at < model_.merges.size(); at += 2) {
+    merges.push_back(concatenate(spelling(model_.merges[at]), " ", spelling(model_.merges[at + 1])));
+  }
+  return merges;
+}
+
+Json Writer::model() const {
+  if (model_.kind == TokenizerKind::wordpiece) {
+    return of_type("WordPiece", {{"unk_token", piece_or_null(model_.unknown)},
+                                 {"continuing_subword_prefix", text::continuation_mark},
+                                 {"max_input_chars_per_word", 100},
+                                 {"vocab", ids()}});
+  }
+  if (model_.kind == TokenizerKind::unigram) {
+    Json pieces = Json::array();
+    for (Index id = 0; id < vocabulary_.size(); ++id) {
+      pieces.push_back(Json::array({spelling(id), model_.scores[static_cast<std::size_t>(id)]}));
+    }
+    return of_type("Unigram", {{"unk_id", model_.unknown < 0 ? Json(nullptr) : Json(model_.unknown)},
+                               {"vocab", pieces},
+                               {"byte_fallback", model_.byte_fallback}});
+  }
+  return of_type("BPE", {{"dropout", nullptr},
+                         {"unk_token", piece_or_null(model_.unknown)},
+                         {"continuing_subword_prefix", nullptr},
+                         {"end_of_word_suffix", nullptr},
+                         {"fuse_unk", model_.kind == TokenizerKind::char_bpe},
+                         {"byte_fallback", model_.byte_fallback},
+                         {"vocab", ids()},
+                         {"merges", merges()}});
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_tokenizer_json(const TokenizerModel& model) {
+  return Writer(model).write();
+}
+
+void write_tokenizer_json(const std::string& path, const TokenizerModel& model) {
+  AtomicFile target(path);
+  target.write(to_tokenizer_json(model).dump(1) + "\n");
+  target.commit();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,99 @@
+#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/formats/files/descriptor.hpp"
+#include "heddle/formats/json/node.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr std::string_view file_name = "vocab.txt";
+
+using Ids = std::unordered_map<std::string_view, Index>;
+
+// The keys lie in the text, which the file's lines are.
+Ids read_pieces(std::string_view text, const std::string& path, std::vector<std::string>& pieces) {
+  Ids ids;
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
+  ids.reserve(lines);
+  pieces.reserve(lines);
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto id = static_cast<Index>(pieces.size());
+    check<DataError>(!line.empty() && is_utf8(line), path, ":", id + 1, ": a piece must be UTF-8 text, not ",
+                     text::quoted(line));
+    const auto [found, is_new] = ids.emplace(line, id);
+    check<DataError>(is_new, path, ":", id + 1, ": the piece ", text::quoted(line), " has come in line ",
+                     found->second + 1);
+    pieces.emplace_back(line);
+  }
+  return ids;
+}
+
+bool has_capitals(std::string_view piece) {
+  return std::ranges::any_of(piece, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
+}
+
+void read_case(const std::string& path, text::TokenizerModel& model) {
+  const JsonDocument document = read_json(path);
+  const JsonNode config(document);
+  model.lowercase = config["do_lower_case"].flag_or(model.lowercase);
+  model.strip_accents = config["strip_accents"].flag_or(model.lowercase);
+}
+
+}  // namespace
+
+std::vector<std::string> wordpiece_vocabulary_files(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path given(path);
+  const std::filesystem::path file = std::filesystem::is_directory(given, ignored) ? given / file_name : given;
+  const bool found = file.extension() == ".txt" && std::filesystem::is_regular_file(file, ignored);
+  return found ? std::vector{file.string()} : std::vector<std::string>{};
+}
+
+text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
+  const std::vector<std::string> files = wordpiece_vocabulary_files(path);
+  check<DataError>(!files.empty(), path, ": no BERT vocabulary; it needs vocab.txt, or another .txt file");
+  const std::string& file = files[0];
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::wordpiece;
+  const std::string text = read_text(file);
+  const Ids ids = read_pieces(text, file, model.pieces);
+  const auto special = [&](const char* piece) {
+    const auto found = ids.find(piece);
+    if (found == ids.end()) return Index{-1};
+    model.special_tokens.push_back(found->second);
+    return found->second;
+  };
+  model.padding = special("[PAD]");
+  model.unknown = special("[UNK]");
+  model.classification = special("[CLS]");
+  model.separator = special("[SEP]");
+  model.mask = special("[MASK]");
+  check<DataError>(model.unknown >= 0, file, ": no BERT vocabulary; it has no piece [UNK]");
+  const bool cased = std::ranges::any_of(
+      model.pieces, [](const std::string& piece) { return piece.front() != '[' && has_capitals(piece); });
+  model.lowercase = model.strip_accents = !cased;
+  const std::filesystem::path config = std::filesystem::path(file).parent_path() / "tokenizer_config.json";
+  if (std::filesystem::exists(config)) read_case(config.string(), model);
+  return model;
+}
+
+void write_wordpiece_vocabulary(const std::string& directory, const text::TokenizerModel& model) {
+  AtomicFile file((std::filesystem::path(directory) / file_name).string());
+  file.write(join(model.pieces, "\n") + "\n");
+  file.commit();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,29 @@
+#include "heddle/formats/json/value.hpp"
+
+#include "heddle/formats/archives/text_archive.hpp"
+
+namespace heddle::formats {
+
+std::string text_member(const JsonNode& object, const char* name, const std::string& where) {
+  const JsonNode value = object.find(name);
+  check<DataError>(value.is_text(), where, ": has no text \"", name, "\"");
+  return std::string(value.text());
+}
+
+JsonNode list_member(const JsonNode& object, const char* name, const std::string& where) {
+  JsonNode value = object.find(name);
+  check<DataError>(value.is_list(), where, ": has no list \"", name, "\"");
+  return value;
+}
+
+std::string name_member(const JsonNode& object, const char* name, const std::string& where) {
+  const JsonNode value = object.find(name);
+  check<DataError>(value.is_text() || value.is_flag() || value.is_number(), where, ": has no text or number \"", name,
+                   "\"");
+  if (value.is_text()) return std::string(value.text());
+  if (value.is_flag()) return text_of(value.flag());
+  const bool whole = value.digits().find_first_of(".eE") == std::string_view::npos;
+  return whole ? std::string(value.digits()) : text_of(value.real());
+}
+
+}  // namespace heddle::formats

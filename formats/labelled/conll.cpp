@@ -1,0 +1,152 @@
+#include "heddle/formats/labelled/conll.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+constexpr std::string_view blanks = " \t";
+
+std::optional<Index> number_of(std::string_view digits) {
+  Index number = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool whole = error == std::errc() && rest == digits.data() + digits.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+// Sentences as their words come, in as much memory as they need and no more.
+class Sentences {
+ public:
+  explicit Sentences(Room room) : room_(room) {}
+
+  void add(std::string_view word, std::string_view tag, const Place& place, Gold gold) {
+    constexpr Index longest_sentence = 100'000;
+    check<DataError>(!word.empty(), place, ": the word is empty");
+    check<DataError>(words() < longest_sentence, place, ": a sentence of more than ", longest_sentence,
+                     " words; an empty line ends each");
+    room_.take(2 * sizeof(std::string) + sizeof(Index));
+    sentence_.words.emplace_back(word);
+    sentence_.lines.push_back(place.line);
+    if (gold == Gold::absent) return;
+    check_label(tag, place);
+    sentence_.tags.emplace_back(tag);
+  }
+  Index words() const { return static_cast<Index>(sentence_.words.size()); }
+  void end_sentence() {
+    auto& [words, tags, lines] = sentence_;
+    if (words.empty()) return;
+    constexpr std::size_t allocations = 3 * 32, growth = 3;
+    room_.take(growth * sizeof(data::TaggedSentence) + allocations);
+    list_.push_back({{std::move_iterator(words.begin()), std::move_iterator(words.end())},
+                     {std::move_iterator(tags.begin()), std::move_iterator(tags.end())},
+                     lines});
+    words.clear();
+    tags.clear();
+    lines.clear();
+  }
+  std::vector<data::TaggedSentence> finish() && {
+    end_sentence();
+    return std::move(list_);
+  }
+
+ private:
+  Room room_;
+  std::vector<data::TaggedSentence> list_;
+  data::TaggedSentence sentence_;
+};
+
+// Between tabs, where there are any; else between blanks.
+void split_columns(std::string_view line, std::vector<std::string_view>& columns) {
+  const bool tabs = line.find('\t') != line.npos;
+  columns.clear();
+  columns.reserve(static_cast<std::size_t>(std::ranges::count(line, tabs ? '\t' : ' ')) + 1);
+  for (bool more = true; more;) {
+    const std::size_t end = line.find(tabs ? '\t' : ' ');
+    if (tabs || end != 0) columns.push_back(line.substr(0, end));
+    more = end != line.npos;
+    if (more) line.remove_prefix(end + 1);
+  }
+  if (!tabs) std::erase(columns, "");
+}
+
+// The place of the tag among the columns from 0, or nothing for the last.
+std::optional<std::size_t> conll_column(std::string_view column) {
+  if (column.empty()) return std::nullopt;
+  const std::optional<Index> number = number_of(column);
+  check<UsageError>(number && *number >= 2, "--column: '", column,
+                    "' is no column of tags in CoNLL columns; give its number, from 2 on");
+  return static_cast<std::size_t>(*number - 1);
+}
+
+constexpr std::size_t conllu_columns = 10;
+
+std::size_t conllu_column(std::string_view column) {
+  const std::vector<std::string> names = {"id",    "form", "lemma",  "upos", "xpos",
+                                          "feats", "head", "deprel", "deps", "misc"};
+  const auto named = std::ranges::find(names, column.empty() ? "upos" : column);
+  if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
+  const std::optional<Index> number = number_of(column);
+  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--column: '", column,
+                    "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
+  return static_cast<std::size_t>(*number - 1);
+}
+
+// Whether the line is a word's; those of multiword tokens and empty nodes are not. Words count from 1.
+bool is_word(std::string_view id, Index next, const Place& place) {
+  const std::size_t mark = id.find_first_of("-.");
+  const std::optional<Index> first = number_of(id.substr(0, mark));
+  const bool sound = first && (mark == id.npos ? *first == next : number_of(id.substr(mark + 1)).has_value());
+  check<DataError>(sound, place, ": the ID is ", text::quoted(id), " where word ", next, " of the sentence is due");
+  return mark == id.npos;
+}
+
+}  // namespace
+
+std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view column,
+                                             Gold gold) {
+  const std::optional<std::size_t> place_of_tag = conll_column(column);
+  Sentences sentences(Room(content, begin.file));
+  std::vector<std::string_view> columns;
+  std::size_t width = 0;
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
+    if (line.starts_with("-DOCSTART-")) return;
+    if (line.find_first_not_of(blanks) == line.npos) return sentences.end_sentence();
+    split_columns(line, columns);
+    if (width == 0) width = columns.size();
+    check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),
+                     "; the lines before have ", width);
+    const std::size_t tag = place_of_tag.value_or(width - 1);
+    check<DataError>(gold == Gold::absent || (tag > 0 && tag < width), place, ": the number of columns is ", width,
+                     "; the tag should be in column ", tag == 0 ? 2 : tag + 1);
+    sentences.add(columns.front(), gold == Gold::given ? columns[tag] : "", place, gold);
+  });
+  return std::move(sentences).finish();
+}
+
+std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view column,
+                                              Gold gold) {
+  const std::size_t tag = conllu_column(column);
+  Sentences sentences(Room(content, begin.file));
+  std::vector<std::string_view> columns;
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
+    if (line.starts_with('#')) return;
+    if (line.empty()) return sentences.end_sentence();
+    split_columns(line, columns);
+    check<DataError>(columns.size() == conllu_columns, place, ": the number of columns is ", columns.size(), ", not ",
+                     conllu_columns, " with tabs between them");
+    if (!is_word(columns[0], sentences.words() + 1, place)) return;
+    sentences.add(columns[1], columns[tag], place, gold);
+  });
+  return std::move(sentences).finish();
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,24 @@
+#include "heddle/formats/labelled/labelled_line.hpp"
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+void check_label(std::string_view label, const Place& place) {
+  check<DataError>(!label.empty(), place, ": the label is empty");
+  check<DataError>(is_printable(label), place, ": the label ", text::quoted(label),
+                   " is not UTF-8 text without control characters");
+}
+
+void Room::take(std::size_t bytes) {
+  check<DataError>(bytes <= left_, file_, ": has so many parts of a few bytes each that it is no data of this format");
+  left_ -= bytes;
+}
+
+void Room::take_for_lines(std::string_view content, std::size_t bytes_each) {
+  take(line_count(content) * bytes_each);
+}
+
+}  // namespace heddle::formats

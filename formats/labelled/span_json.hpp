@@ -1,0 +1,22 @@
+// Questions about contexts as JSON objects, which SQuAD's files and lines of JSON share. An answer is
+// {"text": …, "answer_start": …}, where answer_start counts the characters (Unicode code points) of the context before.
+// "answers" is a list of them, or, as Hugging Face's data sets have it, {"text": [...], "answer_start": [...]}; an
+// empty list says that the context has no answer, and "is_impossible", if it is there, must say the same. Source:
+// Rajpurkar et al. 2016 and 2018, "SQuAD" and "Know what you don't know", and their files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "heddle/data/examples.hpp"
+#include "heddle/formats/json/node.hpp"
+#include "heddle/formats/labelled/labelled_line.hpp"
+
+namespace heddle::formats {
+
+// The question of {"question": …, "answers": …}. `where` names it in messages. Throws DataError for what is missing,
+// and for an answer that the context does not have at its place.
+data::SpanQuestion span_question(const JsonNode& object, std::string id, std::shared_ptr<const std::string> context,
+                                 Gold gold, const std::string& where);
+
+}  // namespace heddle::formats

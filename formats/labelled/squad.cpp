@@ -1,0 +1,40 @@
+#include "heddle/formats/labelled/squad.hpp"
+
+#include <memory>
+#include <string>
+
+#include "heddle/formats/json/value.hpp"
+#include "heddle/formats/labelled/span_json.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold, const std::string& where,
+                    std::vector<data::SpanQuestion>& questions) {
+  const auto context = std::make_shared<const std::string>(text_member(paragraph, "context", where));
+  for (const JsonNode& object : list_member(paragraph, "qas", where).list()) {
+    std::string id = name_member(object, "id", where + ": a question");
+    const std::string question = concatenate(file, ": question ", text::quoted(id));
+    questions.push_back(span_question(object, std::move(id), context, gold, question));
+  }
+}
+
+}  // namespace
+
+std::vector<data::SpanQuestion> read_squad(std::string_view content, std::string_view file, Gold gold) {
+  std::vector<data::SpanQuestion> questions;
+  const JsonDocument document{std::string(content), file};
+  Index articles = 0;
+  for (const JsonNode& article : list_member(JsonNode(document), "data", std::string(file)).list()) {
+    const std::string where = concatenate(file, ": article ", ++articles);
+    Index paragraphs = 0;
+    for (const JsonNode& paragraph : list_member(article, "paragraphs", where).list()) {
+      read_paragraph(paragraph, file, gold, concatenate(where, ", paragraph ", ++paragraphs), questions);
+    }
+  }
+  return questions;
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,17 @@
+// SQuAD's JSON, versions 1.1 and 2.0:
+// {"data": [{"paragraphs": [{"context": …, "qas": [{"id": …, "question": …, "answers": [...]}]}]}]}; span_json.hpp says
+// what answers are. All else in the file is passed over.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "heddle/data/examples.hpp"
+#include "heddle/formats/labelled/labelled_line.hpp"
+
+namespace heddle::formats {
+
+// Throws DataError that names the file and the question or paragraph.
+std::vector<data::SpanQuestion> read_squad(std::string_view content, std::string_view file, Gold gold);
+
+}  // namespace heddle::formats

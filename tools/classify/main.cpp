@@ -1,0 +1,203 @@
+// classify: what a fine-tuned model, or a language model that is asked, says of texts.
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "heddle/base/printable.hpp"
+#include "heddle/cli/outputs.hpp"
+#include "heddle/cli/refuse.hpp"
+#include "heddle/cli/run.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "tools/classify/label_asker.hpp"
+#include "tools/classify/options.hpp"
+#include "tools/classify/write.hpp"
+#include "tools/lines/input_parts.hpp"
+#include "tools/lines/json_line.hpp"
+#include "tools/tasks/report.hpp"
+
+using namespace heddle;
+
+namespace {
+
+using models::Task;
+
+const cli::About about{
+    .name = "classify",
+    .summary = "Labels texts, words or answers with a fine-tuned model, or by asking a language model.",
+    .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "MODEL FILE --evaluate [--json]",
+                 "DECODER --labels LIST --template TEXT [FILE]"},
+    .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
+                 {"FILE", "texts, a line each, words a line each, or questions; none or - is standard input", 0, 1}}};
+
+// What answers the examples of a part of the input.
+using Answerer = std::function<TaskAnswers(const TaskData&)>;
+
+class Classifier {
+ public:
+  Classifier(const cli::Arguments& arguments, const ClassifyOptions& options)
+      : arguments_(arguments),
+        options_(options),
+        path_(arguments.input_or_usage("FILE").front()),
+        output_(options.output) {}
+
+  void run() {
+    if (options_.zero_shot.labels.empty()) {
+      with_task_model();
+    } else {
+      with_language_model();
+    }
+    output_.close();
+  }
+
+ private:
+  // Options that are for other tasks than the model's.
+  void refuse_for(Task task) const {
+    const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
+    if (task != Task::label) refuse({"column"}, arguments_, reason);
+    if (task != Task::span) refuse({"longest_answer", "null_threshold"}, arguments_, reason);
+    if (task == Task::label || task == Task::regress) refuse({"top"}, arguments_, reason);
+  }
+
+  formats::Gold gold() const { return options_.evaluate ? formats::Gold::given : formats::Gold::absent; }
+
+  void with_task_model() {
+    const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
+    const models::TaskConfig& task = loaded.model->task();
+    check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"),
+                     ": is a language model's adapter, for generate");
+    refuse_for(task.task);
+    const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
+    const models::Model& body = loaded.model->body();
+    const data::Framing framing(loaded.tokenizer, body.position_limit(), body.config()->has_segments());
+    const decoding::SpanLimits limits{options_.longest_answer, options_.top};
+    data::OverlongTexts overlong{options_.overlong};
+    Index unseen = 0;
+    classify(task, labels, [&](const TaskData& data) {
+      const auto examples = encode_task(data, {task.task, labels, loaded.tokenizer, framing, gold()}, overlong);
+      TaskAnswers answers = answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
+      unseen += unseen_words(answers);
+      return answers;
+    });
+    if (overlong.count > 0) arguments_.say(overlong_note(overlong, task.task));
+    if (unseen > 0) {
+      arguments_.say(concatenate(unseen, " words lie beyond the context or have no token, and got ",
+                                 labels.find("O") ? "the tag O" : "no tag"));
+    }
+  }
+
+  void with_language_model() {
+    const std::string path = arguments_.operand("MODEL");
+    const formats::LoadedModel loaded = formats::load_language_model(path, options_.base);
+    const auto& model = models::require<models::TokenLoss>(*loaded.model, "--labels", path);
+    refuse_for(Task::classify);
+    const std::optional<std::string> neutral =
+        arguments_.given("neutral") ? std::optional(options_.zero_shot.neutral) : std::nullopt;
+    LabelAsker ask(model, loaded.tokenizer, options_, neutral);
+    const data::LabelSet labels(options_.zero_shot.labels);
+    classify({.task = Task::classify, .labels = labels.names()}, labels, [&](const TaskData& data) {
+      TaskAnswers answers;
+      answers.classes = ask(data);
+      return answers;
+    });
+    if (const Index count = ask.overlong().count; count > 0) {
+      arguments_.say(counted(count, "prompt was", "prompts were") +
+                     " longer than the context, and cut at the beginning");
+    }
+  }
+
+  void classify(const models::TaskConfig& task, const data::LabelSet& labels, const Answerer& answerer) {
+    const TaskInput how{options_.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, gold()};
+    if (options_.evaluate) return evaluate(read_task_data(arguments_.open_text(path_), how), task, labels, answerer);
+    cli::Input input = arguments_.open_text(path_);
+    PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_per_token);
+    const auto give = [&](const InputPart& part) {
+      const TaskData data = parse_task_data(part.text, {input.name(), part.first_line}, how);
+      write(part, data, task, labels, answerer(data));
+      output_.stream().flush();
+    };
+    while (const auto part = parts.next()) {
+      try {
+        give(*part);
+      } catch (const DataError&) {
+        // The lines before the bad one are not lost; it throws again.
+        if (unit_of(task.task) != InputUnit::line) throw;
+        for (const InputPart& line : lines_of(*part)) give(line);
+        throw;
+      }
+    }
+  }
+
+  InputUnit unit_of(Task task) const {
+    if (task == Task::label) return InputUnit::paragraph;
+    const bool is_document =
+        task == Task::span && formats::span_format(path_, options_.input) == formats::LabelledFormat::squad;
+    return is_document ? InputUnit::document : InputUnit::line;
+  }
+
+  double null_threshold(const models::TaskConfig& task) const {
+    return task.null_answers || arguments_.given("null_threshold") ? options_.null_threshold
+                                                                   : std::numeric_limits<double>::infinity();
+  }
+
+  void write(const InputPart& part, const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+             const TaskAnswers& answers) {
+    const WriteOptions how{options_.top, options_.jsonl, null_threshold(task)};
+    std::ostream& out = output_.stream();
+    switch (task.task) {
+      case Task::regress:
+        return write_numbers(out, data, answers.numbers, how);
+      case Task::label:
+        return write_tags(out, part, data, labels, answers, how);
+      case Task::span:
+        return write_answers(out, data, answers, how);
+      default:
+        return write_classes(out, data, labels, answers.classes, how);
+    }
+  }
+
+  void evaluate(const TaskData& all, const models::TaskConfig& task, const data::LabelSet& labels,
+                const Answerer& answerer) {
+    const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+    const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
+    check_metric(data, task, labels, options_.metric);
+    const Judge how{options_.metric, true, null_threshold(task), seed};
+    const Judgement judgement = judge(data, task, labels, answerer(data), how);
+    output_.stream() << (options_.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
+  }
+
+  // Of a part of the input, for each token of a batch: about sixteen batches, within which texts are sorted by length.
+  static constexpr Index bytes_per_token = 64;
+
+  const cli::Arguments& arguments_;
+  const ClassifyOptions& options_;
+  std::string path_;
+  cli::Output output_;
+};
+
+void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments) {
+  check<UsageError>(options.zero_shot.labels.empty() == options.zero_shot.template_text.empty(),
+                    "--labels and --template go together");
+  check<UsageError>(options.zero_shot.labels.empty() || options.overlong != data::Overlong::split,
+                    "--overlong split: is for fine-tuned models; a prompt can only be cut");
+  std::vector<std::string> labels = options.zero_shot.labels;
+  std::ranges::sort(labels);
+  const auto twice = std::ranges::adjacent_find(labels);
+  check<UsageError>(twice == labels.end(), "--labels: '", twice == labels.end() ? "" : *twice, "' comes twice");
+  check<UsageError>(std::ranges::all_of(labels, is_printable),
+                    "--labels: a label must be UTF-8 text without control "
+                    "characters");
+  check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
+                    "--evaluate prints figures; --jsonl and --top are for labels");
+  cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const auto options = arguments.read<ClassifyOptions>();
+    check_usage(options, arguments);
+    Classifier(arguments, options).run();
+    return 0;
+  });
+}

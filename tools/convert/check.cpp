@@ -1,0 +1,93 @@
+#include "tools/convert/check.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "heddle/models/model.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr const char* probe_text =
+    "When the 3 foxes had jumped over a lazy dog, they weren't tired at all; who would be?";
+
+using Values = std::map<std::string, Tensor>;
+
+Values values_of(const std::vector<formats::NamedTensor>& weights) {
+  Values values;
+  for (const auto& [name, tensor] : weights) values.emplace(name, tensor);
+  return values;
+}
+
+std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
+  std::vector<TokenId> ids = text::Tokenizer(parts.tokenizer).encode(probe_text);
+  if (ids.empty()) ids.push_back(0);
+  ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config->position_limit())));
+  return ids;
+}
+
+// What the model predicts tokens with.
+const heads::TokenHead& head_of(const models::Model& model, const std::string& where) {
+  if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head();
+  return models::require<models::MaskedPredictor>(model, "the check of what was written", where).masked_token_head();
+}
+
+// With weights as float32, whatever they are stored as.
+Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& ids, const std::string& where) {
+  const Values values = values_of(parts.weights);
+  const auto model = models::make_model(
+      parts.config, ParameterSource::given([&](const Declaration& declaration) {
+        const Tensor whole(declaration.stacked_shape());
+        const Index rows = declaration.shape[0];
+        for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+          whole.narrowed(0, static_cast<Index>(i) * rows, rows).assign(values.at(declaration.names[i]));
+        }
+        return whole;
+      }));
+  const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
+  return head_of(*model, where)(
+             models::require<models::ContextualVectors>(*model, "the check of what was written", where).hidden(batch))
+      .value();
+}
+
+void check_weights(const std::vector<formats::NamedTensor>& stored, const std::vector<formats::NamedTensor>& written,
+                   const std::string& where) {
+  const Values values = values_of(stored);
+  for (const auto& [name, tensor] : written) {
+    const auto found = values.find(name);
+    // A bias that only the written model has is zero.
+    const bool equal = found != values.end() ? found->second.elements() == tensor.elements()
+                                             : formats::rounding_error(Tensor(tensor.shape(), Real(0)), tensor) == 0;
+    check<DataError>(equal, where, ": ", name, " was read back otherwise than it was written; nothing is kept");
+  }
+}
+
+}  // namespace
+
+double logit_tolerance(formats::WeightType type) {
+  switch (type) {
+    case formats::WeightType::f16:
+      return 0.01;
+    case formats::WeightType::bf16:
+      return 0.05;
+    case formats::WeightType::int8:
+      return 0.25;
+    default:
+      return 1e-5;
+  }
+}
+
+double check_written(const formats::ModelParts& original, const std::vector<formats::NamedTensor>& stored,
+                     const formats::ModelParts& written, formats::WeightType type, const std::string& where) {
+  check_weights(stored, written.weights, where);
+  const std::vector<TokenId> ids = probe_ids(original);
+  check<DataError>(ids == probe_ids(written), where, ": the written tokenizer cuts text otherwise; nothing is kept");
+  const double difference = formats::rounding_error(logits_of(original, ids, where), logits_of(written, ids, where));
+  check<DataError>(difference <= logit_tolerance(type), where, ": logits of a probe text differ by ", difference,
+                   " of their norm, more than ", logit_tolerance(type), " for ", to_text(type), "; nothing is kept");
+  return difference;
+}
+
+}  // namespace heddle

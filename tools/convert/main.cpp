@@ -1,0 +1,134 @@
+// convert: makes other files of models and of tokenizers: weights stored otherwise, Hugging Face's directories and
+// tokenizer.json, from and to.
+#include <filesystem>
+
+#include "heddle/cli/outputs.hpp"
+#include "heddle/cli/run.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "heddle/formats/heddle/weight_type.hpp"
+#include "heddle/formats/huggingface/foreign_model.hpp"
+#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "tools/convert/model.hpp"
+
+using namespace heddle;
+using formats::WeightType;
+
+namespace {
+
+struct ConvertOptions {
+  std::string output, base;
+  bool average = false, merge = false;
+  WeightType weights = WeightType::keep;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("output",
+                  "the file to write; DIR/ makes a model Hugging Face's directory, NAME.json a tokenizer its "
+                  "tokenizer.json")
+                .letter('o')
+                .not_empty()
+                .takes("FILE"),
+            self.output);
+    visitor(Field("average", "make one model of several of one shape and task, with the mean of their weights"),
+            self.average);
+    visitor(Field("merge", "make an adapter and its base one model file"), self.merge);
+    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
+                .needs({"merge"})
+                .not_empty()
+                .takes("MODEL"),
+            self.base);
+    visitor(Field("weights", "what matrices are stored as; keep leaves them as they are"), self.weights);
+  }
+};
+
+const cli::About about{
+    .name = "convert",
+    .summary = "Makes other files of models and of tokenizers, from and to Hugging Face's too.",
+    .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "DIR [--weights f32|bf16|int8] -o FILE",
+                 "MODEL [--weights f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
+                 "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
+    .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1,
+                  cli::any_number}}};
+
+bool makes_json(const ConvertOptions& options) {
+  return std::filesystem::path(options.output).extension() == ".json";
+}
+
+void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs,
+                 const cli::Arguments& arguments) {
+  check<UsageError>(!options.output.empty(), "-o names the file to write");
+  check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
+  std::vector<std::string> files = inputs;
+  files.push_back(options.base);
+  cli::keep_inputs(files, {options.output}, arguments);
+  check<UsageError>(options.average == (inputs.size() > 1), options.average ? "--average takes at least two models"
+                                                                            : "one file at a time; --average makes "
+                                                                              "one model of several");
+  check<UsageError>(!options.average || !(options.merge || makes_json(options)),
+                    "--average makes a model of models, without --merge, and no .json");
+  const bool directory = names_directory(options.output);
+  check<UsageError>(directory || options.weights != WeightType::f16, "--weights f16 is for directories; model files ",
+                    "hold f32, bf16 or int8");
+  check<UsageError>(!directory || options.weights != WeightType::int8,
+                    "--weights int8 is for model files; directories ", "hold f32, f16 or bf16");
+}
+
+void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
+  check<UsageError>(options.weights == WeightType::keep, "--merge makes a model file; give it to convert --weights");
+  const formats::ModelFile adapter(input, formats::FileKind::adapter);
+  const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  formats::add_input(provenance, "adapter", input);
+  formats::save_merged(options.output, {*loaded.model, loaded.tokenizer.model(), adapter.history(), provenance},
+                       adapter.part<LowRankOptions>("adapters"));
+  arguments.say(options.output + ": the adapter and its base as one model");
+}
+
+// The directory of a model holds a tokenizer too, and one that lacks its config.json is still no tokenizer.
+bool is_tokenizer(const std::string& input) {
+  if (formats::is_model_directory(input)) return false;
+  check<DataError>(!formats::has_tensors(input), input, ": has tensors, but no config.json that says of what model");
+  return formats::find_foreign_vocabulary(input) != nullptr ||
+         (!std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::tokenizer);
+}
+
+bool is_adapter(const std::string& input) {
+  return !std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::adapter;
+}
+
+void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
+  check<UsageError>(!arguments.given("weights"), "--weights is for models, and makes model files only");
+  const text::Tokenizer tokenizer = formats::load_tokenizer(input);
+  if (makes_json(options)) {
+    formats::write_tokenizer_json(options.output, tokenizer.model());
+  } else {
+    formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+    formats::add_tokenizer_input(provenance, input);
+    formats::save_tokenizer(options.output, tokenizer.model(), provenance);
+  }
+  arguments.say(concatenate(options.output, ": ", to_text(tokenizer.kind()), " tokenizer with ",
+                            grouped(tokenizer.vocab_size()), " pieces"));
+}
+
+void convert(cli::Arguments& arguments) {
+  const auto options = arguments.read<ConvertOptions>();
+  const std::vector<std::string>& inputs = arguments.operands("MODEL");
+  const std::string& input = inputs.front();
+  check_usage(options, inputs, arguments);
+  if (options.merge) return merge_adapter(arguments, options, input);
+  const bool one_tokenizer = !options.average && is_tokenizer(input);
+  if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);
+  for (const std::string& each : inputs) {
+    check<UsageError>(!is_adapter(each), each, ": is an adapter; --merge makes it and its base one model");
+  }
+  const ModelConversion conversion{inputs, options.output, options.weights, arguments.command_line()};
+  for (const std::string& line : convert_model(conversion)) arguments.say(line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return cli::run(argc, argv, about, convert);
+}

@@ -1,0 +1,103 @@
+#include "tools/convert/source.hpp"
+
+#include <filesystem>
+
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+
+namespace heddle {
+
+namespace {
+
+ModelSource read_file(const std::string& path) {
+  const formats::ModelFile file(path);
+  // Field by field: where a field throws, GCC destroys those before it in a list of initialisers twice.
+  ModelSource source;
+  source.parts.config = file.config<models::ModelConfig>();
+  source.parts.tokenizer = file.tokenizer_model();
+  source.history = file.history();
+  source.has_training = file.has_training();
+  source.files = {path};
+  if (file.has_part("task")) {
+    const formats::LoadedTask loaded = formats::load_task(path);
+    source.task = loaded.model->task();
+    source.parts.weights = formats::named_tensors(loaded.model->parameters());
+  } else {
+    source.parts.weights = formats::named_tensors(formats::load_model(file).model->parameters());
+  }
+  // Damage and numbers that are not finite would be hidden by what follows.
+  for (const std::string& problem : file.weights().verify()) throw DataError(problem + "; it cannot be converted");
+  return source;
+}
+
+ModelSource read_directory(const std::string& path) {
+  check<DataError>(formats::is_model_directory(path), path,
+                   ": is a directory without config.json, and without a tokenizer");
+  ModelSource source;
+  source.parts = formats::read_model_directory(path, source.files);
+  return source;
+}
+
+void check_same(const formats::Json& first, const formats::Json& other, const std::string& path,
+                const std::string& than) {
+  for (const auto& [name, value] : first.items()) {
+    check<DataError>(name == "dropout" || other[name] == value, path, ": has ", name, " ", other[name].dump(), ", ",
+                     than, " ", value.dump(), "; only models of one shape and task can be averaged");
+  }
+}
+
+// Throws where the mean of their weights would mean nothing.
+void check_alike(const ModelSource& first, const ModelSource& other) {
+  const std::string &path = other.files.front(), &than = first.files.front();
+  check_same(formats::to_json(first.parts.config), formats::to_json(other.parts.config), path, than);
+  check<DataError>(first.parts.tokenizer == other.parts.tokenizer, path, ": has another tokenizer than ", than);
+  check<DataError>(first.task.has_value() == other.task.has_value(), first.task ? than : path,
+                   ": was fine-tuned for a task, ", first.task ? path : than, " was not; they cannot be averaged");
+  if (first.task) check_same(formats::to_json(*first.task), formats::to_json(*other.task), path, than);
+}
+
+// The mean of one tensor over the sources, whose parameters stand in one order.
+Tensor mean_of(const std::vector<ModelSource>& sources, std::size_t tensor) {
+  const Shape& shape = sources.front().parts.weights[tensor].value.shape();
+  std::vector<double> sums(static_cast<std::size_t>(shape.size()), 0.0);
+  for (const ModelSource& source : sources) {
+    const formats::NamedTensor& weights = source.parts.weights[tensor];
+    check<DataError>(weights.value.dtype() != DType::int8, source.files.front(), ": holds int8 weights (", weights.name,
+                     "), which are too coarse to be averaged; take the model that it was made from");
+    const std::vector<Real> values = weights.value.elements();
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i]);
+  }
+  const Tensor mean(shape);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    mean.data()[i] = static_cast<Real>(sums[i] / static_cast<double>(sources.size()));
+  }
+  return mean;
+}
+
+}  // namespace
+
+ModelSource read_model_source(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? read_directory(path) : read_file(path);
+}
+
+ModelSource average_models(const std::vector<std::string>& paths) {
+  std::vector<ModelSource> sources;
+  for (const std::string& path : paths) {
+    sources.push_back(read_model_source(path));
+    check_alike(sources.front(), sources.back());
+  }
+  ModelSource mean{.parts = {sources.front().parts.config, sources.front().parts.tokenizer, {}},
+                   .task = sources.front().task,
+                   .history = {},
+                   .has_training = false,
+                   .files = {}};
+  for (const ModelSource& source : sources)
+    mean.files.insert(mean.files.end(), source.files.begin(), source.files.end());
+  for (std::size_t i = 0; i < sources.front().parts.weights.size(); ++i) {
+    mean.parts.weights.push_back({sources.front().parts.weights[i].name, mean_of(sources, i)});
+  }
+  return mean;
+}
+
+}  // namespace heddle

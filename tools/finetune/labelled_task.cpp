@@ -1,0 +1,167 @@
+#include "tools/finetune/labelled_task.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "heddle/tensor/context.hpp"
+#include "tools/training/files.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+
+TaskInput task_input(const FinetuneSettings& settings) {
+  return {settings.input, settings.task, settings.task == Task::pair ? formats::Texts::two : formats::Texts::one,
+          formats::Gold::given};
+}
+
+std::vector<TaskData> read_training_files(const std::vector<std::string>& words, const TaskInput& input,
+                                          const cli::Arguments& arguments) {
+  std::vector<TaskData> files;
+  for (const auto& [path, weight] : training_files(words)) {
+    check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
+    files.push_back(read_task_data(arguments.open_text(path), input));
+  }
+  return files;
+}
+
+// Examples of all files, numbered through.
+std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, const EncodeTask& with,
+                                            data::OverlongTexts& overlong) {
+  std::vector<data::TaskExample> all;
+  Index before = 0;
+  for (const TaskData& file : files) {
+    std::vector<data::TaskExample> examples = encode_task(file, with, overlong);
+    for (data::TaskExample& example : examples) {
+      example.source += before;
+      all.push_back(std::move(example));
+    }
+    before += file.size();
+  }
+  return all;
+}
+
+}  // namespace
+
+LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+                           const cli::Arguments& arguments)
+    : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
+  const FinetuneSettings& settings = options.settings;
+  const TaskInput input = task_input(settings);
+  const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
+  labels_ = labels_in(joined(files), settings.task);
+  check<UsageError>(options.setup.training.label_smoothing == 0 || config().has_classes(),
+                    "--label-smoothing: the task ", to_text(settings.task), " has no classes");
+  const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(arguments.common().seed)};
+  for (const TaskData& file : files) {
+    train_files_.push_back(part_of(file, fold, Side::outside));
+    if (options.valid.empty() && fold.folds > 0) valid_files_.push_back(part_of(file, fold, Side::inside));
+  }
+  if (!options.valid.empty()) valid_files_.push_back(read_task_data(arguments.open_text(options.valid), input));
+  train_ = joined(train_files_);
+  if (!valid_files_.empty()) valid_ = joined(valid_files_);
+  if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
+  if (labels_.size() == 0) return;
+  check<DataError>(labels_.size() >= 2, train_.file, ": all examples have the label '", labels_.name(0),
+                   "'; there is nothing to tell apart");
+  const std::vector<Index> counts = label_counts_in(train_, settings.task, labels_);
+  for (const std::string& warning : data::label_warnings(counts, labels_, train_.file)) arguments.warn(warning);
+}
+
+models::TaskConfig LabelledTask::config() const {
+  const FinetuneSettings& settings = options_.settings;
+  models::TaskConfig config{.task = settings.task, .pooling = settings.pooling, .labels = labels_.names()};
+  config.two_texts = settings.task == Task::pair;
+  config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
+                                    [](const data::SpanQuestion& question) { return question.impossible; });
+  if (settings.task != Task::regress) return config;
+  std::vector<double> numbers;
+  for (const TaskData& file : train_files_) {
+    const std::vector<double> of_file = gold_numbers(file);
+    numbers.insert(numbers.end(), of_file.begin(), of_file.end());
+  }
+  const auto n = static_cast<double>(numbers.size());
+  config.mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
+  double squares = 0;
+  for (const double number : numbers) squares += (number - config.mean) * (number - config.mean);
+  config.stddev = squares > 0 ? std::sqrt(squares / n) : 1;
+  return config;
+}
+
+std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
+  const FinetuneSettings& settings = options_.settings;
+  const data::Framing framing(tokenizer_, config->position_limit(), config->has_segments());
+  data::OverlongTexts overlong{settings.overlong};
+  const EncodeTask with{settings.task, labels_, tokenizer_, framing, formats::Gold::given};
+  std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);
+  valid_examples_ = encode_files(valid_files_, with, overlong);
+  if (overlong.count > 0 && !std::exchange(overlong_told_, true))
+    arguments_.say(overlong_note(overlong, settings.task));
+  return examples;
+}
+
+std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExample> examples) const {
+  const FinetuneSettings& settings = options_.settings;
+  if (settings.class_weights != ClassWeights::balanced) return {};
+  check<UsageError>(labels_.size() > 0, "--class-weights: the task has no classes");
+  return training::balanced_weights(examples, labels_.size(), settings.task);
+}
+
+// Of models that fill in masked tokens; others predict the next ones.
+std::optional<data::MaskVocabulary> LabelledTask::vocabulary_to_mask(const models::Model& model) const {
+  if (model.as<models::MaskedPredictor>() == nullptr) return std::nullopt;
+  return data::MaskVocabulary(tokenizer_, options_.from);
+}
+
+std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& model,
+                                                             const training::TrainingConfig& config) {
+  const FinetuneSettings& settings = options_.settings;
+  std::vector<data::TaskExample> examples = encode(model.body().config());
+  std::vector<double> weights = class_weights(examples);
+  training::TaskObjective::Evaluate judge_model;
+  if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
+  const bool lower = settings.metric == "mean_squared_error";
+  auto objective =
+      std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights), judge_model,
+                                                lower ? training::Better::lower : training::Better::higher);
+  if (settings.piece_dropout > 0) {
+    objective->drop_pieces({settings.piece_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
+  }
+  if (settings.auxiliary_text > 0) objective->predict_text({settings.auxiliary_text, vocabulary_to_mask(model.body())});
+  return objective;
+}
+
+std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model,
+                                                     const std::function<bool()>& stop) const {
+  const TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = stop});
+  if (stop()) return {{"nothing", 0}};
+  Judge how{.metric = options_.settings.metric};
+  if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
+  return judge(*valid_, model.task(), labels_, answers, how).figures;
+}
+
+EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
+  if (!valid_) return {};
+  (void)encode(model);  // what is wrong with the rest is told all the same
+  const Index batch_size = config.training.batch_size;
+  const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
+  const Fold sample{.folds = all / most, .fold = 0, .seed = 0};
+  if (sample.folds > 1) {
+    valid_files_ = {part_of(*valid_, sample, Side::inside)};
+    valid_ = valid_files_.front();
+  }
+  const auto read = static_cast<double>(valid_->size());
+  return {.parts = static_cast<double>(all) / read, .batches = read / static_cast<double>(batch_size)};
+}
+
+std::string LabelledTask::summary() const {
+  return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples",
+                     labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "");
+}
+
+}  // namespace heddle

@@ -1,0 +1,41 @@
+// Learning a task from labelled examples.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heddle/training/task_objective.hpp"
+#include "tools/finetune/task.hpp"
+#include "tools/tasks/report.hpp"
+
+namespace heddle {
+
+class LabelledTask : public FinetuningTask {
+ public:
+  LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
+
+  models::TaskConfig config() const override;
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model,
+                                                 const training::TrainingConfig& config) override;
+  EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
+  std::string summary() const override;
+
+ private:
+  // Both files; says what was too long.
+  std::vector<data::TaskExample> encode(const models::ModelConfig& config);
+  std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
+  std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
+  std::vector<training::Metric> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
+
+  const FinetuneOptions& options_;
+  const cli::Arguments& arguments_;
+  text::Tokenizer tokenizer_;
+  std::vector<TaskData> train_files_, valid_files_;  // whose lines messages name
+  TaskData train_;
+  std::optional<TaskData> valid_;
+  data::LabelSet labels_;
+  std::vector<data::TaskExample> valid_examples_;
+  bool overlong_told_ = false;
+};
+
+}  // namespace heddle

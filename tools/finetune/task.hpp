@@ -1,0 +1,35 @@
+// A fine-tuning task: the data, and what is learned from them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/models/task_model.hpp"
+#include "heddle/text/tokenizer.hpp"
+#include "heddle/training/objective.hpp"
+#include "tools/finetune/options.hpp"
+#include "tools/training/evaluation_sample.hpp"
+
+namespace heddle {
+
+class FinetuningTask {
+ public:
+  virtual ~FinetuningTask() = default;
+
+  virtual models::TaskConfig config() const = 0;
+  // The model and this must stay.
+  virtual std::unique_ptr<training::Objective> objective(models::TaskModel& model,
+                                                         const training::TrainingConfig& config) = 0;
+  // For a dry run: has evaluations of the objectives made from now on read a part of the data.
+  virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) = 0;
+  // What is learned from, for people: "4,014 examples of 2 classes".
+  virtual std::string summary() const = 0;
+};
+
+// The options and the arguments must stay. Reads the data. Throws UsageError and DataError for options and files that
+// do not go together.
+std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+                                                     const cli::Arguments& arguments);
+
+}  // namespace heddle

@@ -1,0 +1,32 @@
+// Training on more text with the objective that the model was pre-trained with.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "heddle/data/joined_tokens.hpp"
+#include "tools/finetune/task.hpp"
+
+namespace heddle {
+
+class TextTask : public FinetuningTask {
+ public:
+  TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
+
+  models::TaskConfig config() const override { return {.task = models::Task::lm}; }
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model,
+                                                 const training::TrainingConfig& config) override;
+  EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
+  std::string summary() const override;
+
+ private:
+  const FinetuneOptions& options_;
+  const cli::Arguments& arguments_;
+  text::Tokenizer tokenizer_;
+  std::vector<std::unique_ptr<data::TokenSource>> files_;
+  std::optional<data::JoinedTokens> train_;
+  std::unique_ptr<data::TokenSource> valid_;
+};
+
+}  // namespace heddle

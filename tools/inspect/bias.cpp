@@ -1,0 +1,182 @@
+#include <array>
+#include <cstdio>
+#include <iostream>
+
+#include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/pair_bias.hpp"
+#include "heddle/analysis/template_bias.hpp"
+#include "heddle/cli/streams.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/labelled/bias_tests.hpp"
+#include "heddle/metrics/weat.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/vectors.hpp"
+
+namespace heddle {
+
+namespace {
+
+using data::PlacedText;
+using formats::Json;
+using metrics::Vector;
+
+struct Loaded {
+  VectorModel whole;
+  std::string file;  // of the tests
+  std::vector<Index> layers;
+};
+
+// A word's tokens in a text, by the bytes it has there.
+analysis::TextToEmbed word_in(const Loaded& loaded, const std::string& context, const std::string& word) {
+  const std::size_t begin = context.find(data::word_slot);
+  std::string text = context;
+  text.replace(begin, std::string_view(data::word_slot).size(), word);
+  const auto located = loaded.whole.tokenizer.encode_with_offsets(text);
+  std::vector<TokenId> ids;
+  for (const text::LocatedToken& token : located) ids.push_back(token.id);
+  const auto place = data::tokens_of(located, {begin, begin + word.size()});
+  check<DataError>(place.has_value(), "has no token");
+  auto result = analysis::text_to_embed(loaded.whole.vectors, loaded.whole.tokenizer, ids, *place);
+  result.wanted = {result.around};
+  return result;
+}
+
+// The mean over the contexts of a word's states, or without any the mean of its pieces' embeddings.
+Tensor vector_of(const Loaded& loaded, const std::string& word, const std::vector<PlacedText>& contexts) {
+  if (contexts.empty()) return analysis::embed_tokens(loaded.whole.vectors, loaded.whole.tokenizer.encode(word));
+  std::vector<analysis::TextToEmbed> texts;
+  for (const PlacedText& context : contexts) texts.push_back(word_in(loaded, context.text, word));
+  const std::vector<Tensor> states = analysis::embed(loaded.whole.vectors, texts, {.layers = loaded.layers});
+  for (std::size_t i = 1; i < states.size(); ++i) states[0].add(states[i]);
+  states[0].scale(Real(1) / static_cast<Real>(states.size()));
+  return states[0];
+}
+
+std::vector<Vector> vectors_of(const Loaded& loaded, const std::vector<PlacedText>& words,
+                               const std::vector<PlacedText>& contexts) {
+  std::vector<Vector> vectors;
+  for (const PlacedText& word : words) {
+    try {
+      const Tensor vector = vector_of(loaded, word.text, contexts);
+      vectors.emplace_back(vector.data(), vector.data() + vector.size());
+    } catch (const DataError& error) {
+      throw DataError(concatenate(loaded.file, ":", word.line, ": '", word.text, "': ", error.what()));
+    }
+  }
+  return vectors;
+}
+
+metrics::Association answer(const Loaded& loaded, const data::WordTest& test, const metrics::Partitions& partitions) {
+  const auto a = vectors_of(loaded, test.a, test.contexts), b = vectors_of(loaded, test.b, test.contexts);
+  const auto associations = [&](const std::vector<PlacedText>& words) {
+    std::vector<double> values;
+    for (const Vector& word : vectors_of(loaded, words, test.contexts)) {
+      values.push_back(metrics::association(word, a, b));
+    }
+    return values;
+  };
+  return metrics::weat(associations(test.x), associations(test.y), partitions);
+}
+
+template <class... Values>
+void print(const char* format, Values... values) {
+  std::array<char, 160> line;
+  std::snprintf(line.data(), line.size(), format, values...);
+  std::cout << line.data();
+}
+
+void print(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
+  std::cout << "templates " << test.name << ": log p(" << test.targets[0].text << ") / p(" << test.targets[1].text
+            << ")\n    ratio    prior     bias  attribute\n";
+  for (const analysis::AttributeBias& one : biases) {
+    print("%9.4f%9.4f%9.4f  ", one.ratio, one.prior, one.bias());
+    std::cout << one.attribute << '\n';
+  }
+  std::cout << '\n';
+}
+
+// Of a list of pairs.
+struct PairSummary {
+  std::size_t first_likelier = 0;
+  double mean = 0;  // of the differences
+};
+
+PairSummary summarise(const std::vector<analysis::PairLikelihoods>& pairs) {
+  PairSummary summary;
+  for (const analysis::PairLikelihoods& pair : pairs) {
+    summary.first_likelier += pair.difference() > 0 ? 1 : 0;
+    summary.mean += pair.difference() / static_cast<double>(pairs.size());
+  }
+  return summary;
+}
+
+void print(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
+  std::cout << "pairs " << test.name << ": log-likelihoods\n    first   second  difference\n";
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    print("%9.4f%9.4f%12.4f  ", pairs[i].first, pairs[i].second, pairs[i].difference());
+    std::cout << test.first[i].text << '\n';
+  }
+  const PairSummary summary = summarise(pairs);
+  print("the first is likelier in %zu of %zu, mean difference %.4f\n\n", summary.first_likelier, pairs.size(),
+        summary.mean);
+}
+
+void print(const data::WordTest& test, const metrics::Association& result) {
+  std::cout << "weat " << test.name << ":";
+  print(" effect size %.4f, p %.4g", result.effect_size, result.p);
+  std::cout << " (" << (result.exact ? "all " : "") << grouped(result.partitions) << " partitions"
+            << (result.exact ? "" : ", drawn at random") << ")\n";
+}
+
+Json as_json(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
+  Json list = Json::array();
+  for (const analysis::AttributeBias& one : biases) {
+    list.push_back({{"attribute", one.attribute}, {"ratio", one.ratio}, {"prior", one.prior}, {"bias", one.bias()}});
+  }
+  return {{"name", test.name}, {"targets", {test.targets[0].text, test.targets[1].text}}, {"attributes", list}};
+}
+
+Json as_json(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    list.push_back({{"sentences", {test.first[i].text, test.second[i].text}},
+                    {"log_likelihoods", {pairs[i].first, pairs[i].second}},
+                    {"difference", pairs[i].difference()}});
+  }
+  const PairSummary summary = summarise(pairs);
+  return {{"name", test.name},
+          {"first_likelier", static_cast<double>(summary.first_likelier) / static_cast<double>(pairs.size())},
+          {"mean_difference", summary.mean},
+          {"pairs", list}};
+}
+
+}  // namespace
+
+void show_bias(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
+  cli::Input input(options.bias);
+  const std::string content = cli::read_all(input);
+  const data::BiasTests tests = formats::read_bias_tests(content, input.name());
+  const Loaded loaded{VectorModel(arguments.operand("FILE"), "--bias"), input.name(),
+                      options.layer.empty() ? std::vector<Index>{-1} : options.layer};
+  Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
+  for (const data::TemplateTest& test : tests.templates) {
+    const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
+    answers["templates"].push_back(as_json(test, biases));
+    if (!json) print(test, biases);
+  }
+  for (const data::PairTest& test : tests.pairs) {
+    const auto pairs = analysis::pair_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
+    answers["pairs"].push_back(as_json(test, pairs));
+    if (!json) print(test, pairs);
+  }
+  for (const data::WordTest& test : tests.words) {
+    const auto result = answer(loaded, test, {options.partitions, static_cast<std::uint64_t>(arguments.common().seed)});
+    Json one = formats::to_json(result);
+    one["name"] = test.name;
+    answers["weat"].push_back(std::move(one));
+    if (!json) print(test, result);
+  }
+  if (json) std::cout << dump(answers);
+}
+
+}  // namespace heddle

@@ -1,0 +1,46 @@
+// Pictures of how training went: one of characters for terminals, one for documents.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/formats/heddle/history.hpp"
+
+namespace heddle {
+
+struct CurvePoint {
+  double step, loss;
+};
+using Curve = std::vector<CurvePoint>;
+
+struct LossCurves {
+  Curve train, valid;
+  bool empty() const { return train.empty() && valid.empty(); }
+};
+
+// The finite losses of a history.
+LossCurves loss_curves(const formats::History& history);
+
+// At most `count` points: those of equal parts of the range of steps are replaced by their mean.
+Curve thinned(const Curve& curve, Index count);
+
+struct Extent {
+  double first_step, last_step, low, high;  // low < high, first_step < last_step
+};
+// Of all points. Precondition: there are some.
+Extent extent_of(const LossCurves& curves);
+
+// 76 columns of ASCII, "." for training, "o" for validation.
+std::string terminal_chart(const LossCurves& curves);
+
+struct Run {
+  std::string name;
+  LossCurves curves;
+};
+
+// An SVG document: of one run training and validation in two colours, of several a colour a run.
+// Precondition: there are runs, all with points.
+std::string svg_chart(const std::vector<Run>& runs);
+
+}  // namespace heddle

@@ -1,0 +1,64 @@
+// What two files differ in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/heddle/tensor_group.hpp"
+
+namespace heddle {
+
+// A field, "config.dropout", and its value in either file, null where a file has none. Of lists it is the first element
+// that differs, "tokenizer.pieces[97]".
+struct FieldDifference {
+  std::string field;
+  formats::Json first, second;
+  Index others = 0;  // further elements of the list that differ
+};
+
+// ||second - first|| / ||first|| and the largest |second - first|; infinite where one of them is not finite, and the
+// norm where `first` is 0.
+struct Distance {
+  double relative_norm = 0, largest = 0;
+};
+
+// A weight that both files have, in one shape.
+struct WeightDifference {
+  std::string name;
+  Shape shape;
+  std::string first_type, second_type;
+  Distance distance;
+  bool same() const { return distance.largest == 0 && first_type == second_type; }
+};
+
+// A weight that only one file has, or that has another shape in the other.
+struct WeightMismatch {
+  std::string name;
+  std::optional<Shape> first, second;
+};
+
+struct WeightComparison {
+  std::vector<WeightDifference> compared;
+  std::vector<WeightMismatch> mismatched;
+  Distance total;  // of all compared ones as one vector
+  Index differing() const;
+};
+
+struct Comparison {
+  std::string first, second;                // names of the files
+  std::vector<FieldDifference> fields;      // kind, configuration, task, adapters, tokenizer, counts of tokens
+  std::optional<WeightComparison> weights;  // of two models or adapters
+  std::optional<Index> token;               // of two token files: the first place at which tokens differ
+  bool same() const;
+};
+
+// Compares values, whatever the types of weights, and leaves checksums to --verify. Provenance, history and training
+// state do not count. Throws DataError for files that cannot be read, or have no such parts.
+Comparison compare(const std::string& first, const std::string& second);
+
+std::string as_text(const Comparison& comparison);
+formats::Json as_json(const Comparison& comparison);
+
+}  // namespace heddle

@@ -1,0 +1,120 @@
+#include "tools/inspect/history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "heddle/base/printable.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/streams.hpp"
+#include "heddle/cli/text_table.hpp"
+#include "heddle/formats/archives/text_archive.hpp"
+#include "tools/inspect/chart.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/lines/escaped.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::History;
+
+struct NamedHistory {
+  std::string name;
+  History history;
+};
+
+std::vector<NamedHistory> read_histories(const std::vector<std::string>& paths) {
+  std::vector<NamedHistory> histories;
+  for (const std::string& path : paths) {
+    const Summary summary = summarize_file(path, {.history = true});
+    check<DataError>(!loss_curves(*summary.history).empty(), path, ": its history has no losses");
+    histories.push_back({path, *summary.history});
+  }
+  return histories;
+}
+
+std::vector<Run> runs_of(const std::vector<NamedHistory>& histories) {
+  std::vector<Run> runs;
+  for (const auto& [name, history] : histories) runs.push_back({name, loss_curves(history)});
+  return runs;
+}
+
+// The columns of all histories, in the order in which they first occur.
+std::vector<std::string> all_columns(const std::vector<NamedHistory>& histories) {
+  std::vector<std::string> names;
+  for (const NamedHistory& each : histories) {
+    for (const History::Column& column : each.history.columns()) {
+      if (std::ranges::find(names, column.name) == names.end()) names.push_back(column.name);
+    }
+  }
+  return names;
+}
+
+void write_tsv(const std::vector<NamedHistory>& histories, std::ostream& out) {
+  const std::vector<std::string> names = all_columns(histories);
+  out << "run";
+  for (const std::string& name : names) out << '\t' << escaped_field(name);
+  out << '\n';
+  for (const auto& [run, history] : histories) {
+    for (std::size_t row = 0; row < static_cast<std::size_t>(history.rows()); ++row) {
+      out << escaped_field(run);
+      for (const std::string& name : names) {
+        const std::vector<double>* const column = history.find(name);
+        const bool has_value = column != nullptr && std::isfinite((*column)[row]);
+        out << '\t' << (has_value ? formats::text_of((*column)[row]) : "");
+      }
+      out << '\n';
+    }
+  }
+}
+
+std::vector<std::string> row_of(const Run& run) {
+  const auto loss = [](const CurvePoint& point) {
+    std::array<char, 32> text;
+    std::snprintf(text.data(), text.size(), "%.4f", point.loss);
+    return std::string(text.data());
+  };
+  const auto step = [](const CurvePoint& point) { return grouped(std::llround(point.step)); };
+  const auto& [train, valid] = run.curves;
+  std::vector<std::string> row{run.name, step(train.empty() ? valid.back() : train.back()),
+                               train.empty() ? "" : loss(train.back())};
+  if (valid.empty()) {
+    row.insert(row.end(), 3, "");
+  } else {
+    const CurvePoint best = *std::ranges::min_element(valid, {}, &CurvePoint::loss);
+    row.insert(row.end(), {loss(valid.back()), loss(best), step(best)});
+  }
+  return row;
+}
+
+std::string history_table(const std::vector<Run>& runs) {
+  std::vector<std::vector<std::string>> rows{{"", "steps", "training", "validation", "lowest", "at step"}};
+  for (const Run& run : runs) rows.push_back(row_of(run));
+  return text_table(rows, "lrrrrr");
+}
+
+}  // namespace
+
+void show_histories(const std::vector<std::string>& paths, const InspectOptions& options) {
+  const std::vector<NamedHistory> histories = read_histories(paths);
+  if (!options.output.empty()) {
+    cli::Output output(options.output);
+    if (options.output.ends_with(".svg")) {
+      output.stream() << svg_chart(runs_of(histories));
+    } else {
+      write_tsv(histories, output.stream());
+    }
+    output.close();
+  } else if (options.json) {
+    formats::Json runs = formats::Json::array();
+    for (const auto& [name, history] : histories) runs.push_back({{"name", name}, {"history", as_json(history)}});
+    std::cout << dump({{"runs", std::move(runs)}});
+  } else {
+    std::cout << printable_lines(history_table(runs_of(histories)));
+  }
+}
+
+}  // namespace heddle

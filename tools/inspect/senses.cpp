@@ -1,0 +1,192 @@
+#include <array>
+#include <cstdio>
+#include <iostream>
+#include <set>
+
+#include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/senses.hpp"
+#include "heddle/cli/streams.hpp"
+#include "heddle/data/label_set.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/labelled/marked_words.hpp"
+#include "heddle/metrics/classification.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/vectors.hpp"
+#include "tools/lines/json_line.hpp"
+
+namespace heddle {
+
+namespace {
+
+using data::MarkedWord;
+using formats::Gold;
+
+constexpr Index default_layers = 4;
+
+struct MarkedFile {
+  std::string name;
+  std::vector<MarkedWord> words;
+};
+
+MarkedFile read(cli::Input input, Gold gold) {
+  const std::string content = cli::read_all(input);
+  MarkedFile file{input.name(), formats::read_marked_words(content, input.name(), gold)};
+  check<DataError>(!file.words.empty() || gold == Gold::absent, file.name, ": has no example");
+  return file;
+}
+
+// Those that occur in either file, in the order of their bytes.
+data::LabelSet senses_of(const MarkedFile& train, const MarkedFile& file) {
+  std::set<std::string> names;
+  for (const MarkedWord& word : train.words) names.insert(word.sense);
+  for (const MarkedWord& word : file.words) {
+    if (!word.sense.empty()) names.insert(word.sense);
+  }
+  return data::LabelSet({names.begin(), names.end()});
+}
+
+std::vector<Index> ids_of(const MarkedFile& file, const data::LabelSet& senses) {
+  std::vector<Index> ids;
+  for (const MarkedWord& word : file.words) ids.push_back(*senses.find(word.sense));
+  return ids;
+}
+
+// The vectors of those words that have one, and which these are.
+struct WordVectors {
+  Tensor vectors;  // [count, width]
+  std::vector<std::size_t> words;
+};
+
+class WordEmbedder {
+ public:
+  WordEmbedder(const cli::Arguments& arguments, const VectorOptions& options)
+      : arguments_(arguments),
+        loaded_(arguments.operand("FILE"), "--senses"),
+        sentence_(static_cast<Real>(options.sentence)) {
+    embedding_.layers = options.layer;
+    for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.vectors.layers()); ++i) {
+      embedding_.layers.push_back(-i);
+    }
+  }
+
+  WordVectors operator()(const MarkedFile& file) const {
+    WordVectors result;
+    std::vector<analysis::TextToEmbed> texts;
+    Index cut = 0;
+    for (std::size_t i = 0; i < file.words.size(); ++i) {
+      const data::AlignedWords aligned = data::align_words(loaded_.tokenizer, file.words[i].words);
+      if (aligned.first_token[static_cast<std::size_t>(file.words[i].position)] < 0) continue;
+      texts.push_back(around(aligned, file.words[i], file.name));
+      cut += texts.back().text.last - texts.back().text.first + 1 < static_cast<Index>(aligned.ids.size()) ? 1 : 0;
+      result.words.push_back(i);
+    }
+    if (cut > 0) {
+      arguments_.say(
+          concatenate(file.name, ": ", cut, " sentences were longer than the context, and cut around the word"));
+    }
+    const Index width = loaded_.vectors.width();
+    result.vectors = Tensor({static_cast<Index>(texts.size()), width});
+    Index row = 0;
+    for (const Tensor& means : analysis::embed(loaded_.vectors, texts, embedding_)) {
+      Real* const vector = result.vectors.data() + row++ * width;
+      for (Index j = 0; j < width; ++j) vector[j] = (1 - sentence_) * means[j] + sentence_ * means[width + j];
+    }
+    return result;
+  }
+
+ private:
+  analysis::TextToEmbed around(const data::AlignedWords& aligned, const MarkedWord& word,
+                               const std::string& file) const {
+    data::TokenSpan span{aligned.first_token[static_cast<std::size_t>(word.position)], 0};
+    for (std::size_t i = 0; i < aligned.word_of.size(); ++i) {
+      if (aligned.word_of[i] == word.position) span.last = static_cast<Index>(i);
+    }
+    try {
+      auto text = analysis::text_to_embed(loaded_.vectors, loaded_.tokenizer, aligned.ids, span);
+      text.wanted = {text.around, text.text};
+      return text;
+    } catch (const DataError& error) {
+      throw DataError(concatenate(file, ":", word.line, ": the word has ", error.what()));
+    }
+  }
+
+  const cli::Arguments& arguments_;
+  VectorModel loaded_;
+  analysis::EmbedOptions embedding_;
+  Real sentence_;
+};
+
+analysis::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& train, const data::LabelSet& senses,
+                                Index voters) {
+  const WordVectors known = embedder(train);
+  check<DataError>(!known.words.empty(), train.name, ": the tokenizer has no token for any of the words");
+  const std::vector<Index> all = ids_of(train, senses);
+  std::vector<Index> ids;
+  for (const std::size_t word : known.words) ids.push_back(all[word]);
+  return {known.vectors, ids, voters};
+}
+
+// Words without a token have the most frequent sense.
+std::vector<analysis::SenseGuess> guess(const analysis::SenseClassifier& classifier, const WordEmbedder& embedder,
+                                        const MarkedFile& file) {
+  std::vector<analysis::SenseGuess> guesses(file.words.size(), {classifier.most_frequent(), 0.0});
+  const WordVectors vectors = embedder(file);
+  if (vectors.words.empty()) return guesses;
+  const auto found = classifier(vectors.vectors);
+  for (std::size_t i = 0; i < found.size(); ++i) guesses[vectors.words[i]] = found[i];
+  return guesses;
+}
+
+void print_report(const metrics::ClassificationReport& report, double baseline) {
+  std::array<char, 160> line;
+  const auto print = [&](auto... values) {
+    std::snprintf(line.data(), line.size(), values...);
+    std::cout << line.data();
+  };
+  print("words                %s\n", grouped(report.examples).c_str());
+  print("accuracy             %.4f\n", report.accuracy);
+  print("most frequent sense  %.4f\n", baseline);
+  print("macro F1             %.4f\n\n", report.macro_f1);
+  print("precision  recall      F1   words  sense\n");
+  for (const auto& [name, scores] : report.classes.entries) {
+    print("%9.4f%8.4f%8.4f%8lld  ", scores.precision, scores.recall, scores.f1, static_cast<long long>(scores.support));
+    std::cout << name << '\n';
+  }
+}
+
+// `first` is what takes always the most frequent sense of the training file.
+void evaluate(const std::vector<Index>& gold, const std::vector<analysis::SenseGuess>& guesses, Index first,
+              const data::LabelSet& senses, bool json) {
+  metrics::Confusion confusion(senses.size()), always(senses.size());
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    confusion.add(gold[i], guesses[i].sense);
+    always.add(gold[i], first);
+  }
+  const metrics::ClassificationReport report = metrics::report(confusion, senses.names());
+  if (!json) return print_report(report, always.accuracy());
+  formats::Json answer = formats::to_json(report);
+  answer["most_frequent_sense"] = always.accuracy();
+  std::cout << dump(answer);
+}
+
+}  // namespace
+
+void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
+  const MarkedFile train = read(arguments.open_text(options.senses), Gold::given);
+  const MarkedFile file =
+      read(arguments.open_text(arguments.input_or_usage("INPUT").front()), options.gold ? Gold::given : Gold::absent);
+  const data::LabelSet senses = senses_of(train, file);
+  const WordEmbedder embedder(arguments, options);
+  const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
+  const auto guesses = guess(classifier, embedder, file);
+  if (options.gold) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, json);
+  for (const auto& [sense, similarity] : guesses) {
+    if (json) {
+      std::cout << json_line({{"sense", senses.name(sense)}, {"similarity", similarity}}) << '\n';
+    } else {
+      std::cout << senses.name(sense) << '\t' << similarity << '\n';
+    }
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,160 @@
+#include "tools/inspect/summary.hpp"
+
+#include <filesystem>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
+#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+#include "heddle/models/presets.hpp"
+#include "heddle/tensor/context.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr Index byte_vocabulary = 256;
+
+std::string kind_text(formats::FileKind kind) {
+  return kind == formats::FileKind::tokens ? "token" : to_text(kind);
+}
+
+// Published numbers of parameters leave out the head that predicts masked tokens.
+void count_parameters(Summary& summary) {
+  Index all = 0, head = 0;
+  for (const formats::TensorInfo& tensor : *summary.weights) {
+    all += tensor.shape.size();
+    if (models::is_of_head(tensor.name)) head += tensor.shape.size();
+  }
+  const bool is_masked = models::architecture(summary.config->arch()).plays(models::MaskedPredictor::what);
+  summary.parameters = is_masked ? all - head : all;
+  if (is_masked) summary.head_parameters = head;
+}
+
+Summary start_summary(const formats::InputFile& file) {
+  const formats::FileHeader& header = file.header();
+  return {.name = file.path(),
+          .description = concatenate(kind_text(header.kind), " file, ", grouped(file.descriptor().size()),
+                                     " bytes, made by ", header.created_by, " at ", header.created_at),
+          .kind = to_text(header.kind),
+          .provenance = file.provenance()};
+}
+
+Summary summarize_model(const formats::ModelFile& file) {
+  Summary summary = start_summary(file.file());
+  summary.config = file.config<models::ModelConfig>();
+  summary.weights = file.weights().tensors();
+  count_parameters(summary);
+  summary.tokenizer = file.tokenizer_model();
+  if (file.has_history()) summary.history = file.history();
+  if (file.has_part("adapters")) summary.adapters = file.part<LowRankOptions>("adapters");
+  if (!file.has_part("task")) return summary;
+  summary.task = file.part<models::TaskConfig>("task");
+  summary.description += ", fine-tuned for the task " + to_text(summary.task->task);
+  if (summary.task->has_classes()) summary.description += " (" + join(summary.task->labels) + ")";
+  return summary;
+}
+
+Summary summarize_tokens(const formats::TokenFile& file) {
+  Summary summary = start_summary(file.file());
+  summary.tokens = TokenCounts{file.size(), file.documents(), file.vocab_size(), file.text_bytes()};
+  summary.tokenizer = file.tokenizer_model();
+  return summary;
+}
+
+Summary summarize_all(const std::string& path) {
+  if (const formats::ForeignVocabulary* format = formats::find_foreign_vocabulary(path)) {
+    return {
+        .name = path, .description = std::string(format->name), .kind = "tokenizer", .tokenizer = format->read(path)};
+  }
+  switch (formats::kind_of(path)) {
+    case formats::FileKind::model:
+      return summarize_model(formats::ModelFile(path));
+    case formats::FileKind::adapter:
+      return summarize_model(formats::ModelFile(path, formats::FileKind::adapter));
+    case formats::FileKind::tokens:
+      return summarize_tokens(formats::TokenFile(path));
+    case formats::FileKind::tokenizer: {
+      const formats::InputFile file(path);
+      Summary summary = start_summary(file);
+      summary.tokenizer = formats::read_tokenizer_model(file);
+      return summary;
+    }
+    case formats::FileKind::tensors:
+      return start_summary(formats::InputFile(path));
+  }
+  throw DataError(path + ": is of a kind that inspect does not know");
+}
+
+template <class Part>
+void select(const Summary& summary, std::optional<Part>& part, bool wanted, const char* name) {
+  check<DataError>(!wanted || part, summary.name, ": has no ", name, "; it is a ", summary.description);
+  if (!wanted) part.reset();
+}
+
+Summary selected(Summary summary, const Parts& parts) {
+  if (!parts.any()) return summary;
+  select(summary, summary.config, parts.config, "configuration");
+  if (!parts.config) {
+    summary.task.reset();
+    summary.adapters.reset();
+  }
+  select(summary, summary.weights, parts.weights, "weights");
+  if (parts.tokens && !summary.tokens && summary.tokenizer) {
+    summary.pieces = summary.tokenizer->pieces;
+  } else {
+    select(summary, summary.tokens, parts.tokens, "tokens");
+  }
+  select(summary, summary.tokenizer, parts.tokenizer, "tokenizer");
+  select(summary, summary.history, parts.history, "history");
+  select(summary, summary.provenance, parts.provenance, "provenance");
+  summary.description.clear();
+  return summary;
+}
+
+}  // namespace
+
+Summary summarize_file(const std::string& path, const Parts& parts, Index most_frequent) {
+  Summary summary = selected(summarize_all(path), parts);
+  if (parts.tokens && summary.tokens) {
+    summary.tokens->statistics = token_statistics(formats::TokenFile(path), most_frequent);
+  }
+  return summary;
+}
+
+Summary summarize_preset(const std::string& name, const Parts& parts) {
+  models::ModelConfig config = models::preset(name);
+  std::string description = "built-in configuration";
+  if (config->vocab_size == 0) {
+    config->vocab_size = byte_vocabulary;
+    description += ", here with a vocabulary of " + grouped(byte_vocabulary);
+  }
+  Summary summary{
+      .name = name, .description = description, .kind = "model", .config = config, .weights = weights_of(config)};
+  count_parameters(summary);
+  return selected(std::move(summary), parts);
+}
+
+namespace {
+
+std::vector<formats::TensorInfo> weights_of(const Parameters& parameters) {
+  std::vector<formats::TensorInfo> weights;
+  for (const formats::NamedTensor& tensor : formats::named_tensors(parameters)) {
+    weights.push_back({tensor.name, tensor.value.shape(), DType::real, 0});
+  }
+  return weights;
+}
+
+}  // namespace
+
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
+  const Simulation simulation;
+  return weights_of(models::make_model(config, ParameterSource::unset())->parameters());
+}
+
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config, const models::TaskConfig& task) {
+  const Simulation simulation;
+  return weights_of(models::TaskModel(models::make_model(config, ParameterSource::unset()), task).parameters());
+}
+
+}  // namespace heddle

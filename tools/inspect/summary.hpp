@@ -1,0 +1,56 @@
+// What inspect has to say about a file: gathered here, printed by others.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/heddle/history.hpp"
+#include "heddle/formats/heddle/provenance.hpp"
+#include "heddle/formats/heddle/tensor_group.hpp"
+#include "heddle/models/config.hpp"
+#include "heddle/models/task_model.hpp"
+#include "heddle/nn/low_rank_options.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+#include "tools/inspect/options.hpp"
+#include "tools/inspect/tokens.hpp"
+
+namespace heddle {
+
+struct TokenCounts {
+  Index tokens, documents, vocabulary;
+  Index text_bytes;                                // of the text, special tokens aside
+  std::optional<TokenStatistics> statistics = {};  // when they were asked for
+};
+
+// Each part that the file has, if it is wanted.
+struct Summary {
+  std::string name;         // the file's, or the preset's
+  std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"; empty when parts were asked for
+  std::string kind;
+  std::optional<Index> parameters = {};       // of an encoder, without the head
+  std::optional<Index> head_parameters = {};  // of an encoder
+  std::optional<models::ModelConfig> config = {};
+  std::optional<models::TaskConfig> task = {};  // of fine-tuned models, with the configuration
+  std::optional<LowRankOptions> adapters = {};  // of adapter files, with the configuration
+  std::optional<std::vector<formats::TensorInfo>> weights = {};
+  std::optional<TokenCounts> tokens = {};
+  std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, when these were asked for
+  std::optional<text::TokenizerModel> tokenizer = {};
+  std::optional<formats::History> history = {};
+  std::optional<formats::Provenance> provenance = {};
+};
+
+// Reads no weights, and tokens only for their statistics. Throws DataError for files that are damaged or not heddle's,
+// and for a part that was asked for by name and is not there.
+Summary summarize_file(const std::string& path, const Parts& parts, Index most_frequent = 10);
+
+// The model of that shape, with its exact parameters, in no memory. Throws UsageError that lists the presets.
+Summary summarize_preset(const std::string& name, const Parts& parts);
+
+// The names and shapes that a model of this configuration has.
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config);
+// The same with the head of a task.
+std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config, const models::TaskConfig& task);
+
+}  // namespace heddle

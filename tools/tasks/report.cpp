@@ -1,0 +1,310 @@
+#include "tools/tasks/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iomanip>
+#include <numeric>
+#include <sstream>
+
+#include "heddle/base/printable.hpp"
+#include "heddle/metrics/answers.hpp"
+#include "heddle/metrics/bootstrap.hpp"
+#include "heddle/metrics/classification.hpp"
+#include "heddle/metrics/entities.hpp"
+#include "heddle/metrics/regression.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+using Places = std::span<const Index>;
+
+std::string rounded(double value) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(4) << value;
+  return out.str();
+}
+
+std::string scores_line(const std::string& name, const metrics::Scores& scores, std::size_t width) {
+  std::ostringstream out;
+  out << name << std::string(width - display_width(name), ' ') << std::fixed << std::setprecision(4) << std::setw(11)
+      << scores.precision << std::setw(9) << scores.recall << std::setw(9) << scores.f1 << std::setw(9)
+      << scores.support << "\n";
+  return out.str();
+}
+
+std::string scores_table(const std::vector<std::pair<std::string, metrics::Scores>>& rows) {
+  std::size_t width = 5;
+  for (const auto& [name, scores] : rows) width = std::max(width, display_width(name));
+  std::string table = std::string(width, ' ') + "  precision   recall       F1  support\n";
+  for (const auto& [name, scores] : rows) table += scores_line(name, scores, width);
+  return table;
+}
+
+std::string confusion_table(const metrics::ClassificationReport& report) {
+  std::size_t width = 8;
+  for (const auto& [name, row] : report.confusion.entries) width = std::max(width, display_width(name) + 2);
+  const auto cell = [&](const std::string& text) { return std::string(width - display_width(text), ' ') + text; };
+  std::string table = "gold \\ predicted\n" + std::string(width, ' ');
+  for (const auto& [name, row] : report.confusion.entries) table += cell(name);
+  table += "\n";
+  for (const auto& [name, row] : report.confusion.entries) {
+    table += name + std::string(width - display_width(name), ' ');
+    for (const auto& [predicted, count] : row.entries) table += cell(std::to_string(count));
+    table += "\n";
+  }
+  return table;
+}
+
+// A figure of the examples at these places: of all, or of a bootstrap sample, in which some come several times.
+struct Measure {
+  std::string name;
+  std::function<double(Places)> of;
+};
+
+std::vector<Index> all_places(Index examples) {
+  std::vector<Index> places(static_cast<std::size_t>(examples));
+  std::iota(places.begin(), places.end(), Index{0});
+  return places;
+}
+
+// Brings the measure that decides to the front.
+void choose(std::vector<Measure>& measures, const std::string& metric) {
+  if (metric.empty()) return;
+  const auto found = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == metric; });
+  std::vector<std::string> names;
+  for (const Measure& measure : measures) names.push_back(measure.name);
+  const std::string near = nearest(metric, names);
+  check<UsageError>(found != measures.end(), "--metric: the task has no '", metric, "', but ", join(names),
+                    near.empty() ? "" : "; did you mean '" + near + "'?");
+  std::rotate(measures.begin(), found, found + 1);
+}
+
+// The figures of all examples, and the interval of the one that decides.
+void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how) {
+  choose(measures, how.metric);
+  const std::vector<Index> all = all_places(examples);
+  for (const auto& [name, of] : measures) {
+    const double value = of(all);
+    check<NumericError>(std::isfinite(value), "the ", name, " of the answers is not finite: the model has diverged");
+    judgement.figures.push_back({name, value});
+    judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
+  }
+  if (!how.intervals) return;
+  const auto& [name, of] = measures.front();
+  const metrics::Interval interval = metrics::bootstrap_interval(examples, of, {.seed = how.seed});
+  judgement.json["interval"] = {{"figure", name}, {"level", 0.95}, {"low", interval.low}, {"high", interval.high}};
+  judgement.text += concatenate("95 % of bootstrap samples have ", name, " from ", rounded(interval.low), " to ",
+                                rounded(interval.high), "\n");
+}
+
+// Labels with what was predicted, in the groups that samples draw: a text has one, a sentence one for each word.
+class Predictions {
+ public:
+  explicit Predictions(Index classes) : classes_(classes) {}
+
+  void add(Index gold, std::optional<Index> predicted) { pairs_.emplace_back(gold, predicted); }
+  void end_group() { ends_.push_back(pairs_.size()); }
+
+  Index groups() const { return static_cast<Index>(ends_.size()); }
+  metrics::Confusion confusion(Places places) const {
+    metrics::Confusion confusion(classes_);
+    for (const Index place : places) {
+      const auto group = static_cast<std::size_t>(place);
+      for (std::size_t i = group == 0 ? 0 : ends_[group - 1]; i < ends_[group]; ++i) {
+        confusion.add(pairs_[i].first, pairs_[i].second);
+      }
+    }
+    return confusion;
+  }
+  metrics::Confusion confusion() const { return confusion(all_places(groups())); }
+
+ private:
+  Index classes_;
+  std::vector<std::pair<Index, std::optional<Index>>> pairs_;
+  std::vector<std::size_t> ends_;  // of each group
+};
+
+Predictions text_predictions(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers) {
+  Predictions predictions(labels.size());
+  const std::vector<Index> gold = gold_labels(data, labels);
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    predictions.add(gold[i], best_of(answers.classes[i]));
+    predictions.end_group();
+  }
+  return predictions;
+}
+
+Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers) {
+  Predictions predictions(labels.size());
+  for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+    const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
+    const std::vector<std::optional<Index>> tags = predicted_tags(answers.tags[s], labels);
+    for (std::size_t w = 0; w < gold.size(); ++w) predictions.add(gold[w], tags[w]);
+    predictions.end_group();
+  }
+  return predictions;
+}
+
+Judgement judge_classes(const Predictions& predictions, const data::LabelSet& labels, const Judge& how) {
+  const metrics::ClassificationReport report = metrics::report(predictions.confusion(), labels.names());
+  Judgement judgement;
+  judgement.json = formats::to_json(report);
+  judgement.text = scores_table(report.classes.entries) + "\n";
+  if (labels.size() <= 12) judgement.text += confusion_table(report) + "\n";
+  add_measures(judgement,
+               {{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }},
+                {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
+                {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}},
+               predictions.groups(), how);
+  return judgement;
+}
+
+// Of each sentence.
+std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const data::LabelSet& labels,
+                                                   const TaskAnswers& answers) {
+  std::vector<metrics::EntityMatches> matches(data.sentences.size());
+  for (std::size_t s = 0; s < matches.size(); ++s) {
+    std::vector<std::string> names;
+    for (const std::optional<Index>& tag : predicted_tags(answers.tags[s], labels)) {
+      names.push_back(tag ? labels.name(*tag) : "");
+    }
+    metrics::add_entities(data.sentences[s].tags, names, matches[s]);
+  }
+  return matches;
+}
+
+Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+                         const Judge& how) {
+  const Predictions predictions = tag_predictions(data, labels, answers);
+  const std::vector<metrics::EntityMatches> by_sentence = entity_matches(data, labels, answers);
+  metrics::EntityMatches all;
+  for (const metrics::EntityMatches& matches : by_sentence) {
+    for (const auto& [type, of_type] : matches) all[type] += of_type;
+  }
+  const auto scores = [&](Places places) {
+    metrics::Matches sum;
+    for (const Index place : places) sum += metrics::total(by_sentence[static_cast<std::size_t>(place)]);
+    return metrics::scores_of(sum);
+  };
+  const metrics::EntityReport report = metrics::report(all);
+  Judgement judgement;
+  judgement.json = formats::to_json(metrics::report(predictions.confusion(), labels.names()));
+  judgement.json["entities"] = formats::to_json(report);
+  judgement.text = scores_table(report.types.entries) + "\n";
+  add_measures(judgement,
+               {{"entity_f1", [&](Places places) { return scores(places).f1; }},
+                {"entity_precision", [&](Places places) { return scores(places).precision; }},
+                {"entity_recall", [&](Places places) { return scores(places).recall; }},
+                {"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }}},
+               predictions.groups(), how);
+  return judgement;
+}
+
+Judgement judge_numbers(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
+  const std::vector<double> gold = gold_numbers(data);
+  const auto measure = [&](const char* name, double (*metric)(std::span<const double>, std::span<const double>)) {
+    return Measure{name, [&gold, &answers, metric](Places places) {
+                     std::vector<double> right, predicted;
+                     for (const Index place : places) {
+                       right.push_back(gold[static_cast<std::size_t>(place)]);
+                       predicted.push_back(answers.numbers[static_cast<std::size_t>(place)]);
+                     }
+                     return metric(right, predicted);
+                   }};
+  };
+  Judgement judgement;
+  judgement.json = formats::to_json(metrics::regression_report(gold, answers.numbers));
+  add_measures(judgement,
+               {measure("pearson", metrics::pearson), measure("spearman", metrics::spearman),
+                measure("mean_squared_error", metrics::mean_squared_error)},
+               static_cast<Index>(gold.size()), how);
+  return judgement;
+}
+
+metrics::AnswerScore score_of(const data::SpanQuestion& question, const std::string& predicted) {
+  std::vector<std::string> gold;
+  for (const data::SpanAnswer& answer : question.answers) gold.push_back(answer.text);
+  return metrics::score_answer(predicted, gold);
+}
+
+std::vector<metrics::AnswerScore> scores_with(double null_threshold, const TaskData& data, const TaskAnswers& answers) {
+  std::vector<metrics::AnswerScore> scores;
+  for (std::size_t i = 0; i < data.questions.size(); ++i) {
+    scores.push_back(
+        score_of(data.questions[i], predicted_answer(data.questions[i], answers.spans[i], null_threshold)));
+  }
+  return scores;
+}
+
+// Which threshold would have been best, and what it would have given.
+void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAnswers& answers) {
+  constexpr double digits = 1e4;
+  std::vector<metrics::NullDecision> decisions;
+  for (std::size_t i = 0; i < data.questions.size(); ++i) {
+    const auto& found = answers.spans[i];
+    if (found.empty()) continue;
+    const double null_score = found.front().null_score;
+    decisions.push_back({null_score,
+                         score_of(data.questions[i], predicted_answer(data.questions[i], found, null_score)).token_f1,
+                         score_of(data.questions[i], "").token_f1});
+  }
+  if (decisions.empty()) return;
+  // Rounded up, so that the question whose score it is stays answered by what people copy.
+  const double best = std::ceil(metrics::best_null_threshold(decisions) * digits) / digits;
+  const double token_f1 = metrics::report(scores_with(best, data, answers)).all.token_f1;
+  judgement.json["best_null_threshold"] = {{"threshold", best}, {"token_f1", token_f1}};
+  judgement.text += concatenate("--null-threshold ", rounded(best), " would give token_f1 ", rounded(token_f1), "\n");
+}
+
+Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
+  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, answers);
+  const auto mean = [&](double metrics::AnswerScore::*figure) {
+    return [&scores, figure](Places places) {
+      double sum = 0;
+      for (const Index place : places) sum += scores[static_cast<std::size_t>(place)].*figure;
+      return sum / static_cast<double>(places.size());
+    };
+  };
+  Judgement judgement;
+  judgement.json = formats::to_json(metrics::report(scores));
+  add_measures(
+      judgement,
+      {{"token_f1", mean(&metrics::AnswerScore::token_f1)}, {"exact_match", mean(&metrics::AnswerScore::exact_match)}},
+      static_cast<Index>(scores.size()), how);
+  if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, answers);
+  return judgement;
+}
+
+}  // namespace
+
+Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                const TaskAnswers& answers, const Judge& how) {
+  switch (task.task) {
+    case Task::label:
+      if (metrics::mark_entities(labels.names())) return judge_entities(data, labels, answers, how);
+      return judge_classes(tag_predictions(data, labels, answers), labels, how);
+    case Task::regress:
+      return judge_numbers(data, answers, how);
+    case Task::span:
+      return judge_spans(data, answers, how);
+    default:
+      return judge_classes(text_predictions(data, labels, answers), labels, how);
+  }
+}
+
+// Judges answers that say nothing.
+void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                  const std::string& metric) {
+  if (metric.empty()) return;
+  const auto count = static_cast<std::size_t>(data.size());
+  const std::vector<double> even(static_cast<std::size_t>(labels.size()), 0.0);
+  TaskAnswers none{.classes = std::vector(count, even), .numbers = std::vector(count, 0.0), .tags = {}, .spans = {}};
+  none.spans.resize(count);
+  for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), even);
+  judge(data, task, labels, none, {.metric = metric});
+}
+
+}  // namespace heddle

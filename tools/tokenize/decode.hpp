@@ -1,0 +1,11 @@
+// Ids and token files become text again.
+#pragma once
+
+#include "heddle/cli/arguments.hpp"
+#include "tools/tokenize/options.hpp"
+
+namespace heddle {
+
+void decode(const cli::Arguments& arguments, const TokenizeOptions& options);
+
+}  // namespace heddle

@@ -1,0 +1,206 @@
+#include "tools/tokenize/encode.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
+#include "heddle/text/stream_encoder.hpp"
+#include "tools/tokenize/reader.hpp"
+
+namespace heddle {
+
+namespace {
+
+class Learner : public TextConsumer {
+ public:
+  Learner(TextReader& reader, const text::TrainerOptions& options) : reader_(reader), trainer_(options) {}
+
+  void add(std::string_view text) override { trainer_.add(text); }
+  void end_document() override {
+    trainer_.end_document();
+    reader_.finish_document();
+  }
+  void pause() override {}
+  text::TokenizerModel finish() { return trainer_.finish(); }
+
+ private:
+  TextReader& reader_;
+  text::Trainer trainer_;
+};
+
+// A line of tokens for every line of text. A last line without an end stays without, so that --decode gives back the
+// same bytes.
+class LinePrinter : public TextConsumer {
+ public:
+  LinePrinter(TextReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, std::ostream& out)
+      : reader_(reader),
+        tokenizer_(std::move(tokenizer)),
+        pieces_(options.pieces),
+        out_(out),
+        encoder_(tokenizer_, [this](const auto& part) { print(part); }, {.special = options.special}) {}
+
+  void add(std::string_view text) override {
+    line_ends_ = text.ends_with('\n');
+    if (line_ends_) text.remove_suffix(1);
+    encoder_.add(text);
+  }
+  void end_document() override {
+    if (line_ends_) return encoder_.end_document();
+    encoder_.flush();
+    line_is_open_ = true;
+    encoder_.end_document();
+    encoder_.flush();
+  }
+  void pause() override {
+    encoder_.flush();
+    out_.flush();
+  }
+
+ private:
+  void print(const text::StreamEncoder::Part& part);
+  void append(TokenId id);
+
+  TextReader& reader_;
+  text::Tokenizer tokenizer_;
+  bool pieces_;
+  std::ostream& out_;
+  text::StreamEncoder encoder_;
+  bool line_ends_ = true;      // the line being read
+  bool line_is_open_ = false;  // the line being printed has no end
+  bool owes_line_end_ = false;
+  bool has_tokens_ = false;  // the line being printed
+  std::string text_;
+};
+
+void LinePrinter::print(const text::StreamEncoder::Part& part) {
+  text_.clear();
+  if (std::exchange(owes_line_end_, false)) text_ += '\n';
+  for (const TokenId id : part.ids) append(id);
+  if (part.ends_document) {
+    has_tokens_ = false;
+    owes_line_end_ = std::exchange(line_is_open_, false);
+    if (!owes_line_end_) text_ += '\n';
+    reader_.finish_document();
+  }
+  out_ << text_;
+}
+
+void LinePrinter::append(TokenId id) {
+  if (std::exchange(has_tokens_, true)) text_ += ' ';
+  if (pieces_) {
+    text_ += tokenizer_.piece(id);
+    return;
+  }
+  std::array<char, 16> digits;
+  text_.append(digits.data(), std::to_chars(digits.begin(), digits.end(), id).ptr);
+}
+
+class TokenFileMaker : public TextConsumer {
+ public:
+  TokenFileMaker(TextReader& reader, const text::Tokenizer& tokenizer, const TokenizeOptions& options)
+      : reader_(reader),
+        tokenizer_(tokenizer),
+        writer_(options.output, tokenizer, {.compress = options.compress}),
+        encoder_(tokenizer, [this](const auto& part) { store(part); }, {.special = options.special}) {}
+
+  void add(std::string_view text) override { encoder_.add(text); }
+  void end_document() override { encoder_.end_document(); }
+  void pause() override { encoder_.flush(); }
+  formats::TokenFileWriter& writer() { return writer_; }
+
+ private:
+  void store(const text::StreamEncoder::Part& part) {
+    writer_.append(part.ids, part.text_bytes - spelled_bytes(part.ids));
+    if (!part.ends_document) return;
+    if (const std::optional<TokenId> end = tokenizer_.end_of_text()) writer_.append({&*end, 1});
+    writer_.end_document();
+    reader_.finish_document();
+  }
+
+  // Of the special tokens that the text spells out. The unknown one stands for other text.
+  Index spelled_bytes(std::span<const TokenId> ids) const {
+    Index bytes = 0;
+    for (const TokenId id : ids) {
+      if (tokenizer_.is_special(id) && id != tokenizer_.unknown()) bytes += tokenizer_.token_bytes(id);
+    }
+    return bytes;
+  }
+
+  TextReader& reader_;
+  text::Tokenizer tokenizer_;
+  formats::TokenFileWriter writer_;
+  text::StreamEncoder encoder_;
+};
+
+void check_has_text(const TextReader& reader) {
+  check<DataError>(reader.bytes() > 0, reader.shown_names(), ": no text; there is nothing to make a file of");
+}
+
+// Fails before the work rather than after it where the file cannot be written.
+void check_writable(const std::string& path) {
+  const formats::AtomicFile attempt(path);
+}
+
+void warn_if_small(const cli::Arguments& arguments, const text::TrainerOptions& wanted, Index pieces) {
+  if (pieces >= wanted.vocab_size || !arguments.given("vocab_size")) return;
+  arguments.warn(concatenate("the vocabulary has ", grouped(pieces), " pieces instead of ", grouped(wanted.vocab_size),
+                             ": the text has no more to learn; give more text, or a smaller --vocab-size"));
+}
+
+std::string ratio_text(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.2f", value);
+  return text.data();
+}
+
+}  // namespace
+
+void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  TextReader reader(arguments, options.documents);
+  Learner learner(reader, options.training);
+  check_writable(options.output);
+  reader.read_into(learner);
+  if (options.training.kind != text::TokenizerKind::byte) check_has_text(reader);
+  const text::TokenizerModel model = learner.finish();
+
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  reader.add_inputs(provenance);
+  formats::save_tokenizer(options.output, model, provenance);
+  const auto pieces = static_cast<Index>(model.pieces.size());
+  warn_if_small(arguments, options.training, pieces);
+  arguments.say(concatenate(options.output, ": ", to_text(model.kind), " tokenizer with ", grouped(pieces),
+                            " pieces, from ", grouped(reader.bytes()), " bytes of text"));
+}
+
+void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  TextReader reader(arguments, Documents::line);
+  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  cli::Output output(options.output);
+  LinePrinter printer(reader, tokenizer, options, output.stream());
+  reader.read_into(printer);
+  output.close();
+}
+
+void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  TextReader reader(arguments, options.documents);
+  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  formats::add_tokenizer_input(provenance, options.tokenizer);
+  TokenFileMaker maker(reader, tokenizer, options);
+  reader.read_into(maker);
+  check_has_text(reader);
+  reader.add_inputs(provenance);
+  formats::TokenFileWriter& writer = maker.writer();
+  writer.commit(provenance);
+  arguments.say(concatenate(
+      options.output, ": ", grouped(writer.size()), " tokens of ", grouped(writer.documents()),
+      writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()), " bytes of text, ",
+      ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())), " bytes a token"));
+}
+
+}  // namespace heddle

@@ -1,0 +1,13 @@
+// Text becomes a tokenizer, lines of ids, or a token file.
+#pragma once
+
+#include "heddle/cli/arguments.hpp"
+#include "tools/tokenize/options.hpp"
+
+namespace heddle {
+
+void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& options);
+void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options);
+void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& options);
+
+}  // namespace heddle

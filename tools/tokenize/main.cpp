@@ -1,0 +1,63 @@
+// Trains tokenizers; turns text into ids and back.
+#include "heddle/cli/outputs.hpp"
+#include "heddle/cli/refuse.hpp"
+#include "heddle/cli/run.hpp"
+#include "tools/tokenize/decode.hpp"
+#include "tools/tokenize/encode.hpp"
+
+namespace {
+
+using namespace heddle;
+
+cli::About about() {
+  return {.name = "tokenize",
+          .summary = "Trains tokenizers; turns text into ids and back.",
+          .synopsis = {"--train [--model NAME] [--vocab-size N] -o tokenizer.h5 [FILE...]",
+                       "-t TOKENIZER [--pieces] [FILE...]", "-t TOKENIZER -o tokens.h5 [FILE...]",
+                       "-t TOKENIZER --decode [FILE...]"},
+          .operands = {
+              {"FILE", "text, or with --decode ids or token files; none or - is standard input", 0, cli::any_number}}};
+}
+
+bool writes_file(const TokenizeOptions& options) {
+  return !options.output.empty() && options.output != "-";
+}
+
+bool makes_token_file(const TokenizeOptions& options) {
+  return writes_file(options) && !options.train && !options.pieces && !options.decode;
+}
+
+void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options) {
+  check<UsageError>(options.train + options.pieces + options.decode <= 1,
+                    "--train, --pieces and --decode do not go together");
+  if (options.train) {
+    check<UsageError>(options.tokenizer.empty(), "--train makes a tokenizer and -t takes one; give one of the two");
+    check<UsageError>(writes_file(options), "--train needs -o FILE, the tokenizer file to write");
+  } else {
+    check<UsageError>(options.decode || !options.tokenizer.empty(),
+                      "-t TOKENIZER is missing; or --train -o tokenizer.h5 to make one");
+  }
+  if (!makes_token_file(options)) {
+    refuse({"compress"}, arguments, " is for token files (-o tokens.h5) only");
+    if (!options.train) refuse({"documents"}, arguments, " is for --train and token files (-o tokens.h5) only");
+  }
+  if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
+  std::vector<std::string> inputs = arguments.operands("FILE");
+  inputs.push_back(options.tokenizer);
+  cli::keep_inputs(inputs, {options.output}, arguments);
+}
+
+void tokenize(cli::Arguments& arguments) {
+  const auto options = arguments.read<TokenizeOptions>();
+  check_usage(arguments, options);
+  if (options.train) return train_tokenizer(arguments, options);
+  if (options.decode) return decode(arguments, options);
+  if (makes_token_file(options)) return write_token_file(arguments, options);
+  print_tokens(arguments, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return heddle::cli::run(argc, argv, about(), tokenize);
+}

@@ -1,0 +1,42 @@
+#include "tools/training/choose_objective.hpp"
+
+#include "heddle/cli/refuse.hpp"
+#include "heddle/data/masking.hpp"
+#include "heddle/training/objectives.hpp"
+
+namespace heddle {
+
+namespace {
+
+struct NameCollector {
+  std::vector<std::string> names;
+  template <class T>
+  void operator()(const Field& field, const T&) {
+    names.push_back(field.name);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> objective_choices() {
+  std::vector<std::string> choices{"auto"};
+  for (const std::string& name : training::objective_names()) choices.push_back(name);
+  return choices;
+}
+
+std::string choose_objective(const std::string& wanted, const models::Model& model, const cli::Arguments& arguments) {
+  const std::string chosen = training::objective_of(model, wanted);
+  if (!training::takes_options(chosen, "masking")) {
+    refuse_masking(arguments, ": the " + chosen + " objective masks nothing; leave it out");
+  }
+  return chosen;
+}
+
+void refuse_masking(const cli::Arguments& arguments, const std::string& reason) {
+  NameCollector collector;
+  const data::MaskingOptions options;
+  visit_fields(options, collector);
+  refuse(collector.names, arguments, reason);
+}
+
+}  // namespace heddle

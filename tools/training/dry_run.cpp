@@ -1,0 +1,234 @@
+#include "tools/training/dry_run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/tensor/context.hpp"
+#include "heddle/tensor/limits.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/pool.hpp"
+#include "heddle/tensor/processors.hpp"
+#include "tools/lines/json_line.hpp"
+#include "tools/training/write_rate.hpp"
+
+namespace heddle {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What HDF5 and the allocator take besides, bytes, once a run has written and evaluated: 2 to 7 MiB were measured.
+constexpr double libraries_later = 4 << 20;
+
+// Steps that would take longer are not worth the wait.
+constexpr double most_seconds_to_measure = 20;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double resident_bytes() {
+  std::ifstream status("/proc/self/statm");
+  double pages = 0, resident = 0;
+  status >> pages >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double bytes_of_pool() {
+  return static_cast<double>(pool().statistics().bytes_from_system);
+}
+
+// What the run would train, with a trainer of its own.
+struct Begun {
+  std::unique_ptr<Trial> trial;
+  training::Trainer trainer;
+
+  Begun(const DryRun& run, const training::TrainingConfig& config)
+      : trial(run.begin(config)), trainer(trial->objective(), config) {}
+
+  const Parameters& parameters() const { return trial->objective().parameters(); }
+  bool can_evaluate() const { return trial->objective().can_evaluate(); }
+  void evaluate() const {
+    const PrecisionScope scope(trainer.precision());
+    (void)trial->objective().evaluate([] { return false; });
+  }
+};
+
+// A few steps must not diverge, whatever the rate is to be.
+training::TrainingConfig harmless(training::TrainingConfig config) {
+  config.schedule.learning_rate = 1e-12;
+  config.schedule.final_learning_rate = -1;
+  return config;
+}
+
+// Runs steps in a simulation, which allocates nothing. Returns the steps from one evaluation to the next.
+Index simulate(const DryRun& run, Estimate& result) {
+  const Simulation simulation;
+  Begun begun(run, run.config);
+  begun.trainer.step();
+  const double before = matmul_flops();
+  const Index steps = std::min(run.steps_to_simulate, std::max<Index>(1, begun.trainer.total_steps() - 1));
+  for (Index i = 0; i < steps; ++i) begun.trainer.step();
+  result.flops_per_step = (matmul_flops() - before) / static_cast<double>(steps);
+  if (begun.can_evaluate() && run.simulates_evaluation) begun.evaluate();
+  result.parameters = begun.parameters().trained_count();
+  result.steps = std::max<Index>(0, begun.trainer.total_steps() - run.steps_done);
+  MemoryEstimate& memory = result.memory;
+  memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
+  memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
+  for (const training::StateTensor& tensor : begun.trainer.tensors()) {
+    if (tensor.name.starts_with("objective/")) continue;
+    (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) +=
+        static_cast<double>(tensor.value.bytes());
+  }
+  memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
+  return begun.trainer.evaluation_interval();
+}
+
+// Does steps, and an evaluation where there is one; returns the seconds of an evaluation.
+double measure(const DryRun& run, Estimate& result) {
+  Begun begun(run, run.config);
+  begun.trainer.step();
+  double seconds = 0;
+  const auto begin = Clock::now();
+  for (int i = 0; i < 20 && (i < 3 || seconds_since(begin) < 1); ++i) {
+    const auto start = Clock::now();
+    begun.trainer.step();
+    seconds += seconds_since(start);
+    result.seconds_per_step = seconds / (i + 1);
+  }
+  result.measured = true;
+  if (!begun.can_evaluate()) return 0;
+  const double before = bytes_of_pool();
+  begun.evaluate();
+  if (!run.simulates_evaluation) result.memory.activations += bytes_of_pool() - before;
+  const auto start = Clock::now();
+  begun.evaluate();
+  return seconds_since(start);
+}
+
+double times(Index steps, Index every) {
+  return std::ceil(static_cast<double>(steps) / static_cast<double>(every));
+}
+
+void add_disk(const DryRun& run, Estimate& result) {
+  constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
+  const MemoryEstimate& memory = result.memory;
+  const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
+  result.checkpoint_bytes = weights + memory.optimizer + memory.average;
+  const auto kept = static_cast<double>(2 + run.control.keep);
+  result.disk_bytes = kept * result.checkpoint_bytes + (run.evaluates ? weights : 0);
+}
+
+double checkpoints(const DryRun& run, const Estimate& result) {
+  const Index every = run.config.training.checkpoint_every;
+  return every > 0 ? times(result.steps, every) : 1;
+}
+
+// "1:30:00", at least five minutes and rounded up to whole ones.
+std::string slurm_time(double seconds) {
+  const Index minutes = std::max<Index>(5, static_cast<Index>(std::ceil(seconds / 60)));
+  std::ostringstream text;
+  text << minutes / 60 << ":" << std::setw(2) << std::setfill('0') << minutes % 60 << ":00";
+  return text.str();
+}
+
+// "1.25 GiB", "12.5 MiB": three digits.
+std::string quantity(double value, std::initializer_list<std::pair<double, const char*>> units) {
+  const std::pair<double, const char*>* unit = units.begin();
+  while (unit + 1 != units.end() && value < unit->first) ++unit;
+  std::ostringstream text;
+  const double shown = value / unit->first;
+  text << std::fixed << std::setprecision(shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0) << shown << " " << unit->second;
+  return text.str();
+}
+
+std::string memory_text(double bytes) {
+  return quantity(bytes, {{0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}});
+}
+
+std::string time_text(double seconds) {
+  return quantity(seconds, {{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}});
+}
+
+void print_memory(const Estimate& result) {
+  const MemoryEstimate& memory = result.memory;
+  std::cout << "memory            " << memory_text(result.memory_bytes) << "\n";
+  for (const auto& [name, bytes] : std::vector<std::pair<const char*, double>>{{"weights", memory.weights},
+                                                                               {"gradients", memory.gradients},
+                                                                               {"optimizer", memory.optimizer},
+                                                                               {"average", memory.average},
+                                                                               {"activations", memory.activations},
+                                                                               {"program", memory.program}}) {
+    if (bytes > 0) std::cout << "  " << std::left << std::setw(16) << name << memory_text(bytes) << "\n";
+  }
+}
+
+// The time that a job needs; where the run stops by itself before its end, after a step at least, the time until then.
+double job_seconds(const Estimate& result, const RunControl& control) {
+  const double all = 1.25 * result.seconds, most = max_seconds(control);
+  return most == 0 ? all : std::min(all, most + 60 + 2 * result.seconds_per_step + 2 * result.seconds_to_save);
+}
+
+void print(const Estimate& result, Index threads, const RunControl& control) {
+  std::cout << "parameters        " << grouped(result.parameters) << "\n";
+  print_memory(result);
+  std::cout << "arithmetic        "
+            << quantity(result.flops_per_step, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}}) << " a step\n"
+            << "time              " << time_text(result.seconds_per_step) << " a step, "
+            << (result.measured ? "measured" : "estimated from the machine's rates") << "; "
+            << time_text(result.seconds) << " for " << grouped(result.steps) << " steps\n"
+            << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
+            << memory_text(result.checkpoint_bytes) << "\n"
+            << "#SBATCH --cpus-per-task=" << threads
+            << " --mem=" << static_cast<Index>(std::ceil(result.memory_bytes * 1.15 / (100 << 20))) * 100
+            << "M --time=" << slurm_time(job_seconds(result, control)) << " --signal=TERM@60\n";
+}
+
+Estimate estimate(DryRun run) {
+  run.config = harmless(run.config);
+  Estimate result;
+  const double matmul_rate = measure_matmul_rate(chosen(run.config.training.precision));
+  result.memory.program = resident_bytes() + libraries_later;
+  const Index eval_every = simulate(run, result);
+  // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.
+  const double arithmetic_seconds = 1.25 * result.flops_per_step / matmul_rate;
+  double evaluation =
+      run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.config.training.accumulate);
+  const bool fits = result.memory.total() < 0.8 * available_memory();
+  if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
+    evaluation = measure(run, result);
+  } else {
+    // The optimizer and the norm of the gradient read and write 32 bytes a parameter.
+    result.seconds_per_step =
+        arithmetic_seconds + 32.0 * static_cast<double>(result.parameters) / measure_memory_rate();
+  }
+  result.memory_bytes = result.memory.total();
+  add_disk(run, result);
+  result.seconds_to_save = result.checkpoint_bytes / measure_write_rate(folder_of(run.output));
+  result.seconds =
+      static_cast<double>(result.steps) * result.seconds_per_step + checkpoints(run, result) * result.seconds_to_save;
+  if (run.evaluates) result.seconds += times(result.steps, eval_every) * run.evaluation.parts * evaluation;
+  return result;
+}
+
+}  // namespace
+
+void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
+  (void)max_seconds(run.control);  // what is wrong with it is told at once
+  const Estimate result = estimate(run);
+  if (json) {
+    std::cout << json_line(formats::to_json(result)) << "\n";
+  } else {
+    print(result, arguments.common().threads, run.control);
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,89 @@
+// What a training run would take.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/training/trainer.hpp"
+#include "tools/training/evaluation_sample.hpp"
+#include "tools/training/run_control.hpp"
+
+namespace heddle {
+
+// Bytes at the peak of the process, by what they are for.
+struct MemoryEstimate {
+  double weights = 0, gradients = 0, optimizer = 0, average = 0;
+  double activations = 0;  // of a micro-batch or an evaluation, with all that operations keep and need meanwhile
+  double program = 0;      // the program itself, its libraries and tables
+
+  double total() const { return weights + gradients + optimizer + average + activations + program; }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("weights_bytes", "weights"), self.weights);
+    visitor(Field("gradients_bytes", "gradients"), self.gradients);
+    visitor(Field("optimizer_bytes", "the optimizer's moments"), self.optimizer);
+    visitor(Field("average_bytes", "moving average of the weights"), self.average);
+    visitor(Field("activations_bytes", "what a micro-batch or an evaluation computes"), self.activations);
+    visitor(Field("program_bytes", "the program, its libraries and tables"), self.program);
+  }
+};
+
+struct Estimate {
+  Index parameters = 0;
+  double memory_bytes = 0;
+  MemoryEstimate memory;
+  double flops_per_step = 0;
+  double seconds_per_step = 0;
+  bool measured = false;
+  Index steps = 0;
+  double seconds = 0, seconds_to_save = 0;
+  double checkpoint_bytes = 0, disk_bytes = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("parameters", "numbers that are trained"), self.parameters);
+    visitor(Field("memory_bytes", "peak memory of the process"), self.memory_bytes);
+    visitor(Field("memory", "the same by what it is for"), self.memory);
+    visitor(Field("flops_per_step", "floating-point operations of a step's matrix products"), self.flops_per_step);
+    visitor(Field("seconds_per_step", "of a step, evaluations and checkpoints aside"), self.seconds_per_step);
+    visitor(
+        Field("measured", "whether steps were timed, or the time follows from the rate of matrix products and memory"),
+        self.measured);
+    visitor(Field("steps", "steps that the run has to do"), self.steps);
+    visitor(Field("seconds", "of these steps, with evaluations and checkpoints"), self.seconds);
+    visitor(Field("seconds_to_save", "of a checkpoint"), self.seconds_to_save);
+    visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
+    visitor(Field("disk_bytes", "most that the files take at a time, a checkpoint that is being written included"),
+            self.disk_bytes);
+  }
+};
+
+// What a run would train, with what that needs.
+class Trial {
+ public:
+  virtual ~Trial() = default;
+  virtual training::Objective& objective() const = 0;
+};
+
+struct DryRun {
+  // Called in a simulation, where nothing has elements, and for real.
+  std::function<std::unique_ptr<Trial>(const training::TrainingConfig&)> begin;
+  training::TrainingConfig config;
+  const RunControl& control;
+  std::string output;                  // on whose disk it would be
+  bool saves_what_is_trained = false;  // and not the rest of the model
+  Index steps_to_simulate = 1;         // more where steps differ
+  Index steps_done = 0;                // of a run that goes on
+  bool evaluates = false;
+  bool simulates_evaluation = true;  // where it reads no element
+  EvaluationSample evaluation = {};  // what a trial's evaluation reads
+};
+
+// Prints the estimate to standard output, in the plan's precision. Steps are simulated for the memory and, where they
+// are short enough and the memory is there, done and timed.
+void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
+
+}  // namespace heddle

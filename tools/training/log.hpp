@@ -1,0 +1,24 @@
+// The file of --log: a JSON object a line.
+#pragma once
+
+#include <string>
+
+#include "heddle/formats/files/descriptor.hpp"
+#include "heddle/training/trainer.hpp"
+
+namespace heddle {
+
+class TrainingLog {
+ public:
+  // Keeps the lines of the steps up to last_step, which a resumed run will not do again, and drops the others.
+  // Throws DataError when the file cannot be written.
+  TrainingLog(const std::string& path, Index last_step);
+
+  // A line for the step and, when it was evaluated, one with its metrics: valid_loss, …. Throws DataError as above.
+  void write(const training::StepRecord& record, double matmul_rate);
+
+ private:
+  formats::Descriptor file_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,89 @@
+#include "tools/training/model_options.hpp"
+
+#include <functional>
+#include <map>
+#include <variant>
+
+namespace heddle {
+
+namespace {
+
+using Value = std::variant<bool, Index, double, std::string>;
+
+// Calls visit(field, value) for the fields that an architecture has, whatever their types.
+template <class Visit>
+void for_each_field(models::ModelConfig& config, const Visit& visit) {
+  models::detail::Erased<const Visit, false> erased(visit);
+  config.visit_own(erased);
+}
+
+std::map<std::string, Value> values_of(models::ModelConfig& config) {
+  std::map<std::string, Value> values;
+  for_each_field(config, [&](const Field& field, auto& value) { values.emplace(field.name, value); });
+  return values;
+}
+
+// Of several architectures, the first that has a field.
+std::map<std::string, Value> values_of(std::vector<models::ModelConfig>& configs) {
+  std::map<std::string, Value> values;
+  for (models::ModelConfig& config : configs) values.merge(values_of(config));
+  return values;
+}
+
+template <class T>
+const T& as(const std::map<std::string, Value>& values, const Field& field) {
+  return std::get<T>(values.at(field.name));
+}
+
+}  // namespace
+
+ModelOptions::ModelOptions() : arch_(models::architectures().front().name) {
+  for (const models::Architecture& entry : models::architectures()) configs_.push_back(entry.defaults);
+}
+
+Field ModelOptions::qualified(Field field) const {
+  std::vector<std::string> having;
+  for (models::ModelConfig& config : configs_) {
+    for_each_field(config, [&](const Field& own, auto&) {
+      if (own.name == field.name) having.push_back("arch=" + config.arch());
+    });
+  }
+  if (having.size() < configs_.size() && field.needed.empty()) return std::move(field).needs(having);
+  return field;
+}
+
+models::ModelConfig ModelOptions::chosen(const cli::Arguments& arguments, const models::ModelConfig* base) const {
+  check<UsageError>(base == nullptr || !arguments.given("arch") || arch_ == base->arch(), "--arch ", arch_,
+                    ": the preset is a ", base == nullptr ? "" : base->arch());
+  models::ModelConfig config = base != nullptr ? *base : models::ModelConfig::of(arch_);
+  const auto values = values_of(configs_);
+  for_each_field(config, [&]<class T>(const Field& field, T& value) {
+    if (arguments.given(field.name)) value = as<T>(values, field);
+  });
+  return config;
+}
+
+void ModelOptions::show(models::ModelConfig config) {
+  arch_ = config.arch();
+  const auto shown = values_of(config);
+  for (models::ModelConfig& own : configs_) {
+    for_each_field(own, [&]<class T>(const Field& field, T& value) {
+      if (shown.contains(field.name)) value = as<T>(shown, field);
+    });
+  }
+}
+
+void ModelOptions::check_agrees(const models::ModelConfig& config, const cli::Arguments& arguments,
+                                const std::string& reason, const std::set<std::string>& except) const {
+  check<UsageError>(!arguments.given("arch") || arch_ == config.arch(), "--arch ", reason);
+  const auto values = values_of(configs_);
+  models::ModelConfig own = config;
+  const auto has = values_of(own);
+  for (const auto& [name, value] : values) {
+    if (!arguments.given(name) || except.contains(name)) continue;
+    check<UsageError>(has.contains(name), "--", Field(name, "").option(), " is not for --arch ", config.arch());
+    check<UsageError>(has.at(name) == value, "--", Field(name, "").option(), " ", reason);
+  }
+}
+
+}  // namespace heddle
