@@ -7,7 +7,7 @@ packages=(
   g++ cmake make
   libopenblas-dev libhdf5-dev libboost-program-options-dev libboost-serialization-dev
   nlohmann-json3-dev libxxhash-dev libutf8proc-dev zlib1g-dev
-  doctest-dev hdf5-tools
+  doctest-dev hdf5-tools scdoc
 )
 
 fail() {

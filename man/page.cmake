@@ -1,12 +1,27 @@
-# cmake -DTOOL=program -DVERSION=… -DSOURCE=tool.1.in -DPAGE=tool.1 -P page.cmake: fills in the page's
-# @OPTIONS@, @ENVIRONMENT@ and @VERSION@.
+# cmake -DSOURCE=NAME.scd -DPAGE=NAME.1 -DVERSION=… -DSCDOC=program [-DTOOL=program] -P page.cmake: fills in @OPTIONS@, which
+# the tool itself prints, @ENVIRONMENT@ and @VERSION@, and has scdoc write the page.
 cmake_minimum_required(VERSION 3.25)
-execute_process(COMMAND ${TOOL} --help-man OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
-string(STRIP "${options}" options)
-file(READ ${CMAKE_CURRENT_LIST_DIR}/environment.in environment)
-string(STRIP "${environment}" environment)
 file(READ ${SOURCE} page)
-string(REPLACE "@ENVIRONMENT@" "${environment}" page "${page}")
-string(REPLACE "@OPTIONS@" "${options}" page "${page}")
+if(DEFINED TOOL)
+  execute_process(COMMAND ${TOOL} --help-man OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${CMAKE_CURRENT_LIST_DIR}/environment.scd environment)
+  string(STRIP "${options}" options)
+  string(STRIP "${environment}" environment)
+  string(REPLACE "@ENVIRONMENT@" "${environment}" page "${page}")
+  string(REPLACE "@OPTIONS@" "${options}" page "${page}")
+endif()
 string(REPLACE "@VERSION@" "${VERSION}" page "${page}")
-file(WRITE ${PAGE} "${page}")
+file(WRITE ${PAGE}.scd "${page}")
+
+# Equal sources make equal pages on any day: scdoc dates a page with this variable, or with today.
+if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
+  set(ENV{SOURCE_DATE_EPOCH} 1795305600)  # 2026-11-22
+endif()
+execute_process(COMMAND ${SCDOC} INPUT_FILE ${PAGE}.scd OUTPUT_VARIABLE page COMMAND_ERROR_IS_FATAL ANY)
+
+# A plain - is a hyphen for some formatters, which is not what a shell wants, and lines may be broken at it.
+string(FIND "${page}" "\n.SH" body)
+string(SUBSTRING "${page}" 0 ${body} head)
+string(SUBSTRING "${page}" ${body} -1 body)
+string(REPLACE "-" "\\-" body "${body}")
+file(WRITE ${PAGE} "${head}${body}")

@@ -170,7 +170,7 @@ self_test() {
   plant libcore/data/a.cpp 'switch (config.arch) {'
   plant formats/a.cpp 'if (config.arch() == models::DecoderConfig::arch_name) return;'
   plant tests/a.cpp '// TODO: finish'
-  plant man/a.1.in 'FIXME'
+  plant man/a.1.scd 'FIXME'
   [[ $failures -eq 0 ]]
 }
 

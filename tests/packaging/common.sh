@@ -27,5 +27,6 @@ check_tools() {
     done
     grep -q " $prefix$tool\$" "$root/share/bash-completion/completions/$prefix$tool" || fail "$tool: completion"
   done
+  [[ -s $root/share/man/man5/heddle-formats.5 ]] || fail "$root/share has no page of the file formats"
   grep -q 'Apache License' "$root/share/doc/heddle/copyright" || fail "$root has no licence"
 }

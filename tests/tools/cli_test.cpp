@@ -15,6 +15,8 @@
 
 using namespace heddle;
 using namespace heddle::cli;
+using heddle::testing::contains;
+using heddle::testing::read_file;
 using heddle::testing::TemporaryFolder;
 using heddle::testing::write_file;
 
@@ -424,11 +426,58 @@ TEST_CASE("help: grouped, within 80 columns, with defaults and choices") {
   }
 }
 
-TEST_CASE("man table: headings, terms with their ranges, roff's own signs escaped") {
+TEST_CASE("man table: headings, terms with their ranges, in scdoc's markup") {
   toy::Options options;
   const std::string table = render_man_options(table_of(options));
-  CHECK(table.find(".SS Shape of the model\n.TP\n\\fB\\-\\-layers\\fR \\fIN\\fR\n"
-                   "number of blocks (from 1 to 1000; default 4)\n") != std::string::npos);
-  CHECK(table.find("\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\n") != std::string::npos);
-  CHECK(table.find("non\\-linearity") != std::string::npos);
+  CHECK(table.find("## Shape of the model\n\n*--layers* _N_\n"
+                   "\tnumber of blocks (from 1 to 1000; default 4)\n\n") != std::string::npos);
+  CHECK(table.find("*-o*, *--output* _FILE_\n") != std::string::npos);
+}
+
+namespace {
+
+// Help texts with all that scdoc and roff treat specially.
+struct OddOptions {
+  std::string first = "a_b*c";
+  std::string second, third, fourth, fifth, sixth;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("first", "*bold* _underlined_ a\\b ```code``` end++").takes("A_B,..."), self.first);
+    visitor(Field("second", ".TH 'x' 1"), self.second);
+    visitor(Field("third", "'br \"quoted\""), self.third);
+    visitor(Field("fourth", "- a list\n# a heading\n; a comment"), self.fourth);
+    visitor(Field("fifth", "[[ a table\n| of cells"), self.fifth);
+    visitor(Field("sixth", "~/.config ^caret, 1+1 = 2 und \u00fcber"), self.sixth);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("man table: what scdoc and roff treat specially is printed as it is") {
+  OddOptions options;
+  OptionTable odd;
+  odd.add(options, "Odd\\group_of *texts*");
+  const std::string table = render_man_options(odd);
+  CHECK(
+      contains(table, "*--first* _A\\_B,..._\n\t\\*bold\\* \\_underlined\\_ a\\\\b \\`\\`\\`code\\`\\`\\` end\\+\\+"));
+  CHECK(contains(table, "\t**.TH 'x' 1\n\n"));
+  if (std::system("command -v scdoc mandoc > /dev/null") != 0) {
+    MESSAGE("skipped: no mandoc");
+    return;
+  }
+  const TemporaryFolder folder;
+  write_file(folder / "page.scd", "odd(1)\n\n# OPTIONS\n\n" + table);
+  const std::string page = folder / "page";
+  REQUIRE(std::system(("scdoc < " + page + ".scd > " + page + ".1").c_str()) == 0);
+  REQUIRE(std::system(("mandoc -T utf8 -O width=200 " + page + ".1 | col -b > " + page + ".txt").c_str()) == 0);
+  const std::string shown = read_file(page + ".txt");
+  CAPTURE(shown);
+  for (const char* part :
+       {"Odd\\group_of *texts*\n", "--first A_B,...\n", "*bold* _underlined_ a\\b ```code``` end++ (default a_b*c)\n",
+        " .TH 'x' 1\n", " 'br \"quoted\"\n", " - a list # a heading ; a comment\n", " [[ a table | of cells\n",
+        " ~/.config ^caret, 1+1 = 2 und \u00fcber\n"}) {
+    CAPTURE(part);
+    CHECK(contains(shown, part));
+  }
 }

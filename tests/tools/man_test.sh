@@ -1,26 +1,40 @@
 #!/usr/bin/env bash
-# man_test.sh TOOL PAGE: the tool's --help and its man page list the same options, and the page's prose speaks of no
-# others. Prints what differs.
+# man_test.sh PAGE [TOOL]: the page is sound man(7). With a tool, its --help and the page list the same options, and the
+# page's prose mentions no others. Prints what differs.
 set -euo pipefail
-tool=$1 page=$2
-
-in_help=$("$tool" --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
-# The table's terms follow .TP, with every - escaped; examples (.EX to .EE) may show other programs.
-plain=$(sed -e '/^\.EX/,/^\.EE/d' -e 's/\\-/-/g' "$page")
-in_table=$(grep -A1 '^\.TP' <<<"$plain" | grep -oE '^(\\fB-[A-Za-z]\\fR, )?\\fB--[a-z0-9-]+' |
-  grep -oE -- '--.*' | sort)
-in_prose=$(grep -oE -- '--[a-z][a-z0-9-]*' <<<"$plain" | sort -u)
-
+page=$1 tool=${2:-}
 status=0
-[[ -n $in_help ]] || { echo "$tool --help lists no options"; status=1; }
-diff --label "$tool --help" --label "$page" <(echo "$in_help") <(echo "$in_table") || status=1
-strangers=$(comm -13 <(sort -u <<<"$in_help") <(echo "$in_prose"))
-if [[ -n $strangers ]]; then
-  printf '%s speaks of options that the tool does not have:\n%s\n' "$page" "$strangers"
+
+if [[ -n $tool ]]; then
+  in_help=$("$tool" --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
+  # The terms of the table, between the headings OPTIONS and EXIT STATUS, stand before .RS; examples (.nf to .fi) may show
+  # other programs.
+  plain=$(sed -e '/^\.nf/,/^\.fi/d' -e 's/\\-/-/g' "$page")
+  in_table=$(sed -n '/^\.SH OPTIONS/,/^\.SH EXIT STATUS/p' <<<"$plain" | grep -B1 '^\.RS' |
+    grep -oE '^(\\fB-[A-Za-z]\\fR, )?\\fB--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
+  in_prose=$(grep -oE -- '--[a-z][a-z0-9-]*' <<<"$plain" | sort -u)
+  [[ -n $in_help ]] || { echo "$tool --help lists no options"; status=1; }
+  diff --label "$tool --help" --label "$page" <(echo "$in_help") <(echo "$in_table") || status=1
+  strangers=$(comm -13 <(sort -u <<<"$in_help") <(echo "$in_prose"))
+  if [[ -n $strangers ]]; then
+    printf '%s mentions options that the tool does not have:\n%s\n' "$page" "$strangers"
+    status=1
+  fi
+fi
+
+# A line that lost its markup on the way: asterisks and underscores that scdoc took for text.
+if sed 's/\\-/-/g' "$page" | grep -nE '\*-|-\*|\*\*|@[A-Z]+@'; then
+  echo "$page has markup in its text"
   status=1
 fi
+
 if command -v mandoc >/dev/null; then
-  mandoc -T lint -W warning "$page" || status=1
+  # scdoc begins each section and ends each indented block with a paragraph that prints nothing.
+  warnings=$(mandoc -T lint -W warning "$page" | grep -v 'WARNING: skipping paragraph macro' || true)
+  if [[ -n $warnings ]]; then
+    printf '%s\n' "$warnings"
+    status=1
+  fi
 else
   echo "skipped: no mandoc"
 fi

@@ -54,7 +54,7 @@ struct Requests {
             self.print_config);
     visitor(Field("help", "print this and end").letter('h'), self.help);
     visitor(Field("version", "print the versions of heddle and its libraries and end"), self.version);
-    visitor(Field("help_man", "print the options as the man page has them and end"), self.help_man);
+    visitor(Field("help_man", "print the options in the markup of the man page (scdoc) and exit"), self.help_man);
     visitor(Field("completion", "print what has this shell complete the command line, and end"), self.completion);
   }
 };

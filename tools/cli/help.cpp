@@ -60,27 +60,40 @@ std::string facts(const Option& option, bool with_range) {
   return facts.empty() ? "" : " (" + join(facts, "; ") + ")";
 }
 
-std::string roff(std::string_view text) {
+// The text as scdoc(5) prints it unchanged inside a line.
+std::string scdoc(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
-    if (letter == '\\') {
-      escaped += "\\e";
-    } else if (letter == '-') {
-      escaped += "\\-";
-    } else {
-      escaped += letter;
-    }
+    if (std::string_view("\\*_`+").find(letter) != std::string_view::npos) escaped += '\\';
+    escaped += letter;
   }
-  return escaped.starts_with('.') || escaped.starts_with('\'') ? "\\&" + escaped : escaped;
+  return escaped;
+}
+
+// The text as an indented paragraph. scdoc and roff give a meaning to some characters at the start of a line, escaped
+// or not; an empty pair of asterisks, which prints nothing, moves them away from it.
+std::string scdoc_paragraph(const std::string& text) {
+  std::string line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  const bool markup = !line.empty() && std::string_view("-.'#|[];:<=>").find(line.front()) != std::string_view::npos;
+  return "\t" + (markup ? "**" + scdoc(line) : scdoc(line)) + "\n\n";
+}
+
+// scdoc copies headings to its output, so they are written for roff.
+std::string scdoc_heading(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) escaped += letter == '\\' ? "\\e" : std::string{letter};
+  return "## " + escaped + "\n\n";
 }
 
 std::string man_term(const Option& option) {
   std::string term;
-  if (option.field.short_option != 0) term = std::string("\\fB\\-") + option.field.short_option + "\\fR, ";
-  term += "\\fB" + roff(option.shown()) + "\\fR";
+  if (option.field.short_option != 0) term = std::string("*-") + option.field.short_option + "*, ";
+  term += "*" + scdoc(option.shown()) + "*";
   if (!option.placeholder.empty()) {
     const bool needed = option.field.bare.empty();
-    term += (needed ? " \\fI" : "[=\\fI") + roff(option.placeholder) + (needed ? "\\fR" : "\\fR]");
+    term += (needed ? " _" : "[=_") + scdoc(option.placeholder) + (needed ? "_" : "_]");
   }
   return term;
 }
@@ -120,9 +133,9 @@ std::string render_help(const About& about, const OptionTable& table) {
 std::string render_man_options(const OptionTable& table) {
   std::string text;
   for_each_group(table, [&](const std::string& group, const std::vector<const Option*>& members) {
-    text += ".SS " + roff(group) + "\n";
+    text += scdoc_heading(group);
     for (const Option* option : members) {
-      text += ".TP\n" + man_term(*option) + "\n" + roff(option->field.help + facts(*option, true)) + "\n";
+      text += man_term(*option) + "\n" + scdoc_paragraph(option->field.help + facts(*option, true));
     }
   });
   return text;

@@ -28,7 +28,8 @@ struct About {
 // Usage, summary, operands, then options in their groups; no line is longer than 80 characters unless a word is.
 std::string render_help(const About& about, const OptionTable& table);
 
-// The options in man(7) markup: a .SS heading a group, a .TP paragraph an option, with ranges and defaults.
+// The options in scdoc(5) markup, for the man page: a heading per group, a term and an indented paragraph per option,
+// with ranges and defaults.
 std::string render_man_options(const OptionTable& table);
 
 }  // namespace heddle::cli
