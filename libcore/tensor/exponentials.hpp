@@ -17,7 +17,7 @@ bool are_finite(const Real* x, Index count);
 // these sums are added in double.
 template <class F>
 double sum_of_runs(Index count, const F& of_run) {
-  constexpr Index run = 1024;
+  constexpr Index run = 256;
   double sum = 0;
   for (Index begin = 0; begin < count; begin += run) sum += of_run(begin, std::min(run, count - begin));
   return sum;

@@ -5,6 +5,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/few_rows.hpp"
+#include "heddle/tensor/micro_kernel.hpp"
 #include "heddle/tensor/packed_product.hpp"
 #include "heddle/tensor/precision.hpp"
 #include "heddle/tensor/store_run.hpp"
@@ -34,7 +35,9 @@ const MicroKernel* kernel_for(const MatrixView& a, const MatrixView& b) {
   } else if (a.dtype != DType::real || b.dtype != DType::real) {
     halves = bfloat16_kernel(BFloat16Unit::matrix);
   }
-  return halves != nullptr ? halves : float_kernel();
+  if (halves != nullptr) return halves;
+  const bool any_number_of_rows = Context::current().row_kernels() == RowKernels::many;
+  return float_kernel() == nullptr && any_number_of_rows ? &portable_kernel() : float_kernel();
 }
 
 void store_tile(const Real* values, Index stride, const Tile& tile, const MatrixTarget& c, Real alpha, Real beta) {
@@ -108,7 +111,7 @@ bool reads_in_place(const MatrixView& a, const MatrixView& b, const MicroKernel*
     case RowKernels::few:
       return few || kernel == nullptr || kernel == float_kernel();
     case RowKernels::many:
-      return few && kernel == nullptr;
+      return false;
     case RowKernels::by_count:
       break;
   }

@@ -24,7 +24,7 @@ enum class RowKernels {
   by_count,  // whichever are faster for so many rows
   few,       // those that read every weight where it lies; but more than 24 rows by weights of fewer bits take the
              // processor's matrix units, where it has any
-  many,      // those that pack; where the processor lacks them, by_count
+  many,      // those that pack, by the BLAS never
 };
 // While it lives, products that the calling thread starts take these kernels.
 class RowKernelsScope {

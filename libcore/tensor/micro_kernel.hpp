@@ -27,7 +27,13 @@ struct MicroKernel {
 };
 
 // Null where the processor lacks the instructions.
-const MicroKernel* float_kernel();  // AVX-512
+const MicroKernel* avx512_kernel();
+const MicroKernel* avx2_kernel();
+// The best of these.
+const MicroKernel* float_kernel();
+// For any processor; slower than a BLAS. It gives a row the same bits among any number of others, which no BLAS
+// promises.
+const MicroKernel& portable_kernel();
 // Operands rounded to bfloat16, sums in float. best: matrix units (AMX) where there are any, else AVX-512 BF16.
 enum class BFloat16Unit { best, matrix, vector };
 const MicroKernel* bfloat16_kernel(BFloat16Unit unit = BFloat16Unit::best);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/tensor/blas.hpp"
+#include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/micro_kernel.hpp"
 #include "heddle/tensor/precision.hpp"
 
@@ -14,8 +15,11 @@ Index rounded_up(Index x, Index unit) {
   return (x + unit - 1) / unit * unit;
 }
 
+// Null for the BLAS, with which a row's bits depend on the others.
 const MicroKernel* current_kernel() {
-  return precision() == Precision::bf16 ? bfloat16_kernel() : float_kernel();
+  const MicroKernel* const kernel = precision() == Precision::bf16 ? bfloat16_kernel() : float_kernel();
+  const bool any_bits = Context::current().row_kernels() == RowKernels::by_count;
+  return kernel != nullptr || any_bits ? kernel : &portable_kernel();
 }
 
 // Bfloat16 as Reals: the BLAS knows no other elements.

@@ -16,7 +16,8 @@ bool bf16_is_supported() {
 }
 
 std::string_view f32_unit() {
-  return float_kernel() != nullptr ? "AVX-512" : "BLAS";
+  if (float_kernel() == nullptr) return "BLAS";
+  return float_kernel() == avx512_kernel() ? "AVX-512" : "AVX2";
 }
 
 std::string_view bf16_unit() {

@@ -6,6 +6,7 @@
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/micro_kernel.hpp"
 #include "heddle/tensor/operand.hpp"
+#include "heddle/tensor/packed_product.hpp"
 #include "support/on_threads.hpp"
 #include "support/skips.hpp"
 #include "support/tensors.hpp"
@@ -85,7 +86,8 @@ int wrong(const std::vector<double>& actual, const Operands::Expected& expected)
   return count;
 }
 
-void check_products(const Operands& operands) {
+// By the kernel, or by the one that matmul chooses.
+void check_products(const Operands& operands, const MicroKernel* kernel = nullptr) {
   CAPTURE(operands.rows);
   CAPTURE(operands.columns);
   CAPTURE(operands.depth);
@@ -95,11 +97,42 @@ void check_products(const Operands& operands) {
   CAPTURE(name_of(operands.element_b));
   const Tensor a = operands.a(), b = operands.b(), c({operands.rows, operands.columns});
   const Operands::Expected expected = operands.expected(a, b);
-  matmul(operands.left(a), operands.right(b), target(c));
+  if (kernel == nullptr) {
+    matmul(operands.left(a), operands.right(b), target(c));
+  } else {
+    packed_product(*kernel, operands.left(a), operands.right(b),
+                   [&](const Real* values, Index stride, const Tile& tile) {
+                     for (Index i = tile.row_begin; i < tile.row_end; ++i) {
+                       std::copy_n(values + (i - tile.row_begin) * stride, tile.columns(),
+                                   c.data() + i * operands.columns + tile.column_begin);
+                     }
+                   });
+  }
   CHECK(wrong(doubles(c), expected) == 0);
 }
 
 constexpr DType storages[] = {DType::real, DType::bfloat16, DType::int8};
+
+template <class Check>
+void for_each_odd_shape(const Check& check) {
+  for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1},
+                                {5, 7, 3},
+                                {15, 47, 31},
+                                {17, 49, 33},
+                                {33, 50, 70},
+                                {3, 65, 77},
+                                {24, 31, 96},
+                                {25, 33, 385},
+                                {70, 100, 401}}) {
+    for (const bool ta : {false, true}) {
+      for (const bool tb : {false, true}) {
+        for (const DType ea : {DType::real, DType::bfloat16}) {
+          for (const DType eb : storages) check(Operands{m, n, k, ta, tb, ea, eb});
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -107,23 +140,13 @@ TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
   for (const Precision wanted : precisions()) {
     const PrecisionScope scope(wanted);
     CAPTURE(static_cast<int>(wanted));
-    for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 1},
-                                  {5, 7, 3},
-                                  {15, 47, 31},
-                                  {17, 49, 33},
-                                  {33, 50, 70},
-                                  {3, 65, 77},
-                                  {24, 31, 96},
-                                  {25, 33, 385},
-                                  {70, 100, 401}}) {
-      for (const bool ta : {false, true}) {
-        for (const bool tb : {false, true}) {
-          for (const DType ea : {DType::real, DType::bfloat16}) {
-            for (const DType eb : storages) check_products({m, n, k, ta, tb, ea, eb});
-          }
-        }
-      }
-    }
+    for_each_odd_shape([](const Operands& operands) { check_products(operands); });
+  }
+}
+
+TEST_CASE("matmul: every kernel that this processor can run, and the portable one") {
+  for (const MicroKernel* kernel : {avx512_kernel(), avx2_kernel(), &portable_kernel()}) {
+    if (kernel != nullptr) for_each_odd_shape([&](const Operands& operands) { check_products(operands, kernel); });
   }
 }
 
@@ -232,8 +255,8 @@ TEST_CASE("matmul: with one kind of kernels for rows, any number of them have th
       }
     }
   }
-  if (float_kernel() == nullptr) return skipped("no float kernel for this processor");
   CHECK(all[0] != all[1]);
+  if (float_kernel() == nullptr) return skipped("no float kernel for this processor");
   CHECK(product(0, rows) == all[1]);  // what is faster for so many
 }
 

@@ -239,7 +239,7 @@ void multiply(const void* left, const void* right, Index depth, Index wanted, Re
 
 }  // namespace
 
-const MicroKernel* float_kernel() {
+const MicroKernel* avx512_kernel() {
   static const MicroKernel kernel{tile_rows, tile_columns, 256, 1, sizeof(float), pack_left, pack_right, multiply};
   static const bool supported = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -251,7 +251,7 @@ const MicroKernel* float_kernel() {
 #else
 
 namespace heddle {
-const MicroKernel* float_kernel() {
+const MicroKernel* avx512_kernel() {
   return nullptr;
 }
 }  // namespace heddle
