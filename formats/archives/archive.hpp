@@ -38,6 +38,7 @@ struct tracking_level<T> {
 template <class Archive, heddle::Visitable T>
 void serialize(Archive& archive, T& object, const unsigned int) {
   const auto pass_on = [&archive](const heddle::Field& field, auto& value) {
+    if constexpr (requires { archive.describe(field); }) archive.describe(field);
     archive& make_nvp(field.name.c_str(), value);
   };
   heddle::visit_fields(object, pass_on);
@@ -55,7 +56,8 @@ concept PlainField = std::same_as<T, bool> || std::same_as<T, Index> || std::sam
     std::same_as<T, std::string> || std::same_as<T, std::vector<Index>> || std::same_as<T, std::vector<double>> ||
     std::same_as<T, std::vector<std::string>>;
 
-// Derived has put(name, value) for plain fields, and open(name) and close() around the fields of a section.
+// Derived has put(name, value) for plain fields, and open(name) and close() around the fields of a section; it may have
+// describe(field), which is called before each field.
 template <class Derived>
 class OutputArchive : public boost::archive::detail::interface_oarchive<Derived> {
  public:
@@ -66,6 +68,8 @@ class OutputArchive : public boost::archive::detail::interface_oarchive<Derived>
       archive.put(field.name(), field.const_value());
     } else if constexpr (NamedEnumeration<T>) {
       archive.put(field.name(), heddle::to_text(field.const_value()));
+    } else if constexpr (Textual<T>) {
+      archive.put(field.name(), field.const_value().text());
     } else {
       archive.open(field.name());
       boost::archive::save(archive, field.const_value());
@@ -94,6 +98,10 @@ class InputArchive : public boost::archive::detail::interface_iarchive<Derived> 
       std::string text = heddle::to_text(field.value());
       archive.get(field.name(), text);
       check_loaded(field.name(), [&] { field.value() = heddle::from_text<T>(text); });
+    } else if constexpr (Textual<T>) {
+      std::string text = field.value().text();
+      archive.get(field.name(), text);
+      check_loaded(field.name(), [&] { field.value() = T::from_text(text); });
     } else if (archive.open(field.name())) {
       load_override(field.value());
       archive.close();

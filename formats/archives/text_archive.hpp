@@ -29,9 +29,12 @@ class TextOutputArchive : public OutputArchive<TextOutputArchive> {
  public:
   explicit TextOutputArchive(std::string& text) : text_(&text) {}
 
+  void describe(const Field& field) { described_ = &field; }
   template <class T>
   void put(const char* name, const T& value) {
-    add_line(name, text_of(value));
+    const std::string* word = nullptr;
+    if constexpr (std::same_as<T, Index> || std::same_as<T, double>) word = described_->word_for(double(value));
+    add_line(name, word != nullptr ? *word : text_of(value));
   }
   void open(const char* name);
   void close() {}
@@ -39,6 +42,7 @@ class TextOutputArchive : public OutputArchive<TextOutputArchive> {
  private:
   void add_line(std::string_view name, const std::string& value);
   std::string* text_;
+  const Field* described_ = nullptr;
 };
 
 template <Visitable T>

@@ -32,12 +32,14 @@ struct LabelledInput {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("format",
-                  "of labelled data; auto goes by the name's ending: .tsv, .jsonl, .conll, .conllu, .json (squad)"),
+                  "of labelled data; auto goes by the name's ending: .tsv, .jsonl, .conll, .conllu, .json (squad)")
+                .essential(),
             self.format);
     visitor(Field("column",
                   "column of the tags: a number from 1, or a name of CoNLL-U such as xpos; default: the last "
                   "one, in CoNLL-U upos")
-                .takes("COLUMN"),
+                .takes("COLUMN")
+                .essential(),
             self.column);
   }
 };

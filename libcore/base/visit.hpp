@@ -11,8 +11,8 @@
 //     }
 //   };
 //
-// A field is a bool, Index, double, std::string, an enumeration with Names, a std::vector of Index, double or
-// std::string, or another such struct (a section: a group of options, a group in a file).
+// A field is a bool, Index, double, std::string, an enumeration with Names, a Textual value, a std::vector of Index,
+// double or std::string, or another such struct (a section: a group of options, a group in a file).
 // Names are snake_case, as files and JSON have them; options write them with dashes.
 #pragma once
 
@@ -45,6 +45,9 @@ struct Field {
   std::string bare;                 // what the option means without a value, which must then be attached: --name=VALUE
   std::vector<std::string> texts;   // that a text can be; others are refused
   bool completes = false;           // what else is set is completed from elsewhere, so that nothing is missing
+  bool is_essential = false;        // most people need it: --help shows it
+  std::vector<std::pair<double, std::string>> words;  // numbers that are written as words
+  std::vector<std::string> former_names;              // for messages to people who use them
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
   Field&& range(double low, double high = std::numeric_limits<double>::infinity()) && {
@@ -62,6 +65,21 @@ struct Field {
   }
   Field&& letter(char character) && {
     short_option = character;
+    return std::move(*this);
+  }
+
+  // The number has no meaning as a number, and this text in its place, on command lines and in what people read. It may
+  // lie outside the range. Files store the number.
+  Field&& word(double number, std::string text) && {
+    words.emplace_back(number, std::move(text));
+    return std::move(*this);
+  }
+  Field&& essential() && {
+    is_essential = true;
+    return std::move(*this);
+  }
+  Field&& formerly(std::string old_name) && {
+    former_names.push_back(std::move(old_name));
     return std::move(*this);
   }
 
@@ -97,9 +115,17 @@ struct Field {
     return dashed;
   }
 
-  bool allows(double value) const {
+  bool in_range(double value) const {
     return !std::isnan(value) && (above_minimum ? value > minimum : value >= minimum) && value <= maximum;
   }
+  // The word for the number, or null.
+  const std::string* word_for(double value) const {
+    for (const auto& [number, text] : words) {
+      if (number == value) return &text;
+    }
+    return nullptr;
+  }
+  bool allows(double value) const { return in_range(value) || word_for(value) != nullptr; }
 
   // Throws UsageError, which lists the texts, for one that is none of them.
   void check_text(const std::string& text) const {
@@ -107,7 +133,7 @@ struct Field {
     check<UsageError>(known, not_one_of(text, texts));
   }
 
-  // "at least 1", "more than 0", "from 0 to 1", "more than 0 and at most 1"; empty when everything is allowed.
+  // "at least 1", "more than 0", "from 0 to 1, or auto", "more than 0 and at most 1"; empty when everything is allowed.
   std::string range_text() const;
 };
 
@@ -124,10 +150,16 @@ inline std::string number_text(double value) {
 inline std::string Field::range_text() const {
   const std::string from = detail::number_text(minimum), to = detail::number_text(maximum);
   const bool low = std::isfinite(minimum), high = std::isfinite(maximum);
-  if (low && high && !above_minimum) return "from " + from + " to " + to;
-  if (low && high) return "more than " + from + " and at most " + to;
-  if (low) return (above_minimum ? "more than " : "at least ") + from;
-  return high ? "at most " + to : "";
+  std::string text;
+  if (low && high) {
+    text = above_minimum ? "more than " + from + " and at most " + to : "from " + from + " to " + to;
+  } else if (low) {
+    text = (above_minimum ? "more than " : "at least ") + from;
+  } else if (high) {
+    text = "at most " + to;
+  }
+  for (const auto& [number, word] : words) text += (text.empty() ? "a number, or " : ", or ") + word;
+  return text;
 }
 
 // The texts of an enumeration, specialised beside it:
@@ -140,6 +172,13 @@ struct Names;
 template <class T>
 concept NamedEnumeration = std::is_enum_v<T> && requires {
   Names<T>::list;
+};
+
+// A value that is written as text everywhere: T::from_text(text) throws UsageError, and reads what text() gives.
+template <class T>
+concept Textual = requires(const T& value, std::string_view text) {
+  { value.text() } -> std::convertible_to<std::string>;
+  { T::from_text(text) } -> std::same_as<T>;
 };
 
 struct AnyVisitor {

@@ -18,13 +18,17 @@ struct SamplingOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(
-        Field("temperature", "divides the logits; 0 takes the most probable token (greedy)").range(0, 1000).takes("X"),
-        self.temperature);
-    visitor(Field("top_k", "sample among the N most probable tokens; 0 means all").range(0).takes("N"), self.top_k);
+    visitor(Field("temperature", "divides the logits; 0 takes the most probable token (greedy)")
+                .range(0, 1000)
+                .takes("X")
+                .essential(),
+            self.temperature);
+    visitor(Field("top_k", "sample among the N most probable tokens").range(1).word(0, "all").takes("N").essential(),
+            self.top_k);
     visitor(Field("top_p", "sample among the fewest tokens whose probabilities reach P (Holtzman et al. 2020)")
                 .above(0, 1)
-                .takes("P"),
+                .takes("P")
+                .essential(),
             self.top_p);
     visitor(Field("min_p", "sample among tokens at least P times as probable as the most probable one")
                 .range(0, 1)
@@ -34,7 +38,8 @@ struct SamplingOptions {
                   "divides positive logits of tokens that the text has already, prompt "
                   "included, and multiplies negative ones (Keskar et al. 2019); 1 means none")
                 .above(0, 1000)
-                .takes("X"),
+                .takes("X")
+                .essential(),
             self.repetition_penalty);
   }
 };

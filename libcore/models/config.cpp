@@ -122,7 +122,7 @@ void ModelConfig::check(Naming naming) const {
 }
 
 Field arch_field() {
-  return Field("arch", "architecture").one_of(architecture_names()).takes("NAME");
+  return Field("arch", "architecture").one_of(architecture_names()).takes("NAME").essential();
 }
 
 }  // namespace heddle::models

@@ -37,10 +37,14 @@ struct CommonConfig {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("vocab_size", "size of the vocabulary; 0 means the tokenizer's").range(0, 1000000000).takes("N"),
+    visitor(Field("vocab_size", "size of the vocabulary; auto is the tokenizer's")
+                .range(1, 1000000000)
+                .word(0, "auto")
+                .takes("N"),
             self.vocab_size);
-    visitor(Field("sequence_length", "tokens of a training window; 0 means the context, or 64 where there is none")
-                .range(0, 10000000)
+    visitor(Field("sequence_length", "tokens of a training window; auto is the context, or 64 where there is none")
+                .range(1, 10000000)
+                .word(0, "auto")
                 .takes("N"),
             self.sequence_length);
     visitor(Field("dropout", "fraction of the embeddings and of each sublayer's output to drop in training")
@@ -252,17 +256,23 @@ void ModelConfig::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
-  visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
-  visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
-  visitor(Field("heads", "attention heads; width must be a multiple").range(1, 10000).takes("N"), self.heads);
-  visitor(Field("kv_heads", "heads of keys and values, which groups of heads share; 0 means one for each head")
-              .range(0, 10000)
+  visitor(Field("layers", "number of blocks").range(0, 10000).takes("N").essential(), self.layers);
+  visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N").essential(), self.width);
+  visitor(Field("heads", "attention heads; width must be a multiple").range(1, 10000).takes("N").essential(),
+          self.heads);
+  visitor(Field("kv_heads", "heads of keys and values, which groups of heads share; auto is one for each head")
+              .range(1, 10000)
+              .word(0, "auto")
               .takes("N"),
           self.kv_heads);
-  visitor(Field("head_width", "width of a head; 0 means the width divided by the heads").range(0, 100000).takes("N"),
+  visitor(Field("head_width", "width of a head; auto is the width divided by the heads")
+              .range(1, 100000)
+              .word(0, "auto")
+              .takes("N"),
           self.head_width);
-  visitor(Field("ffn_width", "inner width of the feed-forward layers; 0 means 4 times the width")
-              .range(0, 10000000)
+  visitor(Field("ffn_width", "inner width of the feed-forward layers; auto is 4 times the width")
+              .range(1, 10000000)
+              .word(0, "auto")
               .takes("N"),
           self.ffn_width);
   visitor(Field("activation", "non-linearity of the feed-forward layers").one_of(names_of<Activation>()).takes("NAME"),
@@ -277,12 +287,14 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);
   visitor(Field("positions", detail::positions_help()).takes("NAME"), self.positions);
   visitor(Field("context",
-                "positions that the model can hold; 0 means any number, or, where positions are learned, those "
+                "positions that the model can hold; auto is any number, or, where positions are learned, those "
                 "of a training window")
-              .range(0, 10000000)
-              .takes("N"),
+              .range(1, 10000000)
+              .word(0, "auto")
+              .takes("N")
+              .essential(),
           self.context);
   visitor(Field("attention", detail::attention_help()).takes("NAME"), self.attention);
-  visitor(Field("window", "attend at most N positions back; 0 means all").range(0, 10000000).takes("N"), self.window);
+  visitor(Field("window", "attend at most N positions back").range(1, 10000000).word(0, "all").takes("N"), self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
 }

@@ -19,11 +19,12 @@ struct LowRankOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(
-        Field("lora_rank", "rank of low-rank adapters; only the adapters and the head are trained; 0 means no adapters")
-            .range(0, 100000)
-            .takes("R"),
-        self.lora_rank);
+    visitor(Field("lora_rank", "rank of low-rank adapters; only the adapters and the head are trained")
+                .range(1, 100000)
+                .word(0, "none")
+                .takes("R")
+                .essential(),
+            self.lora_rank);
     visitor(Field("lora_alpha", "adapters count alpha / rank times").needs({"lora_rank"}).above(0, 1e6).takes("A"),
             self.lora_alpha);
     visitor(Field("lora_targets", "matrices that get adapters, of query, key, value, output, up and down")

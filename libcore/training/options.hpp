@@ -6,6 +6,7 @@
 
 #include "heddle/base/visit.hpp"
 #include "heddle/tensor/precision.hpp"
+#include "heddle/training/warmup.hpp"
 
 namespace heddle::training {
 
@@ -22,8 +23,8 @@ struct OptimizerOptions {
   double epsilon = 1e-8;
   double weight_decay = 0.1;
   double momentum = 0.9;
-  double clip = 1.0;
-  double ema = 0;
+  double clip_norm = 1.0;  // 0: none
+  double ema_decay = 0;    // 0: none
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -33,8 +34,7 @@ struct ScheduleOptions {
   double learning_rate = 1e-3;
   double final_learning_rate = -1;  // -1: a tenth of the peak
   ScheduleKind schedule = ScheduleKind::cosine;
-  Index warmup = -1;  // -1: by its fraction
-  double warmup_share = 0.01;
+  Warmup warmup{.percent = 1};
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -101,29 +101,32 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
           self.weight_decay);
   visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
           self.momentum);
-  visitor(Field("clip", "largest norm of the whole gradient; 0 means any").range(0).takes("NORM"), self.clip);
-  visitor(Field("ema",
+  visitor(
+      Field("clip_norm", "largest norm of the whole gradient").above(0).word(0, "none").formerly("clip").takes("NORM"),
+      self.clip_norm);
+  visitor(Field("ema_decay",
                 "decay of the exponential moving average of the weights, which is then what is evaluated and "
-                "saved, such as 0.99; 0 means none")
-              .range(0, 0.999999)
+                "saved, such as 0.99")
+              .above(0, 0.999999)
+              .word(0, "none")
+              .formerly("ema")
               .takes("X"),
-          self.ema);
+          self.ema_decay);
 }
 
 template <class Self, class Visitor>
 void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("learning_rate", "peak learning rate").above(0, 1000).takes("RATE"), self.learning_rate);
-  visitor(Field("final_learning_rate", "learning rate at the last step; -1 means a tenth of the peak")
+  visitor(Field("learning_rate", "peak learning rate").above(0, 1000).takes("RATE").essential(), self.learning_rate);
+  visitor(Field("final_learning_rate", "learning rate at the last step; auto is a tenth of the peak")
               .needs({"schedule=linear", "schedule=cosine"})
-              .range(-1, 1000)
+              .range(0, 1000)
+              .word(-1, "auto")
               .takes("RATE"),
           self.final_learning_rate);
   visitor(Field("schedule", "course of the learning rate after the warm-up").takes("NAME"), self.schedule);
-  visitor(Field("warmup", "steps to reach the peak; -1 means by --warmup-share").range(-1).takes("N"), self.warmup);
-  visitor(Field("warmup_share", "fraction of all steps to reach the peak in, where --warmup names none")
-              .range(0, 1)
-              .takes("P"),
-          self.warmup_share);
+  visitor(
+      Field("warmup", "steps to reach the peak, or a percentage of all steps").formerly("warmup_share").takes("N|P%"),
+      self.warmup);
 }
 
 template <class Self, class Visitor>
@@ -131,27 +134,32 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("precision",
                 "arithmetic of matrix products and of their operands; weights, norms, softmax and "
                 "loss are always f32; auto measures which is faster")
-              .takes("NAME"),
+              .takes("NAME")
+              .essential(),
           self.precision);
-  visitor(Field("steps", "optimizer steps, instead of --epochs; 0 means by epochs").range(0).takes("N"), self.steps);
-  visitor(
-      Field("epochs", "passes over the training data, instead of --steps; 0 means by steps").range(0, 1e9).takes("X"),
-      self.epochs);
-  visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1000000).takes("N"), self.batch_size);
+  visitor(Field("steps", "optimizer steps; auto: as --epochs says").range(1).word(0, "auto").takes("N").essential(),
+          self.steps);
+  visitor(Field("epochs", "passes over the training data, instead of --steps; auto: as --steps says")
+              .above(0, 1e9)
+              .word(0, "auto")
+              .takes("X")
+              .essential(),
+          self.epochs);
+  visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1000000).takes("N").essential(), self.batch_size);
   visitor(Field("accumulate", "micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
   visitor(Field("label_smoothing", "probability of each target that is spread over all classes, or the vocabulary")
               .range(0, 0.99)
               .takes("P"),
           self.label_smoothing);
-  visitor(Field("eval_every",
-                "steps between evaluations, of which the last step has one in any case; 0 means one after each epoch")
-              .range(0)
-              .takes("N"),
+  visitor(Field("eval_every", "steps between evaluations, or after each epoch; the last step always has one")
+              .range(1)
+              .word(0, "epoch")
+              .takes("N")
+              .essential(),
           self.eval_every);
-  visitor(Field("eval_tokens", "at most this many tokens an evaluation on token files or texts; 0 means all")
-              .range(0)
-              .takes("N"),
-          self.eval_tokens);
+  visitor(
+      Field("eval_tokens", "most tokens of an evaluation on token files or texts").range(1).word(0, "all").takes("N"),
+      self.eval_tokens);
   visitor(Field("checkpoint_every", "steps between checkpoints; 0 means at the end only").range(0).takes("N"),
           self.checkpoint_every);
   visitor(Field("log_every", "steps between log lines").range(1).takes("N"), self.log_every);

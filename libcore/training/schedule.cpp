@@ -5,20 +5,11 @@
 
 namespace heddle::training {
 
-namespace {
-
-// Whole steps. A fraction such as 0.01 is a little less or more than it says, which must not cost a step.
-Index part_of(Index steps, double fraction) {
-  return static_cast<Index>(std::floor(static_cast<double>(steps) * fraction + 1e-6));
-}
-
-}  // namespace
-
 Schedule::Schedule(const ScheduleOptions& options, Index steps)
     : kind_(options.schedule),
       peak_(options.learning_rate),
       end_(options.final_learning_rate < 0 ? options.learning_rate / 10 : options.final_learning_rate),
-      warmup_(options.warmup < 0 ? part_of(steps, options.warmup_share) : options.warmup),
+      warmup_(options.warmup.of(steps)),
       steps_(steps) {
   check<UsageError>(options.final_learning_rate >= 0 || options.final_learning_rate == -1, "--final-learning-rate ",
                     options.final_learning_rate, ": must be -1 or at least 0");

@@ -55,7 +55,7 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config)
       eval_every_(steps_between_evaluations(config.training, objective.samples_per_epoch())),
       schedule_(config.schedule, total_steps_),
       optimizer_(make_optimizer(config.optimizer, parameters_)),
-      average_(config.optimizer.ema, parameters_) {
+      average_(config.optimizer.ema_decay, parameters_) {
   parameters_.allocate_gradients();
 }
 
@@ -107,7 +107,7 @@ void Trainer::update(const Step& step) {
                                    ", gradient norm ", unsigned_nan(norm), ", learning rate ", rate, "; ",
                                    diagnosis(step), "; lower --learning-rate or raise --warmup"));
   }
-  const double clip = config_.optimizer.clip;
+  const double clip = config_.optimizer.clip_norm;
   optimizer_->update({.step = state_.step,
                       .learning_rate = rate,
                       .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,

@@ -27,7 +27,7 @@ training::TrainingConfig small_run(const std::string& rule) {
   config.training.batch_size = 2;
   config.training.accumulate = 2;
   config.optimizer.optimizer = rule;
-  config.optimizer.ema = 0.9;
+  config.optimizer.ema_decay = 0.9;
   return config;
 }
 

@@ -4,7 +4,7 @@
 
 void heddle::fuzz::option_file(std::string_view input) {
   read_or_refuse([&] {
-    for (const cli::Setting& setting : cli::parse_config(input, "x")) {
+    for (const cli::ConfigLine& setting : cli::parse_config(input, "x")) {
       expect(!setting.name.empty() && setting.line > 0, "a setting of nothing");
     }
   });

@@ -89,8 +89,11 @@ OptionTable table_of(toy::Options& options) {
 
 void apply(const OptionTable& table, const std::string& config) {
   std::map<std::string, std::vector<std::string>> values;
-  for (const Setting& setting : parse_config(config, "x.ini")) values[setting.name].push_back(setting.value);
-  for (const auto& [name, texts] : values) table.find(name)->set(texts);
+  for (const ConfigLine& line : parse_config(config, "x.ini")) values[line.name].push_back(line.value);
+  for (const auto& [name, texts] : values) {
+    const Option& option = *table.find(name);
+    option.assign(option.parse(texts));
+  }
 }
 
 }  // namespace
@@ -152,17 +155,17 @@ TEST_CASE("options: errors name the option, the value and what would do") {
 }
 
 TEST_CASE("options: an unknown one is named, with the nearest known") {
-  CHECK(complaint({"--layer", "3"}) == "unknown option --layer; did you mean --layers? (toy --help lists them)");
-  CHECK(complaint({"--leyers=3"}) == "unknown option --leyers; did you mean --layers? (toy --help lists them)");
+  CHECK(complaint({"--layer", "3"}) == "unknown option --layer; did you mean --layers? (toy --help=all lists them)");
+  CHECK(complaint({"--leyers=3"}) == "unknown option --leyers; did you mean --layers? (toy --help=all lists them)");
   CHECK(complaint({"-layers", "3"}).starts_with("unknown option -l"));
-  CHECK(complaint({"--qwertyuiop"}) == "unknown option --qwertyuiop (toy --help lists them)");
-  CHECK(complaint({"-z"}) == "unknown option -z (toy --help lists them)");
+  CHECK(complaint({"--qwertyuiop"}) == "unknown option --qwertyuiop (toy --help=all lists them)");
+  CHECK(complaint({"-z"}) == "unknown option -z (toy --help=all lists them)");
 }
 
 TEST_CASE("options: defaults < file < environment < flags, and given() knows") {
   const TemporaryFolder folder;
   write_file(folder / "run.ini", "layers = 10\ndropout = 0.5\nbias = false\nseed = 3\n");
-  const Variable dropout("HEDDLE_DROPOUT", "0.75"), layers("HEDDLE_LAYERS", "20");
+  const Variable dropout("HEDDLE_TOY_DROPOUT", "0.75"), layers("HEDDLE_TOY_LAYERS", "20");
   Arguments arguments(toy::about(), {"--config", folder / "run.ini", "--layers", "30"});
   const auto options = arguments.read<toy::Options>();
   CHECK(options.shape.layers == 30);
@@ -181,7 +184,7 @@ TEST_CASE("options: a flag that is on by default can be turned off as --help sho
   CHECK(read({"--config", folder / "run.ini", "--bias"}).shape.bias);
   write_file(folder / "run.ini", "no-bias = false\n");
   CHECK(read({"--config", folder / "run.ini"}).shape.bias);
-  const Variable bias("HEDDLE_NO_BIAS", "true");
+  const Variable bias("HEDDLE_TOY_NO_BIAS", "true");
   CHECK_FALSE(read({}).shape.bias);
 }
 
@@ -193,7 +196,7 @@ TEST_CASE("options: what is wrong in a file or the environment is found there") 
   write_file(file, "[Shape]\nlayer = 3\n");
   CHECK(complaint({"--config", file}) == file + ":2: unknown option layer; did you mean --layers?");
   write_file(file, "help = true\n");
-  CHECK(complaint({"--config", file}) == file + ":1: help is for the command line; it cannot stand in a file");
+  CHECK(complaint({"--config", file}) == file + ":1: help is for the command line; it cannot be set in a file");
   write_file(file, "no-layers = true\n");
   CHECK(complaint({"--config", file}).starts_with(file + ":1: unknown option no-layers"));
   write_file(file, "layers = 1\n[Shape]\nlayers = 1\n");
@@ -207,8 +210,8 @@ TEST_CASE("options: what is wrong in a file or the environment is found there") 
   write_file(file, std::string("layers = 1\0\n", 13));
   CHECK_THROWS_WITH_AS(read({"--config", file}), (file + ":1: has a NUL byte; it is no text").c_str(), DataError);
   CHECK_THROWS_AS(read({"--config", folder / "absent.ini"}), DataError);
-  const Variable bias("HEDDLE_BIAS", "maybe");
-  CHECK(complaint({}) == "HEDDLE_BIAS: 'maybe' is neither true nor false");
+  const Variable bias("HEDDLE_TOY_BIAS", "maybe");
+  CHECK(complaint({}) == "HEDDLE_TOY_BIAS: 'maybe' is neither true nor false");
 }
 
 TEST_CASE("options: a preset fills in what was not given, before the options are printed") {
@@ -230,10 +233,10 @@ TEST_CASE("options: one that needs another is refused without it, wherever it wa
   CHECK(alternatives({"task=a", "task=b", "task=c", "all_of_it"}) == "--task a, b, c or --all-of-it");
   CHECK(read({"--speed", "2", "--fast"}).speed == 2);
   CHECK(read({"--speed", "2", "--action", "flood"}).speed == 2);
-  const Variable speed("HEDDLE_SPEED", "3");
+  const Variable speed("HEDDLE_TOY_SPEED", "3");
   CHECK(complaint({}) == refusal);
   toy::Options options;
-  CHECK(render_help(toy::about(), table_of(options)).find("(with --fast or --action flood; default 1)") !=
+  CHECK(render_help(toy::about(), table_of(options), true).find("(with --fast or --action flood; default 1)") !=
         std::string::npos);
 }
 
@@ -407,7 +410,7 @@ TEST_CASE("arguments: the command line is quoted as a shell takes it") {
 
 TEST_CASE("help: grouped, within 80 columns, with defaults and choices") {
   toy::Options options;
-  const std::string help = render_help(toy::about(), table_of(options));
+  const std::string help = render_help(toy::about(), table_of(options), true);
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
@@ -424,6 +427,43 @@ TEST_CASE("help: grouped, within 80 columns, with defaults and choices") {
     CAPTURE(part);
     CHECK(help.find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("help: the essential options, and how many more there are") {
+  toy::Options options;
+  const std::string help = render_help(toy::about(), table_of(options), false);
+  CHECK(contains(help, "-o, --output FILE"));
+  CHECK_FALSE(contains(help, "--fast"));
+  CHECK(help.ends_with("\ntoy --help=all lists 12 more options; the man page explains them.\n"));
+}
+
+TEST_CASE("options: numbers that are written as words") {
+  const auto depth = [](const std::string& text) { return read({"--depth", text}).depth; };
+  CHECK(depth("7") == 7);
+  CHECK(depth("auto") == 0);
+  CHECK(complaint({"--depth", "0"}) == "--depth: 0 is out of range; it must be at least 1, or auto");
+  CHECK(complaint({"--depth", "most"}) == "--depth: 'most' is not a whole number; it must be at least 1, or auto");
+  toy::Options options;
+  const OptionTable table = table_of(options);
+  CHECK(table.find("depth")->initial == "auto");
+  CHECK(contains(render_help(toy::about(), table, true), "default auto"));
+  CHECK(contains(render_config(table, {"depth"}), "\ndepth = auto\n"));
+  check_ranges(options);
+  options.depth = -1;
+  CHECK_THROWS_AS(check_ranges(options), UsageError);
+}
+
+TEST_CASE("options: a former name says the new one") {
+  CHECK(complaint({"--deepness", "3"}) ==
+        "unknown option --deepness; it is called --depth now (toy --help=all lists them)");
+}
+
+TEST_CASE("options: a variable of the tool that names no option is reported") {
+  const Variable layers("HEDDLE_TOY_LAYER", "3"), other("HEDDLE_OTHER_LAYERS", "3"), plain("HEDDLE_LAYERS", "9");
+  const Overheard overheard;
+  CHECK(read({}).shape.layers == 4);
+  CHECK(overheard.text() ==
+        "toy: warning: the environment sets HEDDLE_TOY_LAYER, but toy has no such option; ignored\n");
 }
 
 TEST_CASE("man table: headings, terms with their ranges, in scdoc's markup") {

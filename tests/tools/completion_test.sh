@@ -10,7 +10,7 @@ for shell in bash zsh fish; do
   "$tool" --completion "$shell" | "$shell" -n || { echo "$shell does not understand its script"; status=1; }
 done
 
-in_help=$("$tool" --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
+in_help=$("$tool" --help=all | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
 script=$("$tool" --completion bash)
 eval "$script"
 entry=${script##*complete -F }
@@ -25,7 +25,7 @@ while read -r option; do
   COMP_WORDS=(tool "$option" --) COMP_CWORD=2
   "${entry%% *}"
   [[ ${#COMPREPLY[@]} -gt 1 ]] || { echo "nothing follows $option"; status=1; }
-done < <("$tool" --help | grep -oE -- '--[a-z0-9-]+\[=' | tr -d '[=')
+done < <("$tool" --help=all | grep -oE -- '--[a-z0-9-]+\[=' | tr -d '[=')
 for shell in zsh fish; do
   while read -r option; do
     pattern=$([[ $shell == zsh ]] && echo "$option" || echo "-l ${option#--}")

@@ -177,7 +177,7 @@ TEST_CASE("convert: encoders become directories and come back the same") {
     corpus.must("rm -rf hf; tokenize -q --train " + one.tokenizer + " -o pieces.h5 train.txt");
     corpus.must("tokenize -q -t pieces.h5 -o train.h5 train.txt");
     corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 2 --preset " + one.preset +
-                " --ffn-width 64 --vocab-size 0" + tiny_model);
+                " --ffn-width 64 --vocab-size auto" + tiny_model);
     const Outcome outcome = corpus.run("convert model.h5 -o hf/ && convert -q hf -o back.h5");
     if (one.preset == "bert-base") {
       CAPTURE(outcome.err);

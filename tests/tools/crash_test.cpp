@@ -33,7 +33,7 @@ class Crashes : public SmallCorpus {
     runs_ = {
         {"pretrain",
          "pretrain --train ../train.h5 --valid ../valid.h5 --eval-every 10 --steps 40 --layers 2 --width 32 --heads 2 "
-         "--context 16 --batch-size 4 --ema 0.9 -o m.h5" +
+         "--context 16 --batch-size 4 --ema-decay 0.9 -o m.h5" +
              saving,
          {"m.h5", "m.best.h5", "m.step-39.h5", "m.step-40.h5"}},
         {"finetune",

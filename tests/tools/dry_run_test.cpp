@@ -78,7 +78,7 @@ TEST_CASE("dry run: memory of pre-training within 10 % of the real run's, and ti
   }
   check_estimate(corpus, command +
                              "--arch encoder --layers 2 --width 192 --heads 4 --context 64 --batch-size 32 --steps 40 "
-                             "--ema 0.9");
+                             "--ema-decay 0.9");
 }
 
 TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's, and time within 20 %") {
@@ -89,7 +89,7 @@ TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's, and tim
   write_file(corpus.path("texts.tsv"), labelled_texts());
   const std::string command = "finetune --threads 1 --from base.h5 --train texts.tsv --valid texts.tsv --epochs 2 ";
   check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1");
-  check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4 --ema 0.9");
+  check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4 --ema-decay 0.9");
   check_estimate(
       corpus, "finetune --threads 1 --from base.h5 --task lm --train train.h5 --steps 30 --batch-size 4 --log-every 1");
   for (const char* part : {"parameters ", "\n#SBATCH --cpus-per-task="}) {

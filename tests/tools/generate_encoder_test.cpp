@@ -125,7 +125,7 @@ TEST_CASE("generate: what encoders cannot do, and texts that do not fit, are sai
   CHECK_FALSE(contains(lines_of(cut.out)[1].substr(0, 20), "[MASK]"));
   CHECK(contains(cut.err, "1 text was longer than the context"));
   for (const char* option :
-       {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5", "--cache bf16", "--min-p 0.1",
+       {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5", "--kv-cache bf16", "--min-p 0.1",
         "--repetition-penalty 2", "--num-samples 2", "--beam 2", "--stream"}) {
     corpus.refused("generate model.h5 -p '[MASK]' " + std::string(option), 2, "is for models that continue texts");
   }

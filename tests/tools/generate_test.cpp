@@ -75,16 +75,16 @@ TEST_CASE("generate: stops before a stop string, also when it is spread over tok
   }
 }
 
-TEST_CASE("generate: --cache bf16 keeps keys and values in half the memory and says nearly the same") {
+TEST_CASE("generate: --kv-cache bf16 keeps keys and values in half the memory and says nearly the same") {
   const Trained corpus;
   const auto log_likelihood = [&](const std::string& options) {
     const std::string command = "generate model.h5 -p 'the cat' --jsonl --max-tokens 12 --temperature 0 " + options;
     return nlohmann::json::parse(corpus.must(command).out)["log_likelihood"].get<double>();
   };
-  CHECK(log_likelihood("--cache f32") == log_likelihood(""));
-  CHECK(log_likelihood("--cache bf16") != log_likelihood(""));
-  CHECK(log_likelihood("--cache bf16") == doctest::Approx(log_likelihood("")).epsilon(0.02));
-  CHECK(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --cache bf16").out.size() > 100);
+  CHECK(log_likelihood("--kv-cache f32") == log_likelihood(""));
+  CHECK(log_likelihood("--kv-cache bf16") != log_likelihood(""));
+  CHECK(log_likelihood("--kv-cache bf16") == doctest::Approx(log_likelihood("")).epsilon(0.02));
+  CHECK(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --kv-cache bf16").out.size() > 100);
 }
 
 TEST_CASE("generate: goes on beyond the context") {
@@ -115,7 +115,7 @@ TEST_CASE("generate: bad input is a line with its place, and earlier lines are n
                             {"generate -p a", "MODEL", 2},
                             {"generate model.h5 -p a --top-p 0", "--top-p", 2},
                             {"generate model.h5 -p a --max-tokens 0", "--max-tokens", 2},
-                            {"generate model.h5 -p a --cache int8", "--cache", 2},
+                            {"generate model.h5 -p a --kv-cache int8", "--kv-cache", 2},
                             {"generate model.h5 -p a prompts", "exclude each other", 2},
                             {"generate model.h5 none.txt", "none.txt", 1},
                             {"generate model.h5 -p a --max-tokens 50 > /dev/full", "No space left", 1},

@@ -27,7 +27,7 @@ TEST_CASE("finetune: rates shrink by the factor from each block to the one below
   // One step of plain gradient descent, so that weights move by the rate times their gradient.
   const std::string command =
       "finetune -q --from deep.h5 --task classify --train texts.tsv --steps 1 --dropout 0 --optimizer sgd --momentum 0 "
-      "--weight-decay 0 --clip 0 --schedule constant --warmup 0 --learning-rate 4 -o ";
+      "--weight-decay 0 --clip-norm none --schedule constant --warmup 0 --learning-rate 4 -o ";
   corpus.must(command + "whole.h5");
   corpus.must(command + "halved.h5 --layer-decay 0.5");
   const auto base = corpus.weights("deep.h5"), whole = corpus.weights("whole.h5"), halved = corpus.weights("halved.h5");

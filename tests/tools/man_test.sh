@@ -6,14 +6,14 @@ page=$1 tool=${2:-}
 status=0
 
 if [[ -n $tool ]]; then
-  in_help=$("$tool" --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
+  in_help=$("$tool" --help=all | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
   # The terms of the table, between the headings OPTIONS and EXIT STATUS, stand before .RS; examples (.nf to .fi) may show
   # other programs.
   plain=$(sed -e '/^\.nf/,/^\.fi/d' -e 's/\\-/-/g' "$page")
   in_table=$(sed -n '/^\.SH OPTIONS/,/^\.SH EXIT STATUS/p' <<<"$plain" | grep -B1 '^\.RS' |
     grep -oE '^(\\fB-[A-Za-z]\\fR, )?\\fB--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
   in_prose=$(grep -oE -- '--[a-z][a-z0-9-]*' <<<"$plain" | sort -u)
-  [[ -n $in_help ]] || { echo "$tool --help lists no options"; status=1; }
+  [[ -n $in_help ]] || { echo "$tool --help=all lists no options"; status=1; }
   diff --label "$tool --help" --label "$page" <(echo "$in_help") <(echo "$in_table") || status=1
   strangers=$(comm -13 <(sort -u <<<"$in_help") <(echo "$in_prose"))
   if [[ -n $strangers ]]; then

@@ -176,7 +176,7 @@ TEST_CASE("not finite: a regression that diverges ends, and says at which step")
     const std::string command =
         "timeout -k 5 300 finetune --from encoder.h5 --task regress --train numbers.tsv --valid numbers.tsv --steps "
         "200 "
-        "--optimizer sgd --clip 0 --warmup 0 --learning-rate 1000 -o regress2.h5 ";
+        "--optimizer sgd --clip-norm none --warmup 0 --learning-rate 1000 -o regress2.h5 ";
     corpus.refused(command + options, 3, " diverged: ");
   }
 }

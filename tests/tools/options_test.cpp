@@ -62,7 +62,7 @@ const std::vector<Command> commands{
      "--train train.h5 -o out.h5 --preset gpt2 --layers 4 --width 16 --heads 2 --context 16 --batch-size 2 "
      "--steps 3 --log-every 1",
      history},
-    {"pretrain", "", "--train train.h5 --valid valid.h5 -o out.h5 --steps 4 --warmup -1 --eval-every 2" + tiny,
+    {"pretrain", "", "--train train.h5 --valid valid.h5 -o out.h5 --steps 4 --warmup 1% --eval-every 2" + tiny,
      history},
     {"pretrain", "", "--train masked.h5 -o out.h5 --steps 3 --arch encoder --segments 2 --whole-words" + tiny, history},
     {"finetune", "", "--from encoder.h5 --train texts.tsv --valid texts.tsv --metric macro_f1 -o out.h5", history},
@@ -138,13 +138,13 @@ TEST_CASE("options: the command line before the environment before the file befo
     std::vector<json> values;                 // the default, then what file, environment and command line say
   };
   const std::vector<Setting> settings{
-      {"--layers 3", "HEDDLE_LAYERS=2", "layers = 1", "layers", {4, 1, 2, 3}},
+      {"--layers 3", "HEDDLE_PRETRAIN_LAYERS=2", "layers = 1", "layers", {4, 1, 2, 3}},
       {"--activation silu",
-       "HEDDLE_ACTIVATION=gelu",
+       "HEDDLE_PRETRAIN_ACTIVATION=gelu",
        "activation = relu",
        "activation",
        {"gelu-tanh", "relu", "gelu", "silu"}},
-      {"--no-bias", "HEDDLE_BIAS=true", "no-bias = true", "bias", {true, false, true, false}}};
+      {"--no-bias", "HEDDLE_PRETRAIN_BIAS=true", "no-bias = true", "bias", {true, false, true, false}}};
   const std::string rest =
       "pretrain -q --train train.h5 -o m.h5 --width 16 --heads 2 --context 16 --batch-size 2 --steps 1 ";
   for (unsigned given = 0; given < 8; ++given) {
@@ -255,11 +255,9 @@ TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the war
   CHECK(rates.at(1) == doctest::Approx(0.5e-3));
   CHECK(rates.at(2) == doctest::Approx(1e-3));
   CHECK(rates.at(4) < 1e-3);
-  const std::string help = all.must("finetune --help | tr -s ' \\n' ' '").out;
-  for (const char* part : {"0 means by epochs (default 0)", "0 means by steps (default 3)",
-                           "0 means one after each epoch "
-                           "(default 0)",
-                           "-1 means by --warmup-share (default -1)", "names none (default 0.1)"}) {
+  const std::string help = all.must("finetune --help=all | tr -s ' \\n' ' '").out;
+  for (const char* part : {"auto: as --epochs says (default auto)", "auto: as --steps says (default 3)",
+                           "the last step always has one (default epoch)", "a percentage of all steps (default 10%)"}) {
     CAPTURE(part);
     CHECK(contains(help, part));
   }

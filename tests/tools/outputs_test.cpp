@@ -157,7 +157,7 @@ TEST_CASE(
 
 TEST_CASE("outputs: a best model that cannot be written ends training with the last step saved, and is written later") {
   const Outputs corpus;
-  const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --ema 0.9" +
+  const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --ema-decay 0.9" +
                               tiny_shape + "--log-every 5 --checkpoint-every 0 --steps 30 ";
   corpus.must(command + "-o whole.h5 --log whole.jsonl");
   // The first file to get its name is the best model, at the first evaluation; the error is that of a folder in its

@@ -135,12 +135,11 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
   const SmallCorpus corpus;
   corpus.must(train_command("model.h5", "--steps 10"));
   const std::string again = "pretrain" + data_options + "-o model.h5 --steps 10 --resume ";
-  for (const std::string option : {"beta1 0.5",      "beta2 0.5",       "epsilon 1e-3",        "weight-decay 0.5",
-                                   "ema 0.5",        "optimizer sgd",   "schedule linear",     "warmup-share 0.5",
-                                   "batch-size 8",   "accumulate 2",    "label-smoothing 0.1", "layers 1",
-                                   "width 16",       "heads 4",         "context 32",          "dropout 0.5",
-                                   "vocab-size 400", "activation relu", "positions rope",      "norm rms",
-                                   "seed 2"}) {
+  for (const std::string option :
+       {"beta1 0.5",      "beta2 0.5",       "epsilon 1e-3",   "weight-decay 0.5", "ema-decay 0.5",
+        "optimizer sgd",  "schedule linear", "batch-size 8",   "accumulate 2",     "label-smoothing 0.1",
+        "layers 1",       "width 16",        "heads 4",        "context 32",       "dropout 0.5",
+        "vocab-size 400", "activation relu", "positions rope", "norm rms",         "seed 2"}) {
     const std::string name = option.substr(0, option.find(' '));
     CAPTURE(option);
     CHECK(contains(corpus.refused(again + "--" + option, 2, "--" + name).err, " differs from "));
@@ -155,8 +154,8 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
 
 TEST_CASE("pretrain: a diverging run ends with 3 and says where") {
   const SmallCorpus corpus;
-  const Outcome outcome = corpus.run(
-      train_command("model.h5", "--steps 200 --optimizer sgd --learning-rate 900 --clip 0 --warmup 0 --momentum 0"));
+  const Outcome outcome = corpus.run(train_command(
+      "model.h5", "--steps 200 --optimizer sgd --learning-rate 900 --clip-norm none --warmup 0 --momentum 0"));
   CHECK(outcome.status == 3);
   CHECK(contains(outcome.err, "diverged"));
   CHECK(contains(outcome.err, "lower --learning-rate"));
@@ -238,7 +237,8 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
   CHECK(shape["checkpoint_bytes"].get<double>() == doctest::Approx(12.0 * 124439808).epsilon(0.001));
   CHECK(shape["flops_per_step"].get<double>() > 1e12);
   CHECK(shape["seconds_per_step"].get<double>() > 0);
-  const auto file = nlohmann::json::parse(corpus.must(train_command("none.h5", "--dry-run --json --ema 0.9")).out);
+  const auto file =
+      nlohmann::json::parse(corpus.must(train_command("none.h5", "--dry-run --json --ema-decay 0.9")).out);
   CHECK(file["parameters"].get<long>() > 0);
   CHECK(file["memory"]["average_bytes"] == file["memory"]["weights_bytes"]);
   CHECK_FALSE(std::filesystem::exists(corpus.path("none.h5")));

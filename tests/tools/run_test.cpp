@@ -46,7 +46,7 @@ Outcome run_toy(const std::string& words) {
 TEST_CASE("run: errors are one line and an exit status") {
   const Outcome usage = run_toy("--layer 3");
   CHECK(usage.status == 2);
-  CHECK(usage.err == "toy: unknown option --layer; did you mean --layers? (toy --help lists them)\n");
+  CHECK(usage.err == "toy: unknown option --layer; did you mean --layers? (toy --help=all lists them)\n");
   CHECK(usage.out.empty());
 
   const Outcome unprintable = run_toy(R"x(--layers "$(printf 'a\nb\033[1m')")x");

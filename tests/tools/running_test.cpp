@@ -202,7 +202,7 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
 TEST_CASE("running: a divergence names the operation, the step, the rate, the documents and the last checkpoint") {
   const Runs corpus;
   const std::string wild = "pretrain --threads 1 --train train.h5" + tiny_model +
-                           "-q --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 --steps 500 -o wild.h5 ";
+                           "-q --optimizer sgd --clip-norm none --warmup 0 --learning-rate 900 --steps 500 -o wild.h5 ";
   const Outcome outcome = corpus.run(wild);
   CHECK(outcome.status == 3);
   CHECK(lines_in(outcome.err) == 1);
@@ -214,8 +214,9 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
   }
   CHECK_FALSE(corpus.exists("wild.h5"));
   // What was saved before stays, and the message says what that is.
-  corpus.must(train +
-              "-q --optimizer sgd --clip 0 --steps 20 --schedule constant --warmup 0 --learning-rate 1e-3 -o good.h5");
+  corpus.must(
+      train +
+      "-q --optimizer sgd --clip-norm none --steps 20 --schedule constant --warmup 0 --learning-rate 1e-3 -o good.h5");
   const std::string before = read_file(corpus.path("good.h5"));
   const Outcome overflow =
       corpus.run(bare_train + "--resume --steps 500 --checkpoint-every 0 -o good.h5 --learning-rate 900");
@@ -228,7 +229,7 @@ TEST_CASE("running: an evaluation that is not finite ends the run, and no file h
   const Runs corpus;
   const std::string wild =
       "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --layers 1 --width 16 --heads 2 "
-      "--context 16 --batch-size 4 --optimizer sgd --clip 0 --warmup 0 --learning-rate 900 "
+      "--context 16 --batch-size 4 --optimizer sgd --clip-norm none --warmup 0 --learning-rate 900 "
       "--eval-every 2 --checkpoint-every 2 --steps ";
   for (const char* steps : {"2", "500"}) {
     CAPTURE(steps);
@@ -273,13 +274,11 @@ TEST_CASE("running: a run that diverged can go on from its last checkpoint, with
   const Runs corpus;
   corpus.must(train + "-q --steps 10 --optimizer sgd --schedule constant -o m.h5");
   const std::string on = "pretrain --threads 1 --train train.h5 --resume --steps 40 -q -o m.h5 --learning-rate ";
-  corpus.must(on + "1e-4 --warmup 0 --clip 0.5 --log log.jsonl --log-every 1");
+  corpus.must(on + "1e-4 --warmup 0 --clip-norm 0.5 --log log.jsonl --log-every 1");
   CHECK(corpus.step_of("m.h5") == 40);
   const auto log = json_lines(read_file(corpus.path("log.jsonl")));
   REQUIRE(log.size() == 30);
   for (const auto& line : log) CHECK(line["learning_rate"].get<double>() == doctest::Approx(1e-4));
-  corpus.refused("pretrain --threads 1 --train train.h5 --resume --steps 60 -q -o m.h5 --warmup-share 0.5", 2,
-                 "--warmup-share differs from what m.h5 was trained with");
   corpus.must(train + "-q --steps 5 --final-learning-rate 1e-3 -o f.h5");
   corpus.refused("pretrain --threads 1 --train train.h5 --resume --steps 9 -q -o f.h5 --learning-rate 1e-5", 2,
                  "--learning-rate 1e-05 is less than the --final-learning-rate 0.001 that f.h5 was trained with");
@@ -315,8 +314,9 @@ TEST_CASE("running: options that would lose something, or come to nothing, are r
   corpus.refused(train + "-o -", 1, "cannot go to standard output");
   corpus.refused("pretrain --train - -o m.h5", 1, "cannot come from standard input");
   corpus.refused("pretrain --train= -o m.h5", 2, "--train: the list is empty");
-  corpus.refused(train + "-o m.h5 --warmup 3 --warmup-share 0.5", 2, "--warmup and --warmup-share both say");
-  corpus.refused(train + "-o m.h5 --final-learning-rate -0.5", 2, "must be -1 or at least 0");
+  corpus.refused(train + "-o m.h5 --warmup 101%", 2,
+                 "--warmup: '101%' is neither a number of steps, such as 2000, nor");
+  corpus.refused(train + "-o m.h5 --final-learning-rate -0.5", 2, "it must be from 0 to 1000, or auto");
   corpus.refused("pretrain --train train.h5:much -o m.h5", 2, "train.h5:much: the weight 'much' is not a number");
   corpus.refused("pretrain --train train.h5 -o m.h5 --preset gtp2", 2, "did you mean 'gpt2'?");
   corpus.must("printf cat > tiny.txt && tokenize -q -t tokenizer.h5 -o tiny.h5 tiny.txt");

@@ -16,7 +16,7 @@ TEST_CASE("soak: thousands of steps, checkpoints and evaluations take no more me
   corpus.must(
       watching +
       "pretrain -q --train train.h5 --valid valid.h5 -o m.h5 --log log.jsonl --threads 2 --layers 2 --width 32 "
-      "--heads 2 --context 16 --batch-size 4 --checkpoint-every 50 --keep 3 --eval-every 100 --log-every 100 --ema "
+      "--heads 2 --context 16 --batch-size 4 --checkpoint-every 50 --keep 3 --eval-every 100 --log-every 100 --ema-decay "
       "0.99 --steps " +
       steps +
       " & process=$!\n"

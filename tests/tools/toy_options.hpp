@@ -57,6 +57,7 @@ struct Options {
   Action action = Action::copy;
   bool fast = false;
   Index speed = 1;
+  Index depth = 0;
   double learning_rate = 1e-3;
   std::vector<Index> sizes{1, 2};
   std::vector<double> rates;
@@ -65,13 +66,14 @@ struct Options {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("output", "where the result goes").letter('o').takes("FILE"), self.output);
+    visitor(Field("output", "where the result goes").letter('o').takes("FILE").essential(), self.output);
     visitor(Field("action",
                   "what to do with the input, or instead of it: this help text is long enough to be "
                   "broken into several lines"),
             self.action);
     visitor(Field("fast", "hurry"), self.fast);
     visitor(Field("speed", "how much").needs({"fast", "action=flood"}), self.speed);
+    visitor(Field("depth", "how far down").range(1).word(0, "auto").formerly("deepness"), self.depth);
     visitor(Field("learning_rate", "step length").above(0), self.learning_rate);
     visitor(Field("sizes", "sizes of something").range(1, 9), self.sizes);
     visitor(Field("rates", "rates of something"), self.rates);

@@ -54,7 +54,7 @@ class Classifier {
   void refuse_for(Task task) const {
     const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
     if (task != Task::label) refuse({"column"}, arguments_, reason);
-    if (task != Task::span) refuse({"longest_answer", "null_threshold"}, arguments_, reason);
+    if (task != Task::span) refuse({"max_answer_length", "null_threshold"}, arguments_, reason);
     if (task == Task::label || task == Task::regress) refuse({"top"}, arguments_, reason);
   }
 
@@ -69,7 +69,7 @@ class Classifier {
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
     const models::Model& body = loaded.model->body();
     const data::Framing framing(loaded.tokenizer, body.position_limit(), body.config()->has_segments());
-    const decoding::SpanLimits limits{options_.longest_answer, options_.top};
+    const decoding::SpanLimits limits{options_.max_answer_length, options_.top};
     data::OverlongTexts overlong{options_.overlong};
     Index unseen = 0;
     classify(task, labels, [&](const TaskData& data) {

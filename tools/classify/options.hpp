@@ -25,10 +25,13 @@ struct ZeroShotOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("labels", "classes to choose among by asking a language model; apart by commas").takes("LIST"),
+    visitor(Field("labels", "classes to choose among by asking a language model; apart by commas")
+                .takes("LIST")
+                .essential(),
             self.labels);
-    visitor(Field("template", "the prompt, with {} wherever the text goes; the label follows it").takes("TEXT"),
-            self.template_text);
+    visitor(
+        Field("template", "the prompt, with {} wherever the text goes; the label follows it").takes("TEXT").essential(),
+        self.template_text);
     visitor(Field("label_score", "compare the labels' log-likelihoods, or their means over the labels' tokens")
                 .needs({"labels"}),
             self.label_score);
@@ -47,7 +50,7 @@ struct ClassifyOptions {
   Index folds = 0, fold = 0;
   Index batch_tokens = 4096;
   data::Overlong overlong = data::Overlong::error;
-  Index longest_answer = 30;
+  Index max_answer_length = 30;
   double null_threshold = 0;
   formats::LabelledInput input;
   ZeroShotOptions zero_shot;
@@ -56,29 +59,35 @@ struct ClassifyOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
                 .not_empty()
-                .takes("MODEL"),
+                .takes("MODEL")
+                .essential(),
             self.base);
-    visitor(Field("output", "where the results go").letter('o').takes("FILE"), self.output);
-    visitor(Field("top", "the K most likely labels or answers").range(1, 100000).takes("K"), self.top);
-    visitor(Field("jsonl", "a JSON object a text, sentence or question"), self.jsonl);
-    visitor(Field("evaluate", "compare with the labels that the file has, and tell how well the model does"),
-            self.evaluate);
-    visitor(Field("json", "the evaluation as JSON").needs({"evaluate"}), self.json);
+    visitor(Field("output", "where the results go").letter('o').takes("FILE").essential(), self.output);
+    visitor(Field("top", "the K most likely labels or answers").range(1, 100000).takes("K").essential(), self.top);
+    visitor(Field("jsonl", "a JSON object a text, sentence or question").essential(), self.jsonl);
+    visitor(
+        Field("evaluate", "compare with the labels that the file has, and tell how well the model does").essential(),
+        self.evaluate);
+    visitor(Field("json", "the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
     visitor(Field("metric", "the figure to name first").needs({"evaluate"}).takes("NAME"), self.metric);
     visitor(Field("folds",
                   "of this many equal parts of the file, as finetune cuts it (same --seed), use "
-                  "only --fold; 0 means all")
+                  "only --fold")
                 .needs({"evaluate"})
-                .range(0, 10000)
+                .range(2, 10000)
+                .word(0, "none")
                 .takes("K"),
             self.folds);
     visitor(Field("fold", "the part, from 0").needs({"folds"}).range(0, 9999).takes("I"), self.fold);
     visitor(Field("batch_tokens", "most tokens in a batch").range(1, 100000000).takes("N"), self.batch_tokens);
     visitor(Field("overlong",
                   "texts longer than the context, and questions longer than half of it: an error, cut them, or (not "
-                  "questions, nor with --labels) split them and let the parts vote"),
+                  "questions, nor with --labels) split them and let the parts vote")
+                .essential(),
             self.overlong);
-    visitor(Field("longest_answer", "most tokens of an answer").range(1, 100000).takes("N"), self.longest_answer);
+    visitor(
+        Field("max_answer_length", "most tokens of an answer").range(1, 100000).formerly("longest_answer").takes("N"),
+        self.max_answer_length);
     visitor(Field("null_threshold", "give no answer where that scores better by more than this").takes("X"),
             self.null_threshold);
     visitor(Field("input", "Labelled files"), self.input);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -23,13 +22,6 @@ namespace {
 
 constexpr auto common_group = "Common options";
 
-// HEDDLE_LAYERS of layers.
-std::string variable_of(std::string_view option) {
-  std::string name = "HEDDLE_" + std::string(option);
-  for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  return name;
-}
-
 [[noreturn]] void answer(const std::string& text) {
   std::cout << text;
   throw Finished();
@@ -44,94 +36,85 @@ Arguments::Arguments(const About& about, std::vector<std::string> words)
 void Arguments::add_shared(OptionTable& table) {
   OptionTable common;
   common.add(common_, common_group);
-  for (const Option& option : common.options()) {
-    if (table.find(option.field.name) == nullptr) table.add(option);
+  for (Option option : common.options()) {
+    option.common = true;
+    if (Option* const own = table.find(option.field.name); own != nullptr) {
+      own->common = true;
+    } else {
+      table.add(std::move(option));
+    }
   }
   OptionTable requests;
   requests.add(requests_, common_group);
   for (Option option : requests.options()) {
-    if (Option* const own = table.find(option.field.name); own != nullptr) {
-      own->in_environment = false;  // HEDDLE_CONFIG names a file even where --config means something else
-      continue;
-    }
+    if (table.find(option.field.name) != nullptr) continue;
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
     table.add(std::move(option));
   }
 }
 
+// What asks for an answer is looked at first, so that no mistake elsewhere on the line keeps --help from being read.
 void Arguments::parse(OptionTable& table) {
   add_shared(table);
   const CommandLine line = parse_command_line(words_, table);
-  for (const auto& [name, texts] : line.values) {
-    const bool once = texts.size() == 1 || table.find(name)->kind == OptionKind::list;
-    if (!once) warn(concatenate("--", name, " is given twice; the last one counts"));
-  }
-  for (const auto& [name, texts] : line.values) {
-    if (const Option& option = *table.find(name); !option.in_files) set(option, texts, "--" + name);
-  }
+  const auto is_request = [&](const Setting& setting) { return !table.find(setting.name)->in_files; };
+  std::vector<Setting> requests, settings;
+  for (const Setting& setting : line.settings) (is_request(setting) ? requests : settings).push_back(setting);
+  Variables variables(table);
+  warn_of_repeated(variables.store(requests));
+  variables.assign();
   answer_requests(table);
   check<UsageError>(line.unknown.empty(), "unknown option ", line.unknown, table.suggestion(line.unknown), " (", tool(),
-                    " --help lists them)");
-  read_config(table);
-  read_environment(table);
-  for (const auto& [name, texts] : line.values) {
-    if (const Option& option = *table.find(name); option.in_files) set(option, texts, "--" + name);
-  }
+                    " --help=all lists them)");
+  warn_of_repeated(variables.store(settings));
+  variables.store(environment_settings(table));
+  variables.store(config_settings(table));
+  variables.assign();
+  given_ = variables.given();
   assign_operands(line.operands);
 }
 
+void Arguments::warn_of_repeated(const std::vector<std::string>& options) const {
+  for (const std::string& name : options) warn(concatenate("--", name, " is given twice; the last one counts"));
+}
+
 void Arguments::answer_requests(const OptionTable& table) const {
-  if (requests_.help) answer(render_help(about_, table));
+  if (!requests_.help.empty()) answer(render_help(about_, table, requests_.help == "all"));
   if (requests_.version) answer(version_text(tool()));
   if (requests_.help_man) answer(render_man_options(table));
   if (requests_.completion != Shell::none) answer(render_completion(requests_.completion, about_, table));
 }
 
-void Arguments::read_config(const OptionTable& table) {
+std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
   const char* variable = std::getenv("HEDDLE_CONFIG");
   config_file_ = requests_.config.empty() && variable != nullptr ? variable : requests_.config;
-  if (config_file_.empty()) return;
+  if (config_file_.empty()) return {};
   Input file(config_file_);
-  std::map<std::string, std::vector<std::string>> values;
+  std::vector<Setting> settings;
   std::map<std::string, Index> lines;
-  for (const Setting& setting : parse_config(read_all(file), file.name())) {
-    const Addressed to = table.addressed(setting.name);
+  for (const ConfigLine& line : parse_config(read_all(file), file.name())) {
+    const Addressed to = table.addressed(line.name);
     const Option* const option = to.option;
-    check<UsageError>(option != nullptr, file.name(), ":", setting.line, ": unknown option ", setting.name,
-                      table.suggestion(setting.name));
-    check<UsageError>(option->in_files, file.name(), ":", setting.line, ": ", setting.name,
-                      " is for the command line; it cannot stand in a file");
-    const std::string where = concatenate(file.name(), ":", setting.line, ": ", dashed(setting.name));
-    const auto [earlier, is_first] = lines.emplace(option->field.option(), setting.line);
+    check<UsageError>(option != nullptr, file.name(), ":", line.line, ": unknown option ", line.name,
+                      table.suggestion(line.name));
+    check<UsageError>(option->in_files, file.name(), ":", line.line, ": ", line.name,
+                      " is for the command line; it cannot be set in a file");
+    const std::string where = concatenate(file.name(), ":", line.line, ": ", dashed(line.name));
+    const auto [earlier, is_first] = lines.emplace(option->field.option(), line.line);
     check<UsageError>(is_first || option->kind == OptionKind::list, where, " is there already, in line ",
                       earlier->second);
-    values[option->field.option()].push_back(to.meant(setting.value, where));
+    settings.push_back({option->field.option(), to.meant(line.value, where), where});
   }
-  for (const auto& [name, texts] : values) {
-    set(*table.find(name), texts, concatenate(file.name(), ":", lines[name], ": ", name));
-  }
+  return settings;
 }
 
-void Arguments::read_environment(const OptionTable& table) {
-  for (const Option& option : table.options()) {
-    if (!option.in_files || !option.in_environment) continue;
-    for (const bool negated : {false, true}) {
-      if (negated && option.kind != OptionKind::flag) continue;
-      const std::string variable = variable_of((negated ? "no_" : "") + option.field.name);
-      const char* const text = std::getenv(variable.c_str());
-      if (text != nullptr) set(option, {Addressed{&option, negated}.meant(text, variable)}, variable);
-    }
+std::vector<Setting> Arguments::environment_settings(const OptionTable& table) const {
+  EnvironmentSettings found = parse_environment(tool(), table);
+  for (const std::string& variable : found.unknown) {
+    warn(concatenate("the environment sets ", variable, ", but ", tool(), " has no such option; ignored"));
   }
-}
-
-void Arguments::set(const Option& option, const std::vector<std::string>& texts, const std::string& where) {
-  try {
-    option.set(texts);
-  } catch (const UsageError& error) {
-    throw UsageError(where + ": " + error.what());
-  }
-  given_.insert(option.field.option());
+  return std::move(found.settings);
 }
 
 // Fills operands from the left, leaving later ones the words that they need.
@@ -157,7 +140,7 @@ void Arguments::assign_operands(const std::vector<std::string>& words) {
 void Arguments::settle(const OptionTable& table) {
   OptionTable common;
   common.add(common_, common_group);
-  for (const Option& option : common.options()) option.set(table.find(option.field.name)->get());
+  for (const Option& option : common.options()) option.assign(option.parse(table.find(option.field.name)->get()));
   Threads threads{common_.threads, "as asked for"};
   if (common_.threads == 0) threads = default_threads();
   common_.threads = threads.count;

@@ -1,5 +1,6 @@
 // A tool's command line. read<Options>() fills the tool's option struct and the options that all tools share:
-// defaults < --config file < environment (HEDDLE_LAYERS for --layers) < flags.
+// defaults < --config file < environment (HEDDLE_PRETRAIN_LAYERS for --layers of pretrain, HEDDLE_THREADS for the
+// common --threads) < flags.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,7 @@
 #include "heddle/cli/help.hpp"
 #include "heddle/cli/options.hpp"
 #include "heddle/cli/streams.hpp"
+#include "heddle/cli/variables.hpp"
 #include "heddle/tensor/context.hpp"
 
 namespace heddle::cli {
@@ -27,11 +29,12 @@ struct CommonOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("seed", "seed of all random numbers").range(0), self.seed);
     visitor(Field("threads",
-                  "threads that share the work; 0 takes OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else "
+                  "threads that share the work; auto takes OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else "
                   "all processors this process may use")
-                .range(0, 1024),
+                .range(1, 1024)
+                .word(0, "auto"),
             self.threads);
-    visitor(Field("quiet", "no progress and no notes on standard error").letter('q'), self.quiet);
+    visitor(Field("quiet", "no progress and no notes on standard error").letter('q').essential(), self.quiet);
     visitor(Field("verbose", "more notes on standard error").letter('v'), self.verbose);
   }
 };
@@ -41,21 +44,29 @@ struct CommonOptions {
 struct Requests {
   std::string config;
   bool print_config = false;
-  bool help = false;
+  std::string help;
   bool version = false;
   bool help_man = false;
   Shell completion = Shell::none;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("config", "options from an INI file; the environment and flags override it").takes("FILE"),
+    visitor(Field("config", "read options from an INI file; the environment and flags override it")
+                .takes("FILE")
+                .essential(),
             self.config);
-    visitor(Field("print_config", "print the options in force as such a file, those not given in comments, and end"),
+    visitor(Field("print_config", "print the options in force as such a file, those not given as comments, and exit"),
             self.print_config);
-    visitor(Field("help", "print this and end").letter('h'), self.help);
-    visitor(Field("version", "print the versions of heddle and its libraries and end"), self.version);
+    visitor(Field("help", "print the options that most people need, or all, and exit")
+                .letter('h')
+                .one_of({"essential", "all"})
+                .bare_value("essential")
+                .takes("all")
+                .essential(),
+            self.help);
+    visitor(Field("version", "print the versions of heddle and its libraries and exit").essential(), self.version);
     visitor(Field("help_man", "print the options in the markup of the man page (scdoc) and exit"), self.help_man);
-    visitor(Field("completion", "print what has this shell complete the command line, and end"), self.completion);
+    visitor(Field("completion", "print the completion script for a shell and exit"), self.completion);
   }
 };
 
@@ -119,9 +130,9 @@ class Arguments {
   void parse(OptionTable& table);
   void settle(const OptionTable& table);
   void answer_requests(const OptionTable& table) const;
-  void read_config(const OptionTable& table);
-  void read_environment(const OptionTable& table);
-  void set(const Option& option, const std::vector<std::string>& texts, const std::string& where);
+  void warn_of_repeated(const std::vector<std::string>& options) const;
+  std::vector<Setting> config_settings(const OptionTable& table);
+  std::vector<Setting> environment_settings(const OptionTable& table) const;
   void assign_operands(const std::vector<std::string>& words);
   struct Threads {
     Index count;

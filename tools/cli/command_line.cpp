@@ -39,13 +39,20 @@ po::options_description describe(const OptionTable& table) {
 // "--name=" is an empty value, which Program_options takes only as a word of its own; and it knows no option that may
 // stand without a value.
 std::vector<std::string> with_all_values(const std::vector<std::string>& words, const OptionTable& table) {
+  const auto without_value = [&](const std::string& word) -> const Option* {
+    for (const Option& option : table.options()) {
+      const bool named = word == "--" + option.field.option() || word == std::string{'-', option.field.short_option};
+      if (named && !option.field.bare.empty()) return &option;
+    }
+    return nullptr;
+  };
   std::vector<std::string> result;
   bool options = true;
   for (const std::string& word : words) {
     options = options && word != "--";
-    const Option* bare = options && word.starts_with("--") ? table.find(word.substr(2)) : nullptr;
-    if (bare != nullptr && !bare->field.bare.empty()) {
-      result.push_back(word + "=" + bare->field.bare);
+    const Option* const bare = options ? without_value(word) : nullptr;
+    if (bare != nullptr) {
+      result.push_back("--" + bare->field.option() + "=" + bare->field.bare);
       continue;
     }
     const bool empty_value = word.starts_with("--") && word.find('=') == word.size() - 1;
@@ -91,12 +98,12 @@ CommandLine parse_command_line(const std::vector<std::string>& words, const Opti
     } else if (item.string_key.empty()) {
       line.operands.insert(line.operands.end(), item.value.begin(), item.value.end());
     } else if (const Option* option = table.find(item.string_key); option == nullptr) {
-      line.values[item.string_key.substr(3)].push_back("false");  // --no-x
+      line.settings.push_back({item.string_key.substr(3), "false", "--" + item.string_key});  // --no-x
     } else if (option->kind == OptionKind::flag) {
-      line.values[item.string_key].push_back("true");
+      line.settings.push_back({item.string_key, "true", "--" + item.string_key});
     } else {
       check_value(item, table);
-      line.values[item.string_key].push_back(item.value.front());
+      line.settings.push_back({item.string_key, item.value.front(), "--" + item.string_key});
     }
   }
   return line;

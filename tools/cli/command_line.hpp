@@ -1,16 +1,16 @@
-// Flags and operands as they stand on the command line, before they mean anything.
+// Options and operands as they stand on the command line, before they mean anything.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "heddle/cli/options.hpp"
+#include "heddle/cli/variables.hpp"
 
 namespace heddle::cli {
 
 struct CommandLine {
-  std::map<std::string, std::vector<std::string>> values;  // by option name, dashed; flags are "true" or "false"
+  std::vector<Setting> settings;  // in their order
   std::vector<std::string> operands;
   std::string unknown;  // the first word that looks like an option and is none
 };

@@ -86,8 +86,8 @@ std::vector<std::string> values_of(const Option& option) {
 
 }  // namespace
 
-std::vector<Setting> parse_config(std::string_view text, const std::string& file) {
-  std::vector<Setting> settings;
+std::vector<ConfigLine> parse_config(std::string_view text, const std::string& file) {
+  std::vector<ConfigLine> settings;
   Index number = 0;
   for (const std::string& raw : split(without_byte_order_mark(text), '\n')) {
     ++number;
@@ -110,7 +110,7 @@ std::vector<Setting> parse_config(std::string_view text, const std::string& file
 }
 
 std::string render_config(const OptionTable& table, const GivenOptions& given) {
-  std::string text = "# What stands behind # was not given: remove the # to set it.\n";
+  std::string text = "# Options after a # were not given; remove the # to set one.\n";
   for (const std::string& group : table.groups()) {
     std::string lines;
     for (const Option& option : table.options()) {

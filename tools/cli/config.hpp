@@ -12,14 +12,14 @@
 
 namespace heddle::cli {
 
-struct Setting {
+struct ConfigLine {
   std::string name;
   std::string value;
   Index line;
 };
 
 // Throws DataError ("run.ini:3: …") for text that is not such a file. `file` is its name in messages.
-std::vector<Setting> parse_config(std::string_view text, const std::string& file);
+std::vector<ConfigLine> parse_config(std::string_view text, const std::string& file);
 
 // What is in force. Options that were not given stand in comments: read back, the file gives what was given and nothing
 // else, so that a default is never taken for the user's wish.

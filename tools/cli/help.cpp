@@ -100,11 +100,11 @@ std::string man_term(const Option& option) {
 
 // Calls body(heading, options) for every group with an option to show.
 template <class Body>
-void for_each_group(const OptionTable& table, const Body& body) {
+void for_each_group(const OptionTable& table, bool all, const Body& body) {
   for (const std::string& group : table.groups()) {
     std::vector<const Option*> members;
     for (const Option& option : table.options()) {
-      if (option.group == group && !option.hidden) members.push_back(&option);
+      if (option.group == group && !option.hidden && (all || option.field.is_essential)) members.push_back(&option);
     }
     if (!members.empty()) body(group, members);
   }
@@ -112,7 +112,7 @@ void for_each_group(const OptionTable& table, const Body& body) {
 
 }  // namespace
 
-std::string render_help(const About& about, const OptionTable& table) {
+std::string render_help(const About& about, const OptionTable& table, bool all) {
   std::string text;
   for (const std::string& way : about.synopsis) {
     const std::string start = (text.empty() ? "Usage: " : "       ") + about.name + " ";
@@ -123,16 +123,24 @@ std::string render_help(const About& about, const OptionTable& table) {
   for (const Operand& operand : about.operands) {
     text += entry(operand.name + (operand.maximum > 1 ? "..." : ""), operand.help);
   }
-  for_each_group(table, [&](const std::string& group, const std::vector<const Option*>& members) {
+  Index left_out = 0;
+  for (const Option& option : table.options()) left_out += !all && !option.hidden && !option.field.is_essential;
+  for_each_group(table, all, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += "\n" + group + ":\n";
     for (const Option* option : members) text += entry(term_of(*option), option->field.help + facts(*option, false));
   });
+  if (left_out > 0) {
+    text +=
+        "\n" + wrapped(concatenate(about.name, " --help=all lists ", counted(left_out, "more option", "more options"),
+                                   "; the man page explains them."),
+                       0, 0);
+  }
   return text;
 }
 
 std::string render_man_options(const OptionTable& table) {
   std::string text;
-  for_each_group(table, [&](const std::string& group, const std::vector<const Option*>& members) {
+  for_each_group(table, true, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += scdoc_heading(group);
     for (const Option* option : members) {
       text += man_term(*option) + "\n" + scdoc_paragraph(option->field.help + facts(*option, true));

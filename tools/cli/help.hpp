@@ -25,8 +25,9 @@ struct About {
   std::vector<Operand> operands;
 };
 
-// Usage, summary, operands, then options in their groups; no line is longer than 80 characters unless a word is.
-std::string render_help(const About& about, const OptionTable& table);
+// Usage, summary, operands, then options in their groups: the essential ones, or all. No line is longer than 80
+// characters unless a word is.
+std::string render_help(const About& about, const OptionTable& table, bool all);
 
 // The options in scdoc(5) markup, for the man page: a heading per group, a term and an indented paragraph per option,
 // with ranges and defaults.

@@ -98,6 +98,9 @@ std::string OptionTable::suggestion(std::string_view word) const {
   const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());
   std::vector<std::string> names;
   for (const Option& option : options_) {
+    for (const std::string& former : option.field.former_names) {
+      if (dashed(former) == name.substr(begin)) return "; it is called --" + option.field.option() + " now";
+    }
     if (!option.hidden) names.push_back(option.shown().substr(2));
   }
   const std::string near = nearest(name.substr(begin), names);
@@ -110,8 +113,11 @@ template <class Parse>
 auto parse_in_range(const Field& field, std::string_view text, const Parse& parse) {
   const std::string range = field.range_text(), allowed = range.empty() ? "" : "; it must be " + range;
   try {
+    for (const auto& [number, word] : field.words) {
+      if (word == text) return static_cast<decltype(parse(text))>(number);
+    }
     const auto value = parse(text);
-    check<UsageError>(field.allows(static_cast<double>(value)), text, " is out of range");
+    check<UsageError>(field.in_range(static_cast<double>(value)), text, " is out of range");
     return value;
   } catch (const UsageError& error) {
     throw UsageError(error.what() + allowed);

@@ -3,6 +3,7 @@
 // struct.
 #pragma once
 
+#include <any>
 #include <functional>
 #include <set>
 #include <string>
@@ -29,14 +30,16 @@ struct Option {
   std::string initial = {};                     // the default as text
   std::vector<std::string> section_needs = {};  // Field::needed of the section
 
-  // Replaces the value; of several texts a list takes all and anything else the last. Throws UsageError, without the
-  // option's name, for texts of the wrong type or out of range.
-  std::function<void(const std::vector<std::string>&)> set = {};
-  // The value in force: one text, or one for each element of a list, as set() takes them.
+  // The field's value, of its own type; of several texts a list takes all and anything else the last. Throws
+  // UsageError, without the option's name, for texts of the wrong type or out of range.
+  std::function<std::any(const std::vector<std::string>&)> parse = {};
+  // Replaces the field's value by one that parse() made.
+  std::function<void(const std::any&)> assign = {};
+  // The value in force: one text, or one for each element of a list, as parse() takes them.
   std::function<std::vector<std::string>()> get = {};
 
-  bool in_files = true;        // may stand in INI files and the environment; --help may not
-  bool in_environment = true;  // which only counts where it may stand in files
+  bool common = false;   // to all tools: its variable has no tool's name
+  bool in_files = true;  // may stand in INI files and the environment; --help may not
   bool hidden = false;
 
   // The long form that --help shows: --layers, --bias, or --no-bias for a flag that is on by default.
@@ -79,7 +82,8 @@ class OptionTable {
   // Throws UsageError for an option among these without what it needs, unless an option that completes others is set.
   void check_needs(const GivenOptions& given) const;
 
-  // "; did you mean --layers?" for an unknown --layer or layer, or "" when nothing is near.
+  // "; did you mean --layers?" for an unknown --layer or layer; "; it is called --layers now" for a former name; or ""
+  // when nothing is near.
   std::string suggestion(std::string_view word) const;
 
  private:
@@ -99,7 +103,8 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-// The number that the text is. Throws UsageError, which tells the range, for others and for what is none.
+// The number that the text is, or that it is the word for. Throws UsageError, which names the range, for others and for
+// what is no number.
 Index parse_index_in_range(const Field& field, std::string_view text);
 double parse_number_in_range(const Field& field, std::string_view text);
 
@@ -113,6 +118,8 @@ T parse(const Field& field, const std::string& text) {
     return parse_number_in_range(field, text);
   } else if constexpr (NamedEnumeration<T>) {
     return from_text<T>(text);
+  } else if constexpr (Textual<T>) {
+    return T::from_text(text);
   } else {
     static_assert(std::same_as<T, std::string>, "base/visit.hpp lists the types that a field can have");
     check<UsageError>(!field.filled || !text.empty(), "the ", field.placeholder, " is empty");
@@ -122,13 +129,18 @@ T parse(const Field& field, const std::string& text) {
 }
 
 template <class T>
-std::string as_text(const T& value) {
+std::string as_text(const Field& field, const T& value) {
   if constexpr (NamedEnumeration<T>) {
     return to_text(value);
+  } else if constexpr (Textual<T>) {
+    return value.text();
   } else if constexpr (std::same_as<T, std::string>) {
     return value;
-  } else {
+  } else if constexpr (std::same_as<T, bool>) {
     return format(value);
+  } else {
+    const std::string* const word = field.word_for(static_cast<double>(value));
+    return word != nullptr ? *word : format(value);
   }
 }
 
@@ -137,6 +149,7 @@ std::string placeholder_of() {
   if constexpr (std::same_as<T, Index>) return "N";
   if constexpr (std::same_as<T, double>) return "X";
   if constexpr (NamedEnumeration<T>) return "NAME";
+  if constexpr (Textual<T>) return "VALUE";
   return "TEXT";
 }
 
@@ -152,17 +165,18 @@ Option list_option(const Field& field, std::vector<T>& value) {
                 .kind = OptionKind::list,
                 .placeholder = placeholder_of<T>() + ",...",
                 .choices = choices_of<T>()};
-  option.set = [field, &value](const std::vector<std::string>& texts) {
+  option.parse = [field](const std::vector<std::string>& texts) {
     std::vector<T> elements;
     for (const std::string& text : texts) {
       check<UsageError>(!field.filled || !text.empty(), "the list is empty");
       for (const std::string& element : split_list(text)) elements.push_back(parse<T>(field, element));
     }
-    value = std::move(elements);
+    return std::any(std::move(elements));
   };
-  option.get = [&value] {
+  option.assign = [&value](const std::any& parsed) { value = std::any_cast<const std::vector<T>&>(parsed); };
+  option.get = [field, &value] {
     std::vector<std::string> texts;
-    for (const T& element : value) texts.push_back(escape_element(as_text(element)));
+    for (const T& element : value) texts.push_back(escape_element(as_text(field, element)));
     return texts;
   };
   return option;
@@ -175,8 +189,9 @@ Option scalar_option(const Field& field, T& value) {
                 .kind = flag ? OptionKind::flag : OptionKind::value,
                 .placeholder = flag ? "" : placeholder_of<T>(),
                 .choices = choices_of<T>()};
-  option.set = [field, &value](const std::vector<std::string>& texts) { value = parse<T>(field, texts.back()); };
-  option.get = [&value] { return std::vector{as_text(value)}; };
+  option.parse = [field](const std::vector<std::string>& texts) { return std::any(parse<T>(field, texts.back())); };
+  option.assign = [&value](const std::any& parsed) { value = std::any_cast<const T&>(parsed); };
+  option.get = [field, &value] { return std::vector{as_text(field, value)}; };
   return option;
 }
 

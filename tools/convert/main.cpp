@@ -29,17 +29,20 @@ struct ConvertOptions {
                   "tokenizer.json")
                 .letter('o')
                 .not_empty()
-                .takes("FILE"),
+                .takes("FILE")
+                .essential(),
             self.output);
-    visitor(Field("average", "make one model of several of one shape and task, with the mean of their weights"),
-            self.average);
-    visitor(Field("merge", "make an adapter and its base one model file"), self.merge);
+    visitor(
+        Field("average", "make one model of several of one shape and task, with the mean of their weights").essential(),
+        self.average);
+    visitor(Field("merge", "make an adapter and its base one model file").essential(), self.merge);
     visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
                 .needs({"merge"})
                 .not_empty()
-                .takes("MODEL"),
+                .takes("MODEL")
+                .essential(),
             self.base);
-    visitor(Field("weights", "what matrices are stored as; keep leaves them as they are"), self.weights);
+    visitor(Field("weights", "what matrices are stored as; keep leaves them as they are").essential(), self.weights);
   }
 };
 

@@ -38,14 +38,16 @@ struct FinetuneSettings {
     visitor(Field("task",
                   "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span "
                   "of a text that answers a question, or more of what the model was pre-trained for (lm)")
-                .takes("NAME"),
+                .takes("NAME")
+                .essential(),
             self.task);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("overlong",
                   "examples longer than the context, and questions longer than half of it: an error, cut them, or "
-                  "(not questions) learn from all of their parts"),
+                  "(not questions) learn from all of their parts")
+                .essential(),
             self.overlong);
-    visitor(Field("folds", "cut --train into this many equal parts; 0 means use all of it").range(0, 10000).takes("K"),
+    visitor(Field("folds", "cut --train into this many equal parts").range(2, 10000).word(0, "none").takes("K"),
             self.folds);
     visitor(Field("fold", "the part, from 0, to leave out of training, and to evaluate on unless --valid is given")
                 .needs({"folds"})
@@ -54,11 +56,13 @@ struct FinetuneSettings {
             self.fold);
     visitor(Field("metric", "the metric of the validation that decides which model is best; default: the task's own")
                 .needs({"valid", "folds"})
-                .takes("NAME"),
+                .takes("NAME")
+                .essential(),
             self.metric);
-    visitor(Field("patience", "stop when this many evaluations in a row bring nothing better; 0 means never")
+    visitor(Field("patience", "stop when this many evaluations in a row bring nothing better")
                 .needs({"valid", "folds"})
-                .range(0)
+                .range(1)
+                .word(0, "never")
                 .takes("N"),
             self.patience);
     visitor(Field("pooling",
@@ -78,7 +82,13 @@ struct FinetuneSettings {
                 .above(0, 1)
                 .takes("X"),
             self.layer_decay);
-    visitor(Field("dropout", "instead of the model's own; -1 means that one").range(-1, 0.99).takes("P"), self.dropout);
+    visitor(
+        Field("dropout",
+              "fraction of the embeddings and of each sublayer's result to drop in training; auto is the model's own")
+            .range(0, 0.99)
+            .word(-1, "auto")
+            .takes("P"),
+        self.dropout);
     visitor(Field("piece_dropout",
                   "fraction of the pieces of the examples that are masked in training, other ones in every "
                   "epoch")
@@ -107,23 +117,33 @@ struct FinetuneOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("from", "the model to start from, made by pretrain or convert").not_empty().takes("MODEL"),
-            self.from);
+    visitor(
+        Field("from", "the model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
+        self.from);
     visitor(Field("train",
                   "labelled files to train on; for lm token files or texts, each of which is read as often in an "
                   "epoch as its weight says, once unless told otherwise; not standard input")
                 .not_empty()
-                .takes("FILE[:WEIGHT],..."),
+                .takes("FILE[:WEIGHT],...")
+                .essential(),
             self.train);
     visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5")
                 .not_empty()
-                .takes("FILE"),
+                .takes("FILE")
+                .essential(),
             self.valid);
-    visitor(Field("output", "the model file; with --lora-rank an adapter file").letter('o').not_empty().takes("FILE"),
+    visitor(Field("output", "the model file; with --lora-rank an adapter file")
+                .letter('o')
+                .not_empty()
+                .takes("FILE")
+                .essential(),
             self.output);
-    visitor(Field("log", "a JSON object a line for each reported step and each evaluation").not_empty().takes("FILE"),
+    visitor(Field("log", "a JSON object a line for each reported step and each evaluation")
+                .not_empty()
+                .takes("FILE")
+                .essential(),
             self.log);
-    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing"), self.dry_run);
+    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing").essential(), self.dry_run);
     visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
     visitor(Field("control", "Stopping and going on"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
@@ -143,7 +163,7 @@ struct FinetuneOptions {
     setup.training.checkpoint_every = 0;
     setup.schedule.learning_rate = 1e-4;
     setup.schedule.final_learning_rate = 0;
-    setup.schedule.warmup_share = 0.1;
+    setup.schedule.warmup = {.percent = 10};
     setup.schedule.schedule = training::ScheduleKind::linear;
     setup.optimizer.beta2 = 0.999;
     setup.optimizer.weight_decay = 0.01;

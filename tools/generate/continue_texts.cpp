@@ -17,7 +17,7 @@ TextContinuer::TextContinuer(const models::Generator& model, const text::Tokeniz
       options_(options),
       arguments_(arguments),
       wanted_(options.search.beam > 0 ? options.search.n_best : options.num_samples),
-      cache_(options.cache == Precision::bf16 ? DType::bfloat16 : DType::real),
+      cache_(options.kv_cache == Precision::bf16 ? DType::bfloat16 : DType::real),
       output_(options.output) {
   refuse({"top"}, arguments, ": is for models that fill in blanks; this one continues texts (see --top-k)");
   const Index vocab = tokenizer.vocab_size();

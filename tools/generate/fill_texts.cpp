@@ -32,7 +32,7 @@ TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokeni
       arguments_(arguments),
       framing_(tokenizer, model_.position_limit(), model.config()->has_segments()),
       output_(options.output) {
-  refuse({"max_tokens", "stop", "num_samples", "stream", "cache", "temperature", "top_k", "top_p", "min_p",
+  refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
           "repetition_penalty", "beam"},
          arguments, ": is for models that continue texts; this one fills in blanks");
   check<DataError>(tokenizer.mask().has_value(), arguments.operand("MODEL"),

@@ -7,7 +7,7 @@ namespace heddle {
 namespace {
 
 void check_score(const cli::Arguments& arguments) {
-  refuse({"max_tokens", "stop", "num_samples", "stream", "cache", "temperature", "top_k", "top_p", "min_p",
+  refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
           "repetition_penalty", "beam"},
          arguments, " has no effect with --score, which makes no text; leave one of them out");
 }

@@ -12,7 +12,7 @@ namespace {
 // What a run may go on with that diverged, among it.
 const std::set<std::string> may_change{
     "precision",        "steps",         "epochs", "eval_every",          "eval_tokens", "log_every",
-    "checkpoint_every", "learning_rate", "warmup", "final_learning_rate", "clip"};
+    "checkpoint_every", "learning_rate", "warmup", "final_learning_rate", "clip_norm"};
 
 std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& provenance, const std::string& role) {
   std::vector<formats::ProvenanceInput> inputs;

@@ -43,7 +43,8 @@ struct RunControl {
                   "go on from the file that -o names; auto starts anew where there is none, so that one command "
                   "line does both")
                 .bare_value("true")
-                .completes_others(),
+                .completes_others()
+                .essential(),
             self.resume);
     visitor(Field("checkpoint_minutes",
                   "save when so many minutes have passed since the last checkpoint, too; 0 means "
@@ -57,7 +58,8 @@ struct RunControl {
                   "save and end with status 75 after this time: 90m, 11h30m, 45s, or as Slurm writes it, "
                   "11:30:00, 1-12, 90 (minutes)")
                 .not_empty()
-                .takes("TIME"),
+                .takes("TIME")
+                .essential(),
             self.max_time);
     visitor(Field("on_usr1", "what SIGUSR1 asks for: a checkpoint, or a checkpoint and the end").takes("NAME"),
             self.on_usr1);

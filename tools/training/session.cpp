@@ -51,8 +51,8 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
       matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(max_seconds(options.control)) {
-  if (setup.schedule.warmup >= total_steps()) {
-    arguments.warn(concatenate("--warmup ", setup.schedule.warmup, " is no less than all ", total_steps(),
+  if (setup.schedule.warmup.of(total_steps()) >= total_steps()) {
+    arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is no less than all ", total_steps(),
                                " steps: the learning rate never passes its peak"));
   }
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",

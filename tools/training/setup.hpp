@@ -32,8 +32,6 @@ inline void settle_length(training::TrainingOptions& training, const cli::Argume
   const bool by_steps = arguments.given("steps") && training.steps > 0;
   const bool by_epochs = arguments.given("epochs") && training.epochs > 0;
   check<UsageError>(!by_steps || !by_epochs, "--steps and --epochs both say how long to train; give one of them");
-  check<UsageError>(!arguments.given("warmup") || !arguments.given("warmup_share"),
-                    "--warmup and --warmup-share both say how long to warm up; give one of them");
   if (by_steps) training.epochs = 0;
   if (by_epochs) training.steps = 0;
 }

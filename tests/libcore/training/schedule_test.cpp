@@ -12,7 +12,7 @@ TEST_CASE("schedules: warm-up, peak and end as the formulas say (SPEC A11)") {
   ScheduleOptions options;
   options.learning_rate = 2;
   options.final_learning_rate = 0.5;
-  options.warmup = 10;
+  options.warmup = {10};
   for (const ScheduleKind kind :
        {ScheduleKind::constant, ScheduleKind::linear, ScheduleKind::cosine, ScheduleKind::inverse_sqrt}) {
     options.schedule = kind;
@@ -42,7 +42,7 @@ TEST_CASE("schedules: defaults are a tenth of the peak and a hundredth of the st
   CHECK(schedule.rate(9) == doctest::Approx(1));
   CHECK(schedule.rate(8) < 1);
   CHECK(schedule.rate(999) == doctest::Approx(0.1));
-  options.warmup = 0;
+  options.warmup = {};
   CHECK(Schedule(options, 1000).rate(0) == doctest::Approx(1));
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("schedules: the last step has the final rate in the shortest runs, too
   options.learning_rate = 1;
   options.final_learning_rate = 0.25;
   const auto rates = [&](Index warmup, Index steps) {
-    options.warmup = warmup;
+    options.warmup = {warmup};
     std::vector<double> list;
     for (Index step = 0; step < steps; ++step) list.push_back(Schedule(options, steps).rate(step));
     return list;
@@ -64,5 +64,19 @@ TEST_CASE("schedules: the last step has the final rate in the shortest runs, too
     CHECK(rates(1, 2) == std::vector<double>{1, 0.25});
     CHECK(rates(2, 3) == std::vector<double>{0.5, 1, 0.25});
     CHECK(rates(2, 2) == std::vector<double>{0.5, 1});
+  }
+}
+
+TEST_CASE("warmup: steps or a percentage of them, as text") {
+  CHECK(Warmup::from_text("2000") == Warmup{.steps = 2000});
+  CHECK(Warmup::from_text("2000").of(10) == 2000);
+  CHECK(Warmup::from_text("3%").of(1000) == 30);
+  CHECK(Warmup::from_text("0.5%").of(1999) == 9);
+  CHECK(Warmup::from_text("1%").of(100) == 1);  // 0.01 * 100 is a little more or less in binary
+  CHECK(Warmup::from_text("7%").of(300) == 21);
+  for (const char* text : {"2000", "3%", "0.5%", "0", "100%"}) CHECK(Warmup::from_text(text).text() == text);
+  for (const char* text : {"", "%", "-1", "-1%", "101%", "1.5", "3 %", "x", "3%%", "nan%"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(Warmup::from_text(text), UsageError);
   }
 }

@@ -102,7 +102,7 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
   TrainingConfig settings = quick_settings(20);
   SUBCASE("") {}
   SUBCASE("with a moving average") {
-    settings.optimizer.ema = 0.9;
+    settings.optimizer.ema_decay = 0.9;
   }
   const auto config = tiny(50);
   std::vector<std::pair<Index, double>> expected_records;
@@ -148,10 +148,10 @@ TEST_CASE("training: clipping scales a gradient beyond the largest norm down to 
       FixedGradient objective({3, 0, -4}, parts);  // of norm 5
       TrainingConfig settings = quick_settings(1);
       settings.training.accumulate = parts;
-      settings.schedule = {.learning_rate = 0.5, .schedule = ScheduleKind::constant, .warmup = 0};
+      settings.schedule = {.learning_rate = 0.5, .schedule = ScheduleKind::constant, .warmup = {}};
       settings.optimizer.optimizer = "sgd";
       settings.optimizer.momentum = settings.optimizer.weight_decay = 0;
-      settings.optimizer.clip = clip;
+      settings.optimizer.clip_norm = clip;
       Trainer trainer(objective, settings);
       trainer.step();
       CHECK(objective.weights()[0] == doctest::Approx(-1.5 * factor).epsilon(1e-6));
@@ -238,9 +238,9 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
   models::Decoder model(tiny(50), 4);
   TrainingConfig settings = quick_settings(50);
   settings.optimizer.optimizer = "sgd";
-  settings.optimizer.clip = 0;
+  settings.optimizer.clip_norm = 0;
   settings.schedule.learning_rate = 1000;
-  settings.schedule.warmup = 0;
+  settings.schedule.warmup = {};
   CausalTrainer trainer(model, tokens, nullptr, settings);
   try {
     trainer.run({});

@@ -1,0 +1,110 @@
+#include "heddle/cli/variables.hpp"
+
+#include <algorithm>
+#include <boost/program_options/parsers.hpp>
+#include <cctype>
+#include <map>
+
+namespace heddle::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+struct Parsed {
+  std::vector<std::string> texts;
+  std::any value;
+};
+
+// An option as Program_options stores it. Program_options' own typed values read with streams, which take "1e3x" for a
+// number, know no words and no ranges, and name no field; so parsing is the Option's.
+class FieldValue : public po::value_semantic {
+ public:
+  explicit FieldValue(const Option& option) : option_(option) {}
+
+  std::string name() const override { return option_.placeholder; }
+  unsigned min_tokens() const override { return option_.kind == OptionKind::flag ? 0 : 1; }
+  unsigned max_tokens() const override { return min_tokens(); }
+  bool is_composing() const override { return option_.kind == OptionKind::list; }
+  bool is_required() const override { return false; }
+  bool apply_default(boost::any&) const override { return false; }  // fields have theirs already
+
+  void parse(boost::any& store, const std::vector<std::string>& texts, bool) const override {
+    Parsed parsed = store.empty() ? Parsed() : boost::any_cast<Parsed>(store);
+    parsed.texts.insert(parsed.texts.end(), texts.begin(), texts.end());
+    parsed.value = option_.parse(parsed.texts);
+    store = std::move(parsed);
+  }
+  void notify(const boost::any& store) const override { option_.assign(boost::any_cast<const Parsed&>(store).value); }
+
+ private:
+  const Option& option_;
+};
+
+std::string upper_case(std::string name) {
+  for (char& letter : name) {
+    const auto byte = static_cast<unsigned char>(letter);
+    letter = std::isalnum(byte) != 0 ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+Variables::Variables(const OptionTable& table) : table_(table) {
+  for (const Option& option : table.options()) {
+    description_.add(boost::make_shared<po::option_description>(option.field.option().c_str(), new FieldValue(option)));
+  }
+}
+
+std::vector<std::string> Variables::store(const std::vector<Setting>& settings) {
+  std::map<std::string, std::vector<const Setting*>> by_name;
+  for (const Setting& setting : settings) by_name[setting.name].push_back(&setting);
+  std::vector<std::string> repeated;
+  for (const auto& [name, all] : by_name) {
+    const Option& option = *table_.find(name);
+    if (all.size() > 1 && option.kind != OptionKind::list) repeated.push_back(name);
+    po::parsed_options one(&description_);
+    for (const Setting* setting : all) one.options.emplace_back(name, std::vector{setting->text});
+    try {
+      po::store(one, values_);
+    } catch (const UsageError& error) {
+      throw UsageError(all.back()->where + ": " + error.what());
+    }
+  }
+  return repeated;
+}
+
+void Variables::assign() {
+  po::notify(values_);
+}
+
+GivenOptions Variables::given() const {
+  GivenOptions names;
+  for (const auto& [name, value] : values_) names.insert(name);
+  return names;
+}
+
+EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table) {
+  const std::string prefix = upper_case("HEDDLE_" + tool + "_");
+  std::map<std::string, Setting> options;  // by variable; the text is that of a flag, if the variable is true
+  for (const Option& option : table.options()) {
+    if (!option.in_files) continue;
+    const std::string name = option.field.option(), start = option.common ? "HEDDLE_" : prefix;
+    options[start + upper_case(name)] = {name, "true", ""};
+    if (option.kind == OptionKind::flag) options[start + upper_case("no-" + name)] = {name, "false", ""};
+  }
+  EnvironmentSettings found;
+  const auto known = [&](const std::string& variable) {
+    if (!options.contains(variable) && variable.starts_with(prefix)) found.unknown.push_back(variable);
+    return options.contains(variable) ? variable : std::string();
+  };
+  for (const po::option& item : po::parse_environment(po::options_description(), known).options) {
+    const Setting& option = options.at(item.string_key);
+    const Addressed to{table.find(option.name), option.text == "false"};
+    found.settings.push_back({option.name, to.meant(item.value.front(), item.string_key), item.string_key});
+  }
+  return found;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,49 @@
+// What the user set, on the command line, in the environment or in a file, as a variables_map of Boost.Program_options:
+// each option's value has the type of its field, which visit() gives, and the source that is stored first wins.
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/variables_map.hpp>
+#include <string>
+#include <vector>
+
+#include "heddle/cli/options.hpp"
+
+namespace heddle::cli {
+
+struct Setting {
+  std::string name;   // of the option, dashed
+  std::string text;   // flags have "true" or "false"
+  std::string where;  // "--layers", "HEDDLE_PRETRAIN_LAYERS", "run.ini:3: layers"
+};
+
+class Variables {
+ public:
+  // The table must outlive this.
+  explicit Variables(const OptionTable& table);
+
+  // One source; what an earlier one has set is left alone. Returns the options that it sets more than once, though they
+  // are no lists; the last counts. Throws UsageError, "WHERE: ...".
+  std::vector<std::string> store(const std::vector<Setting>& settings);
+
+  // Writes what is set into the fields.
+  void assign();
+
+  // Names of the options that are set.
+  GivenOptions given() const;
+
+ private:
+  const OptionTable& table_;
+  boost::program_options::options_description description_;
+  boost::program_options::variables_map values_;
+};
+
+// What the environment sets: PREFIX_LAYERS for --layers, PREFIX_NO_BIAS for --no-bias, HEDDLE_THREADS for a common
+// option, where PREFIX is HEDDLE_ and the tool's name. Variables with the prefix that name no option are in `unknown`.
+struct EnvironmentSettings {
+  std::vector<Setting> settings;
+  std::vector<std::string> unknown;
+};
+EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table);
+
+}  // namespace heddle::cli
