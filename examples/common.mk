@@ -1,20 +1,20 @@
-# What the examples of fine-tuning share: where the tools are, the encoder they start from, a run a seed, a table.
+# The common part of the fine-tuning examples: paths of the tools, the encoder they start from, one run per seed, a table.
 #
-# An example sets FORMAT (the ending of $(OUT)/train.$(FORMAT), dev and test, which it knows how to make), METRIC (the
-# figure that decides which model is best, and the one of the table), LEARN (options of finetune) and perhaps READ
-# (options of classify), and includes this file first.
+# An example sets FORMAT (the ending of $(OUT)/train.$(FORMAT), dev and test, for which it has rules), METRIC (the metric
+# that decides which model is best, also that of the table), LEARN (options of finetune) and optionally READ (options of
+# classify), and includes this file first.
 #
-# ENCODER is the model to start from. Without one, an encoder of TEXT (English, some megabytes; several files may be
-# named) is trained by examples/encoder, which takes a while; examples that share it need it once only.
+# ENCODER is the model to start from. Without one, examples/encoder trains an encoder on TEXT (English, some megabytes, one
+# or several files), which takes a while; all examples can use the same one.
 EXAMPLES := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 BIN ?= $(EXAMPLES)/../build/release/bin
 OUT ?= build
 TEXT ?= text.txt
 ENCODER ?= $(OUT)/encoder.h5
 SEEDS ?= 1 2 3
-# f32 is always there; auto takes what is faster.
+# f32 works on every processor; auto selects the faster one.
 PRECISION ?= auto
-# The file that tells which model is best.
+# The file that decides which model is best.
 DEV ?= $(OUT)/dev.$(FORMAT)
 
 .DELETE_ON_ERROR:
@@ -26,10 +26,10 @@ table: $(foreach seed,$(SEEDS),$(OUT)/test.$(seed).txt) $(OUT)/history.svg
 	@echo 'Everything measured is in $(OUT)/test.*.txt, the course of the first training in $(OUT)/history.svg'
 
 $(OUT)/history.svg: $(OUT)/tuned.$(firstword $(SEEDS)).h5
-	$(BIN)/inspect -q $< --history -o $@
+	$(BIN)/inspect history -q $< -o $@
 
 $(OUT)/test.%.txt: $(OUT)/tuned.%.h5 $(OUT)/test.$(FORMAT)
-	$(BIN)/classify $(OUT)/tuned.$*.best.h5 $(OUT)/test.$(FORMAT) --evaluate --metric $(METRIC) $(READ) > $@
+	$(BIN)/classify $< $(OUT)/test.$(FORMAT) --evaluate --metric $(METRIC) $(READ) > $@
 
 $(OUT)/tuned.%.h5: $(ENCODER) $(OUT)/train.$(FORMAT) $(DEV)
 	$(BIN)/finetune --from $< --train $(OUT)/train.$(FORMAT) $(DEV:%=--valid %) -o $@ --seed $* --metric $(METRIC) \

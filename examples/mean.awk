@@ -1,4 +1,4 @@
-# The figure `metric` of reports by classify --evaluate, one a file named NAME.NUMBER.txt; then mean and deviation.
+# The metric `metric` of reports by classify --evaluate, one per file NAME.NUMBER.txt; then mean and standard deviation.
 $1 == metric {
   match(FILENAME, /[0-9]+\.txt$/)
   printf "%s %s: %s %s\n", of, substr(FILENAME, RSTART, RLENGTH - 4), metric, $2

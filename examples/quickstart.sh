@@ -1,10 +1,10 @@
 #!/bin/sh
-# From nothing to a language model of your own text, in minutes on two cores:
+# From a fresh system to a language model of your own text, in minutes on two cores:
 #
 #     ./examples/quickstart.sh [TEXT]
 #
-# installs what heddle needs (Debian, Ubuntu), builds it, trains a tokenizer and a small GPT on TEXT, draws the loss and
-# lets the model write. TEXT is by default the King James Bible, which Debian packages. Everything made is in
+# installs the packages that heddle needs (Debian, Ubuntu), builds it, trains a tokenizer and a small GPT on TEXT, draws
+# the loss and generates text. TEXT is by default the King James Bible, which Debian packages. Everything made is in
 # build/quickstart; the model is build/quickstart/model.h5.
 set -eu
 cd "$(dirname "$0")/.."
@@ -45,7 +45,7 @@ pretrain --preset nano --context 128 --train train.h5 --valid valid.h5 -o model.
   --steps 1200 --eval-every 300 --eval-tokens 32768 --learning-rate 2e-3 --beta2 0.99
 
 say "The loss"
-inspect model.h5 --history
+inspect history model.h5
 
 say "The model writes"
 for prompt in "And God said" "The LORD" "In the beginning"; do

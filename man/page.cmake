@@ -1,9 +1,9 @@
-# cmake -DSOURCE=NAME.scd -DPAGE=NAME.1 -DVERSION=… -DSCDOC=program [-DTOOL=program] -P page.cmake: fills in @OPTIONS@, which
-# the tool itself prints, @ENVIRONMENT@ and @VERSION@, and has scdoc write the page.
+# cmake -DSOURCE=NAME.scd -DPAGE=NAME.1 -DVERSION=… -DSCDOC=program [-DTOOL=program [-DVERB=verb]] -P page.cmake: fills in
+# @OPTIONS@, which the tool itself prints, @ENVIRONMENT@ and @VERSION@, and has scdoc write the page.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${SOURCE} page)
 if(DEFINED TOOL)
-  execute_process(COMMAND ${TOOL} --help-man OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${TOOL} ${VERB} --help-man OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
   file(READ ${CMAKE_CURRENT_LIST_DIR}/environment.scd environment)
   string(STRIP "${options}" options)
   string(STRIP "${environment}" environment)

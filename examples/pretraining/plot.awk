@@ -1,4 +1,4 @@
-# Accuracy against the number of examples, a line a way, with intervals, as SVG.
+# Accuracy against the number of examples, one line per way, with intervals, as SVG.
 function x(i) { return 80 + (i - 0.5) * 560 / sizes[0] }
 function y(value) { return 350 - (value - low) * 290 / (high - low) }
 END {

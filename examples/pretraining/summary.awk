@@ -15,7 +15,7 @@ function bootstrap(low_or_high, i, j, sum, sorted, value, place) {
   }
   return sorted[low_or_high == "low" ? 50 : 1950]
 }
-# The share of the steps, mean over seeds, after which a way is as good as the first one at its best; "never" counts as 1.
+# The fraction of the steps, mean over seeds, after which a way reaches the best accuracy of the first one; 1 if it never does.
 function reached(way, size, i, j, n, sum, share) {
   for (i = 1; i <= seeds[0]; ++i) {
     n = evaluations[way, size, seeds[i]]

@@ -1,4 +1,4 @@
-# From logs named WAY.SIZE.SEED.jsonl to a line an evaluation: way, size, seed, step, accuracy.
+# Converts logs named WAY.SIZE.SEED.jsonl to one line per evaluation: way, size, seed, step, accuracy.
 BEGIN { OFS = "\t" }
 FNR == 1 {
   name = FILENAME

@@ -50,7 +50,7 @@ namespace heddle::formats {
 
 using boost::serialization::make_nvp;
 
-// What an archive stores by itself, as opposed to what it opens a section for.
+// Values that an archive stores as a field rather than as a section.
 template <class T>
 concept PlainField = std::same_as<T, bool> || std::same_as<T, Index> || std::same_as<T, double> ||
     std::same_as<T, std::string> || std::same_as<T, std::vector<Index>> || std::same_as<T, std::vector<double>> ||
@@ -84,8 +84,8 @@ class OutputArchive : public boost::archive::detail::interface_oarchive<Derived>
   }
 };
 
-// Derived has get(name, value), which leaves the value alone where the archive has none; open(name), which tells
-// whether there is such a section; close(); and where(), which says for messages what is being read.
+// Derived has get(name, value), which does not change the value if the archive has none; open(name), which returns
+// whether there is such a section; close(); and where(), which names what is being read, for messages.
 template <class Derived>
 class InputArchive : public boost::archive::detail::interface_iarchive<Derived> {
  public:
@@ -117,7 +117,7 @@ class InputArchive : public boost::archive::detail::interface_iarchive<Derived> 
   }
 
  private:
-  // What would be wrong usage on a command line is bad data in a file.
+  // A usage error on a command line is a data error in a file.
   template <class Check>
   void check_loaded(const std::string& name, const Check& run) {
     try {

@@ -31,8 +31,8 @@ class Hdf5OutputArchive : public OutputArchive<Hdf5OutputArchive> {
   std::vector<hdf5::OutputGroup> groups_;  // the innermost last
 };
 
-// Fields that the file lacks keep their values: files from before the field existed stay readable. Something in the
-// file that is no field is a DataError, once finish() or close() has seen all fields; so are wrong types and values out
+// Fields that the file lacks keep their values, so that files without newer fields stay readable. Anything in the file
+// that is not a field is a DataError, once finish() or close() has seen all fields; so are wrong types and values out
 // of range.
 class Hdf5InputArchive : public InputArchive<Hdf5InputArchive> {
  public:

@@ -1,4 +1,4 @@
-// A Boost archive that makes JSON: structs become objects whose keys stand in the order of the fields.
+// A Boost archive that writes JSON: structs become objects with keys in the order of the fields.
 #pragma once
 
 #include <nlohmann/json.hpp>

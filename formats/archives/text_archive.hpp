@@ -1,4 +1,4 @@
-// A Boost archive that makes text, a line a field: "learning-rate = 0.001", with names as options have them. Sections
+// A Boost archive that writes text, one line per field: "learning-rate = 0.001", with the names of options. Sections
 // are introduced by a comment line, so the text is a configuration file that --config reads.
 #pragma once
 

@@ -8,17 +8,17 @@
 
 namespace heddle::formats {
 
-// Without commit() (an exception, say) nothing appears. A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID"
-// behind, which the next AtomicDirectory of that name removes, but on NFS, where directories cannot be locked. Throws
-// DataError where the directory cannot be made, and where the target exists and is not an empty directory: what is in
-// it may be of worth.
+// Without commit() (after an exception, for example) nothing appears. A process killed by SIGKILL leaves
+// ".NAME.tmp.PID", which the next AtomicDirectory of that name removes, except on NFS, where directories cannot be
+// locked. Throws DataError if the directory cannot be made, and if the target exists and is not an empty directory,
+// whose files may be needed.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(const std::string& path);
   AtomicDirectory(const AtomicDirectory&) = delete;
   AtomicDirectory& operator=(const AtomicDirectory&) = delete;
 
-  // Where its files are to be written, each whole and brought to the disk.
+  // The directory to write the files into; each must be complete and flushed to disk.
   const std::string& temporary() const { return temporary_.path(); }
   void commit();
 

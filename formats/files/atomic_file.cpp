@@ -32,7 +32,7 @@ std::string follow_links(const std::string& path) {
   std::error_code error;
   for (int link = 0; std::filesystem::is_symlink(target, error); ++link) {
     const auto next = std::filesystem::read_symlink(target, error);
-    check<DataError>(!error && link < most_links, path, ": is a symbolic link that leads nowhere");
+    check<DataError>(!error && link < most_links, path, ": is a broken symbolic link");
     target = target.parent_path() / next;  // which is `next` alone where that is absolute
   }
   return target.string();
@@ -46,15 +46,15 @@ void sync_directory(const std::string& directory) {
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   const std::filesystem::path target(target_);
-  check<DataError>(path != "-", "this file cannot go to standard output; name one (./- where it is to be called that)");
+  check<DataError>(path != "-", "this file cannot go to standard output; name a file (./- for a file of that name)");
   check<DataError>(!named_descriptor(path), path,
-                   ": names an open stream, and this file cannot go to one; name a file");
+                   ": is an open stream, to which this file cannot be written; name a file");
   check<DataError>(target.has_filename(), path, ": is not the name of a file");
   struct stat old {};
   const bool exists = ::stat(target_.c_str(), &old) == 0;
   check<DataError>(!exists || !S_ISDIR(old.st_mode), path, ": is a directory; name a file in it");
   check<DataError>(!exists || S_ISREG(old.st_mode), path,
-                   ": is not a regular file, and what is written here can only replace one");
+                   ": is not a regular file; only regular files can be replaced");
   remove_abandoned(target_);
   create();
   // Keeping the old file's permissions is a courtesy: not every file system can.

@@ -9,15 +9,15 @@
 
 namespace heddle::formats {
 
-// Brings the names in a directory to the disk, so that a renaming survives a crash. Some file systems cannot; on those
-// it does nothing.
+// Flushes the names in a directory to disk, so that a renaming survives a crash. Does nothing on file systems that
+// cannot.
 void sync_directory(const std::string& directory);
 
-// The file that a symbolic link stands for, whether it is there yet or not; other paths as they are.
+// The target of a symbolic link, whether it exists or not; other paths unchanged.
 std::string follow_links(const std::string& path);
 
-// Until commit() the target keeps its old content; without it (an exception, say) the temporary file is removed.
-// A process killed meanwhile by SIGKILL leaves ".NAME.tmp.PID" behind, which the next AtomicFile of that target removes
+// Until commit() the target keeps its old content; without it (after an exception, for example) the temporary file is
+// removed. A process killed by SIGKILL leaves ".NAME.tmp.PID", which the next AtomicFile of that target removes
 // (temporary.hpp). Throws DataError when the directory cannot be written, or the target is something else than a
 // regular file.
 class AtomicFile {
@@ -27,13 +27,13 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::string& path() const { return path_; }
-  // Where it lies until commit().
+  // The temporary name until commit().
   const std::string& temporary() const { return temporary_.path(); }
   int descriptor() const { return file_.number(); }
 
   // Appends all of the bytes. Throws DataError, on a full disk for example.
   void write(std::string_view bytes) { file_.write(bytes); }
-  // Brings everything to the disk and gives the file its name. Throws DataError, and the old file stands.
+  // Flushes everything to disk and gives the file its name. Throws DataError; then the old file remains.
   void commit();
 
  private:

@@ -1,5 +1,5 @@
-// Checksums: XXH3 with 128 bits for data sets, whole files and streams alike. One hash for everything: it guards
-// against accidents rather than forgers, outruns any disk, and anyone can recompute it (xxh128sum FILE, or
+// Checksums: XXH3 with 128 bits for data sets, whole files and streams alike. One hash for everything: it detects
+// accidental damage, not forgery, is faster than any disk, and can be recomputed by other programs (xxh128sum FILE, or
 // xxhash.xxh3_128(array).hexdigest() in Python).
 #pragma once
 

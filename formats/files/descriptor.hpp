@@ -25,7 +25,7 @@ class Descriptor {
   int number() const { return number_; }
   const std::string& path() const { return path_; }
   Index size() const;
-  // Whether it is the file or directory that has this name now.
+  // Whether this name currently refers to it.
   bool is_at(const std::string& name) const;
   // Up to `count` bytes from the offset; fewer only at the end of the file. Throws DataError when reading fails.
   std::size_t read_at(Index offset, void* bytes, std::size_t count) const;
@@ -40,8 +40,8 @@ class Descriptor {
 };
 
 // The number of the open descriptor of this process that /dev/stdout, /dev/fd/3 or a link to one names; nothing for
-// other paths. Opening such a path by its name would begin at the start of the file behind it, and replacing it would
-// replace that file.
+// other paths. Opening such a path by its name would start at the beginning of the underlying file, and replacing it
+// would replace that file.
 std::optional<int> named_descriptor(const std::string& path);
 
 // A whole vocabulary or settings file. Throws DataError as above, and for more than a gigabyte.

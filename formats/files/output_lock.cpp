@@ -38,8 +38,8 @@ OutputLock::OutputLock(const std::string& path) {
     if (file.number() < 0) return;
     struct flock range = whole_file();
     if (::fcntl(file.number(), F_SETLK, &range) != 0) {
-      check<DataError>(errno != EACCES && errno != EAGAIN, path, ": another run is writing it",
-                       holder_of(file.number()), "; wait for its end, or give this one another name");
+      check<DataError>(errno != EACCES && errno != EAGAIN, path, ": another run is writing this file",
+                       holder_of(file.number()), "; wait until it ends, or use another name");
       return;
     }
     // The one that had the lock may have removed the file between the two calls; then it locks nothing.

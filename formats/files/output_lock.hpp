@@ -1,4 +1,4 @@
-// An output that one program at a time may write, for programs that write it, and files beside it, again and again.
+// A lock on an output, for programs that write it, and files in the same directory, repeatedly: one program at a time.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace heddle::formats {
 
-// While it lives, no other process can have one of the same file; links to it are the same file. It is a record lock
-// (fcntl) of ".NAME.lock" beside the file, which goes with it. The lock ends with the process however that ends, so a
-// ".NAME.lock" that a killed process left locks nothing. The server of an NFS keeps such locks for all of its machines
-// (version 4, or 3 with lockd), and those of a machine that crashed for a minute or two; mounts with nolock or
-// local_lock, and file systems without locks, keep programs of one machine or none apart.
+// While it exists, no other process can lock the same file; links to it are the same file. It is a record lock (fcntl)
+// of ".NAME.lock" in the same directory, which is removed with it. The lock ends with the process, so a ".NAME.lock"
+// that a killed process left locks nothing. An NFS server keeps such locks for all of its clients (version 4, or 3 with
+// lockd), and those of a crashed client for a minute or two; mounts with nolock or local_lock lock only within one
+// machine, and file systems without locks not at all.
 class OutputLock {
  public:
-  // Throws DataError, which names the process where that is on this machine, when the lock is another one's. Where none
-  // can be made, for want of permission or of locks, there is none: writing says what is wrong better.
+  // Throws DataError if another process has the lock, and names it if it is on this machine. If no lock can be made,
+  // for lack of permission or support, there is none; errors are reported when the file is written.
   explicit OutputLock(const std::string& path);
 
  private:

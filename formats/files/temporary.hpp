@@ -1,5 +1,5 @@
-// Files and directories under temporary names, known to whoever ends the process before they get their real ones, and
-// to later programs where nobody could remove them.
+// Files and directories under temporary names, which signal handlers remove when the process ends early, and later
+// programs if they could not.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
-  // From now on a file or directory is there, and is removed with this object. Called once.
+  // Registers that the file or directory exists; it is removed with this object. Call it once.
   void created(std::string path);
-  // It is not there any more, because it has its real name: nothing will be removed.
+  // Registers that it has been renamed; nothing will be removed.
   void renamed();
 
   // Empty when there is none.
@@ -35,16 +35,16 @@ class Temporary {
   std::atomic<Temporary*> next_{nullptr};
 };
 
-// Where a file or directory lies until it is finished: beside it, as ".NAME.tmp.PID".
+// The temporary name of a file or directory: ".NAME.tmp.PID" in the same directory.
 std::string temporary_name(const std::string& target);
 
-// Marks what lies open under a temporary name as in use until the descriptor is closed, by a lock (flock) that ends
-// with the process however it ends. False where it is not there any more, removed in the moment before by a program
-// that took it for abandoned. Where the file system has no locks it is not marked, and nobody removes it.
+// Marks an open temporary file or directory as in use until the descriptor is closed, by a lock (flock) that ends with
+// the process. Returns false if it was removed just before by a program that found it abandoned. On file systems
+// without locks it is not marked, and no program removes it.
 bool mark_in_use(const Descriptor& open, const std::string& path);
 
 // Removes from a folder the temporary files and directories of these targets, given by their names in the folder, whose
-// writers are gone: those that were marked once and are in use no more. What cannot be removed stays.
+// writers have ended: those that were marked and are no longer in use. Errors are ignored.
 void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view target)>& is_target);
 // Those of one target.
 void remove_abandoned(const std::string& target);

@@ -63,7 +63,7 @@ Index bytes_of(const DatasetLayout& layout, const std::string& where) {
 void check_rows(const DatasetLayout& layout, Index first, Index count, std::size_t bytes, const std::string& where) {
   const Index rows = layout.extents.empty() ? 1 : layout.extents[0];
   check<DataError>(first >= 0 && count >= 0 && count <= rows && first <= rows - count, where, ": has no ", count,
-                   " rows from row ", first, " on, only ", rows);
+                   " rows starting at row ", first, ", only ", rows);
   DatasetLayout part = layout;
   if (!part.extents.empty()) part.extents[0] = count;
   check<DataError>(bytes_of(part, where) == static_cast<Index>(bytes), where, ": rows of another size");

@@ -1,4 +1,4 @@
-// What the elements of data sets are, and how they lie in a file.
+// The dtypes of datasets and their layout in a file.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace heddle::formats::hdf5 {
 
-// What elements are, in memory and, little-endian, in the file.
+// The dtype of elements in memory and, little-endian, in the file.
 enum class DType { int8, int64, uint16, uint32, uint64, bfloat16, float32, float64, text };
 
 std::string name_of(DType dtype);  // "float32"
@@ -34,8 +34,8 @@ constexpr DType dtype_of() {
 struct DatasetLayout {
   DType dtype = DType::float32;
   std::vector<Index> extents;
-  Index text_width = 0;   // bytes of a text element, filled up with at least one NUL
-  Index chunk = 0;        // rows a chunk, and then the first extent may grow; 0: contiguous, placed when first written
+  Index text_width = 0;  // bytes of a text element, filled up with at least one NUL
+  Index chunk = 0;       // rows per chunk, and then the first extent may grow; 0: contiguous, placed when first written
   bool compress = false;  // needs chunks
 };
 

@@ -156,7 +156,7 @@ const FractalHeap::Block& FractalHeap::open_block(Address address, std::uint64_t
     fail_damaged(where_, "has a heap with blocks in the wrong places");
   }
   if (has_block_checksums_) {
-    // Computed while the checksum itself, behind the block's prefix, was zero.
+    // Computed while the checksum itself, after the block's prefix, was zero.
     const std::uint64_t at = width - cursor.left();
     const auto checksum = static_cast<std::uint32_t>(cursor.number(checksum_width));
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), checksum_width, std::byte{0});

@@ -104,7 +104,7 @@ bool trusts_files() {
   const std::string_view word = value == nullptr ? "" : value;
   const bool yes = word == "1" || word == "true";
   check<UsageError>(yes || word.empty() || word == "0" || word == "false", "HEDDLE_TRUST = ", word,
-                    " is neither true nor false");
+                    " is not true or false");
   return yes;
 }
 

@@ -1,9 +1,9 @@
-// HDF5 files as the rest of heddle reads them: groups, data sets and attributes. What reads them is heddle's own reader
-// (hdf5/reader.hpp), which takes every file for a stranger's; or the HDF5 library (hdf5/library_source.hpp) where the
-// user says that the file is to be trusted. Writing is in hdf5/writer.hpp.
+// HDF5 files as the rest of heddle reads them: groups, data sets and attributes. They are read by heddle's own reader
+// (hdf5/reader.hpp), which treats every file as hostile, or by the HDF5 library (hdf5/library_source.hpp) if the user
+// trusts the file. Writing is in hdf5/writer.hpp.
 //
 // Only what heddle itself writes is followed: hard links, data sets stored in the file itself, contiguous or in chunks,
-// with no filters but deflate and shuffle, of the element types of hdf5/dtype.hpp, no larger than the file can hold.
+// with no filters but deflate and shuffle, of the dtypes of hdf5/dtype.hpp, no larger than the file can hold.
 // Everything else is a DataError. Any thread may use any object, and objects keep their file open.
 #pragma once
 

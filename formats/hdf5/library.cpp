@@ -82,7 +82,7 @@ Handle bfloat16_type() {
 
 }  // namespace
 
-Handle element_type(DType dtype, Index text_width) {
+Handle stored_dtype(DType dtype, Index text_width) {
   switch (dtype) {
     case DType::int8:
       return Handle(H5Tcopy(H5T_STD_I8LE));

@@ -45,7 +45,7 @@ inline Handle writing(hid_t id, const std::string& where, const char* attempt) {
 void require(std::initializer_list<herr_t> statuses, const std::string& where);
 
 // The type of an element, in the file and in memory.
-Handle element_type(DType dtype, Index text_width = 0);
+Handle stored_dtype(DType dtype, Index text_width = 0);
 // A text type of that width, which has room for a final NUL.
 Handle text_type(Index width);
 // The type that h5py writes and reads for Python's bool.

@@ -37,12 +37,12 @@ decltype(Attribute::value) read_value(const Handle& attribute, const std::string
     read(&value);
     return value != 0;
   }
-  if (H5Tequal(type.id(), element_type(DType::int64).id()) > 0) {
+  if (H5Tequal(type.id(), stored_dtype(DType::int64).id()) > 0) {
     Index value = 0;
     read(&value);
     return value;
   }
-  if (H5Tequal(type.id(), element_type(DType::float64).id()) > 0) {
+  if (H5Tequal(type.id(), stored_dtype(DType::float64).id()) > 0) {
     double value = 0;
     read(&value);
     return value;
@@ -85,7 +85,7 @@ class LibraryDataset : public DatasetSource {
     if (data.empty()) return;
     const Lock lock;
     const auto [file_space, memory_space] = select_rows(handle_, layout(), first, count, where());
-    const Handle type = element_type(layout().dtype, layout().text_width);
+    const Handle type = stored_dtype(layout().dtype, layout().text_width);
     if (H5Dread(handle_.id(), type.id(), memory_space.id(), file_space.id(), H5P_DEFAULT, data.data()) < 0) {
       fail_reading(where(), "read the elements");
     }
@@ -107,7 +107,7 @@ DatasetLayout read_type_and_shape(const Handle& dataset, const std::string& wher
     constexpr std::array numbers{DType::float32, DType::int64,  DType::float64,  DType::uint16,
                                  DType::uint32,  DType::uint64, DType::bfloat16, DType::int8};
     const auto found = std::find_if(numbers.begin(), numbers.end(),
-                                    [&](DType number) { return H5Tequal(type.id(), element_type(number).id()) > 0; });
+                                    [&](DType number) { return H5Tequal(type.id(), stored_dtype(number).id()) > 0; });
     check<DataError>(found != numbers.end(), where, ": elements of a type that heddle does not know");
     layout.dtype = *found;
   }
@@ -199,7 +199,7 @@ bool LibraryGroup::has(const std::string& name) const {
   if (exists == 0) return false;
   H5L_info_t info{};
   if (H5Lget_info(handle_.id(), name.c_str(), &info, H5P_DEFAULT) < 0) fail_reading(where(), "look up " + name);
-  check<DataError>(info.type == H5L_TYPE_HARD, where(), ": ", name, " is a link, which heddle does not follow");
+  check<DataError>(info.type == H5L_TYPE_HARD, where(), ": ", name, " is a link, which heddle does not support");
   return true;
 }
 

@@ -39,7 +39,7 @@ bool is_of(const NumberType& type, Bytes properties) {
   return properties.size() >= count && std::memcmp(properties.data(), type.properties.data(), count) == 0;
 }
 
-// The part of an enumeration behind its prefix: the type of its numbers, names, numbers.
+// The part of an enumeration after its prefix: the type of its numbers, names, numbers.
 bool is_boolean(Cursor cursor, std::uint64_t members, unsigned version) {
   const NumberType& base = numbers[0];
   constexpr std::uint64_t aligned = 8;
@@ -65,10 +65,10 @@ std::string text_until_nul(Bytes bytes) {
 }
 
 // The value of an attribute that is a single element.
-decltype(Attribute::value) value_of(const ElementType& type, Bytes bytes) {
-  using Kind = ElementType::Kind;
+decltype(Attribute::value) value_of(const Datatype& type, Bytes bytes) {
+  using Kind = Datatype::Kind;
   if (type.kind == Kind::boolean) {
-    if (bytes[0] > std::byte{1}) return Attribute::Unreadable{"is neither true nor false"};
+    if (bytes[0] > std::byte{1}) return Attribute::Unreadable{"is not true or false"};
     return bytes[0] == std::byte{1};
   }
   if (type.kind == Kind::text) {
@@ -105,13 +105,13 @@ std::vector<Index> read_extents(Bytes message, const std::string& where) {
   return extents;
 }
 
-ElementType read_element_type(Bytes message, const std::string& where) {
-  using Kind = ElementType::Kind;
+Datatype read_datatype(Bytes message, const std::string& where) {
+  using Kind = Datatype::Kind;
   constexpr unsigned newest_version = 3;
   Cursor cursor(message, where);
   const unsigned first = cursor.byte(), type_class = first & 15, version = first >> 4;
   const std::uint64_t flags = cursor.number(3), width = cursor.number(4);
-  ElementType type{.width = static_cast<Index>(width)};
+  Datatype type{.width = static_cast<Index>(width)};
   if (width == 0) fail_damaged(where, "elements of no width");
   if (version < 1 || version > newest_version) fail_foreign(where, concatenate("a type of version ", version));
   if (type_class == text_class && is_plain_text(flags)) type.kind = Kind::text;
@@ -130,7 +130,7 @@ ElementType read_element_type(Bytes message, const std::string& where) {
 namespace {
 
 // Of chunks of one dimension, with an index that can grow in it.
-StoragePlace read_chunked(Cursor cursor, const ElementType& element) {
+StoragePlace read_chunked(Cursor cursor, const Datatype& element) {
   const std::string& where = cursor.where();
   constexpr unsigned extensible_array = 4, filtered_single_chunk = 2;
   const unsigned flags = cursor.byte(), dimensions = cursor.byte(), width = cursor.byte();
@@ -154,7 +154,7 @@ StoragePlace read_chunked(Cursor cursor, const ElementType& element) {
 
 }  // namespace
 
-StoragePlace read_storage(Bytes message, const ElementType& element, const std::string& where) {
+StoragePlace read_storage(Bytes message, const Datatype& element, const std::string& where) {
   constexpr unsigned contiguous = 1, chunked = 2;
   Cursor cursor(message, where);
   const unsigned version = cursor.byte();
@@ -210,7 +210,7 @@ Attribute read_attribute(Bytes message, const std::string& where) {
   Attribute attribute;
   attribute.name = cursor.text(name_width);
   if (!attribute.name.empty() && attribute.name.back() == '\0') attribute.name.pop_back();
-  const ElementType type = read_element_type(cursor.take(type_width), where);
+  const Datatype type = read_datatype(cursor.take(type_width), where);
   const Index count = number_of_elements(read_extents(cursor.take(shape_width), where), where);
   if (count == 1) {
     attribute.value = value_of(type, cursor.take(static_cast<std::uint64_t>(type.width)));

@@ -13,7 +13,7 @@ namespace heddle::formats::hdf5 {
 
 using Bytes = std::span<const std::byte>;
 
-struct ElementType {
+struct Datatype {
   enum class Kind { number, text, boolean, other };
   Kind kind = Kind::other;
   DType dtype = DType::text;  // of numbers and text
@@ -29,7 +29,7 @@ struct Filters {
 struct StoragePlace {
   Address address = undefined_address;  // of the elements, or of the index of the chunks
   Index size = 0;                       // bytes, where contiguous
-  Index chunk = 0;                      // rows a chunk; 0 where contiguous
+  Index chunk = 0;                      // rows per chunk; 0 where contiguous
 };
 
 // A link to a part of a group.
@@ -49,8 +49,8 @@ struct DensePlace {
 
 // All throw DataError, with `where`, for what is damaged and for what heddle does not write.
 std::vector<Index> read_extents(Bytes message, const std::string& where);
-ElementType read_element_type(Bytes message, const std::string& where);
-StoragePlace read_storage(Bytes message, const ElementType& element, const std::string& where);
+Datatype read_datatype(Bytes message, const std::string& where);
+StoragePlace read_storage(Bytes message, const Datatype& element, const std::string& where);
 Filters read_filters(Bytes message, const std::string& where);
 Link read_link(Bytes message, const std::string& where);
 Attribute read_attribute(Bytes message, const std::string& where);

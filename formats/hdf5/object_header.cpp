@@ -18,7 +18,7 @@ constexpr unsigned is_shared = 2, fails_if_unknown = 8 | 128;
 bool is_known(unsigned type) {
   using enum MessageType;
   constexpr MessageType known[] = {
-      nothing, shape,     group,   element,  old_fill_value, fill_value, link, other_files, layout,         group_hints,
+      nothing, shape,     group,   datatype, old_fill_value, fill_value, link, other_files, layout,         group_hints,
       filters, attribute, comment, old_time, continuation,   old_group,  time, attributes,  links_to_object};
   return std::ranges::any_of(known, [&](MessageType one) { return static_cast<unsigned>(one) == type; });
 }

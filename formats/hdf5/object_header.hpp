@@ -13,7 +13,7 @@ enum class MessageType : unsigned {
   nothing = 0,
   shape = 1,
   group = 2,  // where links are, or "link info"
-  element = 3,
+  datatype = 3,
   old_fill_value = 4,
   fill_value = 5,
   link = 6,

@@ -36,7 +36,8 @@ class StoredGroup : public GroupSource {
   }
   bool has(const std::string& name) const override {
     const Link* const link = find(name);
-    check<DataError>(link == nullptr || link->is_hard, where(), ": ", name, " is a link, which heddle does not follow");
+    check<DataError>(link == nullptr || link->is_hard, where(), ": ", name,
+                     " is a link, which heddle does not support");
     return link != nullptr;
   }
   PartSource part(const std::string& name) const override {
@@ -177,8 +178,8 @@ std::vector<Attribute> Reader::read_attributes(const ObjectHeader& header, const
 namespace {
 
 DatasetDescription describe(const ObjectHeader& header, const std::string& where) {
-  const ElementType element = read_element_type(header.find(MessageType::element, where), where);
-  using Kind = ElementType::Kind;
+  const Datatype element = read_datatype(header.find(MessageType::datatype, where), where);
+  using Kind = Datatype::Kind;
   check<DataError>(element.kind == Kind::number || element.kind == Kind::text, where,
                    ": elements of a type that heddle does not know");
   check<DataError>(header.find(MessageType::other_files, where).data() == nullptr, where, ": refers to another file");

@@ -1,5 +1,5 @@
 // Heddle's own reader of HDF5: superblock, object headers, groups, attributes and data sets as heddle writes them
-// (writer.hpp), and nothing else. It is for files of strangers: every address, size and count is checked against the
+// (writer.hpp), and nothing else. It is safe for untrusted files: every address, size and count is checked against the
 // file before it is used; an object has one place in the file, so that groups cannot contain themselves; and work and
 // memory grow with the file's size at most.
 #pragma once

@@ -33,8 +33,7 @@ void fail_damaged(const std::string& where, const std::string& what) {
 void fail_foreign(const std::string& where, const std::string& what) {
   throw DataError(
       where + ": has " + what +
-      ", which heddle does not write; HEDDLE_TRUST=1 has the HDF5 library read the file, which is for files "
-      "of people whom you trust");
+      ", which heddle does not write; for a file that you trust, set HEDDLE_TRUST=1 to read it with the HDF5 library");
 }
 
 std::span<const std::byte> Cursor::take(std::uint64_t size) {
@@ -79,7 +78,7 @@ bool StructureReader::lies_within(Address address, std::uint64_t size) const {
 
 void StructureReader::count(std::uint64_t bytes, const std::string& where) {
   const std::uint64_t most = std::min(times_read * static_cast<std::uint64_t>(size_), most_structures);
-  if (bytes > most - structures_) fail_damaged(where, "structures that lie over one another, or are without end");
+  if (bytes > most - structures_) fail_damaged(where, "structures that overlap or are endless");
   structures_ += bytes;
 }
 

@@ -1,4 +1,4 @@
-// Bytes of a stranger's file: structures are read whole, from within the file only, and decoded by a cursor that knows
+// Bytes of an untrusted file: structures are read whole, from within the file only, and decoded by a cursor that knows
 // where they end. What all structures of a file take is bounded by the file's size, so that structures which contain
 // each other, or lie over one another, end in a refusal.
 //

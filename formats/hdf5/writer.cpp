@@ -57,13 +57,13 @@ void OutputObject::set_attribute<bool>(const std::string& name, const bool& valu
 template <>
 void OutputObject::set_attribute<Index>(const std::string& name, const Index& value) {
   const Lock lock;
-  write_attribute(handle_, where(), name, element_type(DType::int64).id(), &value);
+  write_attribute(handle_, where(), name, stored_dtype(DType::int64).id(), &value);
 }
 
 template <>
 void OutputObject::set_attribute<double>(const std::string& name, const double& value) {
   const Lock lock;
-  write_attribute(handle_, where(), name, element_type(DType::float64).id(), &value);
+  write_attribute(handle_, where(), name, stored_dtype(DType::float64).id(), &value);
 }
 
 // Fixed-length text lies in the object's own header, under HDF5's checksum; text of variable length would not.
@@ -88,7 +88,7 @@ void OutputDataset::write_rows(DType dtype, Index first, Index count, const void
   check_rows(layout_, first, count, bytes, where());
   if (bytes == 0) return;
   const auto [file_space, memory_space] = select_rows(handle_, layout_, first, count, where());
-  const Handle type = element_type(dtype, layout_.text_width);
+  const Handle type = stored_dtype(dtype, layout_.text_width);
   if (H5Dwrite(handle_.id(), type.id(), memory_space.id(), file_space.id(), H5P_DEFAULT, data) < 0) {
     fail_writing(where(), "write the elements");
   }
@@ -125,7 +125,7 @@ OutputDataset OutputGroup::create_dataset(const std::string& name, const Dataset
   const std::vector<hsize_t> limits(extents.size(), H5S_UNLIMITED);
   const Handle space(
       H5Screate_simple(static_cast<int>(extents.size()), extents.data(), layout.chunk > 0 ? limits.data() : nullptr));
-  const Handle type = element_type(layout.dtype, layout.text_width);
+  const Handle type = stored_dtype(layout.dtype, layout.text_width);
   const Handle properties = dataset_properties(layout, where());
   return {
       file_, path,

@@ -36,12 +36,12 @@ hdf5::Dataset open_column(const hdf5::Group& group, const std::string& name) {
 void check_memory(const hdf5::Dataset& dataset, Index element) {
   const Index room = times_file * dataset.file().size + least_memory;
   check<DataError>(dataset.size() <= room / element, dataset.where(), ": ", dataset.size(),
-                   " rows are more than a file of ", dataset.file().size, " bytes can be meant to have");
+                   " rows are more than a file of ", dataset.file().size, " bytes can contain");
 }
 
 void check_letters(const hdf5::Dataset& dataset, Index letters) {
   check<DataError>(letters <= times_file * dataset.file().size + least_memory, dataset.where(),
-                   ": more text than a file of ", dataset.file().size, " bytes can be meant to have");
+                   ": more text than a file of ", dataset.file().size, " bytes can contain");
 }
 
 template <class Number>

@@ -18,8 +18,8 @@ inline constexpr const char* checksum_attribute = "xxh128";
 template <class T>
 void write_column(hdf5::OutputGroup& group, const std::string& name, const std::vector<T>& values);
 
-// Reads a whole column. Throws DataError where it is damaged or not of this type, or would take much more memory than
-// its file is large.
+// Reads a whole column. Throws DataError if it is damaged or not of this type, or needs much more memory than the size
+// of its file.
 template <class T>
 std::vector<T> read_column(const hdf5::Group& group, const std::string& name);
 

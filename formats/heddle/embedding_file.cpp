@@ -30,7 +30,7 @@ void verify_hidden(const hdf5::Dataset& hidden) {
   // Of no width, or nowhere in the file, rows without end would take no space.
   check<DataError>(hidden.dtype() == hdf5::DType::float32 && hidden.layout().chunk == 0 &&
                        hidden.extents().size() == 2 && hidden.extents()[1] > 0 && hidden.offset(),
-                   hidden.where(), ": is no contiguous matrix of float32");
+                   hidden.where(), ": is not a contiguous float32 matrix");
   constexpr Index rows_at_once = 4096;
   const Index rows = hidden.extents()[0], width = hidden.extents()[1];
   Checksum checksum;

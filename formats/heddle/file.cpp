@@ -25,13 +25,13 @@ InputFile::InputFile(const std::string& path) : descriptor_(open_hdf5(path)), ro
 // The kind and version come first: a newer file may have header fields that this version does not know.
 void InputFile::read_header() {
   check<DataError>(root_.has_attribute("format") && root_.has_attribute("format_version"), path(),
-                   ": is an HDF5 file, but not one of heddle's");
+                   ": is an HDF5 file, but not a heddle file");
   const auto version = root_.attribute<Index>("format_version");
   check<DataError>(version <= format_version, path(), ": is of format version ", version,
-                   ", and this heddle knows versions up to ", format_version, "; use a newer heddle");
+                   ", and this program reads versions up to ", format_version, "; use a newer heddle");
   Hdf5InputArchive archive(root_);
   archive >> header_;
-  check<DataError>(header_.format == "heddle", path(), ": is an HDF5 file, but not one of heddle's");
+  check<DataError>(header_.format == "heddle", path(), ": is an HDF5 file, but not a heddle file");
 }
 
 const InputFile& InputFile::expect(FileKind expected) const {

@@ -33,8 +33,8 @@ struct heddle::Names<heddle::formats::FileKind> {
 
 namespace heddle::formats {
 
-// The newest version of the formats; this heddle reads all up to it. A file says the lowest version that describes it,
-// so that older programs read what they can:
+// The newest version of the formats; this program reads all up to it. A file has the lowest version that describes it,
+// so that older programs can read it:
 // 2: weights may be bfloat16 or int8.
 // 3: fine-tuned models and adapters.
 // 4: configurations of any architecture; models and adapters of earlier versions are refused.
@@ -86,7 +86,7 @@ FileKind kind_of(const std::string& path);
 
 using Examine = std::function<void(const std::string& path)>;
 
-// A heddle file being written; it gets its name with commit(), and vanishes without.
+// A heddle file being written; it gets its name with commit(), and is removed without.
 class OutputFile {
  public:
   OutputFile(const std::string& path, FileKind kind);
@@ -95,12 +95,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   hdf5::OutputGroup root() const { return file_->root(); }
-  // The file holds what was new in this version.
+  // The file uses features that were new in this version.
   void needs_version(Index version) { version_ = std::max(version_, version); }
   // Throws DataError when something could not be written (a full disk), which commit() would find too.
   void check_written() const;
   // Adds header and provenance. All groups and data sets of the file must be gone. The file is complete under a
-  // temporary name when it is shown to `examine`, which may throw to have it vanish.
+  // temporary name when `examine` is called, which may throw to discard it.
   void commit(const Provenance& provenance, const Examine& examine = {});
 
  private:

@@ -1,4 +1,4 @@
-// How training went: named columns of numbers, all of the same length, a row a logged step.
+// The training history: named columns of numbers of equal length, one row per logged step.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace heddle::formats {
 class History {
  public:
   struct Column {
-    std::string name;  // "step", "tokens", "loss" (nats a token), "learning_rate", "valid_loss", …
+    std::string name;  // "step", "tokens", "loss" (nats per token), "learning_rate", "valid_loss", …
     std::vector<double> values;
     bool operator==(const Column&) const = default;
   };
@@ -29,7 +29,7 @@ class History {
   void append(const std::vector<std::pair<std::string, double>>& row);
   // Adds a whole column. Throws DataError when it is not as long as the others.
   void add_column(std::string name, std::vector<double> values);
-  // Forgets all rows from this one on.
+  // Removes this row and all following ones.
   void truncate(Index rows);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace heddle::formats {
 
-// The parameters of a model as a file has them.
+// The parameters of a model as stored in a file.
 std::vector<NamedTensor> named_tensors(const Parameters& parameters);
 
 struct LoadedModel {
@@ -21,12 +21,13 @@ struct LoadedModel {
 // Throws DataError for a tokenizer with more pieces than the model, of the same file, has embeddings for.
 void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path);
 
-// A model to use, not to train: its weights stay in the file, which is mapped, in the types that it has. Nothing is
-// read until it is used, so checksums are not computed; `inspect --verify` does that. Throws DataError where the file's
-// weights or tokenizer do not fit its configuration, or its structure is damaged.
+// A model for inference: its weights are views of the mapped file, with the dtypes of the file. Nothing is read until
+// it is used, so checksums are not verified; `inspect verify` does that. Throws DataError where the file's weights or
+// tokenizer do not fit its configuration, or its structure is damaged.
 LoadedModel load_model(const ModelFile& file);
 
-// A model to train: its weights are Reals in memory, checksums computed. Throws DataError as above, and for damage.
+// A model for training: its weights are Reals in memory, with verified checksums. Throws DataError as above, and for
+// damage.
 LoadedModel load_model_to_train(const ModelFile& file);
 
 }  // namespace heddle::formats

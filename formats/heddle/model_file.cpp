@@ -27,8 +27,8 @@ namespace {
 const InputFile& checked(const InputFile& file, FileKind kind) {
   const FileHeader& header = file.expect(kind).header();
   check<DataError>(header.format_version >= oldest_model_version, file.path(), ": is a model of format version ",
-                   header.format_version, ", made by ", header.created_by, "; this heddle reads models from version ",
-                   oldest_model_version, " on: use that program, or make the model again with this one");
+                   header.format_version, ", made by ", header.created_by, "; this program reads models of version ",
+                   oldest_model_version, " and newer; use that program, or train the model again with this one");
   return file;
 }
 

@@ -1,4 +1,4 @@
-// Model files: configuration, tokenizer, weights, how training went, and what it takes to go on with it.
+// Model files: configuration, tokenizer, weights, training history, and the state for resuming the training.
 #pragma once
 
 #include <memory>
@@ -87,7 +87,7 @@ class ModelFile {
   }
   TensorGroup training_tensors() const { return TensorGroup(file_.root().group("training").group("tensors")); }
 
-  // Reads everything and returns what is wrong, a line each; nothing when all is well.
+  // Reads everything and returns the problems, one line each; empty if there are none.
   std::vector<std::string> verify() const;
 
  private:

@@ -1,4 +1,4 @@
-// What is wrong with a file, gathered instead of stopping at the first error.
+// Collects the problems of a file instead of stopping at the first error.
 #pragma once
 
 #include <string>

@@ -86,7 +86,7 @@ std::string created_at() {
   }
   std::tm utc{};
   std::array<char, 64> text{};
-  check<UsageError>(::gmtime_r(&now, &utc) != nullptr, "SOURCE_DATE_EPOCH = ", now, " is beyond all calendars");
+  check<UsageError>(::gmtime_r(&now, &utc) != nullptr, "SOURCE_DATE_EPOCH = ", now, " is not a valid time");
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 

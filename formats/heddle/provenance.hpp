@@ -1,5 +1,5 @@
-// Where a file comes from: the command that made it and its inputs, and the same for every input that heddle made, all
-// the way back to the text.
+// The provenance of a file: the command that made it and its inputs, and the same for every input that heddle made,
+// back to the text.
 #pragma once
 
 #include <span>
@@ -37,7 +37,7 @@ struct Provenance {
 // "heddle 0.1.0"
 std::string created_by();
 
-// The time now as ISO 8601, in UTC; the time that SOURCE_DATE_EPOCH says where it is set.
+// The current time as ISO 8601, in UTC, or the time of SOURCE_DATE_EPOCH if that is set.
 // Throws UsageError when it is set to something else than a number of seconds.
 std::string created_at();
 
@@ -60,7 +60,8 @@ void add_input(Provenance& provenance, ProvenanceInput input, const Provenance* 
 // The commands with their inputs, numbered from 1, earliest first, for reading.
 std::string describe(const Provenance& provenance);
 
-// Provenance as columns, which is how files hold it: a row a step, a row an input. The file's own step comes last.
+// Provenance as columns, which is how files hold it: one row per step, one row per input. The file's own step comes
+// last.
 struct ProvenanceInputTable {
   std::vector<Index> step;
   std::vector<std::string> role, name;

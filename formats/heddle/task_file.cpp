@@ -64,24 +64,24 @@ LoadedTask load_whole(const std::string& path) {
   return loaded;
 }
 
-// The base's file: as told, else the one beside the adapter of the name that the adapter has. An adapter may come from
-// a stranger, who does not choose other files for us.
-std::string find_base(const std::string& adapter, const std::string& told, const std::string& noted) {
+// The base's file: the given one, else the file of the name in the adapter, in the adapter's directory. An adapter from
+// a stranger must not choose any other file.
+std::string find_base(const std::string& adapter, const std::string& given, const std::string& noted) {
   namespace fs = std::filesystem;
-  if (!told.empty()) return told;
+  if (!given.empty()) return given;
   const fs::path name = fs::path(noted).filename(), beside = fs::path(adapter).parent_path() / name;
   std::error_code ignored;
   check<DataError>(fs::is_regular_file(beside, ignored), adapter, ": is an adapter of ", text::quoted(noted),
-                   ", and no such file stands beside it; say where it is with --base");
+                   ", which is not in the same directory; name it with --base");
   return beside.string();
 }
 
 // An adapter with the model that it belongs to.
 class Adapted {
  public:
-  Adapted(const std::string& path, const std::string& told) : adapter_(path, FileKind::adapter) {
+  Adapted(const std::string& path, const std::string& given) : adapter_(path, FileKind::adapter) {
     const auto noted = adapter_.part<BaseModel>(base_part);
-    base_.emplace(find_base(path, told, noted.name));
+    base_.emplace(find_base(path, given, noted.name));
     check<DataError>(base_->weights().fingerprint() == noted.weights, path, ": is an adapter of another model than ",
                      base_->file().path(), "; it was trained on ", noted.name, ", whose weights have the hash ",
                      noted.weights);

@@ -26,8 +26,8 @@ struct BaseModel {
   }
 };
 
-// Where the model may be that an adapter file belongs to, for programs that must not write over it: none for other
-// files, damaged ones among them.
+// The paths where the base model of an adapter file may be, for programs that must not overwrite it: none for other
+// files, including damaged ones.
 std::vector<std::string> possible_bases(const std::string& adapter);
 
 struct LoadedTask {
@@ -35,12 +35,12 @@ struct LoadedTask {
   text::Tokenizer tokenizer;
 };
 
-// A model to use: of a model file, or of an adapter file with its base, at `base` or, where that is empty, of the
-// name that the adapter has, beside the adapter. Weights are mapped. Throws DataError for files that were not
-// fine-tuned, are damaged or do not belong together.
+// A model to use: of a model file, or of an adapter file with its base, at `base` or, if that is empty, under the name
+// in the adapter, in the adapter's directory. Weights are mapped. Throws DataError for files that were not fine-tuned,
+// are damaged or do not belong together.
 LoadedTask load_task(const std::string& path, const std::string& base = "");
 
-// An adapter with its base, to make one model of that keeps nothing of their checksums: they are compared beforehand.
+// An adapter with its base, to be merged into one model; their checksums are verified first.
 // Throws DataError as load_task().
 LoadedTask load_to_merge(const std::string& adapter, const std::string& base);
 

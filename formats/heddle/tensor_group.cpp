@@ -162,12 +162,12 @@ TensorGroup::TensorGroup(const hdf5::Group& group) : where_(group.where()) {
   list(group, "", budget);
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     check<DataError>(tensors_[i].dtype != DType::int8 || scales_[i], datasets_[i].where(),
-                     ": holds int8 without scales beside it. The file is damaged or not heddle's");
+                     ": has int8 weights without scales. The file is damaged or not heddle's");
   }
 }
 
 void TensorGroup::list(const hdf5::Group& group, const std::string& prefix, Budget& budget) {
-  check<DataError>(budget.depth-- > 0, group.where(), ": groups within groups without end");
+  check<DataError>(budget.depth-- > 0, group.where(), ": groups are nested without end");
   for (const std::string& part : group.names()) {
     check<DataError>(budget.parts-- > 0, where_, ": more tensors than any model has");
     auto found = group.part(part);

@@ -1,6 +1,6 @@
 // Tensors in a group of a file: the tensor "decoder/3/attention/query/weight" is the contiguous data set of that path
-// below the group: float32, bfloat16, or int8 with a float32 vector "….scales" beside it, a scale a row. Each data set
-// has its checksum in the attribute xxh128.
+// below the group: float32, bfloat16, or int8 with a float32 vector "….scales" beside it, one scale per row. Each data
+// set has its checksum in the attribute xxh128.
 #pragma once
 
 #include <map>
@@ -42,11 +42,11 @@ class TensorGroup {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   Index parameters() const;  // elements of all tensors
 
-  // Tells these tensors from others: a hash of all names and checksums. Reads none of the elements.
+  // Identifies these tensors: a hash of all names and checksums. Does not read the elements.
   std::string fingerprint() const;
 
-  // Throws DataError unless the targets are just the group's names and shapes, but for names that begin with `extra`,
-  // which the group may have besides; their elements are not touched.
+  // Throws DataError unless the targets have exactly the group's names and shapes, except names that begin with
+  // `extra`, which only the group may have; elements are not read.
   void check_match(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
 
   // Sets the elements of the given tensors, which are Reals whatever the file has. Throws DataError, before anything is
@@ -56,15 +56,14 @@ class TensorGroup {
   // All tensors as they are stored, in newly allocated memory.
   std::vector<NamedTensor> read() const;
 
-  // Tensors where they lie in the mapped file, which they keep alive. They must not be written to, and their checksums
-  // are not computed: but for scales, nothing is read until it is used. (Other programs may have placed a tensor so
-  // that processors cannot read it in place; such a one is read at once.)
+  // Tensors as views of the mapped file, which they keep alive. They are read-only, and their checksums are not
+  // verified: except for scales, nothing is read until it is used. (A tensor that other programs stored unaligned is
+  // read at once.)
   std::vector<NamedTensor> map(const std::shared_ptr<const MappedFile>& file) const;
-  // Tensors of one shape [rows, …] as one, [names * rows, …]. What does not lie together in the file is copied
-  // together.
+  // Tensors of one shape [rows, …] as one, [names * rows, …]. If they are not contiguous in the file, they are copied.
   Tensor map(std::span<const std::string> names, const std::shared_ptr<const MappedFile>& file) const;
 
-  // Reads everything and returns what is wrong (checksums, values that are not finite), a line each.
+  // Reads everything and returns the problems (checksums, values that are not finite), one line each.
   std::vector<std::string> verify() const;
 
  private:

@@ -87,7 +87,7 @@ TokenFile::TokenFile(const std::string& path)
 void TokenFile::read(Index offset, std::span<TokenId> out) const {
   const auto count = static_cast<Index>(out.size());
   check<DataError>(offset >= 0 && count <= size() && offset <= size() - count, name(), ": has no ", count,
-                   " tokens from token ", offset, " on, only ", size());
+                   " tokens starting at token ", offset, ", only ", size());
   const std::lock_guard lock(mutex_);
   if (ids_.dtype() == hdf5::DType::uint16) {
     read_as(offset, out, narrow_);

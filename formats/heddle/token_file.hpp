@@ -66,14 +66,14 @@ class TokenFile : public data::TokenSource {
   Index document_at(Index offset) const override;
   // The tokens [first, second) of a document.
   std::pair<Index, Index> document(Index number) const;
-  // Tokens of each document, all read at once.
-  std::vector<Index> document_lengths() const;
+  // All read at once.
+  std::vector<Index> document_lengths() const override;
   text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }
   text::Tokenizer tokenizer() const { return read_tokenizer(file_); }
   // Throws DataError unless the tokenizer made the tokens; `model` is the file that has it.
   void check_made_with(const text::Tokenizer& tokenizer, const std::string& model) const;
 
-  // Reads everything and returns what is wrong, a line each; nothing when all is well.
+  // Reads everything and returns the problems, one line each; empty if there are none.
   std::vector<std::string> verify() const;
 
  private:

@@ -13,7 +13,7 @@ namespace heddle::formats {
 void save_tokenizer(const std::string& path, const text::TokenizerModel& model, const Provenance& provenance);
 
 // Reads the tokenizer of a tokenizer, token or model file, or a foreign one (foreign_vocabulary.hpp).
-// Throws DataError with the file's name; where it is none of these, with what would be.
+// Throws DataError with the file's name and, if it is none of these, a list of what is accepted.
 text::Tokenizer load_tokenizer(const std::string& path);
 
 // Adds what load_tokenizer(path) reads to the inputs, in the role "tokenizer".

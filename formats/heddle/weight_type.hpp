@@ -1,4 +1,4 @@
-// What a model file stores its matrices as. Vectors (norms, biases) stay float32: they are small and delicate.
+// The dtype of stored matrices. Vectors (norms, biases) are always float32: they are small and sensitive to rounding.
 #pragma once
 
 #include "heddle/base/visit.hpp"

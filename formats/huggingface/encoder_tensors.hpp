@@ -1,4 +1,4 @@
-// What BERT and those that came after it have in common in Hugging Face's directories.
+// The common part of BERT and its successors in Hugging Face directories.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heddle::formats {
 
-// How the tensors of the head that fills in masked tokens are called.
+// The names of the tensors of the head for masked tokens.
 struct MaskedHeadNames {
   std::string dense, norm, bias, decoder;
 };

@@ -1,4 +1,4 @@
-// What a file that is not heddle's looks like, for error messages.
+// Recognises files of other programs, for error messages.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ Activation read_activation(const JsonNode& field) {
     if (name == field.text()) return activation;
     known.emplace_back(name);
   }
-  field.refuse(concatenate("is ", text::quoted(field.text()), "; heddle has ", join(known)));
+  field.refuse(concatenate("is ", text::quoted(field.text()), "; heddle supports ", join(known)));
 }
 
 std::string foreign_name(Activation activation) {

@@ -1,4 +1,4 @@
-// What a model of another program is, architecture by architecture. A new one is a file that defines
+// Conversion of the models of other programs, one description per architecture. A new one is a file that defines
 // NAME_architecture(), and a line in foreign_architectures.def.
 #pragma once
 

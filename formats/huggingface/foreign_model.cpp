@@ -30,7 +30,7 @@ const ForeignArchitecture& architecture_of(const JsonNode& config) {
     if (architecture.model_type == type.text()) return architecture;
     known.push_back(architecture.model_type);
   }
-  type.refuse(concatenate("is ", text::quoted(type.text()), "; heddle has ", join(known)));
+  type.refuse(concatenate("is ", text::quoted(type.text()), "; heddle supports ", join(known)));
 }
 
 std::vector<ParameterShape> parameters_of(const models::ModelConfig& config) {
@@ -49,7 +49,7 @@ TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTen
   return {architecture.tensors, names};
 }
 
-// "heads = 4", …: a line a field, with what stands for defaults spelled out.
+// "heads = 4", …: one line per field, with what stands for defaults spelled out.
 std::vector<std::string> fields_of(models::ModelConfig config) {
   config->sequence_length = 0;  // how it was trained says nothing of what it is
   if (auto* const transformer = config.as<models::TransformerConfig>()) transformer->spell_out();

@@ -44,7 +44,7 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
                                                   {Class::bert, "BertTokenizer"}};
   const Class kind = class_of(tokenizer);
   Json json{{"tokenizer_class", names.at(kind)}};
-  // A class has tokens of its own for roles that are not told, and would add them to the vocabulary.
+  // A class has default tokens for roles that are not set, and would add them to the vocabulary.
   for (const auto& [name, id] : roles) {
     json[name] = tokenizer.*id < 0 ? Json() : Json(tokenizer.pieces[static_cast<std::size_t>(tokenizer.*id)]);
   }

@@ -51,7 +51,7 @@ std::vector<std::string> pieces_in_order(const JsonNode& document) {
       member.refuse(concatenate("the id ", id, " is outside the ", pieces.size(), " pieces"));
     }
     std::string& place = pieces[static_cast<std::size_t>(id)];
-    if (member.key().empty()) member.refuse("is no piece");
+    if (member.key().empty()) member.refuse("is not a piece");
     if (!place.empty()) member.refuse(concatenate("has the id of ", text::quoted(place)));
     place = member.key();
   }
@@ -77,11 +77,11 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
     if (line.empty() || (line_number == 1 && line.starts_with("#version"))) continue;
     const std::size_t space = line.find(' ');
     check<DataError>(space != line.npos, path, ":", line_number, ": ", text::quoted(line),
-                     " is no merge, which is two pieces and a space between them");
+                     " is not a merge, which is two pieces separated by a space");
     for (const std::string_view side : {line.substr(0, space), line.substr(space + 1)}) {
       const auto piece = ids.find(side);
       check<DataError>(piece != ids.end(), path, ":", line_number, ": ", text::quoted(side),
-                       " is no piece of the vocabulary");
+                       " is not a piece of the vocabulary");
       merges.push_back(piece->second);
     }
   }
@@ -120,7 +120,7 @@ std::vector<std::string> gpt2_vocabulary_files(const std::string& directory) {
 text::TokenizerModel read_gpt2_vocabulary(const std::string& directory) {
   const std::optional<Files> files = find_files(directory);
   check<DataError>(files.has_value(), directory,
-                   ": no GPT-2 vocabulary; it needs vocab.json and merges.txt, or encoder.json and vocab.bpe");
+                   ": not a GPT-2 vocabulary, which needs vocab.json and merges.txt, or encoder.json and vocab.bpe");
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::bpe;
   model.pieces = pieces_in_order(JsonNode(read_json(files->pieces)));

@@ -26,7 +26,7 @@ std::string_view header_of(const MappedFile& file, const std::string& path) {
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), length_bytes);
   check<DataError>(length <= most_header_bytes && length <= file.size() - length_bytes, path, ": a header of ", length,
-                   " bytes in a file of ", file.size(), ". It is cut short, damaged or no safetensors file");
+                   " bytes in a file of ", file.size(), ". It is truncated, damaged or not a safetensors file");
   return {reinterpret_cast<const char*>(file.data()) + length_bytes, static_cast<std::size_t>(length)};
 }
 
@@ -71,7 +71,7 @@ void check_places(const std::vector<Safetensor>& tensors, std::span<const std::b
   for (const Safetensor& tensor : tensors) {
     check<DataError>(tensor.elements.data() == expected, path, ": the elements of ", text::quoted(tensor.name),
                      tensor.elements.data() < expected ? " overlap those of another tensor"
-                                                       : " stand behind bytes that belong to no tensor");
+                                                       : " follow bytes that belong to no tensor");
     expected += tensor.elements.size();
   }
   check<DataError>(expected == data.data() + data.size(), path, ": ends in ",
@@ -109,7 +109,8 @@ Tensor convert_elements(const Safetensor& tensor, const Shape& shape) {
       convert_elements<std::uint16_t>(tensor, to, from_half);
       break;
     default:
-      throw DataError(concatenate(tensor.where(), ": has type ", to_text(tensor.type), ", which weights never have"));
+      throw DataError(
+          concatenate(tensor.where(), ": has type ", to_text(tensor.type), ", which is not supported for weights"));
   }
   return result;
 }
@@ -138,7 +139,7 @@ std::vector<std::uint16_t> halves_of(const Tensor& reals, const std::string& nam
   std::vector<std::uint16_t> halves(static_cast<std::size_t>(reals.size()));
   std::transform(reals.data(), reals.data() + reals.size(), halves.begin(), [&](Real x) {
     const std::uint16_t half = to_half(x);
-    check<DataError>(std::isfinite(from_half(half)), name, ": has weights too large for F16; take BF16 or F32");
+    check<DataError>(std::isfinite(from_half(half)), name, ": has weights too large for F16; use BF16 or F32");
     return half;
   });
   return halves;
@@ -202,7 +203,8 @@ std::vector<Safetensor> read_safetensors(const std::string& path) {
   const std::string_view text = header_of(*file, path);
   const JsonDocument document{std::string(text), path};
   const JsonNode header(document);
-  check<DataError>(header.is_object(), path, ": the header is not a JSON object. It is damaged or no safetensors file");
+  check<DataError>(header.is_object(), path,
+                   ": the header is not a JSON object. The file is damaged or not a safetensors file");
   const std::span data(file->data() + length_bytes + text.size(), file->size() - length_bytes - text.size());
   const auto shared_path = std::make_shared<const std::string>(path);
   std::vector<Safetensor> tensors;

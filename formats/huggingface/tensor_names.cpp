@@ -74,7 +74,7 @@ std::vector<Assignment> assign(const TensorNames& names, std::span<const Paramet
   return assignments;
 }
 
-// Complaints of one kind; the first few are told.
+// Problems of one kind; the first few are reported.
 class Complaints {
  public:
   explicit Complaints(std::string kind) : kind_(std::move(kind)) {}

@@ -1,4 +1,5 @@
-// Which tensors of another program's model are which parameters of ours: one table an architecture, read both ways.
+// Maps tensor names of another program's model to heddle's parameters: one table per architecture, used in both
+// directions.
 #pragma once
 
 #include <set>
@@ -55,8 +56,8 @@ struct ParameterShape {
 
 // Finds the parameters of a model among foreign tensors; rules about others do not apply. The results are in the order
 // of the parameters, and stay in the foreign files where they need no change: Reals, or bfloat16 for matrices of such.
-// Throws DataError that names what is missing, misshapen or of no known name (some of them, where they are many).
-// Precondition: the rules cover the parameters.
+// Throws DataError that names tensors that are missing, unknown or of the wrong shape (some of them, if there are
+// many). Precondition: the rules cover the parameters.
 std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const Safetensor> tensors,
                                       std::span<const ParameterShape> parameters, const std::string& where);
 

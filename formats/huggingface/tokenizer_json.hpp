@@ -22,7 +22,7 @@ namespace heddle::formats {
 std::vector<std::string> tokenizer_json_files(const std::string& path);
 
 // Special tokens have their roles by their text ([MASK], <mask>, [PAD], <pad>, <|endoftext|>, </s>), by the model's
-// unk_token and, for those before and behind a text, by the post-processor. Throws DataError with the file's name.
+// unk_token and, for those before and after a text, by the post-processor. Throws DataError with the file's name.
 text::TokenizerModel read_tokenizer_json(const std::string& path);
 
 // The document that stands for a tokenizer, and the same as a file. Throws DataError for the kinds byte, char and word,
@@ -42,12 +42,12 @@ struct TextSteps {
 };
 TextSteps read_text_steps(const JsonNode& document);
 
-// What stands before, between and behind texts.
+// The tokens before, between and after texts.
 struct Frame {
   Index classification = -1, separator = -1, pair_separators = 1;
 };
-// Templates that a Frame cannot say. Only models that fill in masks are given texts in frames: for others tokens around
-// a text are the reader's matter, who asks for them, and heddle adds none.
+// Templates that a Frame cannot express. Only models that predict masked tokens read texts in frames; for other models
+// heddle adds no tokens around a text.
 enum class OtherFrames { refused, ignored };
 Frame read_frame(const JsonNode& post_processor, OtherFrames others);
 

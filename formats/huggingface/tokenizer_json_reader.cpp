@@ -68,7 +68,7 @@ class Reader {
 
   Index id_of(std::string_view piece, const JsonNode& where) const {
     const auto found = ids_.find(piece);
-    if (found == ids_.end()) where.refuse(concatenate("names ", text::quoted(piece), ", which is no piece"));
+    if (found == ids_.end()) where.refuse(concatenate("names ", text::quoted(piece), ", which is not a piece"));
     return found->second;
   }
   std::optional<Index> special(std::initializer_list<const char*> texts) const;
@@ -162,7 +162,8 @@ void Reader::expect_decoder(std::initializer_list<std::string_view> types) const
   if (decoder.is_null()) return;
   const auto expect_step = [&](const JsonNode& step) {
     if (std::ranges::find(types, step["type"].text()) == types.end()) {
-      step.refuse(concatenate("is of type ", text::quoted(step["type"].text()), ", which heddle does not have here"));
+      step.refuse(
+          concatenate("is of type ", text::quoted(step["type"].text()), ", which heddle does not support here"));
     }
   };
   if (decoder["type"].text() != "Sequence") return expect_step(decoder);
@@ -198,12 +199,12 @@ void Reader::read_merges() {
     if (merge.is_text()) {
       const std::string_view sides = merge.text();
       const std::size_t space = sides.find(' ');
-      if (space == sides.npos) merge.refuse("is no merge, which is two pieces");
+      if (space == sides.npos) merge.refuse("is not a merge, which is two pieces");
       for (const std::string_view side : {sides.substr(0, space), sides.substr(space + 1)}) {
         result_.merges.push_back(id_of(side, merge));
       }
     } else {
-      if (!merge.is_list() || merge.size() != 2) merge.refuse("is no merge, which is two pieces");
+      if (!merge.is_list() || merge.size() != 2) merge.refuse("is not a merge, which is two pieces");
       for (const JsonNode& side : merge.list()) result_.merges.push_back(id_of(side.text(), side));
     }
   }
@@ -216,7 +217,7 @@ void Reader::read_scores() {
   result_.scores.reserve(vocabulary.size());
   ids_.reserve(vocabulary.size());
   for (const JsonNode& entry : vocabulary.list()) {
-    if (!entry.is_list() || entry.size() != 2) entry.refuse("is no piece with its score");
+    if (!entry.is_list() || entry.size() != 2) entry.refuse("is not a piece and its score");
     auto part = entry.list().begin();
     const std::string_view piece = (*part).text();
     if (!ids_.emplace(piece, static_cast<Index>(result_.pieces.size())).second) {
@@ -296,7 +297,7 @@ void Reader::name_others() {
   for (const Index id : {frame.classification, frame.separator}) {
     const auto& special = result_.special_tokens;
     if (id >= 0 && std::ranges::find(special, id) == special.end()) {
-      post_processor.refuse(concatenate("sets the token ", id, ", which is no special token of the file"));
+      post_processor.refuse(concatenate("sets the token ", id, ", which is not a special token of the file"));
     }
   }
   if (post_processor.is_null()) {

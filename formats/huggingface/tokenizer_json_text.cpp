@@ -47,7 +47,7 @@ void read_normaliser(const JsonNode& node, std::string_view type, TextSteps& ste
     node["content"].expect(mark());
     steps.normalisers.push_back("replace");
   } else {
-    node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not have"));
+    node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not support"));
   }
 }
 
@@ -80,7 +80,7 @@ void read_split(const JsonNode& node, TextSteps& steps) {
 void read_digits(const JsonNode& node, TextSteps& steps) {
   node.expect_only({"type", "individual_digits"})["individual_digits"].expect(false);
   const auto& before = steps.pretokenisers;
-  if (std::ranges::find(before, "byte-level") == before.end()) node.refuse("must stand behind ByteLevel for heddle");
+  if (std::ranges::find(before, "byte-level") == before.end()) node.refuse("must follow ByteLevel");
   steps.pretokenisers.push_back("byte-digits");
 }
 
@@ -100,7 +100,7 @@ void read_pretokeniser(const JsonNode& node, std::string_view type, TextSteps& s
     node.expect_only({"type"});
     steps.pretokenisers.push_back(type == "WhitespaceSplit" ? "white-space" : "bert");
   } else {
-    node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not have"));
+    node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not support"));
   }
 }
 
@@ -127,7 +127,7 @@ void append_token(std::vector<Index>& parts, Index token, Index times = 1) {
   if (token >= 0) parts.insert(parts.end(), static_cast<std::size_t>(times), token);
 }
 
-// What stands before, between and behind texts, where a frame can say it.
+// The tokens before, between and after texts, if a frame can express them.
 Frame read_template_frame(const JsonNode& node, OtherFrames others) {
   node.expect_only({"type", "single", "pair", "special_tokens"});
   const std::vector<Index> single = read_template(node["single"], node["special_tokens"]);
@@ -147,7 +147,7 @@ Frame read_template_frame(const JsonNode& node, OtherFrames others) {
     if (single == one && (pair == two || others == OtherFrames::ignored)) return frame;
   }
   if (others == OtherFrames::ignored) return {};
-  node.refuse("sets tokens otherwise than a token before, one behind each text and perhaps one more between texts");
+  node.refuse("adds tokens in another way than one before, one after each text and optionally one more between texts");
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ Frame read_frame(const JsonNode& post_processor, OtherFrames others) {
       };
       frame = {token("cls"), token("sep"), type == "RobertaProcessing" ? 2 : 1};
     } else {
-      node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not have"));
+      node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not support"));
     }
   });
   return frame;

@@ -127,12 +127,13 @@ Json Writer::cut_steps() const {
     } else if (cut == "digit-triples") {
       steps.push_back(split(tokenizer_json::digit_triples_pattern));
     } else {
-      check<DataError>(cut == "byte-digits" && is_byte_level, "cutting text by ", cut,
+      check<DataError>(cut == "byte-digits" && is_byte_level, "splitting text by ", cut,
                        " here cannot be written as tokenizer.json");
       steps.push_back(of_type("Digits", {{"individual_digits", false}}));
     }
   }
-  check<DataError>(is_byte_level == of_bytes, "cutting text otherwise than GPT-2 cannot be written as tokenizer.json");
+  check<DataError>(is_byte_level == of_bytes,
+                   "splitting text in another way than GPT-2 cannot be written as tokenizer.json");
   return sequence("pretokenizers", steps);
 }
 

@@ -34,7 +34,7 @@ Ids read_pieces(std::string_view text, const std::string& path, std::vector<std:
     check<DataError>(!line.empty() && is_utf8(line), path, ":", id + 1, ": a piece must be UTF-8 text, not ",
                      text::quoted(line));
     const auto [found, is_new] = ids.emplace(line, id);
-    check<DataError>(is_new, path, ":", id + 1, ": the piece ", text::quoted(line), " has come in line ",
+    check<DataError>(is_new, path, ":", id + 1, ": the piece ", text::quoted(line), " is already in line ",
                      found->second + 1);
     pieces.emplace_back(line);
   }
@@ -64,7 +64,7 @@ std::vector<std::string> wordpiece_vocabulary_files(const std::string& path) {
 
 text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
   const std::vector<std::string> files = wordpiece_vocabulary_files(path);
-  check<DataError>(!files.empty(), path, ": no BERT vocabulary; it needs vocab.txt, or another .txt file");
+  check<DataError>(!files.empty(), path, ": not a BERT vocabulary, which is vocab.txt or another .txt file");
   const std::string& file = files[0];
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::wordpiece;
@@ -81,7 +81,7 @@ text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
   model.classification = special("[CLS]");
   model.separator = special("[SEP]");
   model.mask = special("[MASK]");
-  check<DataError>(model.unknown >= 0, file, ": no BERT vocabulary; it has no piece [UNK]");
+  check<DataError>(model.unknown >= 0, file, ": not a BERT vocabulary: it has no piece [UNK]");
   const bool cased = std::ranges::any_of(
       model.pieces, [](const std::string& piece) { return piece.front() != '[' && has_capitals(piece); });
   model.lowercase = model.strip_accents = !cased;

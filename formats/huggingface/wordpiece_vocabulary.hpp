@@ -1,5 +1,5 @@
-// BERT's vocabulary: vocab.txt, a piece a line, the first of them id 0; pieces inside words begin with "##". Special
-// are [PAD], [UNK], [CLS], [SEP] and [MASK].
+// BERT's vocabulary: vocab.txt, one piece per line, the first of them id 0; pieces inside words begin with "##".
+// Special are [PAD], [UNK], [CLS], [SEP] and [MASK].
 #pragma once
 
 #include <string>

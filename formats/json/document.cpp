@@ -146,8 +146,8 @@ class Parser {
     std::ranges::sort(keys_, {}, [this](std::uint32_t index) { return key(index); });
     const auto twice = std::ranges::adjacent_find(keys_, {}, [this](std::uint32_t index) { return key(index); });
     if (twice == keys_.end()) return;
-    throw DataError(concatenate(file_, ":", line_, ": the object that ends in this line has the key ",
-                                text::quoted(key(*twice)), " twice"));
+    throw DataError(concatenate(file_, ":", line_, ": the object that ends in this line repeats the key ",
+                                text::quoted(key(*twice))));
   }
 
   void parse_word(std::string_view word, Kind kind) {

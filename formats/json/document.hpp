@@ -1,5 +1,5 @@
-// A JSON document that a stranger wrote, in memory that its length bounds: the text, in which strings are unescaped in
-// place, and 16 bytes for each value and key, which are counted before any is made.
+// An untrusted JSON document, in memory bounded by its length: the text, in which strings are unescaped in place, and
+// 16 bytes for each value and key, which are counted before any is allocated.
 //
 // An object that has a key twice is refused: programs differ in which of the two they take.
 #pragma once

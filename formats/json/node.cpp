@@ -162,7 +162,7 @@ bool JsonNode::equals(const nlohmann::json& wanted) const {
 const JsonNode& JsonNode::expect_only(std::initializer_list<std::string_view> keys) const {
   for (const JsonNode& member : members()) {
     if (std::ranges::find(keys, member.key()) == keys.end()) {
-      refuse(concatenate("has ", text::quoted(member.key()), ", which heddle does not know"));
+      refuse(concatenate("has ", text::quoted(member.key()), ", which heddle does not support"));
     }
   }
   return *this;
@@ -178,7 +178,7 @@ void JsonNode::expect_any_of(std::initializer_list<nlohmann::json> wanted) const
   for (const nlohmann::json& choice : wanted) {
     choices += (choices.empty() ? "" : " or ") + choice.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   }
-  refuse(concatenate("is ", shown(), "; heddle only has ", choices));
+  refuse(concatenate("is ", shown(), "; heddle only supports ", choices));
 }
 
 void JsonNode::refuse(const std::string& problem) const {

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void check_text(std::string_view line, const Place& place) {
-  check<DataError>(printable_lines(line) == line, place, ": is no UTF-8 text, or has control characters");
+  check<DataError>(printable_lines(line) == line, place, ": is not UTF-8 text, or has control characters");
 }
 
 void check_slot(const PlacedText& text, const std::string& slot, std::string_view file) {
@@ -55,7 +55,7 @@ Section parse_heading(std::string_view line, const Place& place) {
   const std::string_view inner = trimmed(line.ends_with(']') ? line.substr(1, line.size() - 2) : "");
   section.kind = inner.substr(0, inner.find(' '));
   section.name = trimmed(inner.substr(section.kind.size()));
-  check<DataError>(keys_of_kinds().contains(section.kind), place, ": '", line, "' begins no section; there are ",
+  check<DataError>(keys_of_kinds().contains(section.kind), place, ": '", line, "' does not begin a section; there are ",
                    headings);
   return section;
 }
@@ -65,7 +65,7 @@ void parse_entry(std::string_view line, const Place& place, Section& section, Ro
   check<DataError>(equals != std::string_view::npos, place, ": '", line, "' is not KEY = VALUE");
   const std::string key(trimmed(line.substr(0, equals)));
   const std::vector<std::string>& keys = keys_of_kinds().at(section.kind);
-  check<DataError>(std::ranges::find(keys, key) != keys.end(), place, ": '", key, "' is no key of a section ",
+  check<DataError>(std::ranges::find(keys, key) != keys.end(), place, ": '", key, "' is not a key of a section ",
                    section.kind, ", which has ", join(keys));
   const std::string value(trimmed(line.substr(equals + 1)));
   const bool whole = section.kind == "pairs" || key == "template" || key == "context";
@@ -108,8 +108,8 @@ class Builder {
     for (const auto* texts : lists) {
       for (const PlacedText& text : *texts) {
         const auto [known, is_new] = lines.emplace(text.text, text.line);
-        check<DataError>(is_new, Place{file_, text.line}, ": '", text.text, "' is there already, in line ",
-                         known->second, "; each text counts once");
+        check<DataError>(is_new, Place{file_, text.line}, ": '", text.text, "' is already in line ", known->second,
+                         "; each text counts once");
       }
     }
   }
@@ -129,7 +129,7 @@ class Builder {
                             list(section, "attribute", 1),
                             list(section, "neutral", 0)};
     check<DataError>(test.targets.size() == 2, Place{file_, test.targets.back().line}, ": there are ",
-                     test.targets.size(), " targets, and two are compared");
+                     test.targets.size(), " targets, but exactly two are compared");
     for (const auto* texts : {&test.templates, &test.targets, &test.attributes, &test.neutral}) check_distinct({texts});
     for (const PlacedText& text : test.templates) {
       check_slot(text, data::target_slot, file_);

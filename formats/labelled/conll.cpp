@@ -82,7 +82,7 @@ void split_columns(std::string_view line, std::vector<std::string_view>& columns
 std::optional<std::size_t> conll_column(std::string_view column) {
   if (column.empty()) return std::nullopt;
   const std::optional<Index> number = number_of(column);
-  check<UsageError>(number && *number >= 2, "--column: '", column,
+  check<UsageError>(number && *number >= 2, "--label-column: '", column,
                     "' is no column of tags in CoNLL columns; give its number, from 2 on");
   return static_cast<std::size_t>(*number - 1);
 }
@@ -95,8 +95,8 @@ std::size_t conllu_column(std::string_view column) {
   const auto named = std::ranges::find(names, column.empty() ? "upos" : column);
   if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
   const std::optional<Index> number = number_of(column);
-  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--column: '", column,
-                    "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
+  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--label-column: '",
+                    column, "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
   return static_cast<std::size_t>(*number - 1);
 }
 
@@ -105,7 +105,8 @@ bool is_word(std::string_view id, Index next, const Place& place) {
   const std::size_t mark = id.find_first_of("-.");
   const std::optional<Index> first = number_of(id.substr(0, mark));
   const bool sound = first && (mark == id.npos ? *first == next : number_of(id.substr(mark + 1)).has_value());
-  check<DataError>(sound, place, ": the ID is ", text::quoted(id), " where word ", next, " of the sentence is due");
+  check<DataError>(sound, place, ": the ID is ", text::quoted(id), " where word ", next,
+                   " of the sentence is expected");
   return mark == id.npos;
 }
 

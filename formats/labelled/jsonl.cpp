@@ -6,21 +6,47 @@
 
 #include "heddle/formats/json/value.hpp"
 #include "heddle/formats/labelled/span_json.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
 namespace {
 
-data::LabelledText labelled_text(const JsonNode& object, const Place& place, Texts texts, Gold gold) {
+// Throws DataError, with a list of the keys, for an object that lacks one.
+void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
+  if (!object.find(name).is_null()) return;
+  constexpr std::size_t most_shown = 20;
+  std::vector<std::string> keys;
+  if (object.is_object()) {
+    for (const JsonNode& member : object.members()) {
+      if (member.key() == name) return;  // null, which its reader refuses
+      if (keys.size() <= most_shown)
+        keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
+    }
+  }
+  throw DataError(concatenate(where, ": has no key ", text::quoted(name), "; ",
+                              keys.empty() ? "it has none" : "there are: " + join(keys), "; ", option,
+                              " says which to read"));
+}
+
+data::LabelledText labelled_text(const JsonNode& object, const Place& place, Texts texts, Gold gold,
+                                 const TextColumns& wanted) {
   const std::string where = concatenate(place);
+  const auto key = [&](const std::string& given, const char* usual, const char* option) {
+    const std::string name = given.empty() ? usual : given;
+    check_has_key(object, name, where, option);
+    return name;
+  };
   data::LabelledText example;
   example.line = place.line;
-  example.text = text_member(object, "text", where);
-  if (texts == Texts::two) example.second_text = text_member(object, "text_b", where);
-  check<DataError>(texts == Texts::two || object.find("text_b").is_null(), where,
-                   ": has a second text, \"text_b\", where one is expected");
+  example.text = text_member(object, key(wanted.text, "text", "--text-column").c_str(), where);
+  if (texts == Texts::two) {
+    example.second_text = text_member(object, key(wanted.text_b, "text_b", "--text-b-column").c_str(), where);
+  }
+  check<DataError>(texts == Texts::two || !wanted.text.empty() || object.find("text_b").is_null(), where,
+                   ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {
-    example.label = name_member(object, "label", where);
+    example.label = name_member(object, key(wanted.label, "label", "--label-column").c_str(), where);
     check_label(example.label, place);
   }
   return example;
@@ -28,15 +54,23 @@ data::LabelledText labelled_text(const JsonNode& object, const Place& place, Tex
 
 }  // namespace
 
-std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold) {
+std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                                 TableColumns& columns) {
+  check<UsageError>(columns.header() == Header::automatic, begin.file,
+                    ": --header and --no-header are for CSV and TSV; JSONL has a key with each value");
   Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
   std::vector<data::LabelledText> examples;
   examples.reserve(line_count(content));
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     const JsonDocument document{std::string(line), place.file, place.line};
-    examples.push_back(labelled_text(JsonNode(document), place, texts, gold));
+    examples.push_back(labelled_text(JsonNode(document), place, texts, gold, columns.wanted()));
   });
   return examples;
+}
+
+std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold) {
+  TableColumns columns;
+  return read_jsonl_texts(content, begin, texts, gold, columns);
 }
 
 std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold) {

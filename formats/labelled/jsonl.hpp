@@ -1,18 +1,21 @@
 // Lines of JSON, an object a line; members that are not named here are passed over.
-// Labelled texts: {"text": …, "label": …}, and "text_b" where there are two texts; labels may be numbers or truth
-// values. Spans: {"question": …, "context": …, "answers": [...]}, and "id" if there is one, else it is the line's
-// number; span_json.hpp says what answers are.
+// Labelled texts: {"text": …, "label": …}, and "text_b" where there are two texts, or the keys that the user names;
+// labels may be numbers or truth values. Spans: {"question": …, "context": …, "answers": [...]}, and "id" if there is
+// one, else it is the line's number; span_json.hpp says what answers are.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
 #include "heddle/data/examples.hpp"
-#include "heddle/formats/labelled/labelled_line.hpp"
+#include "heddle/formats/labelled/table.hpp"
 
 namespace heddle::formats {
 
 // The first line is at `begin`. Throw DataError, "FILE:LINE: …", for lines of another form, empty ones among them.
+// Of the columns only their names are read: keys, never numbers.
+std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                                 TableColumns& columns);
 std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold);
 std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold);
 

@@ -1,9 +1,9 @@
 #include "heddle/formats/labelled/labelled_input.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "heddle/formats/labelled/conll.hpp"
+#include "heddle/formats/labelled/csv.hpp"
 #include "heddle/formats/labelled/jsonl.hpp"
 #include "heddle/formats/labelled/squad.hpp"
 #include "heddle/formats/labelled/tsv.hpp"
@@ -12,34 +12,63 @@ namespace heddle::formats {
 
 namespace {
 
-LabelledFormat format_by_ending(std::string_view file, LabelledFormat otherwise) {
-  constexpr std::pair<std::string_view, LabelledFormat> endings[] = {{".tsv", LabelledFormat::tsv},
-                                                                     {".jsonl", LabelledFormat::jsonl},
-                                                                     {".conll", LabelledFormat::conll},
-                                                                     {".conllu", LabelledFormat::conllu},
-                                                                     {".json", LabelledFormat::squad}};
-  for (const auto& [ending, format] : endings) {
-    if (file.ends_with(ending)) return format;
-  }
-  return otherwise;
-}
+using ReadTexts = std::vector<data::LabelledText> (*)(std::string_view, const Place&, Texts, Gold, TableColumns&);
+using ReadSentences = std::vector<data::TaggedSentence> (*)(std::string_view, const Place&, std::string_view, Gold);
+using ReadSpans = std::vector<data::SpanQuestion> (*)(std::string_view, const Place&, Gold);
+
+struct Entry {
+  LabelledFormat format;
+  std::string_view ending;
+  ReadTexts texts;
+  ReadSentences sentences;
+  ReadSpans spans;
+};
+
+constexpr Entry entries[] = {
+#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) \
+  {LabelledFormat::name, ending, texts, sentences, spans},
+#include "heddle/formats/labelled/formats.def"
+#undef HEDDLE_LABELLED_FORMAT
+};
 
 // What the files of a format hold, and for which tasks of finetune.
-std::string_view examples_of(LabelledFormat format) {
-  if (format == LabelledFormat::conll || format == LabelledFormat::conllu) return "tagged sentences, for --task label";
-  if (format == LabelledFormat::squad) return "questions with spans, for --task span";
+std::string_view examples_of(const Entry& entry) {
+  if (entry.sentences != nullptr) return "tagged sentences, for --task label";
+  if (entry.texts == nullptr) return "questions with spans, for --task span";
   return "labelled texts, for --task classify, pair or regress";
 }
 
-// The format of the file, which must be one of the two that have the examples wanted; the first is the default.
-LabelledFormat choose_format(std::string_view file, const LabelledInput& input, std::string_view examples,
-                             LabelledFormat first, LabelledFormat second) {
-  const LabelledFormat format =
-      input.format == LabelledFormat::automatic ? format_by_ending(file, first) : input.format;
-  check<UsageError>(format == first || format == second, file, ": is ", to_text(format), ", which holds ",
-                    examples_of(format), "; this task needs ", examples, ": ", to_text(first), " or ", to_text(second),
+// "tsv, csv or jsonl".
+std::string one_of(std::vector<std::string> names) {
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : join(names) + " or " + last;
+}
+
+// By the ending of the file's name; nullptr where it says nothing.
+const Entry* entry_by_ending(std::string_view file) {
+  for (const Entry& entry : entries) {
+    if (file.ends_with(entry.ending)) return &entry;
+  }
+  return nullptr;
+}
+
+// The entry of the file's format, which must have this reader; the first that has is the default.
+template <class Reader>
+const Entry& choose(std::string_view file, const LabelledInput& input, std::string_view examples, Reader reader) {
+  const Entry *chosen = entry_by_ending(file), *first = nullptr;
+  std::vector<std::string> possible;
+  for (const Entry& entry : entries) {
+    if (entry.format == input.format) chosen = &entry;
+    if (entry.*reader == nullptr) continue;
+    if (first == nullptr) first = &entry;
+    possible.push_back(to_text(entry.format));
+  }
+  if (chosen == nullptr) chosen = first;
+  check<UsageError>(chosen->*reader != nullptr, file, ": is ", to_text(chosen->format), ", which holds ",
+                    examples_of(*chosen), "; this task needs ", examples, ": ", one_of(possible),
                     " (--format says which, where the name does not)");
-  return format;
+  return *chosen;
 }
 
 template <class Example>
@@ -48,36 +77,39 @@ std::vector<Example> checked(std::vector<Example> examples, std::string_view fil
   return examples;
 }
 
+const Entry& text_entry(std::string_view file, const LabelledInput& input) {
+  return choose(file, input, "labelled texts", &Entry::texts);
+}
+
 }  // namespace
+
+LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold)
+    : format_(text_entry(file, input).format), texts_(texts), gold_(gold), columns_(input.columns, input.header) {}
+
+std::vector<data::LabelledText> LabelledTextReader::read(std::string_view content, const Place& begin) {
+  const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}});
+  return checked(entry.texts(content, begin, texts_, gold_, columns_), begin.file, gold_);
+}
 
 std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Texts texts, Gold gold) {
-  const LabelledFormat format =
-      choose_format(begin.file, input, "labelled texts", LabelledFormat::tsv, LabelledFormat::jsonl);
-  return checked(format == LabelledFormat::tsv ? read_tsv(content, begin, texts, gold)
-                                               : read_jsonl_texts(content, begin, texts, gold),
-                 begin.file, gold);
+  return LabelledTextReader(begin.file, input, texts, gold).read(content, begin);
 }
 
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold) {
-  const LabelledFormat format =
-      choose_format(begin.file, input, "tagged sentences", LabelledFormat::conll, LabelledFormat::conllu);
-  return checked(format == LabelledFormat::conll ? read_conll(content, begin, input.column, gold)
-                                                 : read_conllu(content, begin, input.column, gold),
-                 begin.file, gold);
+  const Entry& entry = choose(begin.file, input, "tagged sentences", &Entry::sentences);
+  return checked(entry.sentences(content, begin, input.columns.label, gold), begin.file, gold);
 }
 
 LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
-  return choose_format(file, input, "questions with spans", LabelledFormat::squad, LabelledFormat::jsonl);
+  return choose(file, input, "questions with spans", &Entry::spans).format;
 }
 
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Gold gold) {
-  const LabelledFormat format = span_format(begin.file, input);
-  return checked(
-      format == LabelledFormat::squad ? read_squad(content, begin.file, gold) : read_jsonl_spans(content, begin, gold),
-      begin.file, gold);
+  const Entry& entry = choose(begin.file, input, "questions with spans", &Entry::spans);
+  return checked(entry.spans(content, begin, gold), begin.file, gold);
 }
 
 }  // namespace heddle::formats

@@ -8,45 +8,99 @@
 #include "heddle/base/visit.hpp"
 #include "heddle/data/examples.hpp"
 #include "heddle/formats/labelled/labelled_line.hpp"
+#include "heddle/formats/labelled/table.hpp"
 
 namespace heddle::formats {
 
-enum class LabelledFormat { automatic, tsv, jsonl, conll, conllu, squad };
+enum class LabelledFormat {
+  automatic,
+#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) name,
+#include "heddle/formats/labelled/formats.def"
+#undef HEDDLE_LABELLED_FORMAT
+};
 
 }  // namespace heddle::formats
 
 template <>
 struct heddle::Names<heddle::formats::LabelledFormat> {
   static constexpr std::pair<formats::LabelledFormat, std::string_view> list[] = {
-      {formats::LabelledFormat::automatic, "auto"}, {formats::LabelledFormat::tsv, "tsv"},
-      {formats::LabelledFormat::jsonl, "jsonl"},    {formats::LabelledFormat::conll, "conll"},
-      {formats::LabelledFormat::conllu, "conllu"},  {formats::LabelledFormat::squad, "squad"}};
+      {formats::LabelledFormat::automatic, "auto"},
+#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) {formats::LabelledFormat::name, #name},
+#include "heddle/formats/labelled/formats.def"
+#undef HEDDLE_LABELLED_FORMAT
+  };
 };
 
 namespace heddle::formats {
 
+// Of file names: " .tsv .csv …".
+inline constexpr const char* labelled_endings =
+#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) " " ending
+#include "heddle/formats/labelled/formats.def"
+#undef HEDDLE_LABELLED_FORMAT
+    ;
+
 struct LabelledInput {
   LabelledFormat format = LabelledFormat::automatic;
-  std::string column;
+  TextColumns columns;
+  Header header = Header::automatic;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("format",
-                  "of labelled data; auto goes by the name's ending: .tsv, .jsonl, .conll, .conllu, .json (squad)")
+    visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
+                                        " (.json is squad)"))
                 .essential(),
             self.format);
-    visitor(Field("column",
-                  "column of the tags: a number from 1, or a name of CoNLL-U such as xpos; default: the last "
-                  "one, in CoNLL-U upos")
+    visitor(Field("text_column",
+                  "column of the text in a TSV or CSV file: its name, or a number from 1; of JSONL the key; default: "
+                  "text, without a header the column after the label")
+                .not_empty()
                 .takes("COLUMN")
                 .essential(),
-            self.column);
+            self.columns.text);
+    visitor(Field("text_b_column",
+                  "the same for the second text of a pair; default: text_b, without a header the column after the text")
+                .not_empty()
+                .takes("COLUMN")
+                .essential(),
+            self.columns.text_b);
+    visitor(Field("label_column",
+                  "the same for the label; default: label, without a header the first column. Of CoNLL the column of "
+                  "the tags, a number from 1 or a name of CoNLL-U such as xpos; default: the last one, in CoNLL-U upos")
+                .not_empty()
+                .takes("COLUMN")
+                .essential(),
+            self.columns.label);
+    visitor(Field("header",
+                  "whether the first row names the columns; auto: it does in CSV, and not in TSV; --no-header is short "
+                  "for false")
+                .bare_value("true"),
+            self.header);
   }
 };
 
+// Reads the labelled texts of a file, perhaps in parts: columns that a header names in the first part are those of all.
+class LabelledTextReader {
+ public:
+  // Where the ending says nothing, the format is tsv. Throws UsageError for a format that has no labelled texts, and
+  // for options of other formats.
+  LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold);
+
+  LabelledFormat format() const { return format_; }
+  // The examples of whole rows, the first of which is at `begin`. Throws DataError for content of another form and,
+  // where labels are wanted, for content without any example.
+  std::vector<data::LabelledText> read(std::string_view content, const Place& begin);
+
+ private:
+  LabelledFormat format_;
+  Texts texts_;
+  Gold gold_;
+  TableColumns columns_;
+};
+
 // The examples of a file, or of whole lines of it, the first of which is at `begin`. Where the ending says nothing,
-// texts are tsv, sentences conll and questions squad. Throw UsageError for a format that has no such examples, and
-// DataError for content of another form and, where gold answers are wanted, for content without any example.
+// sentences are conll and questions squad. Throw UsageError for a format that has no such examples, and DataError for
+// content of another form and, where gold answers are wanted, for content without any example.
 std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Texts texts, Gold gold);
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,

@@ -13,7 +13,7 @@ void check_label(std::string_view label, const Place& place) {
 }
 
 void Room::take(std::size_t bytes) {
-  check<DataError>(bytes <= left_, file_, ": has so many parts of a few bytes each that it is no data of this format");
+  check<DataError>(bytes <= left_, file_, ": has too many parts of a few bytes each to be data of this format");
   left_ -= bytes;
 }
 

@@ -16,7 +16,7 @@ Index parse_position(const std::string& text, const Place& place) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, position);
   check<DataError>(error == std::errc() && stop == end && position >= 0, place, ": ", text::quoted(text),
-                   " is no position, which is the word's number in the sentence, from 0");
+                   " is not a position: the number of the word in the sentence, from 0");
   return position;
 }
 

@@ -16,7 +16,7 @@ namespace {
 // Where else the answer is, for messages.
 std::string hint(const std::string& context, const std::string& answer) {
   const std::size_t found = context.find(answer);
-  if (found == context.npos) return "; the context does not have it at all";
+  if (found == context.npos) return "; the context does not contain it";
   return concatenate("; the context has it at ", text::count_characters(std::string_view(context).substr(0, found)));
 }
 
@@ -27,7 +27,7 @@ data::SpanAnswer span_answer(const JsonNode& answer, const JsonNode& start, cons
   const std::string_view digits = start.is_count() ? start.digits() : "";
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), characters);
   check<DataError>(!digits.empty() && error == std::errc(), where,
-                   ": an answer's \"answer_start\" is no count of characters");
+                   ": an answer's \"answer_start\" is not a number of characters");
   const std::string text(answer.text());
   const std::size_t begin = text::offset_of_character(context, characters);
   check<DataError>(begin != context.npos && std::string_view(context).substr(begin).starts_with(text), where,

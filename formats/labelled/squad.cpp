@@ -23,7 +23,8 @@ void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold,
 
 }  // namespace
 
-std::vector<data::SpanQuestion> read_squad(std::string_view content, std::string_view file, Gold gold) {
+std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place& begin, Gold gold) {
+  const std::string_view file = begin.file;
   std::vector<data::SpanQuestion> questions;
   const JsonDocument document{std::string(content), file};
   Index articles = 0;

@@ -11,7 +11,7 @@
 
 namespace heddle::formats {
 
-// Throws DataError that names the file and the question or paragraph.
-std::vector<data::SpanQuestion> read_squad(std::string_view content, std::string_view file, Gold gold);
+// One document, which begins at `begin`. Throws DataError that names the file and the question or paragraph.
+std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place& begin, Gold gold);
 
 }  // namespace heddle::formats

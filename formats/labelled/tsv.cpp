@@ -1,55 +1,47 @@
 #include "heddle/formats/labelled/tsv.hpp"
 
 #include <algorithm>
-#include <utility>
-
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
 
 namespace heddle::formats {
 
 namespace {
 
-const char* expected_line(Texts texts, Gold gold) {
-  if (gold == Gold::absent) return "TEXT, tab, TEXT";
-  return texts == Texts::one ? "LABEL, tab, TEXT" : "LABEL, tab, TEXT, tab, TEXT";
+std::string_view take_line(std::string_view& rest, Place& place) {
+  std::string_view line = rest.substr(0, rest.find('\n'));
+  rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  ++place.line;
+  return line;
 }
 
-data::LabelledText parse_line(std::string_view line, const Place& place, Texts texts, Gold gold) {
-  data::LabelledText example;
-  example.line = place.line;
-  if (texts == Texts::one && gold == Gold::absent) {
-    example.text = line;
-    return example;
+Index split_tabs(std::string_view& rest, Place& place, const TableFormat::Take& take) {
+  std::string_view line = take_line(rest, place);
+  for (Index column = 0;; ++column) {
+    const std::size_t tab = line.find('\t');
+    take(column, line.substr(0, tab));
+    if (tab == line.npos) return column + 1;
+    line.remove_prefix(tab + 1);
   }
-  check<DataError>(!line.empty(), place, ": is empty; a line is ", expected_line(texts, gold));
-  const Index wanted = (gold == Gold::given ? 1 : 0) + (texts == Texts::one ? 1 : 2);
-  const Index count = std::ranges::count(line, '\t') + 1;
-  check<DataError>(count == wanted, place, ": the number of columns is ", count, ", not ", wanted, "; a line is ",
-                   expected_line(texts, gold));
-  std::vector<std::string> columns = split(line, '\t');
-  if (texts == Texts::two) {
-    example.second_text = std::move(columns.back());
-    columns.pop_back();
-  }
-  example.text = std::move(columns.back());
-  if (gold == Gold::given) {
-    check_label(columns.front(), place);
-    example.label = std::move(columns.front());
-  }
-  return example;
+}
+
+Index whole_line(std::string_view& rest, Place& place, const TableFormat::Take& take) {
+  take(0, take_line(rest, place));
+  return 1;
 }
 
 }  // namespace
 
+std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                         TableColumns& columns) {
+  const bool is_text =
+      texts == Texts::one && gold == Gold::absent && !columns.wanted().any() && columns.header() != Header::present;
+  const TableFormat format{.split = is_text ? whole_line : split_tabs, .has_header = false, .between = "tab"};
+  return read_table(content, begin, texts, gold, columns, format);
+}
+
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold) {
-  Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
-  std::vector<data::LabelledText> examples;
-  examples.reserve(line_count(content));
-  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
-    examples.push_back(parse_line(line, place, texts, gold));
-  });
-  return examples;
+  TableColumns columns;
+  return read_tsv(content, begin, texts, gold, columns);
 }
 
 }  // namespace heddle::formats

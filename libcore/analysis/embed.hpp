@@ -10,34 +10,33 @@
 
 namespace heddle::analysis {
 
-// What a model reads to know the states of a text.
+// What a model reads to compute the hidden states of a text.
 struct TextToEmbed {
   std::vector<TokenId> ids;
-  data::TokenSpan text, around;         // where the text's own tokens are, and those of them that matter
+  data::TokenSpan text, around;         // the text's own tokens, and those of them that must be kept
   std::vector<data::TokenSpan> wanted;  // the means over these positions instead of every position's state
 };
 
-// Models that see both sides of a token read [CLS] text [SEP], others the text alone. `around` are the tokens of the
-// text that matter: of a text longer than the context, what lies around them is kept, as much before as after where
-// there is as much.
-// Throws DataError for a text without a token, and where even the tokens that matter do not fit.
+// Models that see both sides of a token read [CLS] text [SEP], others the text alone. A text longer than the context is
+// truncated around the tokens of `around`, with as much kept before them as after them if possible.
+// Throws DataError for a text without a token, and if the tokens of `around` alone do not fit.
 TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around);
 
 struct EmbedOptions {
-  // 0 is what enters the first block, i what leaves block i, the last one after the final norm; negative ones count
-  // from the last, -1. Several stand for the mean of their states.
+  // 0 is the input of the first block, i the output of block i, the last one after the final norm; negative numbers
+  // count from the last, -1. Several layers are averaged.
   std::vector<Index> layers{-1};
-  Index batch_tokens = 4096;  // padded tokens in a batch, at most, where one text is not longer
+  Index batch_tokens = 4096;  // maximum of tokens in a batch, padding included, unless one text is longer
 };
 
-// For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of like length share a
+// For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of similar length share a
 // batch.
 // Throws UsageError for a layer that the model does not have, and NumericError for states that are not finite.
 std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
                           const EmbedOptions& options);
 
-// The vector that stands for tokens without any context: the mean of their embeddings, [width].
+// The vector of tokens without context: the mean of their embeddings, [width].
 // Throws DataError where there is no token.
 Tensor embed_tokens(const models::ContextualVectors& model, std::span<const TokenId> tokens);
 

@@ -15,13 +15,13 @@ struct Neighbour {
 
 class NearestVectors {
  public:
-  // [count, width], of any element type. Throws ShapeError where there is none, and NumericError, as find() does, for
+  // [count, width], of any dtype. Throws ShapeError where there is none, and NumericError, as find() does, for
   // a vector that is not finite.
   explicit NearestVectors(const Tensor& vectors);
 
   Index size() const { return vectors_.shape()[0]; }
-  // For each query the k most similar vectors, or all where there are fewer, the most similar first and of equals the
-  // one with the lower row.  Shapes: queries [queries, width].  Cost: queries * size * width.
+  // For each query the k most similar vectors, or all if there are fewer, sorted by falling similarity, then by row.
+  // Shapes: queries [queries, width].  Cost: queries * size * width.
   std::vector<std::vector<Neighbour>> find(const Tensor& queries, Index k) const;
 
  private:

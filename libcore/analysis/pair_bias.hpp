@@ -1,10 +1,10 @@
-// How much likelier a model holds one of two sentences that differ in a word or two than the other.
+// How much more probable one of two sentences is that differ in a word or two.
 //
 //   difference = L(first) - L(second), nats
 //
 // With a model that predicts masked tokens L is the pseudo-log-likelihood of the tokens that both sentences have, so
-// that it asks for the rest of a sentence given the words in which they differ, not for how frequent these words are.
-// With one that predicts next tokens it is the log-likelihood of the whole sentence. Source: Nangia et al. 2020,
+// that it scores the rest of a sentence given the words in which they differ, not the frequency of these words. With
+// one that predicts next tokens it is the log-likelihood of the whole sentence. Source: Nangia et al. 2020,
 // "CrowS-Pairs", section 3 (SPEC 7.7).
 #pragma once
 
@@ -23,12 +23,12 @@ struct PairLikelihoods {
 };
 
 // One for each pair, in order. Throws DataError, "FILE:LINE: …", for sentences that do not fit the context or, where
-// masked tokens are predicted, have no token in common, for models without the tokens it takes, and for models that
-// predict no tokens.  Cost: where masked tokens are predicted, a forward pass for each token.
+// masked tokens are predicted, have no token in common, for models that lack the tokens it needs, and for models that
+// do not predict tokens.  Cost: where masked tokens are predicted, a forward pass for each token.
 std::vector<PairLikelihoods> pair_bias(const models::Model& model, const text::Tokenizer& tokenizer,
                                        const data::PairTest& test, std::string_view file);
 
-// The places in two lists of the tokens of a longest common subsequence.
+// The positions in both lists of the tokens of a longest common subsequence.
 struct SharedPlaces {
   std::vector<Index> first, second;
 };

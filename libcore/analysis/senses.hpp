@@ -16,13 +16,13 @@ struct SenseGuess {
 
 class SenseClassifier {
  public:
-  // A sense for each of the examples [count, width]. With 0 voters a word has the sense of the most similar centroid, a
-  // sense's mean; else that for which its most similar examples, as many as that, vote, each with its similarity. For
-  // votes the mean of all examples is subtracted from every vector: what all have in common carries no information.
+  // `examples` [count, width] has a sense for each row. With voters = 0 the prediction is the sense whose mean vector
+  // is most similar; otherwise the `voters` most similar examples vote, each weighted by its similarity, after the mean
+  // of all examples has been subtracted from every vector.
   // Throws ShapeError where there is no example.
   SenseClassifier(const Tensor& examples, std::span<const Index> senses, Index voters);
 
-  // Where senses are equally near, the one with more examples.  Shapes: words [words, width] -> one guess each.
+  // Ties go to the sense with more examples.  Shapes: words [words, width] -> one guess each.
   std::vector<SenseGuess> operator()(const Tensor& words) const;
 
   Index most_frequent() const { return ranking_.front(); }

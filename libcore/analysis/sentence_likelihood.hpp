@@ -1,4 +1,4 @@
-// How likely a model holds whole sentences, in nats.
+// Log-likelihoods of whole sentences, in nats.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace heddle::analysis {
 
 using decoding::Tokens;
 
-// log p(sentence) of each, from the token on that begins texts. Throws DataError for a tokenizer without that token,
-// and "WHERE: …" for a sentence that does not fit the context.
+// log p(sentence) of each, given the token that begins texts. Throws DataError for a tokenizer without that token, and
+// "WHERE: …" for a sentence that does not fit the context.
 std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, const text::Tokenizer& tokenizer,
                                              const std::vector<std::string>& sentences, const std::string& where);
 
@@ -24,8 +24,8 @@ void check_masks(const text::Tokenizer& tokenizer);
 Tokens framed_for(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer, const Tokens& ids,
                   const std::string& where);
 
-// sum over the places of log p(token | all other tokens), each masked by itself: the pseudo-log-likelihood, of some of
-// the tokens.  Source: Salazar et al. 2020, "Masked language model scoring", equation 2.
+// sum over the given positions of log p(token | all other tokens), each masked individually: the pseudo-log-likelihood.
+// Source: Salazar et al. 2020, "Masked language model scoring", equation 2.
 double pseudo_log_likelihood(const models::MaskedPredictor& model, const Tokens& framed,
                              const std::vector<Index>& places, TokenId mask);
 

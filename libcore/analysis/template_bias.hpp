@@ -1,12 +1,13 @@
-// How much likelier a sentence with an attribute makes one word than another.
+// How much more probable an attribute in a sentence makes one word than another.
 //
 //   ratio = log p(first | sentence) - log p(second | sentence), nats
 //   bias = ratio - prior, the ratio where the attribute is unknown
 //
-// A model of masked tokens gives p of the masked target. One of next tokens gives the probabilities of the whole
-// sentences with the one and with the other, which by Bayes' rule is the same question. The prior has the neutral words
-// in the attribute's place, their mean, or, with masked tokens where there are none, as many masks as the attribute has
-// tokens. Source: Kurita et al. 2019, "Measuring bias in contextualized word representations", section 2 (SPEC 7.7).
+// A model that predicts masked tokens gives p of the masked target. One that predicts next tokens gives the
+// probabilities of the whole sentences with either word, which have the same ratio by Bayes' rule. The prior has the
+// neutral words in the attribute's place, their mean, or, with masked tokens where there are none, as many masks as the
+// attribute has tokens. Source: Kurita et al. 2019, "Measuring bias in contextualized word representations", section 2
+// (SPEC 7.7).
 #pragma once
 
 #include <string_view>

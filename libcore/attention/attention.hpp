@@ -1,4 +1,4 @@
-// How values are mixed: y_i = sum over allowed j of w_ij v_j. A variant decides the weights; it never has to form them.
+// Attention variants: y_i = sum over allowed j of w_ij v_j. A variant defines the weights w; it need not form them.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@
 
 namespace heddle {
 
-// What a variant remembers of the positions it has seen, for decoding step by step.
+// What a variant keeps of the positions it has seen, for decoding step by step (a key-value cache, for example).
 class AttentionState {
  public:
   virtual ~AttentionState() = default;
-  // Row i becomes what row rows[i] was, as beams are reordered or finished lines leave a batch.
+  // Replaces row i by the former row rows[i], when beams are reordered or finished lines leave a batch.
   virtual void reorder(const std::vector<Index>& rows) = 0;
 };
 
-// What a variant can do, and what a model asks of one.
+// What a variant supports, and what a model needs from it.
 struct AttentionSupport {
   bool causal = false;   // hides the future
   bool cross = false;    // query_time != key_time
@@ -47,16 +47,16 @@ struct HeadShape {
   Index kv_heads = heads, value_width = key_width;
 };
 
-// All that a variant may want to know. Shapes: query [batch, heads, query_time, key_width], key [batch, kv_heads,
-// key_time, key_width], value [batch, kv_heads, key_time, value_width], any strides with neighbouring elements of a
-// head together.
+// The input of a variant. Shapes: query [batch, heads, query_time, key_width], key [batch, kv_heads, key_time,
+// key_width], value [batch, kv_heads, key_time, value_width], any strides with neighbouring elements of a head
+// together.
 struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
   Variable offset_bias{};  // added to scaled scores; ops::FusedAttention says how, empty for none
 };
 
-// Positions that rows of a batch have seen before a step, and how many of the new ones are theirs.
+// For each row of a batch: the number of positions seen before a step, and of new positions that are not padding.
 struct StepRows {
   std::vector<Index> seen, added;
 };
@@ -73,9 +73,10 @@ class Attention {
   // Precondition, for step() too: support().cached.
   virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType dtype) const;
 
-  // Appends the keys and values of some new positions and mixes for their queries; causal, with the mask's window,
-  // never recorded. Row b has seen rows.seen[b] positions and gets the first rows.added[b] of the `time` new ones; the
-  // rest is padding. Shapes: as above, with query_time = key_time = time -> [batch, time, heads, value_width].
+  // Appends the keys and values of new positions and computes the attention of their queries; causal, with the mask's
+  // window, never recorded. Row b has seen rows.seen[b] positions and gets the first rows.added[b] of the `time` new
+  // ones; the others are padding. Shapes: as above, with query_time = key_time = time -> [batch, time, heads,
+  // value_width].
   virtual Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const;
 
   // The weights: [batch, heads, query_time, key_time], Reals, never recorded. Precondition: support().weights.
@@ -88,11 +89,11 @@ struct AttentionScopes {
   Scope layer, stack;
 };
 
-// The variant that the text names ("dot", "performer:features=256"). Throws UsageError for unknown names, which lists
-// the known ones, for unknown settings, and for shapes that the variant cannot serve.
+// The variant that the text names ("dot", "performer:features=256"). Throws UsageError, which lists the known names,
+// for an unknown one, for unknown settings, and for shapes that the variant does not support.
 std::unique_ptr<Attention> make_attention(const std::string& text, const AttentionScopes& scopes, HeadShape shape);
 
-// Throws UsageError where the variant does not do all that is needed: "attention NAME …".
+// Throws UsageError if the variant does not support all that is needed: "attention NAME …".
 void check_support(const std::string& text, const AttentionSupport& has, const AttentionSupport& needed);
 
 struct AttentionVariant {

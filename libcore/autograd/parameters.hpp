@@ -1,5 +1,5 @@
-// Named parameters: decoder/3/attention/query/weight. Whatever is done with weights (optimizing, saving, freezing,
-// counting, exchanging gradients) goes by these names, in the order in which the model declared them.
+// Named parameters: decoder/3/attention/query/weight. The optimizer, files, freezing, adapters and gradient exchange
+// identify weights by these names, in the order in which the model declared them.
 #pragma once
 
 #include <any>
@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-// What a parameter holds before training.
+// Initial values of a parameter.
 struct Initializer {
   enum class Kind { constant, normal, uniform } kind = Kind::constant;
   double scale = 0;  // the constant, the standard deviation, or the half-width
@@ -34,20 +34,19 @@ struct Declaration {
   Shape stacked_shape() const;
 };
 
-// Where the values of parameters come from when a model is built, and what training will do with them.
+// The source of the values of parameters when a model is built, and whether they are trained.
 class ParameterSource {
  public:
-  // The tensor of the stacked shape, of any element type.
+  // The tensor of the stacked shape, of any dtype.
   using Function = std::function<Tensor(const Declaration&)>;
-  // What the learning rate is multiplied with for the parameter of a name; 0 for one that stays as it is, without a
-  // gradient.
+  // Factor on the learning rate of the parameter; 0 for a frozen one, which has no gradient.
   using Rate = std::function<double(std::string_view name)>;
 
-  // Drawn from (seed, name) alone, so that adding a parameter changes no other.
+  // Drawn from (seed, name) alone, so that an additional parameter changes no other.
   ParameterSource(std::uint64_t seed);
   // Not set, to be read from a file.
   static ParameterSource unset();
-  // From elsewhere: a mapped file, say. What may not be written to must not be trained.
+  // Given tensors, such as views of a mapped file. Read-only tensors must not be trained.
   static ParameterSource given(Function function);
 
   // The same values, trained otherwise. Parameters that are stored as one need one rate.
@@ -84,7 +83,7 @@ struct Parameter {
   std::string name;
   Variable variable;
   Decay decay = Decay::yes;
-  double rate = 1;  // of its learning; 0 where it stays as it is
+  double rate = 1;  // factor on the learning rate; 0 if frozen
 
   bool is_trained() const { return variable.gradient() != nullptr; }
   const Tensor& value() const { return variable.value(); }
@@ -108,7 +107,7 @@ class Parameters {
 
   // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
   // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come
-  // one after the other. To be called before anything is recorded; these parameters must stay.
+  // one after the other. To be called before anything is recorded; these parameters must outlive it.
   using Complete = std::function<void(const Parameter& parameter)>;
   void watch_gradients(Recording& recording, Complete complete) const;
 

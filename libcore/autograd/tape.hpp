@@ -2,8 +2,8 @@
 // its end, without recursion, so graphs may be as deep as memory allows. Without a Recording operations only compute,
 // and their intermediate results are freed at once.
 //
-// Gradients accumulate: an operation adds its contribution to each of its inputs' gradients. Whatever an entry of the
-// tape keeps is freed as soon as its backward step has run.
+// Gradients accumulate: an operation adds its contribution to each of its inputs' gradients. What an entry of the tape
+// keeps alive is freed as soon as its backward step has run.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct GradientTarget {
   Real beta() const { return add ? Real(1) : Real(0); }
 };
 
-// The gradient of one variable: of the shape of its value once anything has been contributed, and of its element type
+// The gradient of one variable: of the shape of its value once anything has been contributed, and of its dtype
 // unless another was contributed whole.
 class Gradient {
  public:
@@ -49,14 +49,14 @@ class Gradient {
   GradientTarget target();
   // The tensor to contribute to, holding zeros or earlier contributions: for operations that can only add.
   Tensor adding_target();
-  // Contributes a whole tensor that nothing else writes to or reads afterwards; it may be taken over instead of copied.
+  // Contributes a tensor that nothing else reads or writes afterwards, so that it may be taken over instead of copied.
   void contribute(const Tensor& tensor);
 
   bool is_empty() const;  // nothing contributed yet
   Tensor tensor() const;  // the sum so far; empty when is_empty()
   void clear();           // forgets the sum; a persistent gradient keeps its memory
 
-  // What holds the elements: of a view the gradient that it is a view of.
+  // The gradient that owns the elements; for a view, the one that it is a view of.
   const Gradient* root() const { return base_ ? base_->root() : this; }
 
  private:
@@ -108,7 +108,7 @@ class Recording {
   // `input_bytes`: of the operation's inputs, for profiles.
   void append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward);
 
-  // Called with each result of an operation that is recorded from here on, and with its inputs: for finding faults.
+  // Called with each result of an operation that is recorded from here on, and with its inputs: for debugging.
   using Watch = std::function<void(const Tensor& result, std::span<const Variable> inputs)>;
   void watch(Watch watch) { watch_ = std::move(watch); }
   void show(const Tensor& result, std::span<const Variable> inputs) const {

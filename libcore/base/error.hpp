@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
   int exit_status_;
 };
 
-// The caller asked for something that makes no sense: an unknown option, a value out of range. Exit status 2.
+// The request is invalid: an unknown option, a value out of range. Exit status 2.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(message, 2) {}
@@ -31,7 +31,7 @@ class DataError : public Error {
   explicit DataError(const std::string& message) : Error(message, 1) {}
 };
 
-// Tensors or weights of shapes that do not go together.
+// Tensors or weights of incompatible shapes.
 class ShapeError : public Error {
  public:
   explicit ShapeError(const std::string& message) : Error(message, 1) {}

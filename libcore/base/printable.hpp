@@ -1,4 +1,4 @@
-// What files, paths and options say, as people are shown it: nothing of it controls a terminal.
+// Text from files, paths and options made safe for a terminal.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The number type of tensors: float in the library that users run, double in the one whose gradients the tests check.
-// Sums that matter are accumulated in double in both.
+// The number type of tensors: float in the library for users, double in the build in which tests check gradients. Sums
+// that matter are accumulated in double in both.
 #pragma once
 
 #include <cstdint>

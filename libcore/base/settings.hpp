@@ -16,11 +16,11 @@ class Settings {
   explicit Settings(std::string_view text);
 
   const std::string& name() const { return name_; }
-  // The number given for the key, or the fallback. Throws UsageError when it is no number from `least` to `most`.
+  // The number given for the key, or the fallback. Throws UsageError unless it is a number from `least` to `most`.
   double number(const std::string& key, double fallback, double least = -1e300, double most = 1e300);
   // The same, a whole number.
   Index index(const std::string& key, Index fallback, Index least, Index most);
-  // Throws UsageError that names the keys which were not read. Call it after reading all settings.
+  // Throws UsageError, which names the keys, if some were not read. Call it after reading all settings.
   void refuse_others() const;
 
  private:

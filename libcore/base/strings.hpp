@@ -13,11 +13,11 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 // Parts between separators; one empty part for empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 
-// The candidate with the least edit distance to the word, or "" when none is near (more than a third of its letters
+// The candidate with the least edit distance to the word, or "" if none is similar (more than a third of its letters
 // differ). For "did you mean" in error messages.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// "'adamx' is not one of adamw, adam; did you mean 'adamw'?", the one message for what no list has.
+// "'adamx' is not one of adamw, adam; did you mean 'adamw'?", the message for every value that is not in its list.
 std::string not_one_of(std::string_view word, const std::vector<std::string>& list);
 
 // Counts with thin grouping: 124,439,808.

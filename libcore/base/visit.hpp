@@ -40,12 +40,12 @@ struct Field {
   double maximum = std::numeric_limits<double>::infinity();
   bool above_minimum = false;       // the minimum itself is not allowed
   char short_option = 0;            // the letter of -o, or none
-  std::vector<std::string> needed;  // fields of the same options, any of which it needs to mean anything; see needs()
+  std::vector<std::string> needed;  // fields of the same options, one of which must be set; see needs()
   bool filled = false;              // an empty text is refused
-  std::string bare;                 // what the option means without a value, which must then be attached: --name=VALUE
-  std::vector<std::string> texts;   // that a text can be; others are refused
-  bool completes = false;           // what else is set is completed from elsewhere, so that nothing is missing
-  bool is_essential = false;        // most people need it: --help shows it
+  std::string bare;  // the value of the option given without one; a value must then be attached: --name=VALUE
+  std::vector<std::string> texts;                     // allowed texts; others are refused
+  bool completes = false;                             // when set, missing fields are completed from elsewhere
+  bool is_essential = false;                          // most people need it: --help shows it
   std::vector<std::pair<double, std::string>> words;  // numbers that are written as words
   std::vector<std::string> former_names;              // for messages to people who use them
 
@@ -83,8 +83,8 @@ struct Field {
     return std::move(*this);
   }
 
-  // It means nothing unless one of these fields is set, or has the value of "NAME=VALUE". In the field of a section:
-  // none of the section does.
+  // The field has no effect unless one of these fields is set, or has the value of "NAME=VALUE". For a section, this
+  // holds for all its fields.
   Field&& needs(std::vector<std::string> any_of) && {
     needed = std::move(any_of);
     return std::move(*this);
@@ -127,7 +127,7 @@ struct Field {
   }
   bool allows(double value) const { return in_range(value) || word_for(value) != nullptr; }
 
-  // Throws UsageError, which lists the texts, for one that is none of them.
+  // Throws UsageError, which lists the allowed texts, for another one.
   void check_text(const std::string& text) const {
     const bool known = texts.empty() || std::find(texts.begin(), texts.end(), text) != texts.end();
     check<UsageError>(known, not_one_of(text, texts));

@@ -12,7 +12,7 @@
 
 namespace heddle::data {
 
-// The tokens of words with a space between them. A model tags the first token of each word.
+// The tokens of space-separated words. A model tags the first token of each word.
 struct AlignedWords {
   std::vector<TokenId> ids;
   std::vector<Index> word_of;      // of each token: its word, or -1 for a space alone

@@ -1,4 +1,4 @@
-// Questions about what a model associates with what, as files have them.
+// Tests of bias, as files contain them.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ inline constexpr const char* target_slot = "[TARGET]";
 inline constexpr const char* attribute_slot = "[ATTRIBUTE]";
 inline constexpr const char* word_slot = "[WORD]";
 
-// How much likelier is the first target than the second in sentences with an attribute?
+// How much more probable is the first target than the second in sentences with an attribute?
 struct TemplateTest {
   std::string name;
   Index line = 0;
@@ -28,7 +28,7 @@ struct TemplateTest {
   std::vector<PlacedText> neutral;  // attributes of the prior; none: masks are
 };
 
-// Are the words of x nearer to those of a than to those of b, compared with the words of y?
+// Are the words of x more similar to those of a than to those of b, compared with the words of y?
 struct WordTest {
   std::string name;
   Index line = 0;
@@ -36,7 +36,7 @@ struct WordTest {
   std::vector<PlacedText> contexts;    // each with one [WORD]; none: words alone
 };
 
-// Which of two sentences is the likelier?
+// Which of two sentences is more probable?
 struct PairTest {
   std::string name;
   Index line = 0;

@@ -1,5 +1,5 @@
-// Labelled examples as files have them: texts and names, before any tokenizer or label set has seen them. Texts are any
-// bytes; names are UTF-8 without control characters.
+// Labelled examples as files contain them: texts and label names, not yet encoded. Texts are any bytes; names are UTF-8
+// without control characters.
 #pragma once
 
 #include <cstddef>

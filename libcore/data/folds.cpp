@@ -47,7 +47,7 @@ std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<con
   constexpr Index largest_share = 1'000'000;
   const bool sound = std::ranges::all_of(shares, [](Index share) { return share >= 0 && share <= largest_share; });
   check<UsageError>(sound && std::ranges::any_of(shares, [](Index share) { return share > 0; }),
-                    "the shares of a split must be from 0 to ", largest_share, ", and not all 0");
+                    "the sizes of a split must be from 0 to ", largest_share, ", and not all 0");
   std::map<Index, std::vector<std::size_t>> places;  // of each label
   for (std::size_t i = 0; i < labels.size(); ++i) places[labels[i]].push_back(i);
   Dealer dealer(shares);
@@ -63,7 +63,7 @@ std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<con
 
 std::vector<Index> stratified_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
   check<UsageError>(folds >= 2, "a cross-validation needs at least 2 folds, not ", folds);
-  check<DataError>(static_cast<Index>(labels.size()) >= folds, labels.size(), " examples are too few for ", folds,
+  check<DataError>(static_cast<Index>(labels.size()) >= folds, labels.size(), " examples are not enough for ", folds,
                    " folds");
   return stratified_parts(labels, std::vector<Index>(static_cast<std::size_t>(folds), 1), seed);
 }

@@ -1,7 +1,7 @@
 // One or two texts as the sequence that a model reads.
 //
 //   with [CLS] and [SEP]: [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with segment 1 from B on (Devlin et al. 2019); models
-//     that know no segments have a second [SEP] before B (Liu et al. 2019)
+//     without segments have a second [SEP] before B (Liu et al. 2019)
 //   without: A <end>, or A <end> B <end>, with the token that ends texts (Radford et al. 2018)
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace heddle::data {
 
-// What becomes of texts that are longer than the context.
+// What to do with texts longer than the context.
 enum class Overlong { error, truncate, split };
 
 }  // namespace heddle::data
@@ -41,17 +41,17 @@ class Framing {
   // Throws UsageError where the tokenizer has neither [CLS] and [SEP] nor an end of text.
   Framing(const text::Tokenizer& tokenizer, Index context, bool has_segments);
 
-  // Tokens that the frame itself takes.
+  // Number of special tokens of the frame.
   Index overhead(bool pair) const;
-  // One sequence, or with Overlong::split as many as it takes: the longer text is cut into windows that overlap by
-  // half. With Overlong::truncate the longer text loses its end until both fit. Throws DataError for texts that do not
-  // fit, and where a context is too short for anything.
+  // One sequence, or with Overlong::split as many as needed: the longer text is split into windows that overlap by
+  // half. With Overlong::truncate the end of the longer text is cut off until both fit. Throws DataError for texts that
+  // do not fit, and for a context too short for any text.
   std::vector<FramedSequence> operator()(std::span<const TokenId> first, Overlong overlong) const;
   std::vector<FramedSequence> operator()(std::span<const TokenId> first, std::span<const TokenId> second,
                                          Overlong overlong) const;
-  // A question before each of the windows, which overlap by half, that it takes to read all of a context. The question
-  // does not fit where both do not and it is longer than half of the room. Overlong::truncate cuts its end, other ways
-  // throw DataError.
+  // The question followed by a window of the context, for each of the windows, overlapping by half, that cover the
+  // context. A question that takes more than half of the available tokens, if both do not fit, is truncated with
+  // Overlong::truncate; otherwise that is a DataError.
   std::vector<FramedSequence> question(std::span<const TokenId> question, std::span<const TokenId> context,
                                        Overlong overlong) const;
 

@@ -16,7 +16,7 @@ namespace heddle::data {
 class LabelSet {
  public:
   LabelSet() = default;
-  // Ids are places in the list. Throws DataError for names that are empty or come twice.
+  // Ids are indices into the list. Throws DataError for names that are empty or repeated.
   explicit LabelSet(std::vector<std::string> names);
 
   Index size() const { return static_cast<Index>(names_.size()); }
@@ -45,10 +45,10 @@ std::vector<Index> tag_ids(const TaggedSentence& sentence, const LabelSet& label
 // The labels as numbers. Throws DataError for one that is not a finite number.
 std::vector<double> numeric_labels(std::span<const LabelledText> examples, std::string_view file);
 
-// How many of the ids there are of each label.
+// The number of examples of each label.
 std::vector<Index> label_counts(std::span<const Index> ids, const LabelSet& labels);
 
-// What is odd but allowed, a line each: labels without an example, or with a single one.
+// Warnings, one line each: labels without an example, or with a single one.
 std::vector<std::string> label_warnings(std::span<const Index> counts, const LabelSet& labels, std::string_view file);
 
 }  // namespace heddle::data

@@ -53,7 +53,7 @@ MaskedBatch MaskedWindows::batch_of(const std::vector<Place>& places) const {
   }
   if (result.tokens == result.batch * result.time) result.lengths.clear();
   check<DataError>(!result.rows.empty(), source_.name(), ": ", result.batch, " texts of ", body_,
-                   " tokens have nothing but special tokens, so there is nothing to mask");
+                   " tokens contain only special tokens, so there is nothing to mask");
   return result;
 }
 

@@ -17,7 +17,7 @@ struct MaskedBatch {
   std::vector<TokenId> segments;  // [batch, time]; empty: all are 0
   Index tokens = 0;               // without padding
   std::vector<Index> rows;        // batch * time + position of each token to predict, in rising order
-  std::vector<TokenId> targets;   // what stood there
+  std::vector<TokenId> targets;   // the tokens that were there
   std::vector<TokenId>
       unrelated;  // of each pair: 1 when the second segment is from elsewhere, else 0; empty without pairs
 };
@@ -26,7 +26,7 @@ struct MaskedText {
   Index time;  // of a sequence, special tokens included
   MaskingOptions masking{};
   bool unrelated_pairs = false;  // pairs of which half have a second segment from elsewhere
-  bool has_segments = true;      // pairs of models that know none have a second separator instead
+  bool has_segments = true;      // if not, pairs have a second separator instead of segments
   std::uint64_t seed = 0;
 };
 
@@ -34,8 +34,8 @@ struct MaskedText {
 // sentences"); documents end as the stream has them, with a special token that is never masked. A sequence is
 //   classification, window, separator   or, as a pair cut at random,   classification, A, separator, B, separator
 // with segment 1 from B on, or, for models without segments, with two separators before B (Liu et al. 2019).
-// The last window of all is shorter. An epoch takes them in the order of a SampleOrder; the masks of sample g are a
-// function of (seed, g), or, static masks, of (seed, window).
+// The last window is shorter. An epoch reads them in the order of a SampleOrder; the masks of sample g are a function
+// of (seed, g), static masks of (seed, window).
 class MaskedWindows {
  public:
   // Throws DataError for a source without tokens to mask, and UsageError for a time without room for them.

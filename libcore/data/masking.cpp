@@ -76,7 +76,7 @@ MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::stri
                           (is_wordpiece ? !bytes.starts_with(text::continuation_mark) : is_blank(bytes.front())));
     ends_word.push_back(!is_wordpiece && is_blank(bytes.back()));
   }
-  check<DataError>(!ordinary.empty(), name, ": its tokenizer has nothing but special tokens");
+  check<DataError>(!ordinary.empty(), name, ": its tokenizer has only special tokens");
 }
 
 MaskVocabulary::MaskVocabulary(Index vocab_size) : is_special(static_cast<std::size_t>(vocab_size)) {

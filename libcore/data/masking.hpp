@@ -1,4 +1,4 @@
-// Which pieces of a text a masked language model has to predict, and what stands in their places (SPEC 4.3).
+// Selects the tokens that a masked language model predicts, and replaces them (SPEC 4.3).
 // Source: Devlin et al. 2019, "BERT", section 3.1 and appendix A.1; Liu et al. 2019, "RoBERTa", section 4.1.
 #pragma once
 
@@ -35,19 +35,20 @@ struct MaskingOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("masking", "choose the pieces to predict anew in every epoch, or once"), self.masking);
-    visitor(Field("mask_probability",
-                  "fraction of the pieces to predict; 80 % of them are masked, 10 % replaced, 10 % left")
-                .above(0, 1)
-                .takes("P"),
-            self.mask_probability);
-    visitor(Field("whole_words", "mask all pieces of a word or none"), self.whole_words);
-    visitor(Field("segment_pairs", "cut each text in two segments; always so where next sentences are learned"),
+    visitor(Field("masking", "select the tokens to predict anew in every epoch, or once for all epochs"), self.masking);
+    visitor(
+        Field("mask_probability",
+              "fraction of the tokens to predict; 80 % of them are masked, 10 % replaced by random tokens, 10 % kept")
+            .above(0, 1)
+            .takes("P"),
+        self.mask_probability);
+    visitor(Field("whole_words", "mask all tokens of a word or none"), self.whole_words);
+    visitor(Field("segment_pairs", "split each sequence into two segments; implied by next-sentence prediction"),
             self.segment_pairs);
   }
 };
 
-// What masking knows of a vocabulary.
+// The parts of a vocabulary that masking uses.
 struct MaskVocabulary {
   TokenId classification, separator, mask, padding;  // padding: any token, where the vocabulary has none for it
   std::vector<TokenId> ordinary;                     // all that are not special
@@ -62,16 +63,16 @@ struct MaskVocabulary {
   explicit MaskVocabulary(Index vocab_size);
 };
 
-// The positions that were chosen, in rising order, and the tokens that stood there.
+// The selected positions, in ascending order, and the tokens that were there.
 struct Masked {
   std::vector<Index> positions;
   std::vector<TokenId> targets;
 };
 
-// Chooses max(1, round(mask_probability n)) of the n positions without special tokens; none if n is 0. 80 % of them
-// become the mask token, 10 % a random ordinary one, 10 % stay. With whole words all pieces of a word are chosen or
-// none: words are taken in random order, one that would be too many is passed over, unless it is the first. What is
-// drawn depends on the stream and the tokens alone.
+// Selects max(1, round(mask_probability n)) of the n positions without special tokens; none if n is 0. 80 % of them
+// become the mask token, 10 % a random ordinary token, 10 % are kept. With whole words, all tokens of a word are
+// selected or none: words are taken in random order, and one that exceeds the number is skipped unless it is the first.
+// The selection depends on the stream and the tokens alone.
 Masked mask_tokens(std::span<TokenId> tokens, const MaskVocabulary& vocabulary, const MaskingOptions& options,
                    const RandomStream& stream);
 

@@ -7,7 +7,7 @@
 
 namespace heddle::data {
 
-// The images of [0, count) under a permutation that (seed, epoch) choose, one at a time and without a table: a Feistel
+// A permutation of [0, count), chosen by (seed, epoch) and computed one image at a time without a table: a Feistel
 // network over the next power of four, walked until it falls into the range.
 class Permutation {
  public:

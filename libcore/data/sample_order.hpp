@@ -1,4 +1,4 @@
-// In which order training reads the windows that a stream of tokens is cut into.
+// The order in which training reads the windows of a token stream.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace heddle::data {
 
 // An epoch reads every window of a part as often as the part's weight says, once by default, in a random
 // order of all; a weight of 1.5 reads each window once and half of them twice, 0.5 one half in one epoch and the other
-// in the next. Which window is sample g is a function of (seed, g), so that any place in training is reached at once.
+// in the next. The window of sample g is a function of (seed, g), so that training can be resumed anywhere at once.
 class SampleOrder {
  public:
-  // Windows of `width` tokens, `windows` in all; a window is of the part that its first token is of. Throws DataError
+  // Windows of `width` tokens, `windows` in all; a window belongs to the part of its first token. Throws DataError
   // where an epoch reads no window of a part.
   SampleOrder(const TokenSource& tokens, Index windows, Index width, std::uint64_t seed);
 

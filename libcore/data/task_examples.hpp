@@ -1,4 +1,4 @@
-// Labelled examples as a model reads them: framed tokens, and where in them the answers are.
+// Labelled examples as a model reads them: framed tokens and the targets in them.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace heddle::data {
 // One sequence of an example; an example that was split has several.
 struct TaskExample {
   FramedSequence sequence;
-  Index source = 0;  // the example it is of
+  Index source = 0;  // index of its example
 
   TokenId label = -1;  // classify, pair
   double value = 0;    // regress
@@ -27,7 +27,7 @@ struct TaskExample {
   TokenSpan answer{0, 0};                   // positions in the sequence; both 0, [CLS], where this part has none
 };
 
-// What is done with examples that are too long, and how many there were.
+// What to do with examples that are too long, and their number.
 struct OverlongTexts {
   Overlong how = Overlong::error;
   Index count = 0;
@@ -42,8 +42,8 @@ std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std:
 std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences, std::string_view file,
                                       const LabelSet& labels, const text::Tokenizer& tokenizer, const Framing& framing,
                                       OverlongTexts& overlong);
-// Contexts are split into windows that overlap by half, whatever is done with what is too long, which questions are
-// that take more than half of the sequence; a window without the answer has none. The question comes first.
+// Contexts are always split into windows that overlap by half; only questions that take more than half of the sequence
+// count as too long. A window without the answer has none. The question comes first.
 std::vector<TaskExample> span_examples(std::span<const SpanQuestion> questions, std::string_view file,
                                        const text::Tokenizer& tokenizer, const Framing& framing,
                                        OverlongTexts& overlong);

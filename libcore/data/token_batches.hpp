@@ -15,7 +15,7 @@ struct TokenBatch {
   std::vector<TokenId> ids, targets;
 };
 
-// Training windows. An epoch shifts the stream by a random offset, cuts it into windows of `time` tokens and takes them
+// Training windows. An epoch shifts the stream by a random offset, cuts it into windows of `time` tokens and reads them
 // in the order of a SampleOrder.
 class TrainingWindows {
  public:
@@ -37,7 +37,7 @@ class TrainingWindows {
 };
 
 // Calls body(batch) for batches that predict each of the first `limit` tokens but the first exactly once (0: all), each
-// window starting where the last one ended. The last window of all may be shorter and comes alone.
+// window starting where the last one ended. The last window may be shorter and is a batch of its own.
 void for_each_evaluation_batch(const TokenSource& source, Index time, Index batch, Index limit,
                                const std::function<void(const TokenBatch&)>& body);
 

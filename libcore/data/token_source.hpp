@@ -1,4 +1,4 @@
-// Where token streams come from: a token file, or memory.
+// Token streams: a token file, or memory.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,14 @@ class TokenSource {
   virtual ~TokenSource() = default;
   virtual Index size() const = 0;        // tokens
   virtual Index vocab_size() const = 0;  // every id is below it
-  // Reads out.size() tokens from the offset on. Throws DataError outside the source and for ids outside the vocabulary.
+  // Reads out.size() tokens from the offset. Throws DataError outside the source and for ids outside the vocabulary.
   virtual void read(Index offset, std::span<TokenId> out) const = 0;
   // For messages: the file's name, and which of its documents, from 0, a token is of.
   virtual std::string name() const = 0;
   virtual std::string name_at(Index) const { return name(); }
   virtual Index document_at(Index) const { return 0; }
+  // Tokens of each document.
+  virtual std::vector<Index> document_lengths() const { return {size()}; }
 
   // Tokens [begin, end) that training reads `weight` times an epoch.
   struct Part {

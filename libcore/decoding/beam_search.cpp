@@ -45,20 +45,29 @@ std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
 
 class BeamSearch : public Search {
  public:
-  BeamSearch(Index vocab, const BeamOptions& options)
-      : vocab_(vocab), allowed_(options.vocab_size.value_or(vocab)), options_(options), alive_(1) {}
+  BeamSearch(const std::vector<TokenId>& prompt, Index vocab, const BeamOptions& options)
+      : prompt_(prompt), vocab_(vocab), allowed_(options.vocab_size.value_or(vocab)), options_(options), alive_(1) {}
 
   // One more than continue, since one of them may be the end.
-  std::vector<Choice> candidates(Index, const Real* logits) const override {
+  std::vector<Choice> candidates(Index hypothesis, const Real* logits) const override {
     const double log_sum = log_sum_exp(logits, vocab_);
+    std::vector<Real> values;
+    if (options_.constraints.any()) {
+      const std::vector<TokenId> text = whole_text(alive_[static_cast<std::size_t>(hypothesis)]);
+      values = constrained(logits, allowed_, {text, length_}, options_.end, options_.constraints);
+    }
+    const Real* const allowed = values.empty() ? logits : values.data();
     std::vector<Choice> choices;
-    for (const auto& [value, id] : highest(logits, allowed_, static_cast<std::size_t>(options_.width) + 1)) {
-      choices.push_back({id, static_cast<double>(value) - log_sum});
+    for (const auto& [value, id] : highest(allowed, allowed_, static_cast<std::size_t>(options_.width) + 1)) {
+      if (std::isfinite(value)) choices.push_back({id, static_cast<double>(value) - log_sum});
     }
     return choices;
   }
 
   std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) override {
+    for (std::size_t h = 0; h < candidates.size(); ++h) {
+      if (candidates[h].empty()) add_found(alive_[h]);
+    }
     ++length_;
     std::vector<Text> next;
     std::vector<Step> steps;
@@ -92,6 +101,12 @@ class BeamSearch : public Search {
     double log_likelihood;  // of the text with it
   };
 
+  std::vector<TokenId> whole_text(const Text& text) const {
+    std::vector<TokenId> ids = prompt_;
+    for (const Choice& token : text.tokens) ids.push_back(token.id);
+    return ids;
+  }
+
   std::vector<Candidate> sorted(std::span<const std::vector<Choice>> candidates) const {
     std::vector<Candidate> all;
     for (std::size_t h = 0; h < candidates.size(); ++h) {
@@ -122,7 +137,7 @@ class BeamSearch : public Search {
 
   // Keeps as many as the beam is wide.
   void add_found(Text text) {
-    if (text.tokens.back().id == options_.end) text.tokens.pop_back();
+    if (!text.tokens.empty() && text.tokens.back().id == options_.end) text.tokens.pop_back();
     const FoundText found{std::move(text.tokens), score(text.log_likelihood, length_)};
     const auto place = std::upper_bound(found_.begin(), found_.end(), found,
                                         [](const FoundText& a, const FoundText& b) { return a.score > b.score; });
@@ -138,6 +153,7 @@ class BeamSearch : public Search {
     return options_.width == 1 || found_.back().score >= score(alive_.front().log_likelihood, options_.max_tokens);
   }
 
+  const std::vector<TokenId>& prompt_;
   const Index vocab_, allowed_;
   const BeamOptions& options_;
   std::vector<Text> alive_;       // best first
@@ -154,8 +170,8 @@ std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                     options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
                     " tokens: none can be less than 1, 0 and 1");
   std::vector<std::unique_ptr<Search>> searches;
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    searches.push_back(std::make_unique<BeamSearch>(model.vocab_size(), options));
+  for (const auto& prompt : prompts) {
+    searches.push_back(std::make_unique<BeamSearch>(prompt, model.vocab_size(), options));
   }
   run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
   std::vector<std::vector<FoundText>> found;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "heddle/decoding/constraints.hpp"
 #include "heddle/decoding/search.hpp"
 
 namespace heddle::decoding {
@@ -16,10 +17,11 @@ struct BeamOptions {
   Index width = 4;
   double length_penalty = 0.6;  // 0 or more; more favours longer texts
   Index max_tokens = 256;
+  Constraints constraints{};
   std::optional<TokenId> end{};  // ends a text; not among its tokens
-  // Whether a text that has come so far ends there; empty: never.
+  // Whether a text ends after these tokens; empty: never.
   std::function<bool(const std::vector<Choice>& tokens)> ends_with{};
-  std::optional<Index> vocab_size{};  // only tokens below it may come, not rows that pad the output layer; else all
+  std::optional<Index> vocab_size{};  // only ids below it are generated, not rows that pad the output layer; else all
   DType cache = DType::real;          // what keys and values are stored as: Real or bfloat16
 };
 
@@ -28,19 +30,20 @@ struct FoundText {
   double score;  // of the end too
 };
 
-// The best texts that the search finds for each prompt, best first: `width` of them, or all there are.
+// The best texts that the search finds for each prompt, best first: `width` of them, or all there are, which is fewer
+// where there are no more texts of max_tokens or the constraints allow no more.
 //
 // Each step keeps the `width` most probable unfinished texts. A text is found when its end is among the `width` most
-// probable next steps, or when it has max_tokens. The search is over when `width` are found and no text that continues
-// can become better than the worst of them: log p(text so far) / ((5 + max_tokens) / 6)^length_penalty bounds what it
-// can score, since log p only falls and lengths are at most max_tokens. So stopping changes nothing in what is found.
-// With width 1 the search is greedy decoding: it is over with the first end, which the bound alone would not say, for
-// with a penalty a longer text may score more than the one that greedy decoding finds. Among equals, texts of better
-// ones, and lower tokens, come first.
+// probable next steps, when it has max_tokens, or when the constraints allow no token after it. The search is over when
+// `width` are found and no text that continues can become better than the worst of them: log p(text so far) / ((5 +
+// max_tokens) / 6)^length_penalty bounds what it can score, since log p only falls and lengths are at most max_tokens.
+// So stopping changes nothing in what is found. With width 1 the search is greedy decoding: it is over with the first
+// end, which the bound alone would not say, for with a penalty a longer text may score more than the one that greedy
+// decoding finds. Among equals, texts of better ones, and lower tokens, come first.
 //
-// Probabilities are among all tokens of the model, those that may not come too. The text and its bits do not depend on
-// the other prompts, as far as RowKernels allow. Prompts count from first_prompt. Throws as run_searches(), and
-// NumericError where a logit is not finite.  Cost: that of width sequences a prompt.
+// Probabilities are normalised over all ids of the model, including those that are never generated. The text and its
+// bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from first_prompt. Throws as
+// run_searches(), and NumericError where a logit is not finite.  Cost: that of width sequences a prompt.
 std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
                                                 const BeamOptions& options);

@@ -24,9 +24,9 @@ struct ScoredSpan {
   double score = 0;
 };
 
-// The best spans, the best first and of equal ones the one that begins, then ends, first; fewer where there are fewer.
-// Spans may overlap. `allowed` says for each position whether a span may begin or end there; scores that are not
-// numbers or not finite are never chosen. Throws ShapeError for unequal sizes, UsageError for limits below 1.
+// The best spans, sorted by falling score, then by begin and end; fewer if there are fewer. Spans may overlap.
+// `allowed` says for each position whether a span may begin or end there; spans with NaN or infinite scores are never
+// chosen. Throws ShapeError for unequal sizes, UsageError for limits below 1.
 std::vector<ScoredSpan> best_spans(std::span<const Real> start, std::span<const Real> end,
                                    const std::vector<bool>& allowed, const SpanLimits& limits);
 

@@ -33,7 +33,7 @@ std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const Fill
   return result;
 }
 
-// One entry a row of the batch that is to be filled.
+// One entry per masked row of the batch.
 std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& model, models::TaskExamples batch,
                                                  const FillOptions& options) {
   // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.

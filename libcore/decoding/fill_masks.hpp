@@ -1,4 +1,4 @@
-// What may stand in the place of masked tokens: p(x_i | the other tokens).
+// Predictions for masked tokens: p(x_i | the other tokens).
 // Source: Devlin et al. 2019, "BERT", section 3.1 (SPEC 4.3).
 #pragma once
 
@@ -18,12 +18,12 @@ struct LikelyToken {
 struct FillOptions {
   Index top = 1;              // tokens wanted for each mask
   Index vocab_size = 0;       // only tokens below it; 0: all
-  Index batch_tokens = 4096;  // padded tokens in a batch, at most, where one sequence is not longer
+  Index batch_tokens = 4096;  // maximum of tokens in a batch, padding included, unless one sequence is longer
 };
 
-// For each sequence and each of its `positions` the most probable tokens, the most probable first and of equal ones
-// that with the lower id: [sequences][positions][top]. Every position is filled by itself, while masks elsewhere in the
-// sequence stay masks. What a sequence gives does not depend on the others, to the bit as far as RowKernels allow.
+// For each sequence and each of its `positions` the most probable tokens, sorted by falling probability, then by id:
+// [sequences][positions][top]. Every position is filled independently, while other masks in the sequence stay masked.
+// The result for a sequence does not depend on the others, to the bit as far as RowKernels allow.
 // Throws NumericError where a logit is not finite.
 std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,

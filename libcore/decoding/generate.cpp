@@ -6,6 +6,8 @@ namespace heddle::decoding {
 
 namespace {
 
+constexpr TokenId nothing_left = -1;  // in place of a token, where the constraints allow none
+
 // All samples of one prompt.
 class SampleSearch : public Search {
  public:
@@ -32,7 +34,7 @@ class SampleSearch : public Search {
     for (Sample& s : alive_) {
       const auto at = static_cast<std::size_t>(s.hypothesis);
       const Choice& choice = candidates[at][used[at]++];
-      if (options_.end && choice.id == *options_.end) continue;
+      if (choice.id == nothing_left || (options_.end && choice.id == *options_.end)) continue;
       const bool wanted = sink_(prompt_ * options_.samples + s.number, choice);
       if (!wanted || produced_ >= options_.max_tokens) continue;
       s.text.push_back(choice.id);
@@ -52,7 +54,12 @@ class SampleSearch : public Search {
   Choice choose(const Sample& sample, const Real* logits) const {
     static const std::uint64_t site = random_site("decoding/sample");
     const auto draws = static_cast<std::uint64_t>(prompt_) + (static_cast<std::uint64_t>(sample.number) << 40);
-    return decoding::sample({logits, vocab_, allowed_}, options_.sampling, sample.text,
+    std::vector<Real> values;
+    if (options_.constraints.any()) {
+      values = constrained(logits, allowed_, {sample.text, produced_}, options_.end, options_.constraints);
+      if (nothing_allowed(values)) return {nothing_left, 0};
+    }
+    return decoding::sample({logits, vocab_, allowed_, values}, options_.sampling, sample.text,
                             RandomStream(options_.seed, site, draws), static_cast<std::uint64_t>(produced_));
   }
 

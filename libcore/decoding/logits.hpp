@@ -1,5 +1,5 @@
-// Probabilities from a model's logits. Weights from a stranger can make any of them NaN or infinite, and a sort by NaNs
-// is undefined behaviour: whatever reads logits asks here, and every one of them is checked.
+// Probabilities from a model's logits. Weights from an untrusted file can make any of them NaN or infinite, and sorting
+// NaN is undefined behaviour: all code that reads logits uses these functions, which check every logit.
 //
 // All throw NumericError where a logit is not finite.
 #pragma once
@@ -12,7 +12,7 @@ namespace heddle::decoding {
 
 void check_finite(const Real* logits, Index count);
 
-// log sum_i e^(logits_i); the first with the maximum of the logits.
+// log sum_i e^(logits_i); the first form is given the maximum of the logits.
 double log_sum_exp(const Real* logits, Index vocab, Real maximum);
 double log_sum_exp(const Real* logits, Index vocab);
 

@@ -1,4 +1,4 @@
-// What a model with a task's head says of examples.
+// Predictions of a model with a task's head.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,13 @@ struct PredictOptions {
   std::function<bool()> stop = [] { return false; };
 };
 
-// One output a sequence, in order. Sequences of like length share a batch. When stopped, the outputs mean nothing.
+// One output per sequence, in order. Sequences of similar length share a batch. When stopped, the outputs are
+// undefined.
 // Throws NumericError where an output is not finite.
 std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
                                 const PredictOptions& options = {});
 
-// The functions below put together what was split: `sources` examples, each with its sequences' outputs.
+// The functions below combine the parts of split examples: `sources` examples, each with its sequences' outputs.
 
 // The probability of each class, the mean over the sequences: [sources][classes].
 std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskExample> examples,
@@ -44,7 +45,7 @@ std::vector<std::vector<std::vector<double>>> tag_probabilities(std::span<const 
                                                                 std::span<const TaskOutput> outputs,
                                                                 std::span<const Index> words, Index tags);
 
-// An answer's bytes in the context, its score, start + end, and how much better no answer scores than it.
+// An answer's bytes in the context, its score, start + end, and by how much the score of no answer exceeds it.
 struct FoundAnswer {
   data::TextSpan place;
   double score = 0, null_score = 0;

@@ -70,7 +70,7 @@ Choice sample(const NextLogits& logits, const SamplingOptions& options, std::spa
               const RandomStream& stream, std::uint64_t index) {
   const double log_sum = log_sum_exp(logits.values, logits.vocab);
   const Index allowed = logits.allowed;
-  const Real* values = logits.values;
+  const Real* values = logits.constrained.empty() ? logits.values : logits.constrained.data();
   std::vector<Real> after_penalty;
   if (options.repetition_penalty != 1) {
     after_penalty = penalised(values, allowed, text, options.repetition_penalty);

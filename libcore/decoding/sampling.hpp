@@ -44,12 +44,13 @@ struct SamplingOptions {
   }
 };
 
-// What follows a text: a logit for each token of the model, of which only those below `allowed` may come; the others
-// pad the output layer.
+// The logits of the next token of a text: one for each id of the model, of which only those below `allowed` may be
+// sampled; the others pad the output layer.
 struct NextLogits {
   const Real* values;
   Index vocab;
   Index allowed = vocab;
+  std::span<const Real> constrained = {};  // those of the allowed tokens, as constrained() has them; empty: as they are
 };
 
 struct Choice {
@@ -59,8 +60,8 @@ struct Choice {
 
 // Draws from softmax(logits / temperature) of the allowed tokens, cut to the top_k most probable of them and, of these,
 // to the smallest set whose probability reaches top_p and to those that reach min_p of the highest probability; all
-// after the penalty for what `text` has. The draw is number `index` of the stream. Equal logits are ordered by id.
-// Throws NumericError where any logit is not finite.
+// after the penalty for what `text` has. Constraints must leave a token. The draw is number `index` of the stream.
+// Equal logits are ordered by id. Throws NumericError where any logit is not finite.
 Choice sample(const NextLogits& logits, const SamplingOptions& options, std::span<const TokenId> text,
               const RandomStream& stream, std::uint64_t index);
 

@@ -1,4 +1,4 @@
-// How likely a language model holds given tokens.
+// Log-likelihoods of given tokens.
 #pragma once
 
 #include <span>
@@ -10,17 +10,17 @@ namespace heddle::decoding {
 
 using Tokens = std::vector<TokenId>;
 
-// A text of which the tokens from `from` on are scored; those before, one at least, are given.
+// A text whose tokens starting at `from` are scored; those before, at least one, are the condition.
 struct GivenTokens {
   Tokens ids;
   Index from = 1;
 };
 
-// The tokens that a text may have: the model reads all but the last one.
+// The maximum number of tokens in a text: the model reads all but the last one.
 Index score_limit(const models::TokenModel& model);
 
-// log p(ids[t] | ids[0 … t)) for each t from `from` on, nats. What is said of a text does not depend on the others, to
-// the bit as far as RowKernels allow. Batches have at most batch_tokens tokens with their padding, or one text.
+// log p(ids[t] | ids[0 … t)) for each t >= from, in nats. The result for a text does not depend on the others, to the
+// bit as far as RowKernels allow. Batches have at most batch_tokens tokens with their padding, or one text.
 // Throws DataError for texts of more than score_limit() tokens, ShapeError for a text of which nothing is given,
 // NumericError where a logit is not finite.
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,

@@ -40,7 +40,7 @@ class Round {
     state_ = model.start({rows, std::min(context, longest + limits.max_tokens), limits.cache});
   }
 
-  // Goes on until every search is over or has filled the context; returns the latter.
+  // Runs until every search has ended or has filled the context; returns the latter.
   std::vector<Line> run() {
     for (bool first = true; !lines_.empty(); first = false) advance(first ? read_all() : read_last());
     return std::move(full_);

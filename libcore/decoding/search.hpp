@@ -1,4 +1,4 @@
-// Looking for continuations of texts: one loop over a batch of hypotheses, and what each text is looked for with.
+// The decoding loop: continues a batch of hypotheses by the search method of each text.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace heddle::decoding {
 
-// How the continuations of one text are found: sampling, beam search. Hypotheses are numbered anew at every step; at
-// first there is one, the prompt.
+// The search method of one text: sampling, beam search. Hypotheses are renumbered at every step; at first there is one,
+// the prompt.
 class Search {
  public:
-  // What a hypothesis of the last step becomes.
+  // The successor of a hypothesis of the last step.
   struct Step {
     Index hypothesis;
     TokenId token;
@@ -32,9 +32,9 @@ struct SearchLimits {
   DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
 };
 
-// Runs one search for each prompt, all as one batch, until they are over. Where the number of positions is limited, a
-// hypothesis that fills them continues from its last half: the model forgets what came before. What a search sees does
-// not depend on the other searches, to the bit as far as RowKernels allow.
+// Runs one search for each prompt, all as one batch, until they are over. If the number of positions is limited, a
+// hypothesis that fills them continues from its last half, and earlier tokens have no effect any more. The logits of a
+// search do not depend on the other searches, to the bit as far as RowKernels allow.
 // Throws DataError for an empty prompt and for prompts longer than the context, "prompt N: ", counting from `first`.
 void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
                   const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits);

@@ -1,4 +1,4 @@
-// Classes by asking a language model: how likely is each label after the prompt (Brown et al. 2020; SPEC 7.4)?
+// Zero-shot classification: the log-likelihood of each label after the prompt (Brown et al. 2020; SPEC 7.4).
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace heddle::decoding {
 
-// How many tokens a prompt may have, so that it fits the context together with the longest label: 1 at least. Throws
+// How many tokens a prompt may have if it is to fit the context together with the longest label; at least 1. Throws
 // DataError for an empty label, and for one that does not fit.
 Index prompt_room(const models::TokenLoss& model, std::span<const Tokens> labels);
 

@@ -1,4 +1,4 @@
-// The head that fills in masked tokens.
+// The head that predicts masked tokens.
 #pragma once
 
 #include "heddle/heads/token_head.hpp"
@@ -18,10 +18,10 @@ struct MaskedLanguageModelOptions {
 // logits = norm(f(h W^T + b)) E^T + c with the embedding's own matrix (tied), or with a matrix of its own.
 // Source: Devlin et al. 2019, "BERT", whose released code has the dense layer and the norm.
 // Parameters: dense/weight [width, width], dense/bias, norm/gain, norm/bias, bias [vocab]; weight [vocab, width] if not
-// tied. It is meant for the rows of hidden states that are to be predicted, not for all.
+// tied. Apply it only to the hidden states of masked tokens.
 class MaskedLanguageModel : public TokenHead {
  public:
-  // The second form, without embeddings to share, has a matrix of its own.
+  // The second form has a matrix of its own.
   MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, const nn::Embedding& tied);
   MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options);
 

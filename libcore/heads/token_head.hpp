@@ -10,7 +10,7 @@ class TokenHead {
   virtual ~TokenHead() = default;
   // hidden [..., width] -> [..., vocab], Real
   virtual Variable operator()(const Variable& hidden) const = 0;
-  // The mean cross-entropy of the targets, one a row of hidden: [1].
+  // The mean cross-entropy of the targets, one per row of hidden: [1].
   virtual Variable loss(const Variable& hidden, const std::vector<TokenId>& targets,
                         const ops::CrossEntropy& options) const = 0;
 };

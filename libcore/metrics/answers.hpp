@@ -1,6 +1,6 @@
-// How well answers that are spans of text are found. Answers are compared without case, ASCII punctuation, the articles
-// a, an and the, and differences of white space. Exact match is 1 or 0; token F1 is that of the two answers' words, as
-// multisets. Each takes the best of the gold answers. That a context has no answer is the empty answer, which only the
+// Metrics of answers that are spans of text. Answers are compared without case, ASCII punctuation, the articles a, an
+// and the, and differences of white space. Exact match is 1 or 0; token F1 is that of the two answers' words, as
+// multisets. Each takes the best of the gold answers. A question without an answer has the empty answer, which only the
 // empty answer matches. Source: Rajpurkar et al. 2016, "SQuAD", section 6.1, and 2018, "Know what you don't know", with
 // the evaluation program of version 2.0.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace heddle::metrics {
 
-// The words that are compared, with spaces between. Letters are made small one by one, so that İ becomes i.
+// The words that are compared, with spaces between. Letters are lowercased one by one, so that İ becomes i.
 std::string normal_answer(std::string_view answer);
 
 struct AnswerScore {
@@ -52,13 +52,14 @@ AnswerReport report(std::span<const AnswerScore> scores);
 
 // A question with what is known before it is decided whether to answer it.
 struct NullDecision {
-  double null_score = 0;    // how much better no answer is than the best answer
-  double if_answered = 0;   // what the best answer is worth
-  double if_abstained = 0;  // what no answer is worth
+  double null_score = 0;    // score of no answer minus score of the best answer
+  double if_answered = 0;   // score of the best answer
+  double if_abstained = 0;  // score of giving no answer
 };
 
-// The threshold with the highest sum, where questions are answered whose null score is at most the threshold: one of
-// the null scores, the lowest of equally good ones, or one below them all. Throws DataError where there is no question.
+// The threshold with the highest total score, if the questions with a null score up to the threshold are answered: one
+// of the null scores, the lowest of equally good ones, or a value below them all. Throws DataError where there is no
+// question.
 double best_null_threshold(std::span<const NullDecision> questions);
 
 }  // namespace heddle::metrics

@@ -1,4 +1,4 @@
-// How sure a figure is: its percentile interval when the examples are drawn again, with replacement, many times.
+// Bootstrap confidence intervals of a metric: percentiles over samples of the examples with replacement.
 // Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", section 13.3.
 #pragma once
 
@@ -26,9 +26,9 @@ struct Interval {
   }
 };
 
-// The metric is a function of the places of as many examples as there are, with repetitions; it is called once a
-// sample. The same seed gives the same samples to every metric. Quantiles are interpolated between neighbours. Throws
-// UsageError for fewer than 1 sample or a level outside (0, 1), and DataError where there is no example.
+// The metric is a function of the indices of the sampled examples, with repetitions; it is called once a sample. The
+// same seed gives the same samples to every metric. Quantiles are interpolated between neighbours. Throws UsageError
+// for fewer than 1 sample or a level outside (0, 1), and DataError where there is no example.
 Interval bootstrap_interval(Index examples, const std::function<double(std::span<const Index>)>& metric,
                             const Bootstrap& options);
 

@@ -1,10 +1,10 @@
-// How well labels are predicted.
+// Classification metrics.
 //
 //   accuracy = correct / n
 //   macro F1 = mean of the F1 of those classes that occur, in the gold labels or among the predicted ones
 //   Matthews = (c s - sum_k p_k t_k) / sqrt((s^2 - sum_k p_k^2) (s^2 - sum_k t_k^2)),
-// with s examples, c of them correct, t_k of class k, and p_k predicted as it; 0 where the root is 0. That no class was
-// predicted is wrong, and counts as one more class, which no example has: in p_k, but not in the mean of F1.
+// with s examples, c of them correct, t_k of class k, and p_k predicted as it; 0 where the root is 0. A missing
+// prediction is wrong, and counts as an additional class without examples: in p_k, but not in the mean of F1.
 // Source: Matthews 1975; Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient",
 // equation 8.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace heddle::metrics {
 
-// How many examples of each class were taken for each class.
+// The confusion matrix: how many examples of each gold class were predicted as each class.
 class Confusion {
  public:
   explicit Confusion(Index classes)
@@ -26,7 +26,7 @@ class Confusion {
         counts_(static_cast<std::size_t>(classes * classes)),
         unanswered_of_(static_cast<std::size_t>(classes)) {}
 
-  // Nothing was predicted where there is no second class. Throws UsageError for a class outside.
+  // Without a second class, nothing was predicted. Throws UsageError for a class outside.
   void add(Index gold, std::optional<Index> predicted);
 
   Index classes() const { return classes_; }
@@ -58,13 +58,13 @@ struct ClassificationReport {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("examples", "how many were to be predicted"), self.examples);
-    visitor(Field("unanswered", "for how many of them there was no prediction"), self.unanswered);
-    visitor(Field("accuracy", "fraction of right labels"), self.accuracy);
+    visitor(Field("examples", "number of examples"), self.examples);
+    visitor(Field("unanswered", "number of examples without a prediction"), self.unanswered);
+    visitor(Field("accuracy", "fraction of correct labels"), self.accuracy);
     visitor(Field("macro_f1", "mean F1 of the classes"), self.macro_f1);
     visitor(Field("matthews", "Matthews correlation of gold and predicted labels"), self.matthews);
     visitor(Field("classes", "scores of each class"), self.classes);
-    visitor(Field("confusion", "for each gold label, how many were predicted as each"), self.confusion);
+    visitor(Field("confusion", "for each gold label, the number of predictions of each label"), self.confusion);
   }
 };
 

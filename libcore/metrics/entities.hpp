@@ -1,7 +1,7 @@
-// Entities that tags mark, and how well they are found. A tag is O, or B-TYPE or I-TYPE: an entity begins at B, and at
-// an I that does not continue the type of the word before; it ends before the next B, O or other type. One is found
-// where begin, end and type agree. The sums over all types give the F1 that is called CoNLL's. Source: Tjong Kim Sang
-// and Buchholz 2000, "Introduction to the CoNLL-2000 shared task: chunking", and its conlleval.
+// Entities that tags mark, and their metrics. A tag is O, or B-TYPE or I-TYPE: an entity begins at B, and at an I that
+// does not continue the type of the word before; it ends before the next B, O or other type. A predicted entity is
+// correct if begin, end and type agree. The sums over all types give the F1 that is called CoNLL's. Source: Tjong Kim
+// Sang and Buchholz 2000, "Introduction to the CoNLL-2000 shared task: chunking", and its conlleval.
 #pragma once
 
 #include <map>

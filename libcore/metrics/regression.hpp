@@ -1,4 +1,4 @@
-// How well numbers are predicted.
+// Regression metrics.
 //
 //   mean squared error = 1/n sum_i (p_i - g_i)^2
 //   Pearson = sum_i (g_i - mean g)(p_i - mean p) / sqrt(sum_i (g_i - mean g)^2 sum_i (p_i - mean p)^2)
@@ -23,7 +23,7 @@ struct RegressionReport {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("examples", "how many were predicted"), self.examples);
+    visitor(Field("examples", "number of examples"), self.examples);
     visitor(Field("mean_squared_error", "mean of the squared differences"), self.mean_squared_error);
     visitor(Field("pearson", "correlation of gold and predicted numbers"), self.pearson);
     visitor(Field("spearman", "correlation of their ranks"), self.spearman);

@@ -1,4 +1,4 @@
-// Precision, recall and what they are made of; fractions are from 0 to 1.
+// Precision, recall and the counts behind them; fractions are from 0 to 1.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct Scores {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("precision", "fraction of the predicted ones that are right"), self.precision);
-    visitor(Field("recall", "fraction of the right ones that are predicted"), self.recall);
+    visitor(Field("precision", "correct / predicted"), self.precision);
+    visitor(Field("recall", "correct / gold"), self.recall);
     visitor(Field("f1", "harmonic mean of precision and recall"), self.f1);
-    visitor(Field("support", "how many right ones there are"), self.support);
+    visitor(Field("support", "number of gold examples"), self.support);
   }
 };
 

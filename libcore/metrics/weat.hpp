@@ -4,8 +4,7 @@
 //   d = (mean over x of s(x) - mean over y of s(y)) / stddev of s over x and y together (n - 1 degrees of freedom)
 //   p = fraction of the partitions of x and y into sets as large whose mean s(x) - mean s(y) is as large or larger
 // Source: Caliskan, Bryson and Narayanan 2017, "Semantics derived automatically from language corpora contain
-// human-like biases"; that partitions are counted as here, the one that was found among them, is Phipson and Smyth
-// 2010.
+// human-like biases"; counting the observed partition too follows Phipson and Smyth 2010.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +17,20 @@ namespace heddle::metrics {
 
 struct Association {
   double effect_size = 0, p = 1;
-  Index partitions = 0;  // that were looked at
-  bool exact = true;     // all there are, or else so many drawn at random, and the one that was found
+  Index partitions = 0;  // that were tested
+  bool exact = true;     // all partitions were tested; otherwise a random sample and the observed one
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("effect_size", "difference of the means in deviations"), self.effect_size);
+    visitor(Field("effect_size", "difference of the means in standard deviations"), self.effect_size);
     visitor(Field("p", "fraction of the partitions with a difference as large or larger"), self.p);
-    visitor(Field("partitions", "how many were looked at"), self.partitions);
-    visitor(Field("exact", "whether these are all"), self.exact);
+    visitor(Field("partitions", "number of partitions tested"), self.partitions);
+    visitor(Field("exact", "whether all partitions were tested"), self.exact);
   }
 };
 
 struct Partitions {
-  Index most = 100000;  // where there are more, this many are drawn
+  Index most = 100000;  // maximum; if there are more, this many are drawn at random
   std::uint64_t seed = 1;
 };
 

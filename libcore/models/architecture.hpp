@@ -1,4 +1,4 @@
-// What there is to know of an architecture without building one of its models.
+// Descriptions of the architectures, available without building a model.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Architecture {
   std::string name, summary;
   ModelConfig defaults;
   std::unique_ptr<Model> (*make)(const ModelConfig& config, ParameterSource weights);
-  std::vector<std::string> roles;  // what its models can do, as the roles say it (Generator::what, …)
+  std::vector<std::string> roles;  // the roles of its models, in words (Generator::what, …)
   std::vector<Preset> presets = {};
 
   bool plays(std::string_view role) const;
@@ -30,7 +30,7 @@ std::vector<std::string> architecture_names();
 // Throws UsageError that lists them.
 const Architecture& architecture(const std::string& name);
 
-// "decoder or lstm": those whose models can do it.
+// "decoder or lstm": the architectures whose models have the role.
 std::string architectures_with(std::string_view role);
 
 namespace detail {

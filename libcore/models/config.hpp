@@ -22,11 +22,11 @@ struct CommonConfig {
   Index sequence_length = 0;  // tokens of a training window; 0: the context, or 64 where there is none
   double dropout = 0;
 
-  // The positions that the model can hold; none where nothing limits them.
+  // The number of positions that the model can hold; none if unlimited.
   virtual std::optional<Index> max_positions() const { return std::nullopt; }
-  // The same as a number; more than any sequence has where nothing limits them.
+  // The same as a number, larger than any sequence if unlimited.
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
-  // Whether it tells the second of two texts from the first: one kind of segment is the same for all.
+  // Whether segments distinguish the second of two texts from the first; this needs at least two kinds.
   virtual bool has_segments() const { return false; }
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
 
@@ -37,20 +37,19 @@ struct CommonConfig {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("vocab_size", "size of the vocabulary; auto is the tokenizer's")
+    visitor(Field("vocab_size", "size of the vocabulary; auto means that of the tokenizer")
                 .range(1, 1000000000)
                 .word(0, "auto")
                 .takes("N"),
             self.vocab_size);
-    visitor(Field("sequence_length", "tokens of a training window; auto is the context, or 64 where there is none")
+    visitor(Field("sequence_length", "tokens in a training window; auto means the context, or 64 without a context")
                 .range(1, 10000000)
                 .word(0, "auto")
                 .takes("N"),
             self.sequence_length);
-    visitor(Field("dropout", "fraction of the embeddings and of each sublayer's output to drop in training")
-                .range(0, 0.99)
-                .takes("P"),
-            self.dropout);
+    visitor(
+        Field("dropout", "dropout rate of the embeddings and of the output of each sublayer").range(0, 0.99).takes("P"),
+        self.dropout);
   }
 };
 
@@ -68,7 +67,7 @@ struct StackConfig {
   std::string block = "pre";
   double norm_epsilon = 1e-5;
   std::string positions = "learned";
-  Index context = 0;  // 0: as many as a training window has where positions need a limit, else any number
+  Index context = 0;  // 0: the length of a training window if positions need a limit, else unlimited
   std::string attention = "dot";
   Index window = 0;
   bool bias = true;
@@ -80,18 +79,17 @@ struct StackConfig {
   static void visit(Self& self, Visitor& visitor);
 };
 
-// What is embedded besides tokens and positions.
+// Embeddings besides tokens and positions.
 struct EmbeddingConfig {
   Index segments = 0;
   bool embedding_norm = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("segments", "kinds of segments that tokens may belong to, each with an embedding; BERT has 2")
-                .range(0, 1000)
-                .takes("N"),
-            self.segments);
-    visitor(Field("embedding_norm", "a norm between the embeddings and the first block, as BERT has"),
+    visitor(
+        Field("segments", "number of kinds of segments, each with an embedding; BERT has 2").range(0, 1000).takes("N"),
+        self.segments);
+    visitor(Field("embedding_norm", "norm between the embeddings and the first block, as in BERT"),
             self.embedding_norm);
   }
 };
@@ -113,7 +111,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
     StackConfig::visit(self, visitor);
     CommonConfig::visit(self, visitor);
     EmbeddingConfig::visit(self, visitor);
-    visitor(Field("tie_embeddings", "an output matrix of its own, not the token embeddings"), self.tie_embeddings);
+    visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
   }
 };
 
@@ -127,7 +125,7 @@ std::string attention_help();
 enum class Naming { fields, options };
 std::string named(const char* field, Naming naming);
 
-// Throws UsageError for fields of a stack that do not go together.
+// Throws UsageError for inconsistent fields of a stack.
 void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming);
 
 // Visits fields of any architecture through one function for each kind of value.
@@ -162,7 +160,7 @@ class ModelConfig {
   const CommonConfig* operator->() const { return &own_->common(); }
   CommonConfig* operator->() { return &own_->common(); }
 
-  // The architecture's own configuration; null where it is another's.
+  // The configuration of this architecture; null if it is another one.
   template <class Config>
   const Config* as() const {
     return dynamic_cast<const Config*>(&own_->common());
@@ -179,7 +177,7 @@ class ModelConfig {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
 
-  // Throws UsageError for fields out of range or that do not go together (width not divisible by heads, …).
+  // Throws UsageError for fields out of range and for inconsistent ones (width not divisible by heads, …).
   void check(Naming naming = Naming::fields) const;
 
  private:
@@ -258,43 +256,40 @@ template <class Self, class Visitor>
 void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("layers", "number of blocks").range(0, 10000).takes("N").essential(), self.layers);
   visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N").essential(), self.width);
-  visitor(Field("heads", "attention heads; width must be a multiple").range(1, 10000).takes("N").essential(),
+  visitor(Field("heads", "number of attention heads; must divide the width").range(1, 10000).takes("N").essential(),
           self.heads);
-  visitor(Field("kv_heads", "heads of keys and values, which groups of heads share; auto is one for each head")
+  visitor(Field("kv_heads", "number of key and value heads, each shared by a group of heads; auto means one per head")
               .range(1, 10000)
               .word(0, "auto")
               .takes("N"),
           self.kv_heads);
-  visitor(Field("head_width", "width of a head; auto is the width divided by the heads")
-              .range(1, 100000)
-              .word(0, "auto")
-              .takes("N"),
+  visitor(Field("head_width", "width of a head; auto means width / heads").range(1, 100000).word(0, "auto").takes("N"),
           self.head_width);
-  visitor(Field("ffn_width", "inner width of the feed-forward layers; auto is 4 times the width")
+  visitor(Field("ffn_width", "inner width of the feed-forward layers; auto means 4 width")
               .range(1, 10000000)
               .word(0, "auto")
               .takes("N"),
           self.ffn_width);
   visitor(Field("activation", "non-linearity of the feed-forward layers").one_of(names_of<Activation>()).takes("NAME"),
           self.activation);
-  visitor(Field("gated", "feed-forward layers with a gate: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid"),
-          self.gated);
-  visitor(Field("norm", "layer norm, or RMS norm").one_of(names_of<NormKind>()).takes("NAME"), self.norm);
-  visitor(Field("block", "norm before each sublayer, after its residual, or once for sublayers side by side")
+  visitor(Field("gated", "gated feed-forward layers: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid"), self.gated);
+  visitor(Field("norm", "layer norm or RMS norm").one_of(names_of<NormKind>()).takes("NAME"), self.norm);
+  visitor(Field("block", "norm before each sublayer, after its residual addition, or one norm for parallel sublayers")
               .one_of(names_of<BlockOrder>())
               .takes("ORDER"),
           self.block);
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);
   visitor(Field("positions", detail::positions_help()).takes("NAME"), self.positions);
   visitor(Field("context",
-                "positions that the model can hold; auto is any number, or, where positions are learned, those "
-                "of a training window")
+                "number of positions that the model can hold; auto means unlimited or, for learned positions, the "
+                "length of a training window")
               .range(1, 10000000)
               .word(0, "auto")
               .takes("N")
               .essential(),
           self.context);
   visitor(Field("attention", detail::attention_help()).takes("NAME"), self.attention);
-  visitor(Field("window", "attend at most N positions back").range(1, 10000000).word(0, "all").takes("N"), self.window);
+  visitor(Field("window", "attend to at most N preceding positions").range(1, 10000000).word(0, "all").takes("N"),
+          self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
 }

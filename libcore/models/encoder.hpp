@@ -18,8 +18,9 @@ struct EncoderConfig : TransformerConfig {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     TransformerConfig::visit(self, visitor);
-    visitor(Field("pooler", "a layer that makes one vector of the first token's, as BERT has"), self.pooler);
-    visitor(Field("next_sentence", "with a pooler: learn too whether the second of two segments follows the first"),
+    visitor(Field("pooler", "layer over the first token's hidden state that represents the whole text, as in BERT"),
+            self.pooler);
+    visitor(Field("next_sentence", "with a pooler: also predict whether the second of two segments follows the first"),
             self.next_sentence);
   }
 };

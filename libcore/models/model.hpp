@@ -14,7 +14,7 @@ class Model : public virtual TokenModel {
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  // The model in a role of roles.hpp; null where it does not play it.
+  // The model in a role of roles.hpp; null if it does not have the role.
   template <class Role>
   const Role* as() const {
     return dynamic_cast<const Role*>(this);
@@ -29,7 +29,7 @@ class Model : public virtual TokenModel {
   Index training_length() const override { return config_->training_length(); }
 
   // Floating-point operations to train on one token of a sequence of `time`, of which a fraction is predicted: 6 for
-  // each number of a matrix that multiplies it, and those of mixing tokens (SPEC 7.8).
+  // each number of a matrix that multiplies it, plus those of attention (SPEC 7.8).
   virtual double training_flops_per_token(Index time, double predicted) const = 0;
   // Whether the parameter is only used by ContextualVectors::summary().
   virtual bool is_of_summary(std::string_view) const { return false; }
@@ -49,11 +49,11 @@ class Model : public virtual TokenModel {
 // The model that the configuration describes. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
 
-// Whether a parameter belongs to what a model predicts tokens with rather than to the model itself.
+// Whether a parameter belongs to the pre-training head rather than to the body of the model.
 bool is_of_head(std::string_view parameter);
 
-// The model in a role. Where it does not play it throws DataError, which names the file, what this model does instead,
-// and the architectures of models that do what `user`, a tool, an option or a test, needs.
+// The model in a role. If it does not have the role, throws DataError, which names the file, what this model does
+// instead, and the architectures with the role that `user` (a tool, an option or a test) needs.
 template <class Role>
 const Role& require(const Model& model, std::string_view user, std::string_view path) {
   const Role* const role = model.as<Role>();

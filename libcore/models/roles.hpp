@@ -1,5 +1,5 @@
-// What a model can be used for. Whoever uses a model asks for a role (Model::as, require), never for a class of models;
-// an architecture plays a role by deriving from it.
+// The interfaces through which models are used. Code asks for a role (Model::as, require), never for a class of models;
+// an architecture has a role by deriving from it.
 #pragma once
 
 #include <functional>
@@ -21,25 +21,25 @@ class TokenModel {
  public:
   virtual ~TokenModel() = default;
   virtual Index vocab_size() const = 0;
-  // Tokens that a sequence may have; none where nothing limits them.
+  // The maximum number of tokens in a sequence; none if unlimited.
   virtual std::optional<Index> max_positions() const = 0;
-  // The same as a number; more than any sequence has where nothing limits them.
+  // The same as a number, larger than any sequence if unlimited.
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
-  // Tokens of a window that it is trained and, by default, evaluated on.
+  // Tokens in a window of training and, by default, of evaluation.
   virtual Index training_length() const = 0;
 };
 
-// Gives a vector for each token of a text: hidden states, from which heads, embeddings and senses come.
+// Computes a vector for each token of a text: hidden states, the input of heads, embeddings and senses.
 class ContextualVectors : public virtual TokenModel {
  public:
   static constexpr std::string_view what = "gives a vector for each token of a text";
 
-  // Called with what enters the first layer, then with what leaves each layer, [batch, time, width] each.
+  // Called with the input of the first layer, then with the output of each layer, [batch, time, width] each.
   using Observer = std::function<void(const Variable& x)>;
 
   virtual Index layers() const = 0;
   virtual Index width() const = 0;
-  // Whether a token's vector depends on the tokens after it, too.
+  // Whether a token's vector also depends on the tokens after it.
   virtual bool is_bidirectional() const = 0;
 
   // [batch, time, width]; values at padding positions are undefined. Throws DataError for ids and segments outside
@@ -48,10 +48,10 @@ class ContextualVectors : public virtual TokenModel {
   // At one position of each sequence, which may take less work: [batch, 1, width].
   virtual Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
                              const Pass& pass = {}) const;
-  // What stands for a whole text, from its first token's hidden state: [batch, 1, width] -> [batch, width].
+  // The vector of a whole text, from the hidden state of its first token: [batch, 1, width] -> [batch, width].
   virtual Variable summary(const Variable& first) const;
 
-  // The vectors of single tokens, before positions: [vocab, width], of any element type.
+  // The vectors of single tokens, before positions: [vocab, width], of any dtype.
   virtual const Tensor& token_embeddings() const = 0;
 };
 
@@ -65,7 +65,7 @@ class TokenLoss : public virtual ContextualVectors {
 // Predicts masked tokens from all others: the hidden state at t scores token t.
 class MaskedPredictor : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "fills in masked tokens";
+  static constexpr std::string_view what = "predicts masked tokens";
   virtual const heads::TokenHead& masked_token_head() const = 0;
 
   virtual bool has_next_sentence() const { return false; }
@@ -74,14 +74,14 @@ class MaskedPredictor : public virtual ContextualVectors {
   virtual Variable next_sentence(const Variable& hidden) const;
 };
 
-// What a generator remembers of a batch of sequences while it continues them.
+// The state of a generator for a batch of sequences while it continues them.
 class GeneratorState {
  public:
   virtual ~GeneratorState() = default;
   Index batch() const { return static_cast<Index>(seen_.size()); }
-  // Tokens that each row has seen.
+  // Number of tokens that each row has seen.
   const std::vector<Index>& seen() const { return seen_; }
-  // Row i becomes what row rows[i] was.
+  // Replaces row i by the former row rows[i].
   void reorder(const std::vector<Index>& rows);
 
   // For Generator::step(): throws ShapeError for a step that does not fit the batch; counts what it adds.
@@ -113,13 +113,13 @@ class Generator : public virtual TokenModel {
 
   // An empty state. Throws DataError for a capacity beyond max_positions().
   virtual std::unique_ptr<GeneratorState> start(const GenerationStart& start) const = 0;
-  // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the rest is padding.
+  // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the others are padding.
   // Returns the logits that follow each row's last token: [batch, vocab]. A row's bits depend on whether time is 1, but
   // not on the other rows, as far as RowKernels allow.
   virtual Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const = 0;
 };
 
-// How tokens are mixed, layer by layer; the fast path never forms these weights.
+// The attention weights, layer by layer, which the fast path never forms.
 struct AttentionMap {
   std::string name;  // "decoder/3/attention"
   Tensor weights;    // [batch, heads, query_time, key_time], rows sum to 1

@@ -1,4 +1,4 @@
-// Blocks one after the other, and a norm after the last where blocks begin with theirs.
+// A sequence of blocks, with a final norm if blocks are pre-norm.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace heddle::models {
 
 inline constexpr double embedding_stddev = 0.02;
 
-// GPT-2's 0.02 at GPT-2's width, and for other widths what keeps a projection's output as large.
+// 0.02 at GPT-2's width, as in GPT-2; for other widths scaled so that a projection's output has the same size.
 double projection_stddev(Index width);
 
 nn::NormOptions norm_options(const StackConfig& config);
@@ -38,7 +38,7 @@ class Stack {
   Stack(const Scope& scope, const StackConfig& config, const StackParts& parts);
 
   using Observer = ContextualVectors::Observer;
-  // What the other sequence gives to each block's cross-attention; empty where there is none.
+  // The keys and values of the other sequence for the cross-attention of each block; empty without one.
   using Memories = std::vector<nn::CrossAttention::Memory>;
 
   // x [batch, time, width] -> the same; values at padding positions are undefined.

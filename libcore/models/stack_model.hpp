@@ -1,5 +1,5 @@
-// What transformers of one stack have in common, whatever they predict: a decoder and an encoder differ in the mask and
-// in their heads (GPT, SPEC 4.2; BERT, SPEC 4.3).
+// The common part of transformers with one stack: a decoder and an encoder differ in the mask and in their heads (GPT,
+// SPEC 4.2; BERT, SPEC 4.3).
 #pragma once
 
 #include "heddle/models/model.hpp"

@@ -1,4 +1,4 @@
-// What a fine-tuned model is for: as files and command lines state it.
+// The task of a fine-tuned model, as files and command lines describe it.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ constexpr bool pools(Task task) {
   return task == Task::classify || task == Task::pair || task == Task::regress;
 }
 
-// Which hidden state stands for a whole text.
+// The hidden state that represents a whole text.
 enum class Pooling {
   automatic,  // an encoder's first, a decoder's last
   first,      // of [CLS], through the pooler where the model has one (Devlin et al. 2019)
@@ -55,17 +55,18 @@ struct TaskConfig {
   std::vector<std::string> labels{};  // of the classes, in order of their ids
   bool two_texts = false;
   bool null_answers = false;    // span: whether there may be no answer
-  double mean = 0, stddev = 1;  // of the numbers to predict: the head's outputs count in deviations from the mean
+  double mean = 0, stddev = 1;  // of the numbers to predict: the head predicts (number - mean) / stddev
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task", "what the model predicts"), self.task);
-    visitor(Field("pooling", "which hidden state stands for a text"), self.pooling);
+    visitor(Field("pooling", "hidden state that represents a text"), self.pooling);
     visitor(Field("labels", "names of the classes"), self.labels);
     visitor(Field("two_texts", "whether examples have two texts"), self.two_texts);
     visitor(Field("null_answers", "span: whether questions may have no answer"), self.null_answers);
-    visitor(Field("mean", "regression: what the head's 0 stands for"), self.mean);
-    visitor(Field("stddev", "regression: what the head's 1 adds"), self.stddev);
+    visitor(Field("mean", "regression: mean of the numbers (head output 0)"), self.mean);
+    visitor(Field("stddev", "regression: standard deviation of the numbers (head output 1 above the mean)"),
+            self.stddev);
   }
 
   bool has_classes() const { return task == Task::classify || task == Task::pair || task == Task::label; }

@@ -17,7 +17,7 @@ Sequences sequences_of(TaskExamples examples, Index least = 0);
 // Where the tagged words are, counted through the batch: sequence * time + position.
 std::vector<Index> positions_of(TaskExamples examples, Index time);
 
-// Which positions may begin or end an answer: those of the context, and [CLS] for none.
+// The positions at which an answer may begin or end: those of the context, and [CLS] for no answer.
 std::vector<bool> answer_positions(const data::TaskExample& example, Index time);
 
 }  // namespace heddle::models

@@ -30,8 +30,8 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
     : body_(std::move(body)), vectors_(require<ContextualVectors>(*body_, "a task", "the model")), task_(task) {
   task_.pooling = resolved(task.pooling, vectors_);
   check<UsageError>(task_.pooling != Pooling::first || vectors_.is_bidirectional(),
-                    "pooling = first: the first token's state depends on no other token in a model that reads in one "
-                    "direction; use last or mean");
+                    "pooling = first: in a model that reads in one direction the first token's state does not depend "
+                    "on the other tokens; use last or mean");
   if (task.task == Task::lm) return;
   const Index width = vectors_.width();
   const Scope scope(body_->parameters(), "task");

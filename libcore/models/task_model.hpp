@@ -40,8 +40,7 @@ class TaskModel {
   std::optional<heads::Span> span_;
 };
 
-// What Pooling::automatic is for a model: the first token's state where that depends on all others, else the last
-// one's.
+// Pooling::automatic resolved for a model: the first token's state if that depends on all others, else the last one's.
 Pooling resolved(Pooling pooling, const ContextualVectors& vectors);
 
 }  // namespace heddle::models

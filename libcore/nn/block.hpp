@@ -42,7 +42,7 @@ class Block {
   // memory: of blocks with cross-attention; null for others.
   Variable operator()(const Variable& x, const Mask& mask, const Pass& pass,
                       const CrossAttention::Memory* memory = nullptr) const;
-  // The same at one position of each sequence, which takes a fraction of the work: [batch, 1, width]. Precondition: no
+  // The same at one position of each sequence, at a fraction of the cost: [batch, 1, width]. Precondition: no
   // cross-attention.
   Variable at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const;
 
@@ -53,12 +53,12 @@ class Block {
   Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
               const CrossAttention::Memory* memory = nullptr) const;
 
-  // The weights of self-attention, [batch, heads, time, time], when the block reads x.
+  // The weights of self-attention for the input x, [batch, heads, time, time].
   Tensor weights(const Variable& x, const Mask& mask) const;
   const std::optional<CrossAttention>& cross_attention() const { return cross_; }
 
  private:
-  // f(input) + residual, added where the product is finished unless dropout comes between.
+  // f(input) + residual, added in the matrix product unless there is dropout between them.
   using Sublayer = std::function<Variable(const Variable& input, const Variable& residual)>;
   Variable add(const Variable& rest, const Sublayer& f, const Variable& input, std::uint64_t site,
                const Pass& pass) const;

@@ -1,4 +1,4 @@
-// What enters a stack of blocks: a vector for each token.
+// The input of a stack of blocks: a vector for each token.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct EmbeddingsOptions {
   Index vocab, width;
   std::string positions = "learned";
   PositionShape position_shape;
-  std::optional<Index> context;  // most tokens of a sequence; none: any number
+  std::optional<Index> context;  // maximum number of tokens in a sequence; none: unlimited
   Index segments = 0;            // kinds of segments; 0: none
   std::optional<NormOptions> norm{};
 };
@@ -26,8 +26,8 @@ class Embeddings {
  public:
   Embeddings(const Scope& scope, const EmbeddingsOptions& options);
 
-  // ids [batch, time], a segment for each (empty: all 0), positions from starts[b] on (empty: from 0 in every row; rows
-  // with starts may end in padding beyond the context) -> [batch, time, width], Real, before dropout.
+  // ids [batch, time], a segment for each (empty: all 0), positions starting at starts[b] (empty: at 0 in every row;
+  // rows with starts may end in padding beyond the context) -> [batch, time, width], Real, before dropout.
   // Throws DataError for ids and segments outside their tables and where every row is longer than the context.
   Variable operator()(const TokenIds& ids, const std::vector<TokenId>& segments,
                       const std::vector<Index>& starts = {}) const;

@@ -16,8 +16,8 @@ struct FeedForwardOptions {
   double stddev = 0.02, output_stddev = 0.02;
 };
 
-// y = W_2 f(W_1 x + b_1) + b_2, or gated, y = W_2 (f(V x + c) * (W_1 x + b_1)) + b_2, plus a residual where one is
-// given. Source: Vaswani et al. 2017, equation 2; Shazeer 2020, "GLU variants improve transformer", equation 6
+// y = W_2 f(W_1 x + b_1) + b_2, or gated, y = W_2 (f(V x + c) * (W_1 x + b_1)) + b_2, plus a residual if one is given.
+// Source: Vaswani et al. 2017, equation 2; Shazeer 2020, "GLU variants improve transformer", equation 6
 // (SPEC 3.4). Shapes: [batch, time, width] -> the same. Parameters: up (W_1), down (W_2) and, where gated, gate (V).
 class FeedForward {
  public:

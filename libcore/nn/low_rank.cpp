@@ -54,7 +54,7 @@ LowRank::LowRank(const Scope& scope, const LowRankOptions& options, const std::v
   };
   const Index rank = options.lora_rank;
   check<UsageError>(rank <= std::min(in, out), "--lora-rank ", rank, " is more than ", std::min(in, out),
-                    ", the smaller side of ", scope.path(), "; adapters of that rank can say all that it can");
+                    ", the smaller side of ", scope.path(), "; an adapter of that rank is as large as the matrix");
   a_ = scope.stacked(names("a"), {rank, in}, Initializer::uniform(1 / std::sqrt(static_cast<double>(in))), Decay::yes);
   b_ = scope.stacked(names("b"), {out, rank}, Initializer::zeros(), Decay::yes);
 }

@@ -1,4 +1,4 @@
-// A trained correction of matrices that stay as they are.
+// Low-rank adapters: a trained correction of frozen matrices.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@ namespace heddle::nn {
 // alpha / rank B A drop(x), added to W x, for matrices W that are multiplied as one.
 // Source: Hu et al. 2022, "LoRA" (SPEC 6.2).
 // Parameters: lora/a [rank, in], uniform in +-1/sqrt(in); lora/b [out, rank], zeros, so that training starts from the
-// matrix itself. The matrices share what is dropped.
+// matrix itself. The matrices share the dropout mask.
 class LowRank {
  public:
-  // The adapters of those matrices that the scope's source wants to have one; none where it wants none. The matrices
+  // The adapters of those matrices for which the scope's source requests one; none if it requests none. The matrices
   // are parts of the scope, each [out, in], stacked in this order; "" is the scope's own.
   static std::optional<LowRank> of(const Scope& scope, const std::vector<std::string>& matrices, Index in, Index out);
 
-  // What to add to the matrices' product with x.
+  // The term to add to the matrices' product with x.
   ops::LowRankTerm operator()(const Variable& x, const Pass& pass) const;
 
  private:

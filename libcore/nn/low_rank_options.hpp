@@ -15,7 +15,7 @@ struct LowRankOptions {
   Index lora_rank = 0;  // 0: no adapters
   double lora_alpha = 16;
   std::string lora_targets = "query,value";  // the last part of a matrix's name
-  double lora_dropout = 0;                   // of what goes into A
+  double lora_dropout = 0;                   // of the input of A
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -25,13 +25,13 @@ struct LowRankOptions {
                 .takes("R")
                 .essential(),
             self.lora_rank);
-    visitor(Field("lora_alpha", "adapters count alpha / rank times").needs({"lora_rank"}).above(0, 1e6).takes("A"),
+    visitor(Field("lora_alpha", "scale of the adapters: alpha / rank").needs({"lora_rank"}).above(0, 1e6).takes("A"),
             self.lora_alpha);
-    visitor(Field("lora_targets", "matrices that get adapters, of query, key, value, output, up and down")
+    visitor(Field("lora_targets", "comma-separated matrices that get adapters: query, key, value, output, up, down")
                 .needs({"lora_rank"})
                 .takes("LIST"),
             self.lora_targets);
-    visitor(Field("lora_dropout", "fraction of the adapters' input to drop in training")
+    visitor(Field("lora_dropout", "dropout rate of the input of the adapters")
                 .needs({"lora_rank"})
                 .range(0, 0.99)
                 .takes("P"),

@@ -12,7 +12,7 @@ class Lstm {
  public:
   Lstm(const Scope& scope, Index in, Index width);
 
-  // What a layer remembers of each row: [batch, width] each.
+  // The state of a layer for each row: [batch, width] each.
   struct State {
     Variable hidden, cell;
   };

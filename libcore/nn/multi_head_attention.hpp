@@ -15,10 +15,11 @@ namespace heddle::nn {
 
 struct AttentionOptions {
   std::string variant = "dot";
-  Index width;                 // of the states that ask, and of the result
+  Index width;                 // of the states that give the queries, and of the result
   HeadShape shape;             // throws UsageError unless heads is a multiple of kv_heads
   Index memory_width = width;  // of the states that are attended to
-  AttentionSupport needed{};   // what the model asks of the variant; throws UsageError where it does not do that
+  AttentionSupport
+      needed{};  // what the model needs from the variant; throws UsageError if the variant does not support it
   const Positions* positions = nullptr;
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;
@@ -33,7 +34,7 @@ class MultiHeadAttention {
   MultiHeadAttention(MultiHeadAttention&&) = default;
 
  protected:
-  enum class Source { same, other };  // of keys and values: what the queries are of, or another sequence
+  enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
   MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options, Source source);
 
   struct Heads {
@@ -66,7 +67,7 @@ class SelfAttention : public MultiHeadAttention {
       : MultiHeadAttention(scope, stack, options, Source::same) {}
 
   // x [batch, time, width] -> the same, plus a residual where one is given. With positions, one for each sequence, only
-  // these query: -> [batch, 1, width].
+  // these query positions are computed: -> [batch, 1, width].
   Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {},
                       const std::vector<Index>& positions = {}) const;
   // [batch, heads, time, time], Reals; rows of queries sum to 1.
@@ -77,7 +78,7 @@ class SelfAttention : public MultiHeadAttention {
                 const Variable& residual) const;
 };
 
-// X attends to the states of another sequence, of which key_lengths say how long each is (SPEC 1.5).
+// X attends to the states of another sequence, whose lengths are key_lengths (SPEC 1.5).
 class CrossAttention : public MultiHeadAttention {
  public:
   CrossAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options)

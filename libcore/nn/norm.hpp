@@ -25,7 +25,7 @@ struct NormOptions {
 class Norm {
  public:
   Norm(const Scope& scope, Index width, const NormOptions& options);
-  // x [..., width] -> the same. What only feeds products may be stored as activations are.
+  // x [..., width] -> the same. A result that only feeds products may be stored in the activation dtype.
   enum class Result { activation, residual };
   Variable operator()(const Variable& x, Result result) const;
 

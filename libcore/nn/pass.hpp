@@ -1,4 +1,4 @@
-// What a forward pass takes besides its input.
+// The settings of a forward pass: dropout, its random numbers, and the place in the step.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Pass {
   std::uint64_t step = 0;
   Index first_sample = 0;  // of this micro-batch within the step's batch
   bool training = false;   // for modules with a dropout of their own
-  // No sample has more positions. 0: all batches of the step have one time, which it is then.
+  // Maximum number of positions in a sample. 0: the time of this batch, if all batches of the step have the same.
   Index sample_positions = 0;
 
   // Drops elements of x [batch, time, width], or [batch, width]; the site is the module's, by random_site(path).

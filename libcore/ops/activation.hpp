@@ -1,4 +1,4 @@
-// DType-wise non-linearities.
+// Element-wise non-linearities.
 #pragma once
 
 #include "heddle/autograd/tape.hpp"
@@ -25,12 +25,11 @@ struct Names<Activation> {
 
 namespace ops {
 
-// y_i = f(x_i). Shapes: any whose rows' elements lie together -> the same, contiguous; y is stored as x is.  Throws
-// ShapeError.
+// y_i = f(x_i). Shapes: any with contiguous rows -> the same, contiguous; y is stored as x is.  Throws ShapeError.
 Variable activate(const Variable& x, Activation activation);
 
-// The kernels, for operations that apply a non-linearity to what they have at hand, over `count` neighbours: y = f(x),
-// and derivative = f'(x) unless it is null.
+// The kernels, for operations that apply a non-linearity to their own results, over `count` contiguous numbers: y =
+// f(x), and derivative = f'(x) unless it is null.
 void activate_run(Activation activation, const Real* x, Real* y, Real* derivative, Index count);
 void activate_run(Activation activation, const Real* x, BFloat16* y, BFloat16* derivative, Index count);
 void activate_run(Activation activation, const BFloat16* x, Real* y, Real* derivative, Index count);

@@ -7,7 +7,7 @@
 
 namespace heddle::ops {
 
-// How one head of one batch is cut into tasks: whole where its queries and keys fit a tile of keys, else into groups of
+// How one head of one batch is split into tasks: one task if its queries and keys fit a tile of keys, else groups of
 // about 512 queries and, backward, chunks of about 512 keys.
 struct TaskCut {
   Index queries, keys;   // of a task, at most

@@ -32,7 +32,7 @@ struct AttentionProblem {
   }
 };
 
-// Throws ShapeError. The value may be empty when nothing is mixed.
+// Throws ShapeError. The value may be empty if only the weights are computed.
 AttentionProblem checked_problem(const Tensor& query, const Tensor& key, const Tensor& value,
                                  const FusedAttention& options);
 

@@ -5,29 +5,29 @@
 
 namespace heddle::ops {
 
-// Rows of scores are worked on in whole vectors: [0, length) of which only [begin, end) count. What lies outside may be
-// anything, and becomes zero in weights and derivatives.
+// Rows of scores are processed in whole vectors: [0, length), of which only [begin, end) is valid. Values outside are
+// undefined and become zero in weights and derivatives.
 struct RowPart {
   std::int32_t begin, end, length;
   static constexpr Index unit = 16;  // length is a multiple of it
   bool is_empty() const { return begin >= end; }
 };
 
-// x = scale x + bias, where the row counts.
+// x = scale x + bias, in the valid part of the row.
 void add_bias(Real* x, Real scale, const Real* bias, const RowPart& part);
-// x = scale x where allowed, else minus infinity, where the row counts.
+// x = scale x where allowed, else minus infinity, in the valid part of the row.
 void hide_others(Real* x, Real scale, const std::uint8_t* allowed, const RowPart& part);
 
-// Minus infinity where none counts.
+// Minus infinity if nothing is valid.
 Real maximum_of(const Real* x, const RowPart& part);
 // x = e^(scale x - shift); returns the sum.
 Real exponentiate(Real* x, Real scale, Real shift, const RowPart& part);
-// x = e^(scale x - log_sum), the weights; returns sum_j x_j d_j. d becomes zero where it does not count.
+// x = e^(scale x - log_sum), the weights; returns sum_j x_j d_j. d becomes zero outside the valid part.
 Real recompute_weights(Real* x, Real scale, Real log_sum, Real* d, const RowPart& part);
 // d = x (d - mean) scale: from the derivatives of weights x to those of scores.
 void softmax_backward(const Real* x, Real* d, Real mean, Real scale, const RowPart& part);
 
-// sum += x, where the row counts.
+// sum += x, in the valid part of the row.
 void add_row(const Real* x, Real* sum, const RowPart& part);
 // y = factor x
 void store_scaled(const Real* x, Real factor, Real* y, Index count);

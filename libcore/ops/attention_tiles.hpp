@@ -1,4 +1,4 @@
-// Tiles of scores: which there are, and how their scores are computed, biased and masked.
+// Tiles of scores: which tiles a mask leaves, and how their scores are computed, biased and masked.
 // Inside ops/attention*.cpp only.
 #pragma once
 
@@ -63,7 +63,7 @@ Mask::Range tiles_among(const AttentionProblem& problem, Index batch, const Mask
 // Pairs of all tiles of one head of every batch, with keys cut into tiles of key_tile. A function of shapes and mask.
 Index computed_pairs(const AttentionProblem& problem, Index key_tile);
 
-// The largest score of a row, scale x; minus infinity where none counts.
+// The largest score of a row, scale x; minus infinity if nothing is valid.
 constexpr Real no_score = -std::numeric_limits<Real>::infinity();
 inline Real largest_score(const Real* x, Real scale, const RowPart& part) {
   return part.is_empty() ? no_score : scale * maximum_of(x, part);
@@ -82,7 +82,7 @@ class HeadScores {
   void load_keys(const Mask::Range& keys);
   // The products q_i . k_j of a tile, rows tile.stride() apart; valid until the next tile.
   Real* multiply_tile(const ScoreTile& tile);
-  // The same for the only query, which reads every key once, where it lies.
+  // The same for a single query, which reads every key once, in place.
   Real* multiply_query(const ScoreTile& tile);
   // Adds biases to the part x of a row, which begins at tile.first(row), and masks single pairs. Returns what x must
   // still be multiplied by.

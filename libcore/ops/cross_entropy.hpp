@@ -1,4 +1,4 @@
-// The loss of predicting classes, tokens as a rule.
+// The loss of predicting classes, usually tokens.
 #pragma once
 
 #include <vector>
@@ -11,19 +11,19 @@ struct CrossEntropy {
   // Each target's distribution is (1 - smoothing) on the target plus smoothing / classes on every class (SPEC 4.1).
   double smoothing = 0;
   // The sum of losses is divided by this; 0 means by the number of targets that count. With gradient accumulation it is
-  // the number of targets in the whole step, so that cutting a batch differently changes nothing.
+  // the number of targets in the whole step, so that splitting a batch into micro-batches does not change the loss.
   double divisor = 0;
   // A row counts as much as its target's weight says, in the default divisor too; empty means one for every class.
   std::vector<double> class_weights{};
 };
 
 // loss = sum over rows of -sum_c q_c log softmax(logits)_c / divisor, in nats; rows whose target is negative are
-// ignored. Shapes: logits [..., classes], one target a row -> [1]. Backward: d logits = (p - q) / divisor, written over
-// the logits where nothing else holds them any more, so that only one [rows, classes] array exists.  Throws DataError
+// ignored. Shapes: logits [..., classes], one target a row -> [1]. Backward: d logits = (p - q) / divisor, stored in
+// the memory of the logits if nothing else uses them, so that only one [rows, classes] array exists.  Throws DataError
 // for a target outside the classes.
 Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options = {});
 
-// The same of the logits hidden W^T, of which only some rows exist at a time when there are many.
+// The same of the logits hidden W^T, computed for some rows at a time if there are many.
 // Shapes: hidden [..., width], weight [classes, width], one target a row -> [1].
 Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
                               const CrossEntropy& options = {});

@@ -29,7 +29,7 @@ void scatter_add(const std::vector<TokenId>& ids, const Tensor& dy, const Tensor
   });
 }
 
-// A row of a table of any element type, as Reals.
+// A row of a table of any dtype, as Reals.
 void copy_row(const Tensor& table, Index row, Real* to) {
   const Index width = table.shape()[1];
   if (table.dtype() == DType::real) {

@@ -8,7 +8,7 @@
 namespace heddle::ops {
 
 // y[i] = table[ids[i]].  Shapes: ids [...], table [vocab, width] -> [..., width], Real.
-// The table may be stored in any element type; its gradient is Real.
+// The table may be stored in any dtype; its gradient is Real.
 // Backward: scatter-add.  Throws DataError for an id outside the table.
 Variable embed(const TokenIds& ids, const Variable& table);
 

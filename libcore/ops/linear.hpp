@@ -1,4 +1,4 @@
-// The matrix product with weights, and what is done to its result while it is in the cache.
+// The matrix product with weights, fused with operations on its result while that is in the cache.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct LinearOptions {
 // y = f(x W^T + b + low-rank term) + residual; each of f, b, the term and residual may be left out.
 // Shapes: x [..., in], weight [out, in], bias [out] -> [..., out].
 // Backward: with g = dy f'(…): dx = g W, dW = g^T x, db = sum over rows of g (SPEC A1), and what low_rank.hpp says. x
-// is kept only where the weight is trained.  Throws ShapeError. The weight may be stored in any element type; its
+// is kept only where the weight is trained.  Throws ShapeError. The weight may have any dtype; its
 // gradient is Real.
 Variable linear(const Variable& x, const Variable& weight, const Variable& bias = {},
                 const LinearOptions& options = {});

@@ -1,4 +1,4 @@
-// A low-rank correction of a product with weights: computed with it, in the cache, instead of by products of its own.
+// A low-rank correction of a product with weights: fused with it, in the cache, instead of separate products.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Which keys a query may attend: the one convention everywhere.
+// Which keys a query may attend: the mask convention of all operations.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace heddle {
 
 class AllowedPairs;
 
-// All rules hold at once:
+// All rules apply together:
 //   causal:   key position <= query position
 //   window:   distance at most `window` (in both directions, or backwards only when causal); 0 means no window
 //   lengths:  key position < key_lengths[batch]; empty means all
 //   pairs:    the pair is listed; null means all
-// Query i of batch b stands at position query_offsets[b] + i among the keys (empty: i): the number of keys that a cache
-// held before it. A query that may attend no key gives zeros.
+// Query i of batch b stands at position query_offsets[b] + i among the keys (empty: i): the number of keys in the cache
+// before it. A query without allowed keys gives zeros.
 struct Mask {
   bool causal = false;
   Index window = 0;
@@ -56,7 +56,8 @@ struct Mask {
   Range listed_keys_of(Index batch, Index query, Range range) const;
 };
 
-// Pairs of a query and a key, for masks that no rule describes: the edges of a graph, an order of prediction.
+// Pairs of a query and a key, for masks that the other rules cannot express: the edges of a graph, an order of
+// prediction.
 // One byte per pair. Queries count from the first of the call, without query_offsets.
 class AllowedPairs {
  public:

@@ -1,4 +1,4 @@
-// The largest of neighbours.
+// The maximum over groups of adjacent elements.
 #pragma once
 
 #include "heddle/autograd/tape.hpp"

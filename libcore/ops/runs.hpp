@@ -1,4 +1,4 @@
-// DType-wise work over tensors of one shape, whatever the strides of all dimensions but the last.
+// Element-wise loops over tensors of one shape, with any strides except in the last dimension.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace heddle::ops {
 
-// Throws ShapeError unless the elements of each row, a run of the last dimension, lie together.
+// Throws ShapeError unless the elements of each row, a run of the last dimension, are contiguous.
 inline void check_rows(const Tensor& x, const char* operation) {
   check<ShapeError>(x.rank() > 0 && (x.stride(-1) == 1 || x.shape()[-1] <= 1), operation,
                     " needs the elements of a row together, in a tensor of shape ", x.shape());
@@ -30,7 +30,7 @@ inline Index row_offset(const Tensor& x, Index row) {
   return x.rank() < 2 ? 0 : offset + row * x.stride(0);
 }
 
-constexpr Index run_grain = 8192;  // elements a task
+constexpr Index run_grain = 8192;  // elements per task
 
 // Calls body(row) for every row of x on all threads.
 template <class Body>
@@ -41,8 +41,8 @@ void for_each_row(const Tensor& x, const Body& body) {
   });
 }
 
-// Calls body(offsets, count) on all threads for runs of neighbours that together are all elements; offsets[i] is where
-// the run begins in tensor i.
+// Calls body(offsets, count) on all threads for contiguous runs that together cover all elements; offsets[i] is the
+// beginning of the run in tensor i.
 template <std::size_t count, class Body>
 void for_each_run(const Tensor (&tensors)[count], const Body& body) {
   using Offsets = std::array<Index, count>;

@@ -1,4 +1,4 @@
-// A table of positions that is made again, larger, when someone needs more of them.
+// A table of positions that is rebuilt, larger, when more positions are needed.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// x_t = e_t + P[offset + t], a learned vector a position (SPEC 2.2).
+// x_t = e_t + P[offset + t], one learned vector per position (SPEC 2.2).
 // Setting: offset, the table's row of position 0 (RoBERTa's is 2).
 // Parameter: weight [offset + context, width].
 #include <algorithm>
@@ -46,7 +46,7 @@ class LearnedPositions : public Positions {
 
 std::shared_ptr<const Positions> make_LearnedPositions(Settings& settings, const Scope& scope,
                                                        const PositionShape& shape) {
-  check<UsageError>(shape.context.has_value(), "learned positions need a context: how many there are");
+  check<UsageError>(shape.context.has_value(), "learned positions need --context, the number of positions");
   const Index offset = settings.index("offset", 0, 0, 1000);
   return std::make_shared<LearnedPositions>(scope, shape, offset);
 }

@@ -1,4 +1,4 @@
-// Where tokens stand. A scheme acts at up to three places: it adds vectors to embeddings, transforms queries and keys,
+// Position schemes. A scheme acts at up to three places: it adds vectors to embeddings, transforms queries and keys,
 // and adds a bias to attention scores.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace heddle {
 
-// The stack whose positions are meant.
+// The stack that uses the positions.
 struct PositionShape {
-  std::optional<Index> context;  // positions that the model is to hold; none: any number
+  std::optional<Index> context;  // number of positions of the model; none: unlimited
   Index width;                   // of embeddings
   Index heads, head_width;       // of attention
   double stddev;                 // of learned vectors at the start
@@ -38,20 +38,20 @@ class Positions {
  public:
   virtual ~Positions() = default;
 
-  // Positions that there are; none where any number will do.
+  // Maximum number of positions; none if unlimited.
   virtual std::optional<Index> limit() const { return std::nullopt; }
 
   // Embeddings with their positions: x [batch, time, width], rows beginning at `starts` as above. Rows with starts may
   // end in padding beyond the limit.
   virtual Variable embed(const Variable& x, const std::vector<Index>& starts) const;
 
-  // Of one layer, whose own parameters are declared in the scope; null where attention knows nothing of positions.
+  // Of one layer, whose own parameters are declared in the scope; null if the scheme does not act in attention.
   virtual std::shared_ptr<const AttentionPositions> for_layer(const Scope& scope) const;
 };
 
 // The scheme that the text names ("learned:offset=2"); parameters that its stack's layers share are declared in the
 // scope. Throws UsageError for unknown names, which lists the known ones, for unknown settings, and for shapes that the
-// scheme cannot serve.
+// scheme does not support.
 std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope,
                                                 const PositionShape& shape);
 

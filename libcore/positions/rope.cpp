@@ -42,7 +42,7 @@ class RotaryPositions : public Positions {
 }  // namespace
 
 std::shared_ptr<const Positions> make_RotaryPositions(Settings& settings, const Scope&, const PositionShape& shape) {
-  check<UsageError>(shape.head_width % 2 == 0, "positions rope turn pairs, so that heads need an even width, not ",
+  check<UsageError>(shape.head_width % 2 == 0, "rope rotates pairs, so the head width must be even, not ",
                     shape.head_width);
   const double base = settings.number("base", 10000, 1, 1e9);
   const bool interleaved = settings.index("interleaved", 0, 0, 1) == 1;

@@ -12,8 +12,8 @@ namespace heddle {
 // c = alpha a b + beta c on the calling thread; operands of Reals, rows of c `stride` apart. beta = 0 never reads c.
 void blas_serial(const MatrixView& a, const MatrixView& b, Real alpha, Real beta, Real* c, Index stride);
 
-// Ends the threads that the BLAS started when it was loaded, where it could not be kept from it (a static library):
-// they would wait for work in a busy loop.
+// Stops the threads that the BLAS started when it was loaded, if that could not be prevented (a static library): they
+// would wait for work in a busy loop.
 void stop_blas_threads();
 
 struct BlasDescription {

@@ -1,6 +1,6 @@
-// What the operations of a thread compute with: how many threads share the work, in which precision, from whose memory
-// tensors take theirs, and whether anything is computed at all. Every thread of a program has a current context, its
-// own unless a scope says otherwise, and threads compute side by side, each with the bits that it would have alone:
+// The settings that the operations of a thread use: the number of threads, the precision, the memory pool, and whether
+// anything is computed at all. Every thread of a program has a current context, and threads can compute concurrently,
+// each with the same bits as alone:
 //
 //   std::thread other([&] {
 //     const ContextScope scope{Context(4)};  // on four threads, this one among them
@@ -23,22 +23,23 @@ namespace detail {
 class Workers;
 }
 
-// A handle: copies share the threads and the memory, and so do contexts that are made with() another setting. Several
-// threads may compute in one context; its workers then serve one of them at a time, and the others work alone.
+// A handle: copies share the threads and the memory, as do contexts made with() another setting. Several threads may
+// compute in one context; its workers then serve one of them at a time, and the others compute alone.
 class Context {
  public:
-  // `threads` share work, the caller's among them; the others start with the first work to share and end with the last
-  // copy. A pool of its own. Throws UsageError unless threads are from 1 to 1024 and the processor has the precision.
+  // `threads` threads, including the caller; the others start with the first parallel work and stop with the last copy.
+  // The context has its own memory pool. Throws UsageError unless threads are from 1 to 1024 and the processor has the
+  // precision.
   explicit Context(int threads, Precision precision = Precision::f32);
 
   // The calling thread's; inside a task, that of the thread that called parallel_for.
   static const Context& current();
 
-  // This one but for the precision. Throws UsageError where the processor lacks it.
+  // This context with another precision. Throws UsageError where the processor lacks it.
   Context with(Precision precision) const;
-  // This one but for the kernels of products (RowKernelsScope).
+  // This context with other kernels of products (RowKernelsScope).
   Context with(RowKernels kernels) const;
-  // This one with a simulated pool, and nothing computed.
+  // This context with a simulated pool, in which nothing is computed.
   Context simulated() const;
 
   int threads() const { return threads_; }
@@ -78,8 +79,9 @@ class PrecisionScope {
   ContextScope scope_;
 };
 
-// While it lives, the calling thread computes nothing: tasks are skipped, matrix products only counted, and tensors
-// take addresses but no memory. Running a training step inside shows its exact memory and arithmetic in no time.
+// While it exists, the calling thread computes nothing: tasks are skipped, matrix products are only counted, and
+// tensors use addresses but no memory. A simulated training step gives its exact memory and floating-point operations
+// in almost no time.
 class Simulation {
  public:
   Simulation() : scope_(Context::current().simulated()) {}

@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-// W is Real, BFloat16 or int8_t. All of a processor's kernels take a product's sum in the same order, so that a row's
-// results are the same however many rows there are.
+// W is Real, BFloat16 or int8_t. All kernels of a processor sum a product in the same order, so that a row's results do
+// not depend on the number of rows.
 template <class W>
 struct DotKernels {
   // x . w over `count` numbers. Reads w as one stream.
@@ -14,7 +14,7 @@ struct DotKernels {
   // sums[j] = x . w_j for four rows w + j distance: four streams, which memory serves faster than one.
   void (*streams)(const Real* x, const W* w, Index distance, Index count, Real* sums);
   // sums[2 i + j] = x_i . w_j for eight rows x + i x_stride and two rows w + j w_stride. Meanwhile `fetched` numbers
-  // from next[0] on and as many from next[1] on are called for from memory, evenly spread.
+  // starting at next[0], and as many at next[1], are prefetched, evenly spread.
   void (*eight)(const Real* x, Index x_stride, const W* w, Index w_stride, Index count, const W* const* next,
                 Index fetched, Real* sums);
 };

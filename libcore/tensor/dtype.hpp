@@ -1,4 +1,4 @@
-// What tensors are stored as. Reals are computed with; the others only save memory and bandwidth.
+// The data types of stored tensors. Computation uses Reals; the others save memory and bandwidth.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What softmaxes and their logarithms are made of, over neighbours in memory.
+// The parts of softmax and log-softmax, over contiguous memory.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 namespace heddle {
 
-// The largest; -infinity of none. NaNs are passed over.
+// The maximum; -infinity for no numbers. NaNs are skipped.
 Real maximum_of(const Real* x, Index count);
 
-// Whether none is NaN or infinite.
+// Whether all are finite.
 bool are_finite(const Real* x, Index count);
 
 // A sum of any number of terms: of_run(begin, count) returns the sum of `count` of them, few enough for a sum of Reals;
@@ -29,8 +29,7 @@ double sum_of(const Real* x, Index count);
 // sum over i of e^(x_i - maximum)
 double sum_of_exponentials(const Real* x, Real maximum, Index count);
 
-// log sum over i of e^x_i, where the largest x_i is known or is looked for. NaN when any x_i is NaN or the largest is
-// infinite.
+// log sum over i of e^x_i, with the largest x_i given or computed. NaN when any x_i is NaN or the largest is infinite.
 double log_sum_exp(const Real* x, Real maximum, Index count);
 double log_sum_exp(const Real* x, Index count);
 

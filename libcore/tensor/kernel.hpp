@@ -4,8 +4,8 @@
 // says that what it writes overlaps nothing that it reads elsewhere, which compilers cannot find out for many pointers.
 #pragma once
 
-// Doubles are computed with by tests alone, which need neither speed nor the time to compile it. HEDDLE_WITHOUT_AVX512
-// and HEDDLE_WITHOUT_AVX2 are of the build option HEDDLE_ISA: what other processors choose can be tested on any.
+// Only tests compute in double, which need neither the speed nor the compile time. HEDDLE_WITHOUT_AVX512 and
+// HEDDLE_WITHOUT_AVX2 are of the build option HEDDLE_ISA: what other processors choose can be tested on any.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(HEDDLE_SANITIZED) && \
     !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX2)
 #define HEDDLE_AVX2_CLONES

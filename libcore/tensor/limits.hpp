@@ -1,4 +1,4 @@
-// What this machine can do, measured now on all threads. Each takes about a tenth of a second.
+// The limits of this machine, measured now on all threads. Each takes about a tenth of a second.
 #pragma once
 
 #include "heddle/tensor/precision.hpp"
@@ -9,7 +9,7 @@ namespace heddle {
 // lacks it.
 double measure_matmul_rate(Precision precision);
 
-// Bytes a second of a pass over memory that reads and writes.
+// Bytes per second of a pass over memory that reads and writes.
 double measure_memory_rate();
 
 }  // namespace heddle

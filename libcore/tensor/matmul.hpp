@@ -1,7 +1,7 @@
 // The matrix product. Work is cut into tiles by the problem's shape alone, so its bits do not depend on threads.
 //
-// Operands may be of any element type. The arithmetic is bfloat16 with float sums when the precision asks for it or an
-// operand is stored so, and the processor can; else it is Real's.
+// Operands may have any dtype. The arithmetic is bfloat16 with float sums if the precision or an operand is bfloat16
+// and the processor supports it; otherwise it is that of Real.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@ namespace heddle {
 // c = alpha a b + beta c, on all threads. beta = 0 never reads c. Throws ShapeError when the shapes do not fit.
 void matmul(const MatrixView& a, const MatrixView& b, const MatrixTarget& c, Real alpha = 1, Real beta = 0);
 
-// Takes a finished tile of a b, rows `stride` apart, and puts it where it belongs. Called on all threads, once a tile.
+// Receives a finished tile of a b, rows `stride` apart, and stores it. Called on all threads, once per tile.
 using TileSink = std::function<void(const Real* values, Index stride, const Tile& tile)>;
 void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink);
 
-// Which kernels multiply rows by weights, a transposed matrix. Each takes sums in an order of its own, so that a row
-// has the same bits among any number of others only where the number does not choose.
+// The kernels that multiply rows by weights, a transposed matrix. Each sums in its own order, so a row has the same
+// bits in batches of any size only if the kernel does not depend on the size.
 enum class RowKernels {
   by_count,  // whichever are faster for so many rows
   few,       // those that read every weight where it lies; but more than 24 rows by weights of fewer bits take the
              // processor's matrix units, where it has any
   many,      // those that pack, by the BLAS never
 };
-// While it lives, products that the calling thread starts take these kernels.
+// While it exists, products that the calling thread starts use these kernels.
 class RowKernelsScope {
  public:
   explicit RowKernelsScope(RowKernels kernels) : scope_(Context::current().with(kernels)) {}

@@ -1,4 +1,5 @@
-// Products inside a task, of operands that serve several: each is packed once, then multiplied as often as needed.
+// Products inside a task whose operands are used several times: each operand is packed once, then multiplied as often
+// as needed.
 #pragma once
 
 #include "heddle/tensor/matrix.hpp"

@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-// Hands the tiles of a b to the sink. The sum of an element is taken in an order that follows from a's columns alone.
+// Hands the tiles of a b to the sink. The order of the sum of an element depends on a's columns alone.
 void packed_product(const MicroKernel& kernel, const MatrixView& a, const MatrixView& b, const TileSink& sink);
 
 }  // namespace heddle

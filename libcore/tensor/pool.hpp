@@ -1,6 +1,6 @@
 // Memory for tensors: blocks are kept when freed and handed out again by size, so that a training loop allocates from
-// the system in its first step only. A block may be somewhat larger than what it is used for, so that batches of ever
-// new shapes do with the memory of a few.
+// the system only in its first step. A block may be somewhat larger than requested, so that batches of varying shapes
+// reuse the same blocks.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ struct PoolStatistics {
   std::size_t bytes_in_use = 0;
   std::size_t peak_bytes_in_use = 0;
   std::size_t bytes_from_system = 0;   // in use and kept: what the process occupies
-  std::size_t system_allocations = 0;  // how often the system was asked
+  std::size_t system_allocations = 0;  // number of allocations from the system
 };
 
-// Lives until its last block has come back.
+// Lives until its last block is returned.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   // Of a simulated pool (see Simulation in context.hpp) small blocks have memory, for the few numbers that are computed

@@ -7,7 +7,7 @@ namespace heddle {
 
 Precision chosen(PrecisionChoice choice) {
   check<UsageError>(choice != PrecisionChoice::automatic,
-                    "precision auto: measure which is faster beforehand, and ask for f32 or bf16");
+                    "precision auto: measure which is faster first, then choose f32 or bf16");
   return choice == PrecisionChoice::bf16 ? Precision::bf16 : Precision::f32;
 }
 

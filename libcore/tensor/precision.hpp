@@ -1,4 +1,4 @@
-// Which numbers training and inference compute with.
+// The precision of training and inference.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ struct Names<Precision> {
   static constexpr std::pair<Precision, std::string_view> list[] = {{Precision::f32, "f32"}, {Precision::bf16, "bf16"}};
 };
 
-// What a user asks for: one of them, or the faster one here.
+// The choice of the user: one of them, or the faster one on this machine.
 enum class PrecisionChoice { f32, bf16, automatic };
 template <>
 struct Names<PrecisionChoice> {
@@ -25,7 +25,7 @@ struct Names<PrecisionChoice> {
       {PrecisionChoice::f32, "f32"}, {PrecisionChoice::bf16, "bf16"}, {PrecisionChoice::automatic, "auto"}};
 };
 
-// The one that was chosen. Throws UsageError for automatic: what is faster must have been measured (limits.hpp).
+// The chosen precision. Throws UsageError for automatic: measure which is faster first (limits.hpp).
 Precision chosen(PrecisionChoice choice);
 
 // Of the current context (context.hpp).
@@ -37,7 +37,7 @@ bool bf16_is_supported();
 std::string_view f32_unit();
 std::string_view bf16_unit();
 
-// What operations store results as that only feed products.
+// The dtype of results that only feed products.
 inline DType activation_dtype() {
   return precision() == Precision::bf16 ? DType::bfloat16 : DType::real;
 }

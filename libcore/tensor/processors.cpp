@@ -124,7 +124,7 @@ std::string Processors::reason() const {
 }
 
 int affinity_count() {
-  // The kernel refuses masks that are shorter than its own, of which nobody tells the length.
+  // The kernel refuses masks that are shorter than its own, whose length is not known.
   constexpr int most = 1 << 20;
   for (int processors = 1024; processors <= most; processors *= 2) {
     const std::size_t bytes = CPU_ALLOC_SIZE(processors);

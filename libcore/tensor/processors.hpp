@@ -8,11 +8,11 @@ namespace heddle {
 struct Processors {
   int online = 1;    // of the machine
   int affinity = 1;  // that the affinity mask allows
-  double quota = 0;  // processors' worth of time that the control groups allow; 0 without a limit
+  double quota = 0;  // CPU time per time that the control groups allow, in processors; 0 without a limit
 
   // At least 1; a quota counts rounded up.
   int count() const;
-  // What makes it that many: "all 8 processors", "the affinity mask allows 2 of 8 processors", …
+  // The reason for that number: "all 8 processors", "the affinity mask allows 2 of 8 processors", …
   std::string reason() const;
 };
 

@@ -1,5 +1,5 @@
-// Where time goes: operations name themselves with a Section, and while a Profile exists their time, arithmetic and
-// memory traffic are summed by name. Without one a Section costs a comparison.
+// Profiling: operations name themselves with a Section, and while a Profile exists, their time, floating-point
+// operations and memory traffic are summed by name. Without one, a Section costs a comparison.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class Profile {
     Index calls = 0;
     double seconds = 0;  // without the sections inside
     double flops = 0;    // of matrix products
-    double bytes = 0;    // the least that must be read and written: inputs once, results once
+    double bytes = 0;    // minimum traffic: inputs read once, results written once
   };
 
   Profile();

@@ -1,4 +1,4 @@
-// Results of kernels on their way to where they belong.
+// Stores results of kernels.
 #pragma once
 
 #include "heddle/tensor/dtype.hpp"

@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-constexpr Index grain = 16384;  // elements a task
+constexpr Index grain = 16384;  // elements per task
 
 Tensor::Strides row_major(const Shape& shape) {
   Tensor::Strides strides{};

@@ -22,9 +22,9 @@ class Tensor {
   explicit Tensor(const Shape& shape, DType dtype = DType::real);  // elements not initialised
   Tensor(const Shape& shape, Real value);                          // all elements the same
   Tensor(const Shape& shape, const std::vector<Real>& elements);
-  // Elements that live elsewhere (a mapped file, say) and stay as long as the owner does.
+  // Elements in memory of the owner (a mapped file, for example), which the tensor keeps alive.
   Tensor(const Shape& shape, DType dtype, void* elements, std::shared_ptr<void> owner);
-  // int8 [rows, columns] with a scale a row [rows].
+  // int8 [rows, columns] with one scale per row [rows].
   static Tensor quantised(const Tensor& numbers, const Tensor& scales);
 
   bool empty() const { return data_ == nullptr; }
@@ -85,7 +85,7 @@ class Tensor {
   void* data_ = nullptr;
 };
 
-// Token ids with a shape, [batch, time] as a rule.
+// Token ids with a shape, usually [batch, time].
 struct TokenIds {
   Shape shape;
   std::vector<TokenId> ids;

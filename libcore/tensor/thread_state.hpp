@@ -1,4 +1,4 @@
-// What tasks take over from the thread that called parallel_for. Inside libcore/tensor only.
+// The state that tasks inherit from the thread that called parallel_for. Inside libcore/tensor only.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Work shared among threads. Results never depend on the number of threads: tasks are cut by the problem's size alone,
-// each task writes what no other writes, and sums over tasks are taken in task order.
+// Parallel loops. Results never depend on the number of threads: the tasks depend on the problem's size alone, each
+// task writes what no other writes, and sums over tasks are taken in task order.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// BERT's basic tokenisation: text is cleaned, brought to one form and cut into words. Control characters and invalid
-// UTF-8 vanish; white space separates; every punctuation character and every Chinese character is a word of its own.
+// BERT's basic tokenisation: text is cleaned, normalised and split into words. Control characters and invalid UTF-8 are
+// removed; white space separates; every punctuation character and every Chinese character is a word of its own.
 // Source: Devlin et al. 2019, "BERT", appendix A.2 and its released code, whose treatment of characters Hugging Face's
 // BertNormalizer and BertPreTokenizer share. Categories are those of utf8proc's Unicode.
 #pragma once
@@ -32,7 +32,7 @@ void for_each_located_word(std::string_view text, const BasicWords& options,
 // The general category P, and the symbols of ASCII.
 bool is_punctuation(char32_t c);
 
-// True where every text that has these bytes around the position may be cut: beside white space.
+// True if every text with these bytes around the position may be split there: next to white space.
 bool is_basic_boundary(std::string_view text, std::size_t position);
 
 }  // namespace heddle::text

@@ -1,4 +1,4 @@
-// Cuts a text that arrives in arbitrary parts into blocks that can be worked on apart.
+// Splits a text that arrives in arbitrary parts into blocks that can be processed independently.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace heddle::text {
 
 class BlockCutter {
  public:
-  // Tells whether a text may be cut at a position, from no more than `context` bytes to either side.
+  // Returns whether a text may be split at a position, from at most `context` bytes on either side.
   using IsBoundary = std::function<bool(std::string_view text, std::size_t position)>;
   using Sink = std::function<void(std::string_view block)>;
 

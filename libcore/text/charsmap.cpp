@@ -59,7 +59,7 @@ void Charsmap::check_blanks() const {
     for (int byte = 1; is_blank && good && byte < 256; ++byte) {
       good = child(node, static_cast<unsigned char>(byte)) == no_node;
     }
-    check<DataError>(good, "the tokenizer's charsmap replaces blanks together with other characters");
+    check<DataError>(good, "the tokenizer's charsmap replaces spaces together with other characters");
   }
 }
 

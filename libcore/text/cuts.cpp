@@ -50,7 +50,8 @@ Cut cut_of(const std::string& name) {
   for (const auto& [cut, text] : Names<Cut>::list) {
     if (name == text) return cut;
   }
-  throw DataError(concatenate("the tokenizer cuts text by ", quoted(name), ", which this heddle does not know"));
+  throw DataError(
+      concatenate("the tokenizer splits text by ", quoted(name), ", which this version of heddle does not know"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How text is cut into words: one or several ways, each of which cuts what the one before it left whole.
+// How text is split into words: one or several steps, each of which splits the words of the step before.
 //   gpt2           GPT-2's pre-tokens (pretokenizer.hpp)
 //   punctuation    runs of punctuation, and what is between them
 //   byte-digits    runs of digits of GPT-2's alphabet, and what is between them: 0 to 9, and the bytes 0xB2, 0xB3, 0xB9
@@ -23,7 +23,7 @@ enum class Cut { gpt2, punctuation, byte_digits, digit_triples };
 
 class Cuts {
  public:
-  // The names above; none stand for gpt2. Throws DataError for others.
+  // The names above; no names mean gpt2. Throws DataError for others.
   explicit Cuts(const std::vector<std::string>& names);
 
   // Calls take(begin, end) for each word in order.
@@ -37,8 +37,8 @@ class Cuts {
     }
   }
 
-  // True where every text that has these bytes around the position is cut there, 0 < position < text.size(), and both
-  // parts may be cut apart. Looks at four bytes to either side.
+  // True if every text with these bytes around the position, 0 < position < text.size(), is split there, so that both
+  // parts may be processed independently. Reads four bytes on either side.
   bool is_boundary(std::string_view text, std::size_t position) const;
 
  private:

@@ -1,4 +1,4 @@
-// How one kind of tokenizer cuts ordinary text, in which special tokens mean nothing.
+// The encoder of one kind of tokenizer, for ordinary text without special tokens.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ class Encoder {
   // Appends the ids. Safe from several threads. Throws NoToken.
   virtual void encode(std::string_view text, std::vector<TokenId>& ids) const = 0;
 
-  // True where every text that has these bytes around the position may be cut and its parts encoded apart. Looks at
-  // four bytes to either side.
+  // True if every text with these bytes around the position may be split there and its parts encoded independently.
+  // Reads four bytes on either side.
   virtual bool is_boundary(std::string_view text, std::size_t position) const = 0;
 };
 
-// What stands for text without a piece. Throws NoToken.
+// The tokens of text without a piece. Throws NoToken.
 TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::size_t offset);
 
 // The encoders of the kinds. The vocabulary must outlive them. Throw DataError.

@@ -1,10 +1,10 @@
 // Learns the merges of a byte-pair encoding from counted words.
 //
-// Again and again, the adjacent pair of pieces that occurs most often is merged everywhere, from left to right. Of
-// pairs that occur equally often, the one whose left piece has the smaller bytes comes first, then the one whose right
-// piece has. The result depends on the words and their counts alone, not on their order. Source: Sennrich et al. 2016,
-// "Neural machine translation of rare words with subword units", algorithm 1. Cost: O(n log n) in the bytes of the
-// different words, with memory of about 30 times those bytes.
+// Repeatedly merges the most frequent adjacent pair of pieces everywhere, from left to right. Ties go to the pair whose
+// left piece has the smaller bytes, then to the one whose right piece has. The result depends on the words and their
+// counts alone, not on their order. Source: Sennrich et al. 2016, "Neural machine translation of rare words with
+// subword units", algorithm 1. Cost: O(n log n) in the bytes of the different words, with memory of about 30 times
+// those bytes.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@
 
 namespace heddle::text {
 
-// What words are made of before any merge; of bytes unless something else is said.
+// The pieces of words before any merge; bytes by default.
 struct Alphabet {
   std::vector<std::string> pieces;
-  // Appends the numbers of a word's pieces; the word is left out of account where nothing is appended.
+  // Appends the numbers of a word's pieces; the word is ignored if nothing is appended.
   std::function<void(std::string_view word, std::vector<Index>& numbers)> split;
   std::string mark = {};  // that pieces inside words begin with; it vanishes when they become right sides of merges
 
   static Alphabet bytes();
-  // Characters, "##" before those that begin no word. Words with others than these are left out of account.
+  // Characters, "##" before those that begin no word. Words with other characters are ignored.
   static Alphabet characters(std::vector<std::string> pieces);
 };
 

@@ -18,9 +18,9 @@ namespace heddle::text {
 
 namespace {
 
-constexpr std::size_t longest_piece = 16;  // characters
-constexpr std::size_t seeds_a_piece = 10;  // pieces to begin with for each that is wanted
-constexpr double kept_part = 0.75;         // of the pieces, each time some go
+constexpr std::size_t longest_piece = 16;    // characters
+constexpr std::size_t seeds_per_piece = 10;  // pieces to begin with for each that is wanted
+constexpr double kept_part = 0.75;           // of the pieces, each time some go
 constexpr int steps_a_round = 2;
 constexpr Index tasks = 16;  // whatever the number of threads, so that sums are the same
 constexpr double least_count = 1e-3;
@@ -225,7 +225,7 @@ struct Seeds {
 };
 
 void Learner::add_seeds(const Counted& characters) {
-  Seeds seeds{seeds_a_piece * goal_.pieces, {}, {}};
+  Seeds seeds{seeds_per_piece * goal_.pieces, {}, {}};
   Counted substrings;
   for (std::size_t i = 0; i < characters.counts.size(); ++i) substrings.add(characters.texts[i], characters.counts[i]);
   for (std::size_t length = 2; length <= longest_piece && !substrings.counts.empty(); ++length) {

@@ -2,9 +2,9 @@
 //
 // A word's probability is the sum over all ways to write it as pieces of the product of their probabilities. The seed
 // is all characters and the substrings of words that occur most, times their length. Expectation maximisation raises
-// the words' likelihood; then the pieces whose absence costs least of it go, a quarter at a time, until as many are
-// left as are wanted. Characters stay. The result depends on the words and their counts alone, not on the number of
-// threads; ties go to the smaller bytes.
+// the words' likelihood; then the pieces whose removal lowers it least are removed, a quarter at a time, until the
+// requested number is left. Characters are kept. The result depends on the words and their counts alone, not on the
+// number of threads; ties go to the smaller bytes.
 // Source: Kudo 2018, "Subword regularization: improving neural network translation models with multiple subword
 // candidates", section 3.2. Cost of an iteration: linear in the bytes of the different words.
 #pragma once
@@ -22,8 +22,8 @@ namespace heddle::text {
 struct UnigramGoal {
   std::size_t pieces;       // characters included
   Index minimum_count = 1;  // of a character or substring
-  // Told after each step of expectation maximisation: how many pieces there are, and the logarithm of the likelihood
-  // that the words had before it.
+  // Called after each step of expectation maximisation with the number of pieces and the log-likelihood of the words
+  // before the step.
   std::function<void(std::size_t pieces, double log_likelihood)> progress = {};
 };
 

@@ -116,8 +116,9 @@ TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::
   if (!is_utf8(text)) throw NoToken(offset, "invalid UTF-8, and the tokenizer has no byte pieces");
   const Index unknown = vocabulary.model().unknown;
   if (unknown != no_token) return static_cast<TokenId>(unknown);
-  throw NoToken(offset, concatenate("no piece of the tokenizer is ", quoted(text),
-                                    "; train it with byte fallback, with an unknown token or on text that has it"));
+  throw NoToken(offset,
+                concatenate("the tokenizer has no piece ", quoted(text),
+                            "; train one with byte fallback, with an unknown token, or on text that contains it"));
 }
 
 std::unique_ptr<Encoder> make_byte_encoder(const Vocabulary& vocabulary) {

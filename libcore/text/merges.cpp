@@ -33,7 +33,7 @@ Merges::Merges(const Vocabulary& vocabulary) {
     bytes.assign(vocabulary.bytes(left)).append(vocabulary.bytes(right));
     const TokenId merged = vocabulary.find(bytes);
     check<DataError>(merged != no_token, "merge ", rank, " of the tokenizer gives ", quoted(bytes),
-                     ", which is none of its pieces");
+                     ", which is not one of its pieces");
     Merge& slot = slots_[slot_of(left, right)];
     check<DataError>(slot.rank == no_rank, "merges ", slot.rank, " and ", rank, " of the tokenizer are the same");
     slot = {left, right, rank, merged};
@@ -64,7 +64,7 @@ void Merges::check_bytes(std::string_view text) const {
   const auto missing = std::ranges::find_if(text, is_missing);
   if (missing == text.end()) return;
   throw NoToken(static_cast<std::size_t>(missing - text.begin()),
-                concatenate("no piece of the tokenizer is the byte ", quoted({&*missing, 1})));
+                concatenate("the tokenizer has no piece for the byte ", quoted({&*missing, 1})));
 }
 
 void Merges::encode(std::string_view text, std::vector<TokenId>& ids) const {

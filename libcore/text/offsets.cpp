@@ -10,7 +10,7 @@ namespace heddle::text {
 
 namespace {
 
-constexpr const char* lost = "the tokenizer changes the text, so that its tokens have no place in it";
+constexpr const char* lost = "the tokenizer changes the text, so its tokens have no positions in it";
 
 // Where the text ends that the unknown token at `begin` stands for.
 std::size_t unknown_end(TokenizerKind kind, std::string_view text, std::size_t begin) {

@@ -1,4 +1,4 @@
-// Where in a text its tokens are.
+// The positions of tokens in their text.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// GPT-2's pre-tokenisation: text is cut into the matches, from left to right, of
+// GPT-2's pre-tokenisation: text is split into the matches, from left to right, of
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 // over the characters of unicode.hpp, so every byte belongs to exactly one pre-token.
 // Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.2 and its released

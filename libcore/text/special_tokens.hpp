@@ -1,4 +1,4 @@
-// The places of special tokens in a text: from left to right, and of those that begin at one place the longest.
+// Finds special tokens in a text: from left to right, and the longest one at each position.
 #pragma once
 
 #include <array>

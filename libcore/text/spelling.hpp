@@ -1,7 +1,7 @@
-// Pieces are byte strings; files and screens show them as printable UTF-8 text without blanks, from which the bytes can
-// be read back. Byte-level kinds (bpe, byte) spell each byte as one character of GPT-2's alphabet: printable Latin-1 as
-// it is, the other 68 bytes as U+0100, U+0101, … ("Ġthe" is " the"). The others (char, word) spell characters as they
-// are, a space \s, and \n, \r, \t, \\ and \xHH for line ends, backslashes and every other byte of white space, control
+// Pieces are byte strings; files and terminals show them as printable UTF-8 text without spaces, which can be converted
+// back. Byte-level kinds (bpe, byte) spell each byte as one character of GPT-2's alphabet: printable Latin-1 as it is,
+// the other 68 bytes as U+0100, U+0101, … ("Ġthe" is " the"). The others (char, word) spell characters as they are, a
+// space \s, and \n, \r, \t, \\ and \xHH for line ends, backslashes and every other byte of white space, control
 // characters and invalid UTF-8; unigram and char-bpe too, but a space is SentencePiece's "▁", and that character itself
 // is three \xHH. Pieces of wordpiece are words, which have no blanks, and are spelled as they are.
 #pragma once

@@ -1,4 +1,4 @@
-// Where in a text something is wrong.
+// Errors at a position in a text.
 #pragma once
 
 #include <cstddef>

@@ -82,9 +82,7 @@ std::vector<LocatedToken> Tokenizer::encode_with_offsets(std::string_view text, 
     }
   };
   std::size_t begin = 0;
-  while (special == SpecialText::token) {
-    const std::optional<SpecialTokens::Match> match = special_tokens_->find(text, begin);
-    if (!match) break;
+  while (const std::optional<SpecialTokens::Match> match = tokens_in_text(special).find(text, begin)) {
     locate_plain(begin, match->begin);
     tokens.push_back({match->id, match->begin, match->end});
     begin = match->end;

@@ -19,19 +19,19 @@
 
 namespace heddle::text {
 
-// What text that looks like a special token is.
+// How to treat text that looks like a special token.
 enum class SpecialText {
   token,  // that token
   plain   // text like any other
 };
 
-// Where in a text a token stands; some kinds set spaces between words.
+// Whether a token follows others in a text: some kinds put spaces between words.
 enum class TextPlace { begin, inside };
 
 // Copies share everything; all functions may be called from several threads.
 class Tokenizer {
  public:
-  // Throws DataError where the model makes no sense.
+  // Throws DataError for an inconsistent model.
   explicit Tokenizer(TokenizerModel model);
 
   const TokenizerModel& model() const { return vocabulary_->model(); }
@@ -77,8 +77,8 @@ class Tokenizer {
   std::optional<TokenId> mask() const { return optional_id(model().mask); }
   std::optional<TokenId> padding() const { return optional_id(model().padding); }
 
-  // True where a text with these bytes around the position, 0 < position < text.size(), can be cut and its parts be
-  // encoded apart with the same result. Looks at boundary_context() bytes to either side.
+  // True if a text with these bytes around the position, 0 < position < text.size(), can be split there and its parts
+  // encoded independently with the same result. Reads boundary_context() bytes on either side.
   bool is_boundary(std::string_view text, std::size_t position, SpecialText special = SpecialText::token) const;
   std::size_t boundary_context() const;
 

@@ -1,5 +1,4 @@
-// What a tokenizer is, as plain data: what files hold and training makes. Nothing here is checked; Vocabulary does
-// that.
+// A tokenizer as plain data, as files store it and training makes it. Vocabulary checks it.
 #pragma once
 
 #include <string>
@@ -13,9 +12,9 @@ namespace heddle::text {
 
 enum class TokenizerKind {
   bpe,        // pre-tokens of bytes, merged pair by pair
-  byte,       // a byte a token
-  character,  // a character a token
-  word,       // a pre-token a token
+  byte,       // one byte per token
+  character,  // one character per token
+  word,       // one pre-token per token
   wordpiece,  // words of BERT's basic tokenisation, the longest pieces first
   unigram,    // pieces with probabilities, the most probable ones together
   char_bpe    // characters merged pair by pair, as SentencePiece does; read from other programs' files, not trained
@@ -60,36 +59,35 @@ struct TokenizerModel {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("kind", "how text is cut"), self.kind);
+    visitor(Field("kind", "how text is split"), self.kind);
     visitor(Field("pieces", "the printable spelling of every token, in order of ids"), self.pieces);
     visitor(Field("merges", "ids of the left and the right piece of each merge, the first merge first"), self.merges);
     visitor(Field("scores", "unigram: the logarithm of each piece's probability"), self.scores);
     visitor(Field("special_tokens", "ids of the special tokens"), self.special_tokens);
-    visitor(Field("added_tokens", "ids of tokens that are text, but are found before text is cut"), self.added_tokens);
-    visitor(Field("strip_left", "ids of special and added tokens that take the white space before them"),
+    visitor(Field("added_tokens", "ids of tokens that are ordinary text but are found before text is split"),
+            self.added_tokens);
+    visitor(Field("strip_left", "ids of special and added tokens that include the white space before them"),
             self.strip_left);
-    visitor(Field("strip_right", "ids of special and added tokens that take the white space after them"),
+    visitor(Field("strip_right", "ids of special and added tokens that include the white space after them"),
             self.strip_right);
-    visitor(Field("unknown", "id of the special token for characters that are no piece, or -1").range(-1),
-            self.unknown);
+    visitor(Field("unknown", "id of the special token for characters without a piece, or -1").range(-1), self.unknown);
     visitor(Field("end_of_text", "id of the special token between documents, or -1").range(-1), self.end_of_text);
     visitor(Field("classification", "id of the special token that begins a text, [CLS], or -1").range(-1),
             self.classification);
     visitor(Field("separator", "id of the special token that ends each of one or two texts, [SEP], or -1").range(-1),
             self.separator);
-    visitor(Field("mask", "id of the special token for what is to be filled in, or -1").range(-1), self.mask);
-    visitor(Field("padding", "id of the special token that fills up batches, or -1").range(-1), self.padding);
-    visitor(Field("pair_separators", "how many separators stand between two texts").range(1, 2), self.pair_separators);
-    visitor(Field("lowercase", "wordpiece: capital letters become small ones"), self.lowercase);
-    visitor(Field("strip_accents", "wordpiece: letters lose their accents"), self.strip_accents);
-    visitor(Field("cuts", "bpe, unigram: how text is cut into words, each further than the one before; none: as GPT-2"),
-            self.cuts);
-    visitor(Field("spaced_words", "unigram: words stand between white space, and each begins with a space"),
+    visitor(Field("mask", "id of the mask token, or -1").range(-1), self.mask);
+    visitor(Field("padding", "id of the padding token, or -1").range(-1), self.padding);
+    visitor(Field("pair_separators", "number of separators between two texts").range(1, 2), self.pair_separators);
+    visitor(Field("lowercase", "wordpiece: text is lowercased"), self.lowercase);
+    visitor(Field("strip_accents", "wordpiece: accents are removed"), self.strip_accents);
+    visitor(Field("cuts", "bpe, unigram: steps that split text into words; none: as GPT-2"), self.cuts);
+    visitor(Field("spaced_words", "unigram: words are separated by white space, and each begins with a space"),
             self.spaced_words);
-    visitor(Field("prefix_space", "char-bpe: a space is set before a text"), self.prefix_space);
-    visitor(
-        Field("byte_fallback", "unigram, char-bpe: characters without a piece are bytes, the pieces <0x00> to <0xFF>"),
-        self.byte_fallback);
+    visitor(Field("prefix_space", "char-bpe: a space is added before a text"), self.prefix_space);
+    visitor(Field("byte_fallback",
+                  "unigram, char-bpe: characters without a piece are encoded as bytes, the pieces <0x00> to <0xFF>"),
+            self.byte_fallback);
     visitor(Field("charsmap", "unigram: SentencePiece's compiled map of characters, in base64"), self.charsmap);
   }
 };

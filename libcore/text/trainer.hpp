@@ -1,4 +1,4 @@
-// Makes a tokenizer from text. Memory grows with the number of different words, not with the text.
+// Trains a tokenizer on text. Memory grows with the number of different words, not with the text.
 #pragma once
 
 #include <string>
@@ -27,31 +27,33 @@ struct TrainerOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("model", "how text is cut into tokens"), self.kind);
-    visitor(Field("vocab_size", "the most pieces, special tokens and bytes included")
+    visitor(Field("model", "kind of tokenizer"), self.kind);
+    visitor(Field("vocab_size", "maximum number of pieces, including special tokens and bytes")
                 .needs({"model=bpe", "model=char", "model=word", "model=wordpiece", "model=unigram"})
                 .range(1, 1 << 30)
                 .takes("N"),
             self.vocab_size);
-    visitor(Field("min_frequency", "how often a merge, character or word must occur to get a piece")
+    visitor(Field("min_frequency", "minimum number of occurrences of a merge, character or word")
                 .needs({"model=bpe", "model=char", "model=word", "model=wordpiece", "model=unigram"})
                 .range(1)
                 .takes("N"),
             self.min_frequency);
-    visitor(Field("byte_fallback", "models without a piece for each byte, which cannot encode what they have not seen")
+    visitor(Field("byte_fallback", "no pieces for the 256 bytes, so that unseen characters cannot be encoded")
                 .needs({"model=char", "model=word", "model=unigram"}),
             self.byte_fallback);
     visitor(Field("cased", "keep capital letters and accents").needs({"model=wordpiece"}), self.cased);
-    visitor(Field("end_of_text",
-                  "the special token between documents; empty for none; wordpiece models have [SEP] by default")
-                .takes("TEXT"),
-            self.end_of_text);
-    visitor(Field("unknown", "the special token for what has no piece, without byte_fallback; empty: it is an error")
+    visitor(
+        Field("end_of_text", "special token after each document; empty means none; the default of wordpiece is [SEP]")
+            .takes("TEXT"),
+        self.end_of_text);
+    visitor(Field("unknown",
+                  "special token for text without a piece, if there is no byte fallback; empty means that such text is "
+                  "an error")
                 .takes("TEXT"),
             self.unknown);
     visitor(Field("special_tokens",
-                  "further special tokens; an encoder needs [PAD],[CLS],[SEP],[MASK] or "
-                  "<pad>,<s>,</s>,<mask>, which wordpiece models have by themselves")
+                  "additional special tokens; an encoder needs [PAD],[CLS],[SEP],[MASK] or <pad>,<s>,</s>,<mask>, "
+                  "which wordpiece models have by default")
                 .takes("TEXT"),
             self.special_tokens);
   }
@@ -65,18 +67,18 @@ struct TrainerOptions {
 // the smaller bytes.
 class Trainer {
  public:
-  // Throws UsageError for options that make no sense.
+  // Throws UsageError for invalid options.
   explicit Trainer(TrainerOptions options);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  // The text of a document may come in arbitrary parts. Special tokens in it are left out of account.
+  // The text of a document may come in arbitrary parts. Special tokens in it are ignored.
   // Throws TextError, with the position in the document, for invalid UTF-8 in a char or word model without byte
   // fallback.
   void add(std::string_view text);
   void end_document();
 
-  // Ends the last document. The vocabulary is smaller than vocab_size when the text has no more to give.
+  // Ends the last document. The vocabulary is smaller than vocab_size if the text has no more pieces to learn.
   // Throws DataError if there was no text, but for byte models.
   TokenizerModel finish();
 

@@ -1,5 +1,5 @@
-// UTF-8 and the four classes of characters that pre-tokenisation knows. Text is any bytes: a byte that is not part of a
-// well-formed sequence (overlong forms and surrogates are not) is a character of its own, of class other.
+// UTF-8 and the four character classes of pre-tokenisation. Text is any bytes: a byte that is not part of a well-formed
+// sequence (overlong forms and surrogates are not) is a character of its own, of class other.
 // The classes come from Unicode 16.0.0; changing the version changes how existing tokenizers split rare characters.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Character {
 namespace detail {
 extern const char32_t unicode_table_end;       // from here on everything is of class other
 extern const std::uint8_t unicode_blocks[];    // the block of each 256 code points
-extern const std::uint64_t unicode_classes[];  // eight words a block, two bits a code point
+extern const std::uint64_t unicode_classes[];  // eight words per block, two bits per code point
 Character decode_long(std::string_view text, std::size_t position);
 }  // namespace detail
 
@@ -44,7 +44,7 @@ inline CharacterClass classify(char32_t code) {
   return static_cast<CharacterClass>(word >> 2 * (code & 31) & 3);
 }
 
-// True where no character spans the position, 0 <= position <= text.size(). Looks at three bytes to either side.
+// True if no character spans the position, 0 <= position <= text.size(). Reads three bytes on either side.
 bool is_character_boundary(std::string_view text, std::size_t position);
 
 // The character that ends at a boundary at position > 0.

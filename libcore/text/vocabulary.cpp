@@ -51,7 +51,7 @@ void Vocabulary::check_named_tokens() const {
   const auto size = static_cast<Index>(model_.pieces.size());
   const auto check_role = [&](Index id, std::string_view role) {
     check<DataError>(id == no_token || (id >= 0 && id < size && is_special(id)), "the ", role, " token ", id,
-                     " is no special token of the tokenizer");
+                     " is not a special token of the tokenizer");
   };
   check_role(model_.unknown, "unknown");
   check_role(model_.end_of_text, "end-of-text");
@@ -62,7 +62,7 @@ void Vocabulary::check_named_tokens() const {
   for (const std::vector<Index>* ids : {&model_.strip_left, &model_.strip_right}) {
     for (const Index id : *ids) {
       check<DataError>(id >= 0 && id < size && !is_piece(id), "token ", id,
-                       " takes white space, but is no special or added token of the tokenizer");
+                       " includes white space, but is not a special or added token of the tokenizer");
     }
   }
 }
@@ -82,7 +82,7 @@ void Vocabulary::add_piece(std::size_t id) {
   }
   std::optional<std::string> bytes = unspell(model_.kind, piece);
   check<DataError>(bytes.has_value(), "piece ", id, " of the tokenizer, ", quoted(piece),
-                   ", is not spelled as pieces of a ", to_text(model_.kind), " tokenizer are");
+                   ", does not have the spelling of pieces of a ", to_text(model_.kind), " tokenizer");
   const StringTable::Added added = pieces_.add(*bytes);
   check<DataError>(added.is_new, "pieces ", added.is_new ? 0 : piece_ids_[added.index], " and ", id,
                    " of the tokenizer are both ", quoted(piece));
@@ -124,7 +124,7 @@ void Vocabulary::check_merges() const {
   check<DataError>(merges.size() % 2 == 0, "the last merge of the tokenizer has no right side");
   for (std::size_t at = 0; at < merges.size(); ++at) {
     check<DataError>(contains(merges[at]) && is_piece(merges[at]) && !bytes(merges[at]).empty(), "merge ", at / 2,
-                     " names token ", merges[at], ", which is no ordinary piece of the tokenizer");
+                     " names token ", merges[at], ", which is not an ordinary piece of the tokenizer");
   }
 }
 

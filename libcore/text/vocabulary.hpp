@@ -20,7 +20,7 @@ inline constexpr TokenId no_token = -1;
 
 class Vocabulary {
  public:
-  // Throws DataError where the model makes no sense.
+  // Throws DataError for an inconsistent model.
   explicit Vocabulary(TokenizerModel model);
 
   const TokenizerModel& model() const { return model_; }

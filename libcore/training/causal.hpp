@@ -30,14 +30,14 @@ struct EvaluationRun {
   std::function<bool()> stop = [] { return false; };  // asked before each batch
 };
 
-// The negative log-likelihood of the first tokens in windows without overlap; what has been summed so far when stopped.
+// The negative log-likelihood of the first tokens in windows without overlap; the sum so far when stopped.
 // Throws NumericError where a logit is not finite.
 Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run);
 
 // Trains a model that predicts next tokens on windows of its context.
 class Causal : public Objective {
  public:
-  // valid may be null. Throws DataError for tokens and models that cannot work.
+  // valid may be null. Throws DataError for unsuitable tokens and models.
   Causal(models::Model& model, const data::TokenSource& train, const data::TokenSource* valid,
          const TrainingConfig& config);
 

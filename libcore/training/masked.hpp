@@ -12,14 +12,14 @@
 namespace heddle::training {
 
 // -mean log p(x_t | the rest) over the masked tokens of the step, plus, with a head for it, the mean over its pairs of
-// -log p(follows or not), in nats: [1]. Other positions have no part in it. Logits are computed for masked tokens only.
+// -log p(follows or not), in nats: [1]. Other positions do not contribute. Logits are computed for masked tokens only.
 Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBatch& batch, const Pass& pass,
                      const Counts& step, double label_smoothing);
 
 Counts counts_of(const data::MaskedBatch& batch);
 
 struct MaskedEvaluation {
-  Index tokens = 0, right = 0;  // masked tokens, and those whose piece was the most probable one
+  Index tokens = 0, right = 0;  // masked tokens, and correctly predicted ones
   double nats = 0;              // in all
   Index pairs = 0, pairs_right = 0;
   double nats_per_token() const { return nats / static_cast<double>(tokens); }
@@ -27,13 +27,13 @@ struct MaskedEvaluation {
   double pair_accuracy() const { return static_cast<double>(pairs_right) / static_cast<double>(pairs); }
 };
 
-// The windows on which every such model is evaluated, however it was trained: 15 % of the single pieces, the same ones
-// always, in pairs if the model has a head for them; of `time` tokens each, 0: as many as the model was trained on.
+// The windows on which every such model is evaluated: 15 % of single tokens are masked, always the same ones, in pairs
+// if the model has a head for them; `time` tokens each, 0: as many as in training.
 data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
                                        const data::MaskVocabulary& vocabulary, Index time = 0);
 
-// Of the windows that hold the first `limit` tokens (0: all). `stop` is asked before each batch; when it says yes, what
-// has been summed so far is returned. Throws NumericError where a logit is not finite.
+// Of the windows that hold the first `limit` tokens (0: all). `stop` is called before each batch; if it returns true,
+// the sum so far is returned. Throws NumericError where a logit is not finite.
 MaskedEvaluation evaluate(
     const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
     const std::function<bool()>& stop = [] { return false; });

@@ -10,7 +10,7 @@ namespace heddle::training {
 
 namespace {
 
-constexpr Index grain = 32768;  // elements a task
+constexpr Index grain = 32768;  // elements per task
 
 HEDDLE_KERNEL void approach(Real* average, const Real* weights, Real fraction, Index count) {
   for (Index i = 0; i < count; ++i) average[i] += fraction * (weights[i] - average[i]);

@@ -16,7 +16,7 @@ namespace heddle::training {
 // with its average, and the file keeps the weights that training resumes with as "trained/NAME".
 class MovingAverage {
  public:
-  // A decay of 0: no average, and nothing happens.
+  // With a decay of 0 there is no average.
   MovingAverage(double decay, Parameters& parameters);
 
   // With the trained weights in the model; step counts from 0.

@@ -1,4 +1,4 @@
-// Whether numbers are finite and where they stop being so, for whoever has to find out why a training diverged.
+// Checks for NaN and infinity, and finds where they first appear when training diverged.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What a model learns: how batches are made, what their loss is, and how well the model does. The training loop knows
-// no more of it, so a new objective is one class.
+// A training objective: how batches are made, their loss, and the evaluation. The training loop uses only this
+// interface, so a new objective is one class.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace heddle::training {
 
-// What a micro-batch has, or a whole step: samples, tokens read, targets predicted, and tokens of the text that are
-// predicted beside them.
+// The size of a micro-batch or a whole step: samples, tokens read, targets predicted, and tokens of the text that are
+// predicted in addition.
 struct Counts {
   Index samples = 0, tokens = 0, targets = 0, text_targets = 0;
   Counts& operator+=(const Counts& other) {
@@ -30,18 +30,18 @@ struct Counts {
 struct MicroBatch {
   Counts counts;
   // Its part of the step's loss, [1]: the sum over its targets divided by the targets of the whole step, so that
-  // cutting a step into micro-batches of unequal targets changes nothing.
+  // splitting a step into micro-batches with unequal numbers of targets does not change the result.
   std::function<Variable(const Pass& pass, const Counts& step)> loss;
 };
 
-// One number of an evaluation: "loss", in nats; "accuracy", …
+// A metric of an evaluation: "loss", in nats; "accuracy", …
 struct Metric {
   std::string name;
   double value;
 };
 enum class Better { lower, higher };
 
-// Where a sample is from, for messages: "documents of train.h5", and which of them, from 0.
+// The origin of a sample, for messages: "documents of train.h5", and the number of the document, from 0.
 struct Origin {
   std::string of;
   Index number;
@@ -53,35 +53,35 @@ class Objective {
 
   // What is trained.
   virtual Parameters& parameters() const = 0;
-  // How a pass of training runs the network: its dropout, and the most positions of a sample. Seed, step and samples
-  // are the loop's.
+  // The settings of a training pass: dropout and the maximum number of positions in a sample. Seed, step and samples
+  // are set by the loop.
   virtual Pass training_pass() const = 0;
   virtual Index samples_per_epoch() const = 0;
   // Samples [first, first + count) of all epochs, one after the other: a function of the objective and these numbers
-  // alone. Losses may depend on state(), too, which they leave as it is.
+  // alone. Losses may also depend on state(), which they do not change.
   virtual MicroBatch batch(Index first, Index count) const = 0;
   // A document for each of these samples, or an example.
   virtual std::vector<Origin> origins(Index first, Index count) const = 0;
   // Floating-point operations to train on one token, on average.
   virtual double flops_per_token() const = 0;
 
-  // What is remembered from one step to the next, such as hidden states of the text before; the shapes never change.
-  // Files keep it as "objective/NAME", and a run that is resumed finds it as it was after the last finished step.
+  // State from one step to the next, such as hidden states of the preceding text; the shapes never change. Files store
+  // it as "objective/NAME", and a resumed run restores it as it was after the last finished step.
   virtual std::vector<StateTensor> state() const { return {}; }
-  // The step whose losses were computed last is finished: what it leaves for the next one becomes the state. A step
-  // that is given up is computed again from its beginning, without this call.
+  // Called when the step whose losses were computed last is finished: updates the state for the next step. A step that
+  // is abandoned is computed again from its beginning, without this call.
   virtual void finish_step() {}
 
   virtual bool can_evaluate() const = 0;
-  // The first metric decides which model is best, and whether lower or higher is better. `stop` is asked now and then;
-  // when it says yes, the metrics mean nothing. Precondition: can_evaluate().
+  // The first metric decides which model is best, and whether lower or higher is better. `stop` is called from time to
+  // time; if it returns true, the metrics are undefined. Precondition: can_evaluate().
   virtual std::vector<Metric> evaluate(const std::function<bool()>& stop) const = 0;
   virtual Better better() const { return Better::lower; }
 };
 
 Origin origin_of(const data::TokenSource& tokens, Index offset);
 
-// "documents of train.h5: 3, 8, 9; examples: 4", each once, in order; of very many the first ones.
+// "documents of train.h5: 3, 8, 9; examples: 4", each once, in order; only the first ones if there are many.
 std::string to_text(const std::vector<Origin>& origins);
 
 // Throws DataError for a source of another vocabulary than the model's.

@@ -63,13 +63,13 @@ std::string objective_summaries() {
 std::string objective_of(const models::Model& model, const std::string& name) {
   const std::vector<std::string> suitable = objectives_for(model);
   if (name == "auto") {
-    check<UsageError>(!suitable.empty(), "no objective is for such a model; there are ", join(objective_names()));
+    check<UsageError>(!suitable.empty(), "no objective supports such a model; there are ", join(objective_names()));
     return suitable.front();
   }
   const Kind& kind = kind_of(name);
   check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed,
-                    "; for this one there is ", suitable.empty() ? "none" : join(suitable),
-                    ", for others another --arch");
+                    "; this one supports ", suitable.empty() ? "none" : join(suitable),
+                    "; choose another --arch for others");
   return name;
 }
 

@@ -14,12 +14,12 @@
 
 namespace heddle::training {
 
-// What an objective may need. The model and the sources must stay.
+// The inputs of an objective. The model and the sources must outlive it.
 struct ObjectiveInputs {
   models::Model& model;
   const data::TokenSource& train;
   const data::TokenSource* valid = nullptr;    // null: nothing to evaluate on
-  const text::Tokenizer* tokenizer = nullptr;  // that made the tokens; null: they mean nothing and are for measuring
+  const text::Tokenizer* tokenizer = nullptr;  // that made the tokens; null: random tokens, for measurements
   const data::MaskingOptions& masking;
   const TrainingConfig& config;
 };
@@ -32,11 +32,11 @@ std::vector<std::string> objective_names();
 // "causal: each next token; masked: …"
 std::string objective_summaries();
 
-// The objective that a name means for a model: for "auto" the first whose role it plays. Throws UsageError for an
-// unknown name and for a model that the objective is not for, with those that it is for.
+// The objective of a name for a model: for "auto" the first whose role the model has. Throws UsageError for an unknown
+// name and for a model that the objective is not for, with those that it is for.
 std::string objective_of(const models::Model& model, const std::string& name);
 
-// Whether these options, a section of TrainingSetup, mean something to the objective.
+// Whether the objective uses these options, a section of TrainingSetup.
 bool takes_options(const std::string& objective, const std::string& section);
 
 }  // namespace heddle::training

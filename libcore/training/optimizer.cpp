@@ -16,7 +16,7 @@ namespace heddle::training {
 
 namespace {
 
-constexpr Index grain = 32768;  // elements a task
+constexpr Index grain = 32768;  // elements per task
 
 HEDDLE_KERNEL double sum_of_squares(const Real* x, Index count) {
   double sum = 0;

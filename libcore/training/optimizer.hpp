@@ -10,15 +10,15 @@
 
 namespace heddle::training {
 
-// What a rule knows of a step besides the parameters and their gradients.
+// The inputs of an update besides the parameters and their gradients.
 struct UpdateStep {
   Index step = 0;  // from 0
   double learning_rate = 0;
-  double gradient_scale = 1;  // what gradients are multiplied with, where the norm is clipped
+  double gradient_scale = 1;  // factor on the gradients when the norm is clipped
   double loss = 0;            // before the update
 };
 
-// A rule over the trained ones of some parameters, which must stay. It may look at all of them at once.
+// A rule over the trained ones of some parameters, which must outlive it. It may use all of them at once.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -26,8 +26,7 @@ class Optimizer {
   // Sets the values of the parameters. A parameter's rate multiplies the learning rate; weight decay applies to those
   // with Decay::yes alone.
   virtual void update(const UpdateStep& step) = 0;
-  // What the rule remembers from step to step, as it is before the first update where none was made; for saving and
-  // restoring.
+  // The state of the rule from step to step, or its initial state before the first update; for saving and restoring.
   virtual std::vector<StateTensor> state() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// How to train: what files and command lines say about it.
+// Training options, as files and command lines describe them.
 #pragma once
 
 #include <string>
@@ -49,7 +49,6 @@ struct TrainingOptions {
   double label_smoothing = 0;
   Index eval_every = 250;  // 0: an epoch
   Index eval_tokens = 131072;
-  Index checkpoint_every = 500;
   Index log_every = 10;
 
   Index samples_per_step() const { return batch_size * accumulate; }
@@ -64,6 +63,7 @@ struct TrainingConfig {
   ScheduleOptions schedule;
   TrainingOptions training;
   std::uint64_t seed = 0;
+  Index checkpoint_every = 0;  // steps; 0: never
 };
 
 }  // namespace heddle::training
@@ -82,31 +82,30 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
   visitor(
       Field("optimizer", "update rule; " + optimizer_summaries()).not_empty().one_of(optimizer_names()).takes("NAME"),
       self.optimizer);
-  visitor(Field("beta1", "Adam's decay of the mean gradient")
+  visitor(Field("beta1", "Adam's decay of the first moment")
               .needs({"optimizer=adamw", "optimizer=adam"})
               .range(0, 0.999999)
               .takes("X"),
           self.beta1);
-  visitor(Field("beta2", "Adam's decay of the squared gradient")
+  visitor(Field("beta2", "Adam's decay of the second moment")
               .needs({"optimizer=adamw", "optimizer=adam"})
               .range(0, 0.999999)
               .takes("X"),
           self.beta2);
-  visitor(Field("epsilon", "added to the root of the squared gradient")
+  visitor(Field("epsilon", "added to the square root of the second moment")
               .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adagrad"})
               .above(0, 1)
               .takes("X"),
           self.epsilon);
-  visitor(Field("weight_decay", "shrinks matrices, never norms and biases").range(0, 100).takes("X"),
+  visitor(Field("weight_decay", "weight decay of matrices; norms and biases have none").range(0, 100).takes("X"),
           self.weight_decay);
   visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
           self.momentum);
-  visitor(
-      Field("clip_norm", "largest norm of the whole gradient").above(0).word(0, "none").formerly("clip").takes("NORM"),
-      self.clip_norm);
+  visitor(Field("clip_norm", "maximum norm of the gradient").above(0).word(0, "none").formerly("clip").takes("NORM"),
+          self.clip_norm);
   visitor(Field("ema_decay",
-                "decay of the exponential moving average of the weights, which is then what is evaluated and "
-                "saved, such as 0.99")
+                "decay of the exponential moving average of the weights, for example 0.99; the average is evaluated "
+                "and saved")
               .above(0, 0.999999)
               .word(0, "none")
               .formerly("ema")
@@ -117,37 +116,37 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
 template <class Self, class Visitor>
 void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("learning_rate", "peak learning rate").above(0, 1000).takes("RATE").essential(), self.learning_rate);
-  visitor(Field("final_learning_rate", "learning rate at the last step; auto is a tenth of the peak")
+  visitor(Field("final_learning_rate", "learning rate at the last step; auto means a tenth of the peak")
               .needs({"schedule=linear", "schedule=cosine"})
               .range(0, 1000)
               .word(-1, "auto")
               .takes("RATE"),
           self.final_learning_rate);
-  visitor(Field("schedule", "course of the learning rate after the warm-up").takes("NAME"), self.schedule);
-  visitor(
-      Field("warmup", "steps to reach the peak, or a percentage of all steps").formerly("warmup_share").takes("N|P%"),
-      self.warmup);
+  visitor(Field("schedule", "learning rate after the warmup").takes("NAME"), self.schedule);
+  visitor(Field("warmup", "warmup steps, or a percentage of all steps").formerly("warmup_share").takes("N|P%"),
+          self.warmup);
 }
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("precision",
-                "arithmetic of matrix products and of their operands; weights, norms, softmax and "
-                "loss are always f32; auto measures which is faster")
+                "precision of matrix products and activations; weights, norms, softmax and loss are always f32; auto "
+                "measures which is faster")
               .takes("NAME")
               .essential(),
           self.precision);
-  visitor(Field("steps", "optimizer steps; auto: as --epochs says").range(1).word(0, "auto").takes("N").essential(),
+  visitor(Field("steps", "number of steps; auto means by --epochs").range(1).word(0, "auto").takes("N").essential(),
           self.steps);
-  visitor(Field("epochs", "passes over the training data, instead of --steps; auto: as --steps says")
+  visitor(Field("epochs", "number of passes over the training data; auto means by --steps")
               .above(0, 1e9)
               .word(0, "auto")
               .takes("X")
               .essential(),
           self.epochs);
-  visitor(Field("batch_size", "sequences in a micro-batch").range(1, 1000000).takes("N").essential(), self.batch_size);
-  visitor(Field("accumulate", "micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
-  visitor(Field("label_smoothing", "probability of each target that is spread over all classes, or the vocabulary")
+  visitor(Field("batch_size", "number of sequences in a micro-batch").range(1, 1000000).takes("N").essential(),
+          self.batch_size);
+  visitor(Field("accumulate", "number of micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
+  visitor(Field("label_smoothing", "fraction of the target probability that is spread evenly over all classes")
               .range(0, 0.99)
               .takes("P"),
           self.label_smoothing);
@@ -157,10 +156,7 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
               .takes("N")
               .essential(),
           self.eval_every);
-  visitor(
-      Field("eval_tokens", "most tokens of an evaluation on token files or texts").range(1).word(0, "all").takes("N"),
-      self.eval_tokens);
-  visitor(Field("checkpoint_every", "steps between checkpoints; 0 means at the end only").range(0).takes("N"),
-          self.checkpoint_every);
+  visitor(Field("eval_tokens", "maximum number of tokens per evaluation").range(1).word(0, "all").takes("N"),
+          self.eval_tokens);
   visitor(Field("log_every", "steps between log lines").range(1).takes("N"), self.log_every);
 }

@@ -1,4 +1,4 @@
-// What training remembers from step to step besides the weights.
+// The state of training from step to step besides the weights.
 #pragma once
 
 #include <string>

@@ -15,12 +15,12 @@ namespace heddle::training {
 
 // The mean loss over the examples of a step, recorded when recording, [1] (SPEC 4.4):
 //   classify, pair   cross-entropy of the class
-//   regress          squared error of the number, in deviations
+//   regress          squared error of the number, in units of stddev
 //   label            mean cross-entropy over the tagged words
 //   span             mean of the cross-entropies of the answer's first and last position, among those of the context
 //                    and [CLS], which stands for no answer
 // divisor: the targets of the whole step; 0 means of these examples. Smoothing and class weights as ops::CrossEntropy
-// has them, for classes; positions know neither.
+// has them, for classes; positions use neither.
 struct TaskLoss {
   double divisor = 0, label_smoothing = 0;
   std::vector<double> class_weights{};
@@ -28,22 +28,22 @@ struct TaskLoss {
 Variable task_loss(const models::TaskModel& model, std::span<const data::TaskExample* const> examples, const Pass& pass,
                    const TaskLoss& options);
 
-// What examples have of targets: one each, but for tags a target a tagged word.
+// The number of targets: one per example, for tags one per tagged word.
 Index targets_of(const data::TaskExample& example, models::Task task);
 
-// Weights that let every class count alike in all, one on average over the examples: n / (classes n_c).
-// Source: King and Zeng 2001. A class without examples weighs nothing.
+// Weights that give every class the same total weight, 1 on average over the examples: n / (classes n_c).
+// Source: King and Zeng 2001. A class without examples has weight 0.
 std::vector<double> balanced_weights(std::span<const data::TaskExample> examples, Index classes, models::Task task);
 
-// The mask takes the place of each piece with this probability, other ones in every epoch; special tokens stay.
+// Replaces each token by the mask token with this probability, anew in every epoch; special tokens are kept.
 // Source: Iyyer et al. 2015, "Deep unordered composition rivals syntactic methods" (word dropout).
 struct PieceDropout {
   double rate;
   data::MaskVocabulary vocabulary;
 };
 
-// The examples' texts are predicted too, as in pre-training: masked tokens by models that fill in such, other ones in
-// every epoch, else each next token. The mean loss of these tokens is added to the task's with this weight. Source:
+// The examples' texts are predicted too, as in pre-training: masked tokens by models that predict these, selected anew
+// in every epoch, else each next token. The mean loss of these tokens is added to the task's with this weight. Source:
 // Radford et al. 2018, "Improving language understanding by generative pre-training", 3.2 (weight 0.5).
 struct AuxiliaryText {
   double weight;
@@ -52,7 +52,7 @@ struct AuxiliaryText {
 
 class TaskObjective : public Objective {
  public:
-  // How the validation examples are judged; empty where there are none.
+  // Computes the metrics of the validation examples; empty without any.
   using Evaluate = std::function<std::vector<Metric>(const std::function<bool()>& stop)>;
 
   // Throws DataError where there is no example.
@@ -72,7 +72,7 @@ class TaskObjective : public Objective {
   Better better() const override { return better_; }
 
  private:
-  // What is to be predicted of a text.
+  // The prediction targets of a text.
   struct TextExample {
     data::TaskExample example;  // with masks
     data::Masked predicted;

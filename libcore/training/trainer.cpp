@@ -33,7 +33,7 @@ Precision checked(PrecisionChoice choice) {
 }
 
 Index steps_in_all(const TrainingOptions& options, Index samples_per_epoch) {
-  check<UsageError>(options.steps > 0 || options.epochs > 0, "how long? --steps or --epochs must be more than 0");
+  check<UsageError>(options.steps > 0 || options.epochs > 0, "--steps or --epochs must be more than 0");
   if (options.epochs <= 0) return options.steps;
   const double samples = options.epochs * static_cast<double>(samples_per_epoch);
   return std::max<Index>(1, std::llround(samples / static_cast<double>(options.samples_per_step())));
@@ -251,7 +251,7 @@ void Trainer::train(const Hooks& hooks) {
       report_or_stop(hooks, interval);
       interval = {};
     }
-    const Index every = config_.training.checkpoint_every;
+    const Index every = config_.checkpoint_every;
     if (!stopped_ && !is_last() && every > 0 && state_.step % every == 0) save(hooks.save_last);
   }
 }

@@ -13,12 +13,11 @@
 
 namespace heddle::training {
 
-// Where training stands: with the weights and the tensors of Trainer::tensors(), all that is needed to resume to the
-// same bits.
+// The progress of training: with the weights and Trainer::tensors(), all that is needed to resume with the same bits.
 struct TrainingState {
   Index step = 0;    // steps done
   Index tokens = 0;  // seen in training
-  double loss = 0;   // of the last step, nats a token
+  double loss = 0;   // of the last step, nats per token
   double gradient_norm = 0;
   Index reported_step = 0;  // the last step that Hooks::on_step was called with
   std::string metric;       // that decides which evaluation is best; "" before the first one
@@ -29,7 +28,7 @@ struct TrainingState {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("step", "steps done").range(0), self.step);
     visitor(Field("tokens", "tokens seen").range(0), self.tokens);
-    visitor(Field("loss", "loss of the last step, nats a token"), self.loss);
+    visitor(Field("loss", "loss of the last step, nats per token"), self.loss);
     visitor(Field("gradient_norm", "norm of the last gradient, before clipping"), self.gradient_norm);
     visitor(Field("reported_step", "last step in the history").range(0), self.reported_step);
     visitor(Field("metric", "metric of the validation that decides which model is best"), self.metric);
@@ -55,9 +54,10 @@ struct Hooks {
   std::function<void(const TrainingState&)> on_progress = [](const TrainingState&) {};
   std::function<void()> save_last = [] {};
   std::function<void()> save_best = [] {};
-  // Asked between micro-batches and during evaluations. True has save_last called, with the last finished step.
+  // Called between micro-batches and during evaluations. If it returns true, save_last is called with the last finished
+  // step.
   std::function<bool()> save_now = [] { return false; };
-  // Asked as often; true ends training with the last finished step saved.
+  // Called as often; if it returns true, the last finished step is saved and training ends.
   std::function<bool()> stop = [] { return false; };
 };
 
@@ -75,7 +75,7 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  // What the optimizer, the average and the objective remember; between runs.
+  // The state of the optimizer, the average and the objective, between runs.
   std::vector<StateTensor> tensors() const;
 
   // Throws NumericError when the loss, a gradient, a metric or the weights to save are not finite; nothing is saved

@@ -39,7 +39,7 @@ Warmup Warmup::from_text(std::string_view text) {
   const bool is_percent = text.ends_with('%');
   const bool read_it = is_percent ? read(text.substr(0, text.size() - 1), warmup.percent) : read(text, warmup.steps);
   check<UsageError>(read_it && warmup.steps >= 0 && warmup.percent >= 0 && warmup.percent <= 100, "'", text,
-                    "' is neither a number of steps, such as 2000, nor a percentage of them, such as 3%");
+                    "' is not a number of steps, such as 2000, or a percentage of the steps, such as 3%");
   return warmup;
 }
 

@@ -21,7 +21,8 @@ struct Options {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("turns", "passes over the texts, after one that does not count").range(1, 1000).takes("N"),
             self.turns);
-    visitor(Field("batch_tokens", "most tokens in a batch").range(1, 100000000).takes("N"), self.batch_tokens);
+    visitor(Field("batch_tokens", "maximum number of tokens in a batch").range(1, 100000000).takes("N"),
+            self.batch_tokens);
   }
 };
 
@@ -39,10 +40,11 @@ std::vector<data::TaskExample> examples_of(const formats::LoadedTask& loaded, co
                              data::Framing(loaded.tokenizer, model.position_limit(), embeds_segments(model)), overlong);
 }
 
-const cli::About about{.name = "benchmark_classifying",
-                       .summary = "Measures how fast a model classifies texts that are tokens already; prints JSON.",
-                       .synopsis = {"MODEL FILE [options]"},
-                       .operands = {{"MODEL", "model file made by finetune", 1, 1}, {"FILE", "a text a line", 1, 1}}};
+const cli::About about{
+    .name = "benchmark_classifying",
+    .summary = "Measures how fast a model classifies texts that are tokens already; prints JSON.",
+    .synopsis = {"MODEL FILE [options]"},
+    .operands = {{"MODEL", "model file made by finetune", 1, 1}, {"FILE", "one text per line", 1, 1}}};
 
 }  // namespace
 

@@ -42,7 +42,7 @@ class Reader {
  public:
   explicit Reader(const models::Generator& model) : model_(model), vocab_(model.vocab_size()) {}
 
-  // Tokens a second in reading a prompt.
+  // Tokens per second in reading a prompt.
   double prompt_rate(Index length) const {
     const TokenIds prompt = random_ids(1, length);
     const double seconds = median_seconds(3, [&] {
@@ -52,7 +52,7 @@ class Reader {
     return static_cast<double>(length) / seconds;
   }
 
-  // Tokens a second over all lines, each the most probable one after those before it.
+  // Tokens per second over all lines, each the most probable one after those before it.
   double decoding_rate(Index lines, Index tokens) const {
     const auto state = model_.start({lines, tokens + 1});
     const std::vector<Index> one_each(static_cast<std::size_t>(lines), 1);

@@ -34,7 +34,7 @@ class MemoryReader {
   static constexpr Index bytes = Index{500} << 20;
 
   MemoryReader();
-  // Bytes a second, the median of five passes.
+  // Bytes per second, the median of five passes.
   double rate(Index streams = 1) const;
 
  private:

@@ -19,7 +19,7 @@ const Rows limits{
     {"limits", "matrix units, bf16, from registers", "GFLOP/s", "limits: matrix_unit_gflops", {}},
     {"limits", "reading memory, one thread", "GB/s", "limits: read_gb_s_1", {}},
     {"limits", "reading memory", "GB/s", "limits: read_gb_s", {}},
-    {"limits", "reading memory, four streams a thread", "GB/s", "limits: read_4_streams_gb_s", {}},
+    {"limits", "reading memory, four streams per thread", "GB/s", "limits: read_4_streams_gb_s", {}},
 };
 
 Rows products() {
@@ -75,7 +75,7 @@ const Rows more_training{
      0.8},
     {"training", "6 x 384, 12 x 256, bf16, arithmetic (stretch)", "GFLOP/s", "small heddle bf16: gflops", {"= 800"}, 1},
     {"training",
-     "AdamW on 124M, at 28 bytes a parameter, of reading",
+     "AdamW on 124M, at 28 bytes per parameter, of reading",
      "GB/s",
      "124m heddle f32: update_gb_s",
      {"limits: read_gb_s", "limits: read_4_streams_gb_s"},

@@ -25,7 +25,7 @@ struct Options {
   }
 };
 
-// 10^9 operations a second.
+// 10^9 operations per second.
 double sgemm_rate(const ProductShape& shape) {
   const auto rows = static_cast<int>(shape.rows), columns = static_cast<int>(shape.columns),
              inner = static_cast<int>(shape.inner);

@@ -49,7 +49,7 @@ double step_time(models::Model& model, const Options& options) {
   return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
 }
 
-// Bytes a second of an AdamW update, counting 28 bytes a parameter: weight and two moments read and written, gradient
+// Bytes a second of an AdamW update, counting 28 bytes per parameter: weight and two moments read and written, gradient
 // read.
 double update_rate(models::Model& model) {
   const auto optimizer = training::make_optimizer({}, model.parameters());

@@ -52,24 +52,23 @@ TEST_CASE("bias tests: sections of all kinds") {
 TEST_CASE("bias tests: what is wrong, and in which line") {
   CHECK(message("") == "t.txt: has no section; there are [templates NAME], [pairs NAME] and [weat NAME]");
   CHECK(message("x = a").find("t.txt:1: 'x = a' stands before the first section; there are [templates NAME], ") == 0);
-  CHECK(message("[weird x]").find("t.txt:1: '[weird x]' begins no section; there are [templates NAME], ") == 0);
+  CHECK(message("[weird x]").find("t.txt:1: '[weird x]' does not begin a section; there are [templates NAME], ") == 0);
   CHECK(message("[pairs p]\nfirst = a\nsecond = b\nfirst = c") ==
         "t.txt:1: the section pairs p has 2 for first and 1 for second, and needs as many");
   CHECK(message("[pairs p]\nfirst = a") == "t.txt:1: the section pairs p has 0 for second, and needs at least 1");
-  CHECK(message("[weat x").find("t.txt:1: '[weat x' begins no section") == 0);
-  CHECK(message("[weat f]\nz = 1") == "t.txt:2: 'z' is no key of a section weat, which has x, y, a, b, context");
+  CHECK(message("[weat x").find("t.txt:1: '[weat x' does not begin a section") == 0);
+  CHECK(message("[weat f]\nz = 1") == "t.txt:2: 'z' is not a key of a section weat, which has x, y, a, b, context");
   for (const std::string bad : {"x = \xFF", "x = a\x01"}) {
-    CHECK(message("[weat f]\n" + bad) == "t.txt:2: is no UTF-8 text, or has control characters");
+    CHECK(message("[weat f]\n" + bad) == "t.txt:2: is not UTF-8 text, or has control characters");
   }
   CHECK(message("[weat f]\nwords") == "t.txt:2: 'words' is not KEY = VALUE");
   CHECK(message("[weat f]\nx = a,,b") == "t.txt:2: x has an empty text");
   CHECK(message("[weat f]\nx = a, b\ny = c\n") == "t.txt:1: the section weat f has 1 for y, and needs at least 2");
   CHECK(message(weat + "context = A word") == "t.txt:6: 'A word' must have [WORD] in one place");
-  CHECK(message(templates + "target = they") == "t.txt:9: there are 3 targets, and two are compared");
-  CHECK(message(weat + "a = love") == "t.txt:6: 'love' is there already, in line 4; each text counts once");
-  CHECK(message(weat + "y = rose") == "t.txt:6: 'rose' is there already, in line 2; each text counts once");
-  CHECK(message(templates + "attribute = nurse") ==
-        "t.txt:9: 'nurse' is there already, in line 5; each text counts once");
+  CHECK(message(templates + "target = they") == "t.txt:9: there are 3 targets, but exactly two are compared");
+  CHECK(message(weat + "a = love") == "t.txt:6: 'love' is already in line 4; each text counts once");
+  CHECK(message(weat + "y = rose") == "t.txt:6: 'rose' is already in line 2; each text counts once");
+  CHECK(message(templates + "attribute = nurse") == "t.txt:9: 'nurse' is already in line 5; each text counts once");
   CHECK(message(weat + weat) == "t.txt:6: there is a section [weat flowers and insects] in line 1 already");
   CHECK(message(templates + "template = [TARGET] [TARGET] [ATTRIBUTE]") ==
         "t.txt:9: '[TARGET] [TARGET] [ATTRIBUTE]' must have [TARGET] in one place");

@@ -94,7 +94,7 @@ TEST_CASE("conllu: comments, multiword tokens and empty nodes are no words") {
 TEST_CASE("conllu: other lines are errors with file and line") {
   CHECK(contains(conllu_message("1\ta\tb\n"), "x.conllu:1: the number of columns is 3, not 10"));
   CHECK(contains(conllu_message(line("1", "a", "X", "X") + line("3", "b", "X", "X")),
-                 "x.conllu:2: the ID is '3' where word 2 of the sentence is due"));
+                 "x.conllu:2: the ID is '3' where word 2 of the sentence is expected"));
   for (const std::string id : {"", "x", "1x", "-1", "1-", "1-x", ".1", "99999999999999999999"}) {
     CAPTURE(id);
     CHECK(contains(conllu_message(line(id, "a", "X", "X")), "x.conllu:1: the ID is "));

@@ -68,11 +68,11 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
   REQUIRE(foreign >= 0);
   H5Fclose(foreign);
   CHECK(message_for(path) == path +
-                                 ": has a superblock of version 0, which heddle does not write; HEDDLE_TRUST=1 has the "
-                                 "HDF5 library read the file, which is for files of people whom you trust");
+                                 ": has a superblock of version 0, which heddle does not write; for a file that you "
+                                 "trust, set HEDDLE_TRUST=1 to read it with the HDF5 library");
   {
     const Trust trust;
-    CHECK(message_for(path) == path + ": is an HDF5 file, but not one of heddle's");
+    CHECK(message_for(path) == path + ": is an HDF5 file, but not a heddle file");
   }
 
   write_small_file(path);
@@ -87,7 +87,7 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
     H5Aclose(version);
   });
   CHECK(message_for(path) == concatenate(path, ": is of format version ", newer,
-                                         ", and this heddle knows versions up to ", format_version,
+                                         ", and this program reads versions up to ", format_version,
                                          "; use a newer heddle"));
 }
 
@@ -143,8 +143,8 @@ TEST_CASE("files from strangers cannot reach outside themselves or claim more th
   const InputFile input(path);
   const hdf5::Group parts = input.root().group("group");
   const auto message = [&](const char* name) { return message_of([&] { parts.dataset(name); }); };
-  CHECK(contains(message("soft"), "is a link, which heddle does not follow"));
-  CHECK(contains(message("external"), "is a link, which heddle does not follow"));
+  CHECK(contains(message("soft"), "is a link, which heddle does not support"));
+  CHECK(contains(message("external"), "is a link, which heddle does not support"));
   CHECK(contains(message("elsewhere"), "refers to another file"));
   CHECK(contains(message("never_written"), "claims more elements than the file can hold"));
   CHECK(contains(message("endless"), "claims more elements than the file can hold"));

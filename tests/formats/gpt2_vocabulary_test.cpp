@@ -82,7 +82,7 @@ TEST_CASE("gpt2 vocabulary: either naming of the files") {
     const TemporaryFolder folder;
     const std::string path = folder.path().string();
     CHECK(gpt2_vocabulary_files(path).empty());
-    CHECK(contains(message_of([&] { read_gpt2_vocabulary(path); }), "no GPT-2 vocabulary"));
+    CHECK(contains(message_of([&] { read_gpt2_vocabulary(path); }), "not a GPT-2 vocabulary"));
     write_bytes(folder.file(pieces), small_pieces().dump());
     CHECK(gpt2_vocabulary_files(path).empty());
     write_bytes(folder.file(merges), "#version: 0.2\nt h\r\nth e\n\n");
@@ -119,16 +119,16 @@ TEST_CASE("gpt2 vocabulary: what is wrong is said with file and line") {
   CHECK(problem("{\"a\": -1}", good_merges).starts_with("vocab.json: a: must be a whole number"));
   CHECK(problem("{\"a\": 99999999999}", good_merges).starts_with("vocab.json: a: must be a whole number"));
   CHECK(problem("{\"a\": 0, \"a\": 1}", good_merges) ==
-        "vocab.json:1: the object that ends in this line has the key 'a' twice");
+        "vocab.json:1: the object that ends in this line repeats the key 'a'");
   CHECK(problem(with([](auto& p) { p["th"] = 259; }), good_merges) ==
         "vocab.json: th: the id 259 is outside the 259 pieces");
   CHECK(contains(problem(with([](auto& p) { p["th"] = 7; }), good_merges), "has the id of "));
   CHECK(problem(with([](auto& p) { p.erase("the"), p["a b"] = 257; }), good_merges) ==
-        "piece 257 of the tokenizer, 'a\\sb', is not spelled as pieces of a bpe tokenizer are");
-  CHECK(problem(good_pieces, "#version\nt h\nth xyz\n").starts_with("merges.txt:3: 'xyz' is no piece"));
-  CHECK(problem(good_pieces, "t h\nth\n").starts_with("merges.txt:2: 'th' is no merge"));
-  CHECK(problem(good_pieces, "t h e\n").starts_with("merges.txt:1: 'h\\se' is no piece"));
-  CHECK(problem(good_pieces, "t\x01h\n").starts_with("merges.txt:1: 't\\x01h' is no merge"));
-  CHECK(contains(problem(good_pieces, "t q\n"), "which is none of its pieces"));
+        "piece 257 of the tokenizer, 'a\\sb', does not have the spelling of pieces of a bpe tokenizer");
+  CHECK(problem(good_pieces, "#version\nt h\nth xyz\n").starts_with("merges.txt:3: 'xyz' is not a piece"));
+  CHECK(problem(good_pieces, "t h\nth\n").starts_with("merges.txt:2: 'th' is not a merge"));
+  CHECK(problem(good_pieces, "t h e\n").starts_with("merges.txt:1: 'h\\se' is not a piece"));
+  CHECK(problem(good_pieces, "t\x01h\n").starts_with("merges.txt:1: 't\\x01h' is not a merge"));
+  CHECK(contains(problem(good_pieces, "t q\n"), "which is not one of its pieces"));
   CHECK(contains(problem(good_pieces, "t h\nt h\n"), "are the same"));
 }

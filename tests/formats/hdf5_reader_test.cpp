@@ -146,7 +146,7 @@ TEST_CASE("HDF5 reader: attributes of any number and length") {
 
 TEST_CASE("HDF5 reader: chunks of every part of their index, compressed and not") {
   const TemporaryFolder folder;
-  // With a row a chunk: in the index block, in data blocks, in secondary blocks, and, from 131,060 on, in pages.
+  // With one row per chunk: in the index block, in data blocks, in secondary blocks, and, from 131,060 on, in pages.
   for (const Index rows :
        {Index{0}, Index{1}, Index{4}, Index{5}, Index{20}, Index{260}, Index{5000}, Index{140'000}}) {
     for (const bool compress : {false, true}) {
@@ -243,7 +243,7 @@ TEST_CASE("HDF5 reader: what HDF5 has and heddle does not write is named, with t
 
   const hdf5::Group group = InputFile(path).root().group("group");
   const auto message = [](const hdf5::Group& place, const char* name) { return message_of([&] { place.part(name); }); };
-  const std::string hint = ", which heddle does not write; HEDDLE_TRUST=1 has the HDF5 library read the file";
+  const std::string hint = ", which heddle does not write; for a file that you trust, set HEDDLE_TRUST=1";
   CHECK(contains(message(group, "chunked"), path + ": /group/chunked: has chunks with an index of type 3" + hint));
   CHECK(contains(message(group, "text"), ": /group/text: elements of a type that heddle does not know"));
   CHECK(contains(message(group, "compact"), ": /group/compact: stored in a way that heddle does not use"));
@@ -284,7 +284,7 @@ TEST_CASE("HDF5 reader: a file that another program changed is still read") {
 
 TEST_CASE("HDF5 reader: trust is a word, and any other word is a mistake") {
   ::setenv("HEDDLE_TRUST", "yes", 1);
-  CHECK_THROWS_WITH_AS(hdf5::trusts_files(), "HEDDLE_TRUST = yes is neither true nor false", UsageError);
+  CHECK_THROWS_WITH_AS(hdf5::trusts_files(), "HEDDLE_TRUST = yes is not true or false", UsageError);
   for (const char* no : {"", "0", "false"}) {
     ::setenv("HEDDLE_TRUST", no, 1);
     CHECK_FALSE(hdf5::trusts_files());

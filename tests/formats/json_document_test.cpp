@@ -72,7 +72,7 @@ TEST_CASE("JSON: what is no JSON is refused with its place") {
 }
 
 TEST_CASE("JSON: a key that comes twice is refused, however it is written and wherever it stands") {
-  const char* const message = "x.json:1: the object that ends in this line has the key 'a' twice";
+  const char* const message = "x.json:1: the object that ends in this line repeats the key 'a'";
   CHECK(refusal(R"({"a": 1, "b": 2, "a": 1})") == message);
   CHECK(refusal(R"({"a": 1, "\u0061": 1})") == message);
   CHECK(refusal(R"([{"x": {"a": [], "b": {"a": 1}, "a": 0}}])") == message);

@@ -4,6 +4,7 @@
 #include "formats/files.hpp"
 #include "heddle/base/random.hpp"
 #include "heddle/formats/labelled/conll.hpp"
+#include "heddle/formats/labelled/csv.hpp"
 #include "heddle/formats/labelled/jsonl.hpp"
 #include "heddle/formats/labelled/squad.hpp"
 #include "heddle/formats/labelled/tsv.hpp"
@@ -58,6 +59,9 @@ void survive(const std::string& content, const Read& read) {
 TEST_CASE("labelled data: damage is refused or read, never more") {
   survive("ham\thello\nspam\tbuy\n", [](const std::string& content) {
     return message_of([&] { read_tsv(content, "x", Texts::one, Gold::given); });
+  });
+  survive("text,label\nhello,ham\n\"buy, \"\"now\"\"\nor never\",spam\n", [](const std::string& content) {
+    return message_of([&] { read_csv(content, "x", Texts::one, Gold::given); });
   });
   survive("New\tB-loc\nYork\tI-loc\n\nis\tO\n",
           [](const std::string& content) { return message_of([&] { read_conll(content, "x", "", Gold::given); }); });

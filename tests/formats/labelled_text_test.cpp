@@ -93,8 +93,10 @@ TEST_CASE("jsonl: labelled texts") {
 
 TEST_CASE("jsonl: other lines are errors with file and line") {
   const std::string good = R"({"text": "a", "label": "x"})";
-  CHECK(jsonl_message(good + "\n{\"text\": \"a\"}\n") == "x.jsonl:2: has no text or number \"label\"");
-  CHECK(jsonl_message("{\"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
+  CHECK(jsonl_message(good + "\n{\"text\": \"a\"}\n") ==
+        "x.jsonl:2: has no key 'label'; there are: 'text'; --label-column says which to read");
+  CHECK(jsonl_message("{\"label\": \"a\"}\n") ==
+        "x.jsonl:1: has no key 'text'; there are: 'label'; --text-column says which to read");
   CHECK(jsonl_message("{\"text\": 1, \"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
   CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: not valid JSON, at byte 1 of the line");
   CHECK(contains(jsonl_message(good + "\n{\"text\": \"a\", }\n"), "x.jsonl:2: not valid JSON, at byte 15"));
@@ -104,16 +106,18 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": [1]}"), "no text or number \"label\""));
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": \"\\n\"}"), "x.jsonl:1: the label"));
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": 1e999}"), "x.jsonl:1: a number is too large"));
-  CHECK(contains(jsonl_message("\"text\""), "x.jsonl:1: has no text"));
+  CHECK(contains(jsonl_message("\"text\""), "x.jsonl:1: has no key 'text'; it has none"));
   CHECK(contains(jsonl_message(std::string(100000, '[')), "x.jsonl:1: not valid JSON"));
   CHECK(contains(jsonl_message(R"({"text": "a", "text_b": "b", "label": "x"})"), "a second text"));
-  CHECK(contains(jsonl_message(good, Texts::two), "has no text \"text_b\""));
+  CHECK(contains(jsonl_message(good, Texts::two), "has no key 'text_b'"));
 }
 
 TEST_CASE("labelled input: the format by the ending, by force, and for other tasks") {
   const std::string json = R"({"text": "a", "label": "x"})", tsv = "x\ta";
   const auto text = [](const std::string& content, const std::string& file, LabelledFormat format) {
-    return read_labelled_texts(content, file, {format, ""}, Texts::one, Gold::given).at(0).text;
+    return read_labelled_texts(content, file, {.format = format, .columns = {}, .header = {}}, Texts::one, Gold::given)
+        .at(0)
+        .text;
   };
   CHECK(text(json, "a.jsonl", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "a.tsv", LabelledFormat::automatic) == "a");
@@ -122,7 +126,7 @@ TEST_CASE("labelled input: the format by the ending, by force, and for other tas
   CHECK_THROWS_WITH_AS(
       text(json, "a.json", LabelledFormat::automatic),
       "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled texts: "
-      "tsv or jsonl (--format says which, where the name does not)",
+      "tsv, csv or jsonl (--format says which, where the name does not)",
       UsageError);
   CHECK_THROWS_WITH_AS(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::given), "a.tsv: has no example",
                        DataError);

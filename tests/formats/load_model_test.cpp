@@ -184,10 +184,10 @@ TEST_CASE("load model: models of versions that had other configurations are refu
     old.root().create_group("config");
     old.root().create_group("weights");
     old.commit({});
-    CHECK_THROWS_WITH_AS(
-        ModelFile(folder.file("old.h5")),
-        doctest::Contains("this heddle reads models from version 4 on: use that program, or make the model again"),
-        DataError);
+    CHECK_THROWS_WITH_AS(ModelFile(folder.file("old.h5")),
+                         doctest::Contains("this program reads models of version 4 and newer; use that program, or "
+                                           "train the model again with this one"),
+                         DataError);
   }
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("load model: int8 without its scales, or with others, is refused") {
     H5Sclose(space);
   };
   CHECK(contains(message([&](hid_t file) { H5Ldelete(file, name.c_str(), H5P_DEFAULT); }),
-                 "/weights/decoder/embedding/token/weight: holds int8 without scales"));
+                 "/weights/decoder/embedding/token/weight: has int8 weights without scales"));
   const std::string refused = "weight.scales: is not a contiguous float32 vector with a scale for each row";
   CHECK(contains(message([&](hid_t file) { replace(file, H5T_IEEE_F32LE, 256); }), refused));
   CHECK(contains(message([&](hid_t file) { replace(file, H5T_IEEE_F64LE, 257); }), refused));

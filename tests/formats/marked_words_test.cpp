@@ -6,7 +6,7 @@ using namespace heddle;
 using namespace heddle::formats;
 using heddle::tests::message_of;
 
-TEST_CASE("marked words: a sense, a position and a sentence a line, with and without the sense") {
+TEST_CASE("marked words: a sense, a position and one sentence per line, with and without the sense") {
   const auto words =
       read_marked_words("river bank\t1\tthe bank  flooded\r\nmoney\t0\tbanks fail", "x.tsv", Gold::given);
   REQUIRE(words.size() == 2);
@@ -27,7 +27,7 @@ TEST_CASE("marked words: every other line is an error that names it") {
         "x.tsv:2: the number of columns is 1, not 2; a line is POSITION, tab, SENTENCE");
   for (const std::string position : {"-1", "", "1.5", "x", "+1", "1x", "99999999999999999999"}) {
     CHECK(message(position + "\ta b", Gold::absent) ==
-          "x.tsv:2: '" + position + "' is no position, which is the word's number in the sentence, from 0");
+          "x.tsv:2: '" + position + "' is not a position: the number of the word in the sentence, from 0");
   }
   CHECK(message("2\ta b", Gold::absent) == "x.tsv:2: there is no word 2; the sentence has 2, counted from 0");
   CHECK(message("0\t", Gold::absent) == "x.tsv:2: there is no word 0; the sentence has 0, counted from 0");

@@ -173,7 +173,7 @@ TEST_CASE("model file: groups that contain themselves are refused") {
   CHECK(contains(message_of([&] { ModelFile model(path); }),
                  ": /weights/decoder/cycle is /weights under another name. The file is damaged"));
   const Trust trust;
-  CHECK(contains(message_of([&] { ModelFile model(path); }), ": groups within groups without end"));
+  CHECK(contains(message_of([&] { ModelFile model(path); }), ": groups are nested without end"));
 }
 
 TEST_CASE("model file: a large one opens without being read") {

@@ -9,6 +9,7 @@
 #include "heddle/formats/json/node.hpp"
 #include "heddle/formats/labelled/bias_tests.hpp"
 #include "heddle/formats/labelled/conll.hpp"
+#include "heddle/formats/labelled/csv.hpp"
 #include "heddle/formats/labelled/jsonl.hpp"
 #include "heddle/formats/labelled/marked_words.hpp"
 #include "heddle/formats/labelled/squad.hpp"
@@ -153,6 +154,7 @@ TEST_CASE("memory: labelled text") {
   };
   const auto tsv = [](const std::string& text) { read_tsv(text, "x", Texts::one, Gold::given); };
   const auto texts = [](const std::string& text) { read_tsv(text, "x", Texts::one, Gold::absent); };
+  const auto csv = [](const std::string& text) { read_csv(text, "x", Texts::one, Gold::given); };
   const auto jsonl = [](const std::string& text) { read_jsonl_texts(text, "x", Texts::one, Gold::given); };
   const auto spans = [](const std::string& text) { read_jsonl_spans(text, "x", Gold::given); };
   const auto squad = [](const std::string& text) { read_squad(text, "x", Gold::given); };
@@ -164,6 +166,13 @@ TEST_CASE("memory: labelled text") {
   check_text("empty lines", repeated("\n"), texts);
   check_text("columns", repeated("\t"), tsv);
   check_text("ordinary lines", repeated("spam\tan ordinary message of some words\n"), tsv);
+  check_text("short rows", repeated("a,b\n", "text,label\n"), csv);
+  check_text("quoted rows", repeated("\"\",\"b\"\n", "text,label\n"), csv);
+  check_text("ordinary rows", repeated("\"an ordinary message, of some words\",ham\n", "text,label\n"), csv);
+  check_text("names of columns", repeated(","), csv);
+  check_text("fields", repeated(",", "text,label\n"), csv);
+  check_text("doubled quotes", repeated("\"\"", "text,label\na,\"", "\""), csv);
+  check_text("an open quote", repeated("a\n", "text,label\n\""), csv);
   check_text("lines of JSON", repeated("{\"text\":\"\",\"label\":\"a\"}\n"), jsonl);
   check_text("empty lines of JSON", repeated("\n"), jsonl);
   check_text("one line of JSON", repeated("0,", "{\"text\":[", "]}"), jsonl);
@@ -199,6 +208,6 @@ TEST_CASE("memory: files of many short lines are refused, ordinary ones are read
   const auto refusal = [](const std::string& content) {
     return tests::message_of([&] { read_tsv(content, "x.tsv", Texts::one, Gold::given); });
   };
-  CHECK(refusal(repeated("a\t\n")) == "x.tsv: has so many parts of a few bytes each that it is no data of this format");
+  CHECK(refusal(repeated("a\t\n")) == "x.tsv: has too many parts of a few bytes each to be data of this format");
   CHECK(refusal(repeated("a\tword\n")) == "");
 }

@@ -68,13 +68,13 @@ TEST_CASE("squad: an answer that is not in the context at its place names file, 
   CHECK(answer("Max", "8") == "");
   CHECK(answer("Max", "9") ==
         "x.json: question 'q1': the answer 'Max' is not at character 9 of its context; the context has it at 8");
-  CHECK(contains(answer("Moritz", "8"), "the context does not have it at all"));
+  CHECK(contains(answer("Moritz", "8"), "the context does not contain it"));
   CHECK(contains(answer("5. and", "20"), "is not at character 20"));
   for (const std::string start : {"1000", "18446744073709551615", "9223372036854775808"}) {
     CHECK(contains(answer("Max", start), "is not at character " + start));
   }
   for (const std::string start : {"-1", "8.0", "\"8\"", "null", "[8]"}) {
-    CHECK(contains(answer("Max", start), "\"answer_start\" is no count"));
+    CHECK(contains(answer("Max", start), "\"answer_start\" is not a number"));
   }
   CHECK(contains(answer("", "0"), "an answer has no \"text\""));
 }
@@ -96,8 +96,8 @@ TEST_CASE("squad: files of another form") {
 TEST_CASE("jsonl: spans, with answers in either of two forms") {
   const std::string head = R"({"question": "Who?", "context": "Ann saw Bo.", "answers": )";
   const auto questions =
-      read_jsonl_spans(head + R"([{"text": "Bo", "answer_start": 8}]})" + "\n" + head +
-                           R"({"text": ["Ann", "Bo"], "answer_start": [0, 8]}, "id": "x"})" + "\n" + head + "[]}",
+      read_jsonl_spans(concatenate(head, R"([{"text": "Bo", "answer_start": 8}]})", "\n", head,
+                                   R"({"text": ["Ann", "Bo"], "answer_start": [0, 8]}, "id": "x"})", "\n", head, "[]}"),
                        "x", Gold::given);
   REQUIRE(questions.size() == 3);
   CHECK(questions[0].id == "1");

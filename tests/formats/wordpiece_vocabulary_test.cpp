@@ -47,7 +47,7 @@ TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
 TEST_CASE("wordpiece vocabulary: what is wrong is named") {
   const auto message = [](const std::string& content) { return message_of([&] { read(content); }); };
   CHECK(contains(message("[UNK]\na\n\nb\n"), "vocab.txt:3: a piece must be"));
-  CHECK(contains(message("[UNK]\na\na\n"), "vocab.txt:3: the piece 'a' has come in line 2"));
+  CHECK(contains(message("[UNK]\na\na\n"), "vocab.txt:3: the piece 'a' is already in line 2"));
   CHECK(contains(message("a\nb\n"), "no piece [UNK]"));
   CHECK(contains(message("[UNK]\n\xff\n"), "vocab.txt:2: "));
 }

@@ -1,4 +1,4 @@
-// Tagged sentences, a word a line.
+// Tagged sentences, one word per line.
 #include "heddle/formats/labelled/conll.hpp"
 
 #include "fuzz/target.hpp"

@@ -1,4 +1,4 @@
-// Labelled texts and questions with spans, a JSON object a line.
+// Labelled texts and questions with spans, one JSON object per line.
 #include "heddle/formats/labelled/jsonl.hpp"
 
 #include "fuzz/target.hpp"

@@ -27,6 +27,9 @@ check_tools() {
     done
     grep -q " $prefix$tool\$" "$root/share/bash-completion/completions/$prefix$tool" || fail "$tool: completion"
   done
+  for verb in show verify diff history; do
+    [[ -s $root/share/man/man1/${prefix}inspect-$verb.1 ]] || fail "$root/share has no page of inspect $verb"
+  done
   [[ -s $root/share/man/man5/heddle-formats.5 ]] || fail "$root/share has no page of the file formats"
   grep -q 'Apache License' "$root/share/doc/heddle/copyright" || fail "$root has no licence"
 }

@@ -19,11 +19,11 @@ constexpr double by_precision(double in_double, double in_float) {
 }
 
 // Independent normal numbers; equal arguments give equal tensors.
-inline Tensor normal_tensor(const Shape& shape, std::uint64_t seed, double deviation = 1) {
+inline Tensor normal_tensor(const Shape& shape, std::uint64_t seed, double stddev = 1) {
   Tensor tensor(shape);
   const RandomStream stream(seed, random_site("test"));
   for (Index i = 0; i < tensor.size(); ++i) {
-    tensor[i] = static_cast<Real>(deviation * stream.normal(static_cast<std::uint64_t>(i)));
+    tensor[i] = static_cast<Real>(stddev * stream.normal(static_cast<std::uint64_t>(i)));
   }
   return tensor;
 }

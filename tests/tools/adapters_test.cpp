@@ -72,7 +72,7 @@ TEST_CASE("adapters: the merged model says of every text what base and adapter s
   check_alike(answers, corpus.answers("merged.h5"), 1e-5);
   CHECK(std::ranges::count_if(answers, [](const json& one) { return one["probability"] < 0.999; }) > 10);
   CHECK(corpus.evaluated("classify merged.h5 texts.tsv")["accuracy"] == 1.0);
-  CHECK(contains(corpus.must("inspect merged.h5 --verify").out, "no problem"));
+  CHECK(contains(corpus.must("inspect verify merged.h5").out, "no problem"));
 }
 
 TEST_CASE("adapters: before the first step the model is its base, bit for bit") {

@@ -22,15 +22,15 @@ double nats(const SmallCorpus& corpus, const std::string& command) {
 TEST_CASE("lstm: pre-trains, is evaluated, resumes to the same bits, and its file says what it is") {
   const SmallCorpus corpus;
   corpus.must(lstm + "-o whole.h5 --steps 60 --dropout 0.1");
-  corpus.must(lstm + "-o parts.h5 --steps 20 --schedule constant --dropout 0.1");
+  corpus.must(lstm + "-o parts.h5 --steps 20 --schedule constant --dropout 0.1 --keep 1");
   corpus.must(lstm + "-o other.h5 --steps 40 --schedule constant --dropout 0.1");
-  corpus.must(lstm + "-o parts.h5 --steps 40 --schedule constant --dropout 0.1 --resume=auto");
+  corpus.must(lstm + "-o parts.h5 --steps 40 --schedule constant --dropout 0.1 --resume parts.step-20.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
-  CHECK(nats(corpus, "inspect whole.h5 --evaluate valid.h5") < 3.5);
+  CHECK(nats(corpus, "inspect evaluate whole.h5 valid.h5") < 3.5);
   const json about = json::parse(corpus.must("inspect whole.h5 --json").out);
   CHECK(about["config"]["arch"] == "lstm");
   CHECK(about["config"]["sequence_length"] == 16);
-  corpus.must("inspect --verify whole.h5");
+  corpus.must("inspect verify whole.h5");
 }
 
 TEST_CASE("lstm: generates greedily, by sampling and by beam search, and scores as it generates") {
@@ -63,10 +63,10 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
       "finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 12 --learning-rate 1e-2");
   CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
   corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
-  CHECK(nats(corpus, "inspect half.h5 --evaluate valid.h5") ==
-        doctest::Approx(nats(corpus, "inspect model.h5 --evaluate valid.h5")).epsilon(5e-3));
-  corpus.must("inspect model.h5 --embed 'the cat' -o states.h5");
-  corpus.must("inspect model.h5 --neighbours cat");
+  CHECK(nats(corpus, "inspect evaluate half.h5 valid.h5") ==
+        doctest::Approx(nats(corpus, "inspect evaluate model.h5 valid.h5")).epsilon(5e-3));
+  corpus.must("inspect embed model.h5 --text 'the cat' -o states.h5");
+  corpus.must("inspect neighbours model.h5 cat");
   corpus.refused({"convert model.h5 -o foreign/", "none is a lstm", 1});
   corpus.refused({"pretrain --arch lstm --heads 2 --train train.h5 -o x.h5", "--heads", 2});
   corpus.refused({"pretrain --arch lstm --objective masked --train train.h5 -o x.h5", "--objective masked", 2});
@@ -79,9 +79,9 @@ TEST_CASE("positions: schemes without a limit train short and are evaluated and 
     CAPTURE(scheme);
     corpus.must("pretrain -q --layers 1 --width 16 --heads 2 --positions " + scheme +
                 " --sequence-length 8 --train train.h5 --valid valid.h5 -o model.h5 --steps 20 --learning-rate 5e-3");
-    CHECK(nats(corpus, "inspect model.h5 --evaluate valid.h5") ==
-          nats(corpus, "inspect model.h5 --evaluate valid.h5 --sequence-length 8"));
-    CHECK(nats(corpus, "inspect model.h5 --evaluate valid.h5 --sequence-length 32") < 7);
+    CHECK(nats(corpus, "inspect evaluate model.h5 valid.h5") ==
+          nats(corpus, "inspect evaluate model.h5 valid.h5 --sequence-length 8"));
+    CHECK(nats(corpus, "inspect evaluate model.h5 valid.h5 --sequence-length 32") < 7);
     // A prompt of many windows, as a text and scored.
     std::string prompt = "the cat";
     for (int i = 0; i < 20; ++i) prompt += " sees a dog";
@@ -95,12 +95,12 @@ TEST_CASE("positions: what a model cannot hold is refused, with what to do") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q" + tiny_model + "--train train.h5 -o model.h5 --steps 2");
   corpus.refused(
-      {"inspect model.h5 --evaluate valid.h5 --sequence-length 32", "--sequence-length 32 is more than the 16", 2});
+      {"inspect evaluate model.h5 valid.h5 --sequence-length 32", "--sequence-length 32 is more than the 16", 2});
   const std::string train = "pretrain --train train.h5 -o x.h5 --layers 1 --width 12 ";
   corpus.refused(
       {train + "--context 16 --sequence-length 32", "--sequence-length = 32 is more than the 16 positions", 2});
   corpus.refused({train + "--heads 4 --kv-heads 3", "--heads = 4 is not a multiple of --kv-heads = 3", 2});
-  corpus.refused({train + "--heads 4 --positions rope", "an even width, not 3", 2});
+  corpus.refused({train + "--heads 4 --positions rope", "so the head width must be even, not 3", 2});
   corpus.refused({train + "--positions ropes", "did you mean 'rope'", 2});
   corpus.refused({train + "--heads 2 --positions rope:base=x", "rope:base=x is not a number", 2});
   corpus.refused({train + "--pooler", "--arch encoder", 2});
@@ -111,12 +111,14 @@ TEST_CASE("shapes: grouped heads, gates and parallel blocks train, generate and 
   const SmallCorpus corpus;
   corpus.must(
       "pretrain -q --train train.h5 -o model.h5 --layers 2 --width 32 --heads 4 --kv-heads 2 --head-width 12 --gated "
-      "--activation silu --block parallel --norm rms --positions rope --no-bias --sequence-length 16 --steps 10");
+      "--activation silu --block parallel --norm rms --positions rope --no-bias --sequence-length 16 --steps 10 --keep "
+      "1");
   const json config = json::parse(corpus.must("inspect model.h5 --json").out)["config"];
   CHECK(config["kv_heads"] == 2);
   CHECK(config["block"] == "parallel");
   CHECK(config["gated"] == true);
   CHECK(corpus.must("generate -q model.h5 -p 'the cat' --max-tokens 8 --temperature 0").status == 0);
-  corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 12 --resume");
-  corpus.refused({"pretrain -q --train train.h5 -o model.h5 --steps 14 --resume --kv-heads 4", "--kv-heads", 2});
+  corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 12 --resume model.step-10.h5");
+  corpus.refused(
+      {"pretrain -q --train train.h5 -o model.h5 --steps 14 --resume model.step-10.h5 --kv-heads 4", "--kv-heads", 2});
 }

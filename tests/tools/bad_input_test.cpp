@@ -83,7 +83,7 @@ void check_refusal(const Outcome& outcome, const std::string& tool) {
 TEST_CASE("bad input: every line has its answer, and text that is not UTF-8 is told of once") {
   const Tools tools;
   for (const std::string command :
-       {"tokenize -t tokenizer.h5", "tokenize -t unigram.h5", "tokenize -t pieces.h5",
+       {"tokenize -t tokenizer.h5", "tokenize -t unigram.h5", "tokenize -t pieces.h5 --invalid skip",
         "tokenize -t tokenizer.h5 --pieces", "generate decoder.h5 --max-tokens 2 --overlong truncate",
         "generate decoder.h5 --max-tokens 2 --overlong truncate --jsonl",
         "generate decoder.h5 --max-tokens 2 --overlong truncate --beam 2",
@@ -98,7 +98,7 @@ TEST_CASE("bad input: every line has its answer, and text that is not UTF-8 is t
       CAPTURE(outcome.err);
       CHECK(outcome.status == 0);
       CHECK(lines_of_input(outcome.out) == lines_of_input(read_file(tools.path(text.name))));
-      const std::string warning = "UTF-8; ";
+      const std::string warning = command.ends_with("--invalid skip") ? " invalid UTF-8, and left out\n" : "UTF-8; ";
       const std::size_t told = outcome.err.find(warning);
       CHECK((told != std::string::npos) == !text.utf8);
       if (told != std::string::npos) CHECK(outcome.err.find(warning, told + 1) == std::string::npos);
@@ -113,7 +113,7 @@ TEST_CASE("bad input: files are made of it or refused, whole either way") {
         "tokenize --train --vocab-size 300 -o out.h5", "tokenize --train --model wordpiece --vocab-size 90 -o out.h5",
         "tokenize --train --model unigram --vocab-size 300 -o out.h5",
         "tokenize --train --model word --vocab-size 90 -o out.h5",
-        "inspect encoder.h5 --embed - --overlong truncate -o out.h5"}) {
+        "inspect embed encoder.h5 --overlong truncate -o out.h5"}) {
     CAPTURE(command);
     for (const Text& text : texts) {
       CAPTURE(text.name);
@@ -124,7 +124,7 @@ TEST_CASE("bad input: files are made of it or refused, whole either way") {
       if (outcome.status != 0) {
         check_refusal(outcome, command.substr(0, command.find(' ')));
       } else {
-        tools.must("inspect out.h5 --verify");
+        tools.must("inspect verify out.h5");
       }
     }
   }
@@ -171,7 +171,7 @@ TEST_CASE("bad input: words to tag have as many columns on each line, or the fir
 TEST_CASE("bad input: no standard input, a folder for it, and no place for output") {
   const Tools tools;
   for (const std::string command : {"tokenize -t tokenizer.h5", "generate decoder.h5", "classify classes.h5",
-                                    "inspect encoder.h5 --embed - -o out.h5"}) {
+                                    "inspect embed encoder.h5 -o out.h5"}) {
     const std::string tool = command.substr(0, command.find(' '));
     CAPTURE(command);
     check_refusal(tools.refused(command + " <&-", 1, "standard input: cannot read: Bad file descriptor"), tool);

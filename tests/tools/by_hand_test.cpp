@@ -65,8 +65,8 @@ const Prepared& prepared() {
 const std::string steady = " -q --schedule constant --warmup 0 --log-every 1 --log log.jsonl ";
 // Steps of w -= rate g, and nothing else.
 std::string descent(int steps = 1, int rate = 1) {
-  return steady + "--optimizer sgd --momentum 0 --weight-decay 0 --clip-norm none --learning-rate " + std::to_string(rate) +
-         " --steps " + std::to_string(steps) + " ";
+  return steady + "--optimizer sgd --momentum 0 --weight-decay 0 --clip-norm none --learning-rate " +
+         std::to_string(rate) + " --steps " + std::to_string(steps) + " ";
 }
 
 std::vector<double> change(const Weights& before, const Weights& after, const std::string& name) {

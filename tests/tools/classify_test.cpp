@@ -1,4 +1,4 @@
-// classify from outside: what it does with odd inputs, and what it says of its own figures.
+// classify from outside: what it does with odd inputs, and what it says of its own metrics.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -79,7 +79,7 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
   CHECK(last_line(cut.out) == "queen\t_");
   const auto unseen = std::count(cut.out.begin(), cut.out.end(), '_');
   CHECK(contains(cut.err, "classify: " + std::to_string(unseen) +
-                              " words lie beyond the context or have no token, and got no tag\n"));
+                              " words are outside the context or have no token; they got no tag\n"));
   const auto object = nlohmann::json::parse(corpus.must("classify t.h5 long --overlong truncate --jsonl").out);
   CHECK(object["tags"].size() == 24);
   CHECK(object["tags"].back().is_null());
@@ -98,7 +98,7 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
   corpus.must("finetune --from model.h5 --task label --train names --format conll -o n.h5" + quick);
   const Outcome outside = corpus.must("classify n.h5 long --overlong truncate");
   CHECK(last_line(outside.out) == "queen\tO");
-  CHECK(contains(outside.err, "and got the tag O\n"));
+  CHECK(contains(outside.err, "they got the tag O\n"));
   write_file(corpus.path("gold"), repeated("my\tB-x\nqueen\tI-x\n", 12));
   const auto entities = evaluated(corpus, "classify n.h5 gold --format conll --overlong truncate");
   CHECK(entities["unanswered"] == 0);
@@ -185,7 +185,7 @@ TEST_CASE("classify: long contexts are read in parts; long questions are refused
   }
   const Outcome cut = ask(question, "the cat sees", "--overlong truncate");
   CHECK(cut.status == 0);
-  CHECK(contains(cut.err, "classify: 1 question took more than half of the context, cut\n"));
+  CHECK(contains(cut.err, "classify: 1 question longer than half of the context, truncated\n"));
   CHECK(contains(cut.out, "\tcat\t4\t7\t"));
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("classify: prompts that are too long are refused, or cut and counted")
   CHECK(contains(refused.err, "texts:2: the prompt has "));
   const Outcome cut = corpus.must(command + "--overlong truncate");
   CHECK(count_lines(cut.out) == 2);
-  CHECK(contains(cut.err, "classify: 1 prompt was longer than the context, and cut at the beginning\n"));
+  CHECK(contains(cut.err, "classify: 1 prompt was longer than the context, and truncated at the beginning\n"));
   const Outcome split = corpus.run(command + "--overlong split");
   CHECK(split.status == 2);
   CHECK(contains(split.err, "--overlong split"));
@@ -246,22 +246,22 @@ TEST_CASE("classify: --labels with adapters and encoders works, or says what is 
   const Outcome encoder = other.run("echo dog | classify e.h5" + asked);
   CHECK(encoder.status == 1);
   CHECK(contains(encoder.err,
-                 "e.h5: is of the architecture encoder, which fills in masked tokens; --labels needs a model that "
+                 "e.h5: is of the architecture encoder, which predicts masked tokens; --labels needs a model that "
                  "predicts next tokens (pretrain --arch decoder or lstm)\n"));
 }
 
-TEST_CASE("classify: the interval is that of the figure named first, over what was drawn together") {
+TEST_CASE("classify: the interval is that of the metric named first, over what was drawn together") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);
   // Half of the royals are called animals, so that accuracy and correlation differ.
   corpus.must("awk -F'\\t' -v OFS='\\t' 'NR % 4 == 0 { $1 = \"animal\" } { print }' texts.tsv > wrong.tsv");
-  for (const std::string figure : {"accuracy", "macro_f1", "matthews"}) {
-    CAPTURE(figure);
-    const auto report = evaluated(corpus, "classify c.h5 wrong.tsv --metric " + figure);
+  for (const std::string metric : {"accuracy", "macro_f1", "matthews"}) {
+    CAPTURE(metric);
+    const auto report = evaluated(corpus, "classify c.h5 wrong.tsv --metric " + metric);
     const auto interval = report["interval"];
-    CHECK(interval["figure"] == figure);
-    CHECK(interval["low"].get<double>() < report[figure].get<double>());
-    CHECK(interval["high"].get<double>() > report[figure].get<double>());
+    CHECK(interval["metric"] == metric);
+    CHECK(interval["low"].get<double>() < report[metric].get<double>());
+    CHECK(interval["high"].get<double>() > report[metric].get<double>());
   }
   CHECK(evaluated(corpus, "classify c.h5 wrong.tsv --metric matthews")["interval"]["high"].get<double>() <
         evaluated(corpus, "classify c.h5 wrong.tsv")["interval"]["high"].get<double>());
@@ -277,11 +277,11 @@ TEST_CASE("classify: the interval is that of the figure named first, over what w
   corpus.must(
       "awk -F'\\t' -v OFS='\\t' '{ $1 = ($1 == \"royal\" ? 20 : 10) + NR % 7 } { print }' texts.tsv > numbers.tsv");
   corpus.must("finetune --from model.h5 --task regress --train numbers.tsv -o n.h5" + quick);
-  for (const std::string figure : {"pearson", "spearman", "mean_squared_error"}) {
-    const auto report = evaluated(corpus, "classify n.h5 numbers.tsv --metric " + figure);
-    CHECK(report["interval"]["figure"] == figure);
-    CHECK(report["interval"]["low"].get<double>() < report[figure].get<double>());
-    CHECK(report["interval"]["high"].get<double>() > report[figure].get<double>());
+  for (const std::string metric : {"pearson", "spearman", "mean_squared_error"}) {
+    const auto report = evaluated(corpus, "classify n.h5 numbers.tsv --metric " + metric);
+    CHECK(report["interval"]["metric"] == metric);
+    CHECK(report["interval"]["low"].get<double>() < report[metric].get<double>());
+    CHECK(report["interval"]["high"].get<double>() > report[metric].get<double>());
   }
 }
 
@@ -360,7 +360,7 @@ TEST_CASE("finetune: the best model by the mean squared error is the one with th
   REQUIRE(errors.size() > 5);
   const auto [least, most] = std::ranges::minmax(errors);
   REQUIRE(least < 0.5 * most);
-  CHECK(evaluated(corpus, "classify n.best.h5 numbers.tsv")["mean_squared_error"].get<double>() ==
+  CHECK(evaluated(corpus, "classify n.h5 numbers.tsv")["mean_squared_error"].get<double>() ==
         doctest::Approx(least).epsilon(1e-4));
 }
 
@@ -392,4 +392,74 @@ TEST_CASE("classify, generate, inspect: a signal leaves no file behind") {
       CHECK(corpus.leftovers() == 0);
     }
   }
+}
+
+TEST_CASE("classify: below --threshold a text has no label, and figures are of those that have one") {
+  const Labelled corpus;
+  const std::string asked = "classify model.h5 --labels sees,the,dog --template 'a {}' ";
+  write_file(corpus.path("gold.tsv"), "sees\tcat\nthe\tdog sees\ndog\tking\nthe\tqueen forgets\nsees\tdog\n");
+  const std::string texts = "cut -f 2 gold.tsv | " + asked;
+  const auto all = json_lines(corpus.must(texts + "--jsonl --top 3").out);
+  REQUIRE(all.size() == 5);
+  std::vector<double> best;
+  for (const auto& line : all) best.push_back(line["probability"].get<double>());
+  std::sort(best.begin(), best.end());
+  REQUIRE(best[1] < best[2]);
+  const std::string threshold = " --threshold " + nlohmann::json((best[1] + best[2]) / 2).dump();
+  const auto cut = json_lines(corpus.must(texts + "--jsonl --top 3" + threshold).out);
+  const auto lines = lines_of(corpus.must(texts + threshold).out);
+  const auto top = lines_of(corpus.must(texts + "--top 3" + threshold).out);
+  const std::vector<std::string> gold{"sees", "the", "dog", "the", "sees"};
+  REQUIRE(cut.size() == 5);
+  REQUIRE(lines.size() == 5);
+  int right = 0;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const bool has_label = all[i]["probability"].get<double>() >= best[2];
+    CHECK(cut[i]["label"] == (has_label ? all[i]["label"] : nlohmann::json()));
+    CHECK(cut[i]["probability"] == all[i]["probability"]);
+    CHECK(cut[i]["top"] == all[i]["top"]);
+    CHECK(lines[i].starts_with((has_label ? all[i]["label"].get<std::string>() : "") + "\t0."));
+    CHECK(lines[i] == (best[2] > 0.5 || !has_label ? top[i] : top[i].substr(0, lines[i].size())));
+    right += has_label && all[i]["label"] == gold[i] ? 1 : 0;
+  }
+  const auto report = evaluated(corpus, asked + "gold.tsv" + threshold);
+  CHECK(report["coverage"].get<double>() == doctest::Approx(0.6));
+  CHECK(report["answered"] == 3);
+  CHECK(report["accuracy"].get<double>() == doctest::Approx(right / 3.0));
+  CHECK(contains(corpus.must(asked + "gold.tsv --evaluate" + threshold).out,
+                 "coverage            0.6000 (3 of 5 texts)\n"));
+  const auto none = evaluated(corpus, asked + "gold.tsv --threshold 1");
+  CHECK(none["coverage"] == 0);
+  CHECK(none["answered"] == 0);
+  CHECK_FALSE(none.contains("accuracy"));
+  CHECK(evaluated(corpus, asked + "gold.tsv --threshold 0")["coverage"] == 1);
+  CHECK_FALSE(evaluated(corpus, asked + "gold.tsv").contains("coverage"));
+  corpus.refused(asked + "gold.tsv --threshold 1.5", 2, "from 0 to 1");
+}
+
+TEST_CASE("classify: --threshold is refused for tags, answers and numbers, with the reason") {
+  const Labelled corpus;
+  write_file(corpus.path("spans.jsonl"), span_examples());
+  write_file(corpus.path("numbers.tsv"), "1\tthe cat\n2\ta dog\n");
+  for (const auto& [train, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"--task label --train tags.conll", "the tags of a sentence belong together"},
+           {"--task span --train spans.jsonl", "questions have --null-threshold"},
+           {"--task regress --train numbers.tsv", "its numbers have no probabilities"}}) {
+    corpus.must("finetune -q --from model.h5 --steps 1 --batch-size 2 -o t.h5 " + train);
+    corpus.refused("classify t.h5 --threshold 0.5 < /dev/null", 2, reason);
+    corpus.must("rm t.h5");
+  }
+}
+
+TEST_CASE("classify: a sentence is answered before the next is there, and those before a bad one are") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  const Outcome waiting = corpus.must(
+      "coproc classify -q t.h5\nprintf 'the\\ncat\\n\\nmy\\n' >&${COPROC[1]}\n"
+      "for i in 1 2 3; do read -t 60 answer <&${COPROC[0]}; echo \"got $answer\"; done\nexec {COPROC[1]}>&-\nwait");
+  CHECK(waiting.out == "got the\tDET\ngot cat\tNOUN\ngot \n");
+  write_file(corpus.path("long"), "the\ncat\n\n" + repeated("sees\n", 40) + "\nmy\n");
+  const Outcome outcome = corpus.run("classify t.h5 long");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out == "the\tDET\ncat\tNOUN\n\n");
 }

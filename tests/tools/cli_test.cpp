@@ -131,9 +131,9 @@ TEST_CASE("options: the later flag wins, with a warning, and every flag can be t
   CHECK(options.shape.bias);
   CHECK_FALSE(options.fast);
   CHECK(shown.str() ==
-        "toy: warning: --bias is given twice; the last one counts\n"
-        "toy: warning: --fast is given twice; the last one counts\n"
-        "toy: warning: --layers is given twice; the last one counts\n");
+        "toy: warning: --bias is given twice; the last value is used\n"
+        "toy: warning: --fast is given twice; the last value is used\n"
+        "toy: warning: --layers is given twice; the last value is used\n");
   CHECK(read({"--stop=--fast", "--stop", ""}).stop == std::vector<std::string>{"--fast"});
 }
 
@@ -200,18 +200,19 @@ TEST_CASE("options: what is wrong in a file or the environment is found there") 
   write_file(file, "no-layers = true\n");
   CHECK(complaint({"--config", file}).starts_with(file + ":1: unknown option no-layers"));
   write_file(file, "layers = 1\n[Shape]\nlayers = 1\n");
-  CHECK(complaint({"--config", file}) == file + ":3: layers is there already, in line 1");
+  CHECK(complaint({"--config", file}) == file + ":3: layers is already set in line 1");
   write_file(file, "no-bias = true\nbias = true\n");
-  CHECK(complaint({"--config", file}) == file + ":2: bias is there already, in line 1");
+  CHECK(complaint({"--config", file}) == file + ":2: bias is already set in line 1");
   write_file(file, "sizes = 1\nsizes = 2\n");
   CHECK(read({"--config", file}).sizes == std::vector<Index>{1, 2});
   write_file(file, "no-bias = perhaps\n");
-  CHECK(complaint({"--config", file}) == file + ":1: no-bias: 'perhaps' is neither true nor false");
+  CHECK(complaint({"--config", file}) == file + ":1: no-bias: 'perhaps' is not true or false");
   write_file(file, std::string("layers = 1\0\n", 13));
-  CHECK_THROWS_WITH_AS(read({"--config", file}), (file + ":1: has a NUL byte; it is no text").c_str(), DataError);
+  CHECK_THROWS_WITH_AS(read({"--config", file}), (file + ":1: contains a NUL byte; it is not a text file").c_str(),
+                       DataError);
   CHECK_THROWS_AS(read({"--config", folder / "absent.ini"}), DataError);
   const Variable bias("HEDDLE_TOY_BIAS", "maybe");
-  CHECK(complaint({}) == "HEDDLE_TOY_BIAS: 'maybe' is neither true nor false");
+  CHECK(complaint({}) == "HEDDLE_TOY_BIAS: 'maybe' is not true or false");
 }
 
 TEST_CASE("options: a preset fills in what was not given, before the options are printed") {
@@ -346,7 +347,7 @@ TEST_CASE("common options: -v tells how many threads there are, and why") {
     Arguments(toy::about(), words).read<toy::Options>();
     return overheard.text();
   };
-  CHECK(heddle::testing::contains(note({"--threads", "3"}), ", threads: 3 (as asked for)\n"));
+  CHECK(heddle::testing::contains(note({"--threads", "3"}), ", threads: 3 (as requested)\n"));
   {
     const Variable slurm("SLURM_CPUS_PER_TASK", "1");
     CHECK(heddle::testing::contains(note({}), ", threads: 1 (SLURM_CPUS_PER_TASK)\n"));

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# completion_test.sh TOOL: what the tool gives the shells is what they can read, and offers the options of its --help.
-# Prints what is wrong. Shells that are not there are skipped.
+# completion_test.sh TOOL [VERB...]: what the tool gives the shells is what they can read, and offers the verbs and the
+# options of each --help. Prints what is wrong. Shells that are not there are skipped.
 set -euo pipefail
-tool=$1
+tool=$1 verbs=("${@:2}")
 
 status=0
 for shell in bash zsh fish; do
@@ -10,13 +10,25 @@ for shell in bash zsh fish; do
   "$tool" --completion "$shell" | "$shell" -n || { echo "$shell does not understand its script"; status=1; }
 done
 
-in_help=$("$tool" --help=all | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
+# The options that --help lists of the tool or of a verb.
+options_of() { "$tool" "$@" --help=all | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
+
+# Without a verb a tool that has some takes those of the first one, too.
+in_help=$({ options_of; [[ ${#verbs[@]} -eq 0 ]] || options_of "${verbs[0]}"; } | sort -u)
 script=$("$tool" --completion bash)
 eval "$script"
 entry=${script##*complete -F }
 COMP_WORDS=(tool --) COMP_CWORD=1
 "${entry%% *}"
 diff --label "$tool --help" --label completion <(echo "$in_help") <(printf '%s\n' "${COMPREPLY[@]}" | sort) || status=1
+for verb in "${verbs[@]}"; do
+  COMP_WORDS=(tool "$verb" --) COMP_CWORD=2
+  "${entry%% *}"
+  diff --label "$tool $verb --help" --label completion <(options_of "$verb") <(printf '%s\n' "${COMPREPLY[@]}" | sort) ||
+    status=1
+  in_help+=$'\n'$(options_of "$verb")
+done
+in_help=$(sort -u <<< "$in_help")
 # A value that may be left out stands behind "=" alone; the next word is another one.
 while read -r option; do
   COMP_WORDS=(tool "$option" = '') COMP_CWORD=3

@@ -15,15 +15,17 @@ using nlohmann::json;
 
 namespace {
 
-// A corpus with a model trained on it.
+// A corpus with a model trained on it, and the last checkpoint of that training.
 struct Trained : SmallCorpus {
   Trained() {
-    begin_with("model",
-               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); });
+    begin_with("model", [&] {
+      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3 --keep 1" + tiny_model);
+      must("mv model.step-150.h5 checkpoint.h5");
+    });
   }
 
   double loss(const std::string& model) const {
-    return json::parse(must("inspect -q " + model + " --evaluate valid.h5 --json").out)["nats_per_token"];
+    return json::parse(must("inspect evaluate -q " + model + " valid.h5 --json").out)["nats_per_token"];
   }
   json summary(const std::string& model) const { return json::parse(must("inspect " + model + " --json").out); }
 };
@@ -44,10 +46,10 @@ TEST_CASE("convert: other weights, the same model") {
     CAPTURE(one.option);
     const Outcome outcome = corpus.must("convert model.h5 --weights " + one.option + " -o new.h5");
     CHECK(outcome.out.empty());
-    CHECK(contains(outcome.err, "new.h5: without the training state"));
+    CHECK_FALSE(contains(outcome.err, "training state"));
     CHECK(contains(outcome.err, "bytes of weights became"));
     CHECK(contains(outcome.err, one.type == "float32" ? "nothing was rounded" : "largest rounding error 0."));
-    CHECK(corpus.must("inspect new.h5 --verify").out == "new.h5: no problem found\n");
+    CHECK(corpus.must("inspect verify new.h5").out == "new.h5: no problem found\n");
     const json converted = corpus.summary("new.h5");
     for (const char* part : {"config", "tokenizer", "history", "parameters"}) CHECK(converted[part] == original[part]);
     REQUIRE(converted["weights"].size() == original["weights"].size());
@@ -70,7 +72,7 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   pretrain("-o other.h5 --steps 20 --seed 3" + tiny_model);
   const Outcome outcome = corpus.must("convert model.h5 other.h5 model.h5 --average -o mean.h5");
   CHECK(contains(outcome.err, "mean.h5: "));
-  CHECK(corpus.must("inspect mean.h5 --verify").out == "mean.h5: no problem found\n");
+  CHECK(corpus.must("inspect verify mean.h5").out == "mean.h5: no problem found\n");
   const auto mean = corpus.weights("mean.h5"), first = corpus.weights("model.h5"), other = corpus.weights("other.h5");
   REQUIRE(mean.size() == first.size());
   for (const auto& [name, values] : mean) {
@@ -90,7 +92,7 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
 
   pretrain("-o wide.h5 --steps 2 --layers 1 --heads 2 --width 24 --context 32 --learning-rate 1e-3");
   corpus.refused("convert model.h5 wide.h5 --average -o x.h5", 1,
-                 "wide.h5: has layers 1, model.h5 2; only models of one");
+                 "wide.h5: has layers 1, model.h5 2; only models of the same shape");
   corpus.must("convert -q model.h5 --weights int8 -o small.h5");
   corpus.refused("convert small.h5 small.h5 --average -o x.h5", 1, "int8 weights");
   corpus.must(
@@ -98,17 +100,18 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   corpus.refused("convert model.h5 pieces.h5 --average -o x.h5", 1, "pieces.h5: is a tokenizer file");
   corpus.refused("convert model.h5 --average -o x.h5", 2, "--average takes at least two models");
   corpus.refused("convert model.h5 other.h5 -o x.h5", 2, "one file at a time");
-  corpus.refused("convert model.h5 other.h5 --average -o other.h5", 2, "other.h5: would be written over other.h5");
+  corpus.refused("convert model.h5 other.h5 --average -o other.h5", 2,
+                 "other.h5: refusing to overwrite the input other.h5");
   corpus.refused("convert model.h5 other.h5 --average -o x.json", 2, "no .json");
 }
 
 TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights") {
   const Trained corpus;
-  corpus.must("convert -q model.h5 -o small.h5");
+  CHECK(contains(corpus.must("convert checkpoint.h5 -o small.h5").err, "small.h5: without the training state"));
   corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
   corpus.must("convert -q model.h5 --weights int8 -o quarter.h5");
   const auto size = [&](const char* name) { return std::filesystem::file_size(corpus.path(name)); };
-  CHECK(size("small.h5") < size("model.h5") / 2);
+  CHECK(size("small.h5") < size("checkpoint.h5") / 2);
   CHECK(size("half.h5") < size("small.h5"));
   CHECK(size("quarter.h5") < size("half.h5"));
   CHECK(corpus.weights("small.h5") == corpus.weights("model.h5"));
@@ -122,16 +125,17 @@ TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights"
 
 TEST_CASE("convert: a converted model cannot be resumed, and pretrain says so") {
   const Trained corpus;
-  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
-  corpus.refused("pretrain --resume --train train.h5 -o half.h5", 1, "half.h5: holds no training state to resume from");
+  corpus.must("convert -q checkpoint.h5 --weights bf16 -o half.h5");
+  corpus.refused("pretrain --resume half.h5 --train train.h5 -o x.h5", 1,
+                 "half.h5: holds no training state to resume from");
 }
 
 TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and comes back the same") {
   const Trained corpus;
   const double loss = corpus.loss("model.h5");
-  const Outcome outcome = corpus.must("convert model.h5 -o hf/");
+  const Outcome outcome = corpus.must("convert checkpoint.h5 -o hf/");
   CHECK(contains(outcome.err, "hf/: without the training state"));
-  CHECK(contains(outcome.err, "nothing was rounded; read again, logits of a probe text differ by 0 of their norm"));
+  CHECK(contains(outcome.err, "nothing was rounded; read back, the logits for a test text differ by 0 of their norm"));
   CHECK(corpus.must("ls -A hf").out ==
         "config.json\nmerges.txt\nmodel.safetensors\ntokenizer.json\ntokenizer_config.json\nvocab.json\n");
   corpus.must("convert hf -o back.h5");
@@ -208,7 +212,7 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
                             {"convert model.h5 -o nowhere/x/", "nowhere/x/: cannot create it: No such file", 1},
                             {"convert model.h5 --weights int8 -o x/", "--weights int8 is for model files", 2},
                             {"convert hf --weights f16 -o x.h5", "--weights f16 is for directories", 2},
-                            {"convert hf -o hf", "hf: would be written over hf", 2},
+                            {"convert hf -o hf", "hf: refusing to overwrite the input hf", 2},
                             {"convert window.h5 -o x/", "gpt2 has no window = 8", 1}}) {
     corpus.refused(bad);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
@@ -254,10 +258,10 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert model.h5 --weights f16 -o x.h5", "--weights f16 is for directories; model files hold f32, bf16 or int8",
        2},
       {"convert model.h5 --weights f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
-      {"convert model.h5 --weights bf16", "-o names the file to write", 2},
+      {"convert model.h5 --weights bf16", "-o FILE is missing", 2},
       {"convert model.h5 --weights bf16 -o -", "cannot go to standard output", 2},
-      {"convert model.h5 --weights bf16 -o model.h5", "model.h5: would be written over model.h5", 2},
-      {"convert model.h5 --weights bf16 -o link.h5", "link.h5: would be written over model.h5", 2},
+      {"convert model.h5 --weights bf16 -o model.h5", "model.h5: refusing to overwrite the input model.h5", 2},
+      {"convert model.h5 --weights bf16 -o link.h5", "link.h5: refusing to overwrite the input model.h5", 2},
       {"convert --weights bf16 -o x.h5", "MODEL", 2},
       {"convert tokenizer.h5 --weights bf16 -o x.h5", "--weights is for models", 2},
       {"convert text.h5 -o x.json", "is plain text", 1},

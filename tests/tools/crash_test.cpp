@@ -1,6 +1,7 @@
-// Training that is killed at any instant, or whose disk fails it: every file that is left is whole, and the run that
-// goes on ends with the bytes of one that was never stopped. HEDDLE_CRASHES is the number of random kills, 200 for the
-// test labelled slow.
+// Training that is killed at any instant, or whose disk fails it: every file that is left is whole, the output appears
+// when it is finished, and the same command ends with the bytes of one that was never stopped. HEDDLE_CRASHES is the
+// number of random kills, 200 for the test labelled slow.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -28,14 +29,13 @@ class Crashes : public SmallCorpus {
   Crashes() {
     must("pretrain -q --train train.h5 -o base.h5 --steps 2" + tiny_model);
     write_file(path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
-    const std::string saving =
-        " -q --threads 1 --checkpoint-every 3 --keep 2 --resume=auto --log log.jsonl --log-every 1 ";
+    const std::string saving = " -q --threads 1 --checkpoint-every 3 --keep 2 --log log.jsonl --log-every 1 ";
     runs_ = {
         {"pretrain",
          "pretrain --train ../train.h5 --valid ../valid.h5 --eval-every 10 --steps 40 --layers 2 --width 32 --heads 2 "
          "--context 16 --batch-size 4 --ema-decay 0.9 -o m.h5" +
              saving,
-         {"m.h5", "m.best.h5", "m.step-39.h5", "m.step-40.h5"}},
+         {"m.h5", "m.step-39.h5", "m.step-40.h5"}},
         {"finetune",
          "finetune --from ../base.h5 --train ../task.tsv --steps 40 --batch-size 2 -o m.h5" + saving,
          {"m.h5", "m.step-39.h5", "m.step-40.h5"}}};
@@ -46,10 +46,15 @@ class Crashes : public SmallCorpus {
 
   void check_files_are_whole() const {
     const Outcome outcome =
-        run("cd broken && for f in *.h5; do test -e $f || continue; inspect $f --verify || exit 1; done");
+        run("cd broken && for f in *.h5; do test -e $f || continue; inspect verify $f || exit 1; done");
     CAPTURE(outcome.out);
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
+    if (std::filesystem::exists(path("broken/m.h5"))) {
+      REQUIRE(std::ranges::any_of(runs_, [&](const Run& one) {
+        return read_file(path("broken/m.h5")) == read_file(path("whole." + one.name + "/m.h5"));
+      }));
+    }
   }
   void check_ends_alike(const Run& one) const {
     must("cd broken && " + one.command);
@@ -58,6 +63,7 @@ class Crashes : public SmallCorpus {
       REQUIRE(read_file(path("broken/" + file)) == read_file(path("whole." + one.name + "/" + file)));
     }
     REQUIRE(logged("broken") == logged("whole." + one.name));
+    REQUIRE(must("ls broken").out == must("ls whole." + one.name).out);
   }
   // Steps and losses of the log, speeds aside.
   std::vector<std::pair<double, double>> logged(const std::string& folder) const {
@@ -168,7 +174,7 @@ TEST_CASE("crash: a file is on the disk before it gets its name, and the name af
   CHECK(crash.must("ls -A broken").out == "log.jsonl\n");
   // The name is given before the folder is flushed, and the run ends there.
   CHECK(crash.with_fault(one, "fsync-directory:0:5").status == 1);
-  CHECK(crash.must("ls -A broken").out == "log.jsonl\nm.h5\n");
+  CHECK(crash.must("ls -A broken").out == "log.jsonl\nm.checkpoint.h5\n");
   crash.check_ends_alike(one);
 }
 

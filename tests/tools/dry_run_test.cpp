@@ -25,7 +25,7 @@ struct RealRun {
 };
 
 RealRun run_for_real(const SmallCorpus& corpus, const std::string& command) {
-  const Outcome run = corpus.must(command + " -v -o m.h5 --log log.jsonl");
+  const Outcome run = corpus.must(command + " -v -o m.h5 --restart --log log.jsonl");
   const std::size_t at = run.err.find("most memory: ");
   REQUIRE(at != std::string::npos);
   return {std::stod(run.err.substr(at + 13)) * (1 << 20), seconds_of_step(read_file(corpus.path("log.jsonl")))};

@@ -68,11 +68,11 @@ TEST_CASE("convert: an encoder that no directory can hold is compared with encod
   corpus.refused("convert encoder.h5 -o hf/", "give -o the name of a model file");
 }
 
-TEST_CASE("inspect --embed: no text to embed is told of the input by its name") {
+TEST_CASE("inspect embed: an input without text is reported by its name") {
   const Tuned corpus;
-  corpus.refused("inspect encoder.h5 --embed - -o x.h5 < /dev/null",
-                 "standard input: has no text to embed; give one a line");
-  corpus.refused(": > none.txt; inspect encoder.h5 --embed - -o x.h5 none.txt", "none.txt: has no text to embed");
+  corpus.refused("inspect embed encoder.h5 -o x.h5 < /dev/null",
+                 "standard input: has no text to embed; give texts, one per line");
+  corpus.refused(": > none.txt; inspect embed encoder.h5 -o x.h5 none.txt", "none.txt: has no text to embed");
 }
 
 TEST_CASE("classify: line ends of the input, \\n or \\r\\n, are those of the output's lines or of none") {

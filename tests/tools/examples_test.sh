@@ -41,11 +41,18 @@ run() {
   [ -z "$(ls elsewhere)" ] || fail "$name writes where it was called: $(ls elsewhere)"
 }
 says() { grep -Eq "$1" table.txt || { cat table.txt >&2; fail "the table has no line like $1"; }; }
+# Models, and nothing that training keeps until it is finished.
+finished() {
+  local left
+  left=$(find out -name '.*' -o -name '*.checkpoint.h5' -o -name '*.best-*.h5')
+  [ -z "$left" ] || fail "training left $left"
+}
 picture() { [ -s "$1" ] || fail "there is no $1"; rm -rf out; }
 
 run sentiment DATA="$work" SEEDS='1 2'
 says '^seed 2: accuracy [01]\.[0-9]+$'
 says '^mean [01]\.[0-9]+, standard deviation 0\.[0-9]+$'
+finished
 picture out/history.svg
 for way in whole adapter; do
   run spam SMS="$work/sms.txt" SEEDS=1 WAY=$way
@@ -56,6 +63,7 @@ done
 run reviews DATA="$work" FOLDS=2
 says '^fold 1: accuracy [01]\.[0-9]+$'
 says '^mean '
+finished
 rm -rf out
 run prompting DATA="$work" TEXT="$work/text.txt" STEPS=2
 says '^corrected: accuracy +[01]\.[0-9]+$'

@@ -26,7 +26,7 @@ struct WithModel : Corpus {
     this->must("tokenize -q -t model.h5 -o other.h5 other.txt");
   }
   double loss(const std::string& model) const {
-    return json::parse(this->must("inspect " + model + " --evaluate other.h5 --json").out)["nats_per_token"];
+    return json::parse(this->must("inspect evaluate " + model + " other.h5 --json").out)["nats_per_token"];
   }
 };
 using DecoderAndText = WithModel<SmallCorpus>;
@@ -40,12 +40,13 @@ const std::string lm = "finetune --task lm --from model.h5 --train ";
 TEST_CASE("finetune lm: a decoder learns other text, of a text or a token file, and is a model like any other") {
   const DecoderAndText corpus(tiny_model);
   corpus.must(lm + "other.txt --valid other.txt -o a.h5" + quick);
+  corpus.must(lm + "other.txt --valid other.txt --select last -o last.h5" + quick);
   corpus.must(lm + "other.h5 -o b.h5 --threads 1" + quick);
-  CHECK(corpus.weights("a.h5") == corpus.weights("b.h5"));
+  CHECK(corpus.weights("last.h5") == corpus.weights("b.h5"));
+  CHECK(corpus.loss("a.h5") <= corpus.loss("last.h5"));
   CHECK(corpus.loss("a.h5") < 0.7 * corpus.loss("model.h5"));
-  CHECK(corpus.loss("a.best.h5") <= corpus.loss("a.h5"));
   CHECK(corpus.leftovers() == 0);
-  CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
+  CHECK(contains(corpus.must("inspect verify a.h5").out, "no problem"));
   const json summary = json::parse(corpus.must("inspect a.h5 --json").out);
   CHECK(summary["kind"] == "model");
   CHECK(summary["history"].contains("valid_loss"));
@@ -80,13 +81,13 @@ TEST_CASE("finetune lm: an adapter has no head, and merges into a model with its
         std::filesystem::file_size(corpus.path("model.h5")) / 2);
   const formats::ModelFile adapter(corpus.path("adapter.h5"), formats::FileKind::adapter);
   for (const formats::TensorInfo& tensor : adapter.weights().tensors()) CHECK(contains(tensor.name, "/lora/"));
-  CHECK(contains(corpus.must("inspect adapter.h5 --verify").out, "no problem"));
+  CHECK(contains(corpus.must("inspect verify adapter.h5").out, "no problem"));
   corpus.must("convert adapter.h5 --merge -o merged.h5");
-  CHECK(contains(corpus.must("inspect merged.h5 --verify").out, "no problem"));
+  CHECK(contains(corpus.must("inspect verify merged.h5").out, "no problem"));
   CHECK_FALSE(formats::ModelFile(corpus.path("merged.h5")).has_part("task"));
-  const double figure = adapter.history().find("valid_loss")->back();
-  CHECK(corpus.loss("merged.h5") == doctest::Approx(figure).epsilon(1e-4));
-  CHECK(figure < 0.97 * corpus.loss("model.h5"));
+  const double metric = adapter.history().find("valid_loss")->back();
+  CHECK(corpus.loss("merged.h5") == doctest::Approx(metric).epsilon(1e-4));
+  CHECK(metric < 0.97 * corpus.loss("model.h5"));
   corpus.refused("echo x | classify adapter.h5", 1, "language model's adapter");
 }
 
@@ -99,14 +100,14 @@ TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
   write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
   corpus.must("finetune -q --from model.h5 --train texts.tsv --epochs 1 --lora-rank 2 -o classes.h5");
   corpus.must("mv model.h5 moved.h5");
-  CHECK(corpus.loss("adapter.h5 --base moved.h5") == loss);
+  CHECK(corpus.loss("--base moved.h5 adapter.h5") == loss);
   const auto refused = [&](const std::string& command, int status, const std::string& says) {
     corpus.refused("inspect " + command, status, says);
   };
-  refused("adapter.h5 --evaluate other.h5", 1, "say where it is with --base");
-  refused("classes.h5 --evaluate other.h5 --base moved.h5", 1, "use it with classify");
-  refused("moved.h5 --evaluate other.h5 --base moved.h5", 2, "leave out --base");
-  refused("adapter.h5 --base moved.h5", 2, "--base has no effect without --evaluate");
+  refused("evaluate adapter.h5 other.h5", 1, "name it with --base");
+  refused("evaluate classes.h5 other.h5 --base moved.h5", 1, "use it with classify");
+  refused("evaluate moved.h5 other.h5 --base moved.h5", 2, "leave out --base");
+  refused("adapter.h5 --base moved.h5", 2, "inspect show has no option --base, but inspect evaluate has it");
 }
 
 TEST_CASE("finetune lm: what makes no sense is refused in one line, before any work") {
@@ -127,7 +128,8 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {lm + "other.txt --folds 3", "--folds: is for labelled", 2},
            {lm + "other.txt --overlong split", "--overlong: is for labelled", 2},
            {lm + "other.txt --format tsv", "--format: is for labelled", 2},
-           {lm + "other.txt --mask-probability 0.2", "--mask-probability: the causal objective masks nothing", 2},
+           {lm + "other.txt --mask-probability 0.2", "--mask-probability: the causal objective does not mask tokens",
+            2},
            {lm + "other.txt --freeze body", "--freeze leaves nothing to train", 2},
            {"finetune --from model.h5 --train texts.tsv --masking static", "--masking: is for --task lm", 2},
            {"finetune --from model.h5 --train texts.tsv --valid texts.tsv --eval-tokens 9",
@@ -138,8 +140,8 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {lm + "none.txt", "none.txt", 1},
            {lm + "other.txt.gz", "other.txt.gz: is compressed with gzip; decompress it first", 1},
            {lm + "other.txt --valid other.txt.gz", "other.txt.gz: is compressed", 1},
-           {"cat other.txt | " + lm + "-", "need files", 2},
-           {"cat other.txt | " + lm + "other.txt --valid -", "need files", 2},
+           {"cat other.txt | " + lm + "-", "must be files", 2},
+           {"cat other.txt | " + lm + "other.txt --valid -", "must be files", 2},
            {"finetune --task lm --from letters.h5 --train new.txt", "new.txt:2:6: ", 1}}) {
     corpus.refused(bad.command + " -q -o x.h5", bad.status, bad.says);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));

@@ -1,4 +1,6 @@
-// finetune --resume from outside.
+// finetune, interrupted and resumed, from outside.
+#include <algorithm>
+
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -32,14 +34,12 @@ TEST_CASE("finetune: killed at any step and resumed, it ends with the weights of
   const std::string common = "finetune -q --from model.h5 --dropout 0.1 --batch-size 2 ";
   struct Kind {
     std::string name, options;
-    bool has_best;
   };
-  for (const Kind& kind :
-       std::vector<Kind>{{"a task", "--train texts.tsv --valid texts.tsv --eval-every 7 ", true},
-                         {"an adapter", "--train texts.tsv --valid texts.tsv --lora-rank 2 --lora-dropout 0.1 ", true},
-                         {"a language model",
-                          "--task lm --train train.h5 --valid valid.h5 --eval-every 20 --freeze decoder/0 ", true},
-                         {"a language model's adapter", "--task lm --train train.txt --lora-rank 2 ", false}}) {
+  for (const Kind& kind : std::vector<Kind>{
+           {"a task", "--train texts.tsv --valid texts.tsv --eval-every 7 "},
+           {"an adapter", "--train texts.tsv --valid texts.tsv --lora-rank 2 --lora-dropout 0.1 "},
+           {"a language model", "--task lm --train train.h5 --valid valid.h5 --eval-every 20 --freeze decoder/0 "},
+           {"a language model's adapter", "--task lm --train train.txt --lora-rank 2 "}}) {
     CAPTURE(kind.name);
     const std::string command = common + kind.options;
     for (const int lines : {1, 31}) {
@@ -48,9 +48,8 @@ TEST_CASE("finetune: killed at any step and resumed, it ends with the weights of
       const long steps = stopped_and_resumed(corpus, command, "part", lines);
       corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
       CHECK(corpus.trained("part.h5") == corpus.trained("whole.h5"));
-      if (kind.has_best) CHECK(corpus.trained("part.best.h5") == corpus.trained("whole.best.h5"));
       CHECK(corpus.history("part.h5") == corpus.history("whole.h5"));
-      CHECK(corpus.must("inspect --verify part.h5").status == 0);
+      CHECK(corpus.must("inspect verify part.h5").status == 0);
       CHECK(corpus.leftovers() == 0);
     }
   }
@@ -63,16 +62,45 @@ TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is
       "--log-every 1 -o part.h5";
   const Outcome stopped = corpus.run(signalled(command, "test -s log", "TERM"));
   CHECK(stopped.status == 143);
-  CHECK(contains(stopped.err, "stopped, --resume goes on"));
+  CHECK(contains(stopped.err, "stopped; the same command continues"));
   const auto size_of = [&](const std::string& name) { return std::filesystem::file_size(corpus.path(name)); };
-  const auto size = size_of("part.h5");
+  const auto size = size_of("part.checkpoint.h5");
   corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5");
   CHECK(size_of("done.h5") < size / 2);
   const std::string bytes = read_file(corpus.path("done.h5"));
-  CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv -o done.h5 --resume").err, "is finished"));
+  CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5").err, "is finished"));
   CHECK(read_file(corpus.path("done.h5")) == bytes);
-  corpus.refused("finetune --from model.h5 --train texts.tsv --epochs 5 -o done.h5 --resume", 1,
-                 "to train further, begin with it (--from)");
+  corpus.refused("finetune --from model.h5 --train texts.tsv --epochs 5 -o more.h5 --resume done.h5", 1,
+                 "to train further, begin with it (finetune --from)");
+}
+
+TEST_CASE("finetune: the best model by the validation is the output, of an adapter and of a model with frozen parts") {
+  const Started corpus;
+  // What is learned is the contrary of what the validation asks for: it becomes worse and worse.
+  corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > valid.tsv");
+  corpus.must("sed 's/^animal/20/; s/^royal/10/' texts.tsv > train.tsv");
+  const std::string command =
+      "finetune -q --from model.h5 --task regress --train train.tsv --valid valid.tsv --metric mean_squared_error "
+      "--batch-size 8 --steps 60 --eval-every 6 --log-every 1 --learning-rate 1e-2 --warmup 0 ";
+  const auto error_of = [&](const std::string& model) {
+    return json::parse(corpus.must("classify " + model + " valid.tsv --evaluate --json").out)["mean_squared_error"]
+        .get<double>();
+  };
+  for (const std::string kind : {"--freeze embeddings,decoder/0 ", "--lora-rank 2 "}) {
+    CAPTURE(kind);
+    corpus.must("rm -f log");
+    corpus.must(command + kind + "--log log -o best.h5 --restart");
+    std::vector<double> errors;
+    for (const json& line : json_lines(read_file(corpus.path("log")))) {
+      if (line.contains("valid_mean_squared_error")) errors.push_back(line["valid_mean_squared_error"]);
+    }
+    REQUIRE(errors.size() == 10);
+    REQUIRE(std::ranges::min(errors) < 0.9 * errors.back());
+    CHECK(error_of("best.h5") == doctest::Approx(std::ranges::min(errors)).epsilon(1e-4));
+    corpus.must(command + kind + "-o last.h5 --select last --restart");
+    CHECK(error_of("last.h5") == doctest::Approx(errors.back()).epsilon(1e-4));
+    CHECK(corpus.history("best.h5") == corpus.history("last.h5"));
+  }
 }
 
 TEST_CASE("finetune: patience counts over an interruption") {
@@ -87,28 +115,43 @@ TEST_CASE("finetune: patience counts over an interruption") {
   const Outcome killed =
       corpus.run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=rename:30:kill sh -c 'exec " + command + "part.h5'");
   CHECK(killed.status == status_of("KILL"));
-  CHECK(corpus.history("part.h5")["step"].size() < whole["step"].size());
-  corpus.must(command + "part.h5 --resume");
+  CHECK(corpus.history("part.checkpoint.h5")["step"].size() < whole["step"].size());
+  CHECK_FALSE(std::filesystem::exists(corpus.path("part.h5")));
+  corpus.must(command + "part.h5");
   CHECK(corpus.history("part.h5") == whole);
+  CHECK(corpus.trained("part.h5") == corpus.trained("whole.h5"));
 }
 
 TEST_CASE("finetune: resuming refuses what does not fit") {
   const Started corpus;
   const std::string command = "finetune -q --train texts.tsv --steps 3 -o x.h5 --from ";
-  corpus.must(command + "model.h5");
+  REQUIRE(corpus.run(command + "model.h5 --max-time 0.001s").status == 75);
   corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model +
               "&& sed s/royal/noble/ texts.tsv > other.tsv");
-  const auto refused = [&](const std::string& resumed, int status, const std::string& says) {
-    corpus.refused(resumed + " --resume", status, says);
-  };
-  refused(command + "other.h5", 1, "other.h5: is not the file that x.h5 was trained on (model.h5)");
-  refused(command + "model.h5 --train other.tsv", 1, "other.tsv: is not the file");
-  refused(command + "model.h5 --task regress", 2, "--task differs");
-  refused(command + "model.h5 --lora-rank 2", 2, "--lora-rank differs");
-  refused(command + "model.h5 --layer-decay 0.9", 2, "--layer-decay differs");
-  refused(command + "model.h5 --seed 2", 2, "--seed = 2 differs");
-  refused("finetune -q --from model.h5 --train texts.tsv -o none.h5", 1, "none.h5");
-  corpus.must("cp model.h5 untuned.h5");
-  refused("finetune -q --from model.h5 --train texts.tsv -o untuned.h5", 1, "untuned.h5");
-  refused("finetune -q --from model.h5 --train texts.tsv -o model.h5", 2, "would be written over model.h5");
+  const std::string resumed = " --resume x.checkpoint.h5";
+  for (const std::string& how : {std::string(), resumed}) {
+    CAPTURE(how);
+    corpus.refused(command + "other.h5" + how, 1,
+                   "x.checkpoint.h5: its run reads model.h5, and other.h5 is another file");
+    corpus.refused(command + "model.h5 --train other.tsv" + how, 1,
+                   "x.checkpoint.h5: its run does not read other.tsv (train)");
+  }
+  const std::string differs = " differs from what x.checkpoint.h5 was trained with";
+  corpus.refused(command + "model.h5 --task regress" + resumed, 2, "--task" + differs);
+  corpus.refused(command + "model.h5 --lora-rank 2" + resumed, 2, "--lora-rank" + differs);
+  corpus.refused(command + "model.h5 --layer-decay 0.9" + resumed, 2, "--layer-decay" + differs);
+  corpus.refused(command + "model.h5 --seed 2" + resumed, 2, "--seed = 2 differs");
+  corpus.refused(command + "model.h5 --task regress", 2, "x.checkpoint.h5: --task was classify and is regress now");
+  corpus.refused(command + "model.h5 --lora-rank 2", 2, "x.checkpoint.h5: --lora-rank was none and is 2 now");
+  corpus.refused(command + "model.h5 --freeze body", 2, "x.checkpoint.h5: --freeze was not given and is body now");
+  corpus.refused(command + "model.h5 --layer-decay 0.9", 2, "x.checkpoint.h5: --layer-decay was 1 and is 0.9 now");
+  corpus.refused(command + "model.h5 --folds 3", 2, "x.checkpoint.h5: --folds was none and is 3 now");
+  corpus.refused(command + "model.h5 --epochs 1", 2, "--steps and --epochs both set");
+  const std::string tune = "finetune -q --from model.h5 --train texts.tsv ";
+  corpus.refused(tune + "-o none.h5 --resume none.checkpoint.h5", 1, "none.checkpoint.h5");
+  corpus.refused(tune + "-o y.h5 --resume model.h5", 1, "model.h5: is a finished model");
+  corpus.refused(tune + "-o model.h5 --resume x.checkpoint.h5", 2, "refusing to overwrite the input model.h5");
+  // A checkpoint of pretrain is none of finetune.
+  REQUIRE(corpus.run("pretrain -q --train train.h5 -o p.h5 --steps 9 --max-time 0.001s" + tiny_model).status == 75);
+  corpus.refused(tune + "-o p.h5", 1, "p.checkpoint.h5");
 }

@@ -13,18 +13,18 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   corpus.must(command + "a2.h5" + quick + "--threads 1");
   CHECK(corpus.weights("a.h5") == corpus.weights("a2.h5"));
   CHECK(corpus.leftovers() == 0);
-  const auto report = corpus.evaluated("classify a.best.h5 texts.tsv");
+  const auto report = corpus.evaluated("classify a.h5 texts.tsv");
   CHECK(report["accuracy"] == 1.0);
   CHECK(report["classes"]["royal"]["f1"] == 1.0);
   CHECK(report["confusion"]["animal"]["royal"] == 0);
-  const std::string lines = corpus.must("cut -f2 texts.tsv | classify a.best.h5").out;
+  const std::string lines = corpus.must("cut -f2 texts.tsv | classify a.h5").out;
   CHECK(lines_in(lines) == 120);
   CHECK(lines.starts_with("animal\t0."));
-  check_alike(corpus.answers("a.best.h5 --batch-tokens 1"), corpus.answers("a.best.h5"), 1e-4);
-  const auto object = json::parse(corpus.must("echo 'my queen sees' | classify a.best.h5 --jsonl --top 2").out);
+  check_alike(corpus.answers("a.h5 --batch-tokens 1"), corpus.answers("a.h5"), 1e-4);
+  const auto object = json::parse(corpus.must("echo 'my queen sees' | classify a.h5 --jsonl --top 2").out);
   CHECK(object["label"] == "royal");
   CHECK(object["top"].size() == 2);
-  CHECK(contains(corpus.must("inspect a.h5 --verify").out, "no problem"));
+  CHECK(contains(corpus.must("inspect verify a.h5").out, "no problem"));
 }
 
 TEST_CASE("finetune and classify: an empty text is a text") {
@@ -110,7 +110,7 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   for (const Case& one : std::vector<Case>{{"keep", 1e-6}, {"f32", 1e-6}, {"bf16", 0.01}, {"int8", 0.03}}) {
     CAPTURE(one.weights);
     corpus.must("convert -q c.h5 --weights " + one.weights + " -o x.h5");
-    CHECK(contains(corpus.must("inspect x.h5 --verify").out, "no problem"));
+    CHECK(contains(corpus.must("inspect verify x.h5").out, "no problem"));
     CHECK(contains(corpus.must("inspect x.h5").out, "fine-tuned for the task classify (animal, royal)"));
     check_alike(corpus.answers("x.h5", "texts.txt"), original, one.tolerance);
     if (one.weights == "keep" || one.weights == "f32") CHECK(corpus.weights("x.h5") == tensors);
@@ -125,7 +125,7 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   };
   refused("c.h5 -o hf/", 1, "c.h5: was fine-tuned for the task classify");
   CHECK_FALSE(std::filesystem::exists(corpus.path("hf")));
-  refused("adapter.h5 --weights bf16 -o y.h5", 2, "adapter.h5: is an adapter; --merge makes it and its base one model");
+  refused("adapter.h5 --weights bf16 -o y.h5", 2, "adapter.h5: is an adapter; merge it with its base by --merge");
   refused("adapter.h5 -o hf/", 2, "--merge");
   refused("c.h5 --base model.h5 -o y.h5", 2, "--base has no effect without --merge");
   CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
@@ -185,8 +185,8 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   const std::string start = "finetune -q --from model.h5 -o x.h5 --train ";
   refused("finetune", 2, "--from");
   refused(start + "none.tsv", 1, "none.tsv");
-  refused("cat texts.tsv | " + start + "-", 2, "need files");
-  refused("cat texts.tsv | " + start + "texts.tsv --valid -", 2, "need files");
+  refused("cat texts.tsv | " + start + "-", 2, "must be files");
+  refused("cat texts.tsv | " + start + "texts.tsv --valid -", 2, "must be files");
   corpus.must("gzip -k texts.tsv");
   refused(start + "texts.tsv.gz", 1, "texts.tsv.gz: is compressed with gzip; decompress it first");
   refused("classify model.h5 --labels a,b --template '{}' < texts.tsv.gz", 1, "standard input: is compressed");
@@ -205,16 +205,18 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused(start + "long.tsv", 1, "long.tsv:1");
   refused(start + "texts.tsv --task label", 2, "--format");
   CHECK(!std::filesystem::exists(corpus.path("x.h5")));
-  corpus.must("cp model.h5 kept.h5 && cp model.h5 m.best.h5 && ln -s model.h5 link.h5");
+  corpus.must(
+      "cp model.h5 kept.h5 && cp model.h5 m.best-5.h5 && cp model.h5 n.checkpoint.h5 && ln -s model.h5 link.h5");
   refused("finetune -q --from model.h5 --train texts.tsv -o model.h5", 2, "another name");
   refused("finetune -q --from model.h5 --train texts.tsv -o ./link.h5", 2, "another name");
   refused("finetune -q --from model.h5 --train texts.tsv -o texts.tsv", 2, "another name");
   refused("finetune -q --from model.h5 --train texts.tsv -o y.h5 --log texts.tsv", 2, "another name");
-  refused("finetune -q --from m.best.h5 --train texts.tsv --valid texts.tsv -o m.h5", 2, "another name");
+  refused("finetune -q --from m.best-5.h5 --train texts.tsv --valid texts.tsv -o m.h5", 2, "another name");
+  refused("finetune -q --from n.checkpoint.h5 --train texts.tsv -o n.h5", 2, "another name");
   refused("pretrain -q --train train.h5 -o train.h5" + tiny_model, 2, "another name");
   refused("generate model.h5 -p x -o model.h5", 2, "another name");
   refused("classify model.h5 texts.tsv -o texts.tsv", 2, "another name");
-  refused("inspect model.h5 --embed x -o ./link.h5", 2, "another name");
+  refused("inspect embed model.h5 --text x -o ./link.h5", 2, "another name");
   corpus.must("cmp model.h5 kept.h5");
   for (const char* part : {"bogus", "encoder/", "decoder/0,", "task", "decoder/00"}) {
     refused(start + "texts.tsv --freeze " + part, 2, "--freeze");

@@ -36,7 +36,7 @@ TEST_CASE("generate: an encoder fills in blanks, several a line, and lines witho
   CHECK(lines[3].starts_with("my queen  ("));
   CHECK(contains(lines[3], ") to the old "));
   for (const std::string& line : lines) CHECK_FALSE(contains(line, "[MASK]"));
-  CHECK(contains(outcome.err, "2 texts have no [MASK] and came out unchanged"));
+  CHECK(contains(outcome.err, "2 texts have no [MASK] and unchanged"));
   for (const char* options : {"--batch-size 1", "--batch-size 2", "--threads 1"})
     CHECK(corpus.fill(text, options) == lines);
   // To the last bit of the probabilities.
@@ -123,10 +123,10 @@ TEST_CASE("generate: what encoders cannot do, and texts that do not fit, are sai
   CHECK(lines_of(cut.out).size() == 3);
   CHECK(lines_of(cut.out)[1].ends_with(" sees a dog [MASK]"));
   CHECK_FALSE(contains(lines_of(cut.out)[1].substr(0, 20), "[MASK]"));
-  CHECK(contains(cut.err, "1 text was longer than the context"));
-  for (const char* option :
-       {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5", "--kv-cache bf16", "--min-p 0.1",
-        "--repetition-penalty 2", "--num-samples 2", "--beam 2", "--stream"}) {
+  CHECK(contains(cut.err, "generate: 1 text was longer than the context, and truncated; [MASK] stays after the cut\n"));
+  for (const char* option : {"--temperature 0.5", "--max-tokens 3", "--stop x", "--top-k 2", "--top-p 0.5",
+                             "--kv-cache bf16", "--min-p 0.1", "--repetition-penalty 2", "--no-repeat-ngram-size 2",
+                             "--min-tokens 2", "--num-samples 2", "--beam 2", "--stream"}) {
     corpus.refused("generate model.h5 -p '[MASK]' " + std::string(option), 2, "is for models that continue texts");
   }
   corpus.refused("generate model.h5 -p '[MASK]' --score", 1, "--score needs a model that predicts next tokens");

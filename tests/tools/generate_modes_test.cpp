@@ -105,7 +105,7 @@ TEST_CASE("generate: what is searched or drawn has the likelihood that --score g
   }
 }
 
-TEST_CASE("generate: --score gives a number a line, empty ones too, and what is needed to compare models") {
+TEST_CASE("generate: --score gives one number per line, empty ones too, and what is needed to compare models") {
   const Trained corpus;
   const Outcome outcome = corpus.must("generate model.h5 prompts --score");
   const auto numbers = lines_of(outcome.out);
@@ -114,8 +114,8 @@ TEST_CASE("generate: --score gives a number a line, empty ones too, and what is 
   CHECK(numbers[0] == numbers[5]);
   CHECK(std::stod(numbers[0]) > std::stod(corpus.must("generate -q model.h5 -p 'cat the' --score").out));
   CHECK(contains(outcome.err, "6 texts, "));
-  CHECK(contains(outcome.err, " nats a token, "));
-  CHECK(contains(outcome.err, " bits a byte"));
+  CHECK(contains(outcome.err, " nats per token, "));
+  CHECK(contains(outcome.err, " bits per byte"));
   const auto lines = json_lines(corpus.must("generate -q model.h5 prompts --score --jsonl").out);
   CHECK(lines[2]["text"] == "my queen");
   CHECK(lines[2]["tokens"] == lines[2]["ids"].size());
@@ -136,12 +136,12 @@ TEST_CASE("generate: texts that are too long to score are refused, cut, or read 
   CHECK(lines_of(refused.out).size() == 1);
   const Outcome cut = corpus.must("generate model.h5 lines --score --jsonl --overlong truncate");
   CHECK(json_lines(cut.out)[1]["tokens"] == 16);  // the context; the last of them is not read
-  CHECK(contains(cut.err, "1 text was longer than the context and cut"));
+  CHECK(contains(cut.err, "1 text was longer than the context, and truncated\n"));
   const Outcome split = corpus.must("generate model.h5 lines --score --jsonl --overlong split");
   const auto lines = json_lines(split.out);
   CHECK(lines[1]["tokens"] == lines[1]["ids"].size());
   CHECK(lines[1]["ids"].size() > 60);
-  CHECK(contains(split.err, "1 text was longer than the context and split"));
+  CHECK(contains(split.err, "1 text was longer than the context, and split\n"));
   for (std::size_t i = 0; i < 16; ++i) {
     CHECK(lines[1]["log_probabilities"][i] == json_lines(cut.out)[1]["log_probabilities"][i]);
   }
@@ -168,7 +168,7 @@ TEST_CASE("generate: texts as long as the context are scored, and longer ones as
   // 16 positions read 16 bytes, of which each but the first is scored, and so is the one after them.
   CHECK(scores_of(text.substr(0, 17)).size() == 17);
   corpus.refused("printf '%s' '" + text.substr(0, 18) + "' | generate bytes_model.h5 --score", 1,
-                 "18 tokens are more than the 17 that fit the context");
+                 "the text has 18 tokens, more than the 17 that fit the context");
   CHECK(scores_of(text.substr(0, 18), "--overlong truncate") == scores_of(text.substr(0, 17)));
   // Bytes 0 to 16 first, then 8 at a time after the 9 before them, and what is left.
   json expected = scores_of(text.substr(0, 17));
@@ -185,14 +185,14 @@ TEST_CASE("generate: texts as long as the context are scored, and longer ones as
   }
 }
 
-TEST_CASE("generate, inspect: bits a byte are of the text as it is written, which WordPiece does not give back") {
+TEST_CASE("generate, inspect: bits per byte are of the text as it is written, which WordPiece does not give back") {
   const EncoderCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o words.h5 --steps 20 --learning-rate 5e-3" + tiny_model);
   const std::string first = "The  Cat SEES a dog.", second = "a dog,  a CAT...";
   write_file(corpus.path("text.txt"), first + "\n" + second + "\n");
   corpus.must("tokenize -q -t pieces.h5 -o text.h5 text.txt");
   CHECK(json::parse(corpus.must("inspect text.h5 --json").out)["text_bytes"] == 38);
-  const json whole = json::parse(corpus.must("inspect words.h5 --evaluate text.h5 --json").out);
+  const json whole = json::parse(corpus.must("inspect evaluate words.h5 text.h5 --json").out);
   const double nats = whole["nats_per_token"].get<double>() * whole["tokens"].get<double>();
   CHECK(whole["bits_per_byte"].get<double>() == doctest::Approx(nats / std::log(2) / (38 - 3)));  // after "The"
   // Lines have no ends; all their words are scored, after the token that begins texts.
@@ -201,7 +201,7 @@ TEST_CASE("generate, inspect: bits a byte are of the text as it is written, whic
     double sum = 0;
     for (const std::string& line : lines_of(outcome.out)) sum -= std::stod(line);
     const std::string said = lines_of(outcome.err).back();
-    const std::string number = said.substr(0, said.rfind(" bits a byte"));
+    const std::string number = said.substr(0, said.rfind(" bits per byte"));
     CHECK(std::stod(number.substr(number.rfind(' '))) == doctest::Approx(sum / std::log(2) / bytes).epsilon(1e-4));
   };
   check_bits("", 20 + 16);
@@ -279,7 +279,7 @@ TEST_CASE("generate: options that contradict each other are refused, and the mes
            {"--beam 4 --top-k 5", "--top-k has no effect with --beam"},
            {"--beam 4 --top-p 0.5", "--top-p has no effect with --beam"},
            {"--beam 4 --min-p 0.5", "--min-p has no effect with --beam"},
-           {"--beam 4 --repetition-penalty 2", "a beam search ranks texts by the model's own probabilities"},
+           {"--beam 4 --repetition-penalty 2", "a beam search ranks texts by the model's unchanged probabilities"},
            {"--beam 4 --num-samples 2", "--num-samples has no effect with --beam"},
            {"--beam 4 --n-best 5", "--n-best 5 is more than --beam 4; raise --beam or lower --n-best"},
            {"--beam 4 --stream", "leave out --stream or --beam"},
@@ -294,12 +294,73 @@ TEST_CASE("generate: options that contradict each other are refused, and the mes
            {"--score --max-tokens 2", "--max-tokens has no effect with --score"},
            {"--score --stop x", "--stop has no effect with --score"},
            {"--score --temperature 1", "--temperature has no effect with --score"},
-           {"--score --top 3", "--top: is for models that fill in blanks"},
-           {"--temperature 0 --num-samples 2", "all would be the same"},
+           {"--score --top 3", "--top: is for models that fill in masks"},
+           {"--temperature 0 --num-samples 2", "all samples are equal"},
            {"--temperature 0 --min-p 0.1", "--min-p has no effect with --temperature 0"},
            {"--num-samples 0", "--num-samples"},
            {"--min-p 2", "from 0 to 1"},
+           {"--min-tokens 8 --max-tokens 7",
+            "--min-tokens 8 is more than --max-tokens 7; lower it or raise --max-tokens"},
+           {"--score --min-tokens 2", "--min-tokens has no effect with --score"},
+           {"--score --no-repeat-ngram-size 2", "--no-repeat-ngram-size has no effect with --score"},
            {"--repetition-penalty 0", "more than 0"}}) {
     corpus.refused("generate model.h5 -p 'the cat' " + options, 2, says);
   }
+}
+
+TEST_CASE("generate: no n-gram of tokens comes twice, prompt included, however the text is decoded") {
+  const Trained corpus;
+  write_file(corpus.path("prompts"), "the cat sees the cat\nthe old king\n");
+  for (const std::string options : {"--temperature 0", "--num-samples 2 --temperature 0.3", "--beam 3 --n-best 2"}) {
+    CAPTURE(options);
+    const std::string command = "generate model.h5 prompts --jsonl --max-tokens 40 " + options;
+    const auto repeats = [&](const std::string& more) {
+      int count = 0;
+      for (const json& line : json_lines(corpus.steady(command + more))) {
+        auto ids =
+            json::parse(corpus.must("tokenize -t tokenizer.h5 --jsonl <<< '" + line["prompt"].get<std::string>() + "'")
+                            .out)["ids"]
+                .get<std::vector<int>>();
+        const std::size_t prompt = ids.size();
+        for (const json& id : line["ids"]) ids.push_back(id.get<int>());
+        for (std::size_t i = std::max<std::size_t>(prompt, 2); i < ids.size(); ++i) {
+          for (std::size_t k = 2; k < i; ++k) {
+            count += std::equal(ids.begin() + static_cast<long>(i) - 2, ids.begin() + static_cast<long>(i) + 1,
+                                ids.begin() + static_cast<long>(k) - 2)
+                         ? 1
+                         : 0;
+          }
+        }
+      }
+      return count;
+    };
+    CHECK(repeats("") > 0);
+    CHECK(repeats(" --no-repeat-ngram-size 3") == 0);
+  }
+}
+
+TEST_CASE("generate: neither the end of a text nor a stop string ends it before --min-tokens") {
+  const Trained corpus;
+  for (const std::string options : {"--temperature 0", "--num-samples 3", "--beam 3"}) {
+    CAPTURE(options);
+    const std::string command = "generate model.h5 -p 'the cat' --jsonl --max-tokens 20 --stop e --stop a " + options;
+    for (const json& line : json_lines(corpus.must(command).out)) CHECK(line["ids"].size() < 12);
+    for (const json& line : json_lines(corpus.must(command + " --min-tokens 12").out)) {
+      CHECK(line["ids"].size() >= 12);
+      CHECK(line["ids"].size() <= 20);
+      // What stops is in what follows the first twelve tokens, and is no part of the text.
+      const auto text = line["text"].get<std::string>();
+      CHECK(text.find_first_of("ea") != std::string::npos);
+      if (line["ids"].size() < 20) CHECK(line["ids"].size() > 12);
+    }
+  }
+  // The tokens are those of a text without any stop string.
+  const std::string greedy = "generate model.h5 -p 'the cat' --jsonl --temperature 0 --max-tokens 30";
+  const json free = json::parse(corpus.must(greedy).out);
+  const json stopped = json::parse(corpus.must(greedy + " --stop e --min-tokens 9").out);
+  REQUIRE(stopped["ids"].size() > 9);
+  for (std::size_t i = 0; i < stopped["ids"].size(); ++i) CHECK(stopped["ids"][i] == free["ids"][i]);
+  CHECK(free["text"].get<std::string>().starts_with(stopped["text"].get<std::string>()));
+  const std::string stream = "generate model.h5 -p 'the cat' --temperature 0 --max-tokens 30 --stop e --min-tokens 9";
+  CHECK(corpus.must(stream).out == "the cat" + stopped["text"].get<std::string>() + "\n");
 }

@@ -105,7 +105,7 @@ TEST_CASE("generate: bad input is a line with its place, and earlier lines are n
   const Outcome cut = corpus.run("generate model.h5 prompts --max-tokens 5 --overlong truncate");
   CHECK(cut.status == 0);
   CHECK(lines_of(cut.out).size() == 3);
-  CHECK(contains(cut.err, "1 prompt was cut"));
+  CHECK(contains(cut.err, "generate: 1 prompt was longer than the context, and truncated\n"));
   corpus.must("head -c 9000 model.h5 > cut.h5; : > empty.h5");
   for (const Refusal& bad :
        std::vector<Refusal>{{"generate none.h5 -p a", "none.h5: cannot open", 1},
@@ -116,7 +116,7 @@ TEST_CASE("generate: bad input is a line with its place, and earlier lines are n
                             {"generate model.h5 -p a --top-p 0", "--top-p", 2},
                             {"generate model.h5 -p a --max-tokens 0", "--max-tokens", 2},
                             {"generate model.h5 -p a --kv-cache int8", "--kv-cache", 2},
-                            {"generate model.h5 -p a prompts", "exclude each other", 2},
+                            {"generate model.h5 -p a prompts", "cannot be combined", 2},
                             {"generate model.h5 none.txt", "none.txt", 1},
                             {"generate model.h5 -p a --max-tokens 50 > /dev/full", "No space left", 1},
                             {"generate model.h5 -p a -o nowhere/out", "nowhere", 1}}) {
@@ -150,7 +150,7 @@ TEST_CASE("generate: an adapter writes as the model that it merges into; its bas
   const Outcome refused = corpus.run("generate classes.h5 --base elsewhere/base.h5 -p a");
   CHECK(refused.status == 1);
   CHECK(contains(refused.err, "is an adapter for the task classify"));
-  CHECK(contains(corpus.run("generate merged.h5 -p a --top 3").err, "--top: is for models that fill in blanks"));
+  CHECK(contains(corpus.run("generate merged.h5 -p a --top 3").err, "--top: is for models that fill in masks"));
 }
 
 TEST_CASE("generate: a closed pipe ends it quietly") {

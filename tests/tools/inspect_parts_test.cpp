@@ -15,6 +15,15 @@ json answer(const SmallCorpus& corpus, const std::string& command) {
   return json::parse(corpus.must(command + " --json").out);
 }
 
+// The answer of inspect diff, whose exit status must fit it.
+json difference_of(const SmallCorpus& corpus, const std::string& files) {
+  const Outcome outcome = corpus.run("inspect diff --json " + files);
+  CHECK(outcome.err.empty());
+  json answer = json::parse(outcome.out);
+  CHECK(outcome.status == (answer["same"].get<bool>() ? 0 : 1));
+  return answer;
+}
+
 // A model file with the weights as `change` leaves them, and otherwise what `name` has.
 template <class Change>
 void rewrite(const SmallCorpus& corpus, const std::string& name, const std::string& as, const Change& change) {
@@ -31,18 +40,18 @@ void rewrite(const SmallCorpus& corpus, const std::string& name, const std::stri
 
 }  // namespace
 
-TEST_CASE("inspect --diff: the same is said to be the same, whatever made it") {
+TEST_CASE("inspect diff: the same is said to be the same, whatever made it") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
   corpus.must("pretrain -q --train train.h5 -o b.h5 --steps 4 --threads 2" + tiny_model);
-  CHECK(corpus.must("inspect a.h5 --diff b.h5").out == "a.h5 and b.h5 hold the same\n");
-  CHECK(answer(corpus, "inspect a.h5 --diff b.h5")["same"] == true);
+  CHECK(corpus.must("inspect diff a.h5 b.h5").out == "a.h5 and b.h5 hold the same\n");
+  CHECK(difference_of(corpus, "a.h5 b.h5")["same"] == true);
   for (const char* file : {"tokenizer.h5", "train.h5"}) {
-    CHECK(answer(corpus, concatenate("inspect ", file, " --diff ", file))["same"] == true);
+    CHECK(difference_of(corpus, concatenate(file, " ", file))["same"] == true);
   }
 }
 
-TEST_CASE("inspect --diff: each weight's distance, and the weights of one file only") {
+TEST_CASE("inspect diff: each weight's distance, and the weights of one file only") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
   rewrite(corpus, "a.h5", "b.h5", [](auto& weights, auto& config) {
@@ -54,7 +63,7 @@ TEST_CASE("inspect --diff: each weight's distance, and the weights of one file o
     config->dropout = 0.25;
   });
   const auto before = corpus.weights("a.h5");
-  const json difference = answer(corpus, "inspect a.h5 --diff b.h5");
+  const json difference = difference_of(corpus, "a.h5 b.h5");
   CHECK(difference["same"] == false);
   CHECK(difference["fields"] ==
         json::parse(R"([{"field": "config.dropout", "first": 0.0, "second": 0.25, "others": 0}])"));
@@ -68,7 +77,8 @@ TEST_CASE("inspect --diff: each weight's distance, and the weights of one file o
   CHECK(weights["mismatched"][0]["second_shape"] == json{2, 2});
   CHECK(weights["mismatched"][1]["second_shape"].is_null());
   CHECK(weights["mismatched"][2]["first_shape"].is_null());
-  const Outcome text = corpus.must("inspect a.h5 --diff b.h5");
+  const Outcome text = corpus.run("inspect diff a.h5 b.h5");
+  CHECK(text.status == 1);
   for (const char* part :
        {"a.h5 and b.h5 differ\n", "\n  config.dropout  0.0   0.25\n", "  3 of 34 differ ", "\n  decoder/extra "}) {
     CAPTURE(part);
@@ -76,17 +86,17 @@ TEST_CASE("inspect --diff: each weight's distance, and the weights of one file o
   }
 }
 
-TEST_CASE("inspect --diff: types of weights, tokenizers, adapters and token files") {
+TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
   corpus.must("convert -q a.h5 --weights bf16 -o half.h5");
-  const json rounded = answer(corpus, "inspect a.h5 --diff half.h5");
+  const json rounded = difference_of(corpus, "a.h5 half.h5");
   CHECK(rounded["fields"].empty());
   CHECK(rounded["weights"]["relative_norm"].get<double>() < 1.0 / 256);
   CHECK(rounded["weights"]["differing"][0]["types"] == json{"float32", "bfloat16"});
 
   corpus.must("tokenize -q --train --vocab-size 280 -o other.h5 train.txt");
-  const json tokenizers = answer(corpus, "inspect tokenizer.h5 --diff other.h5");
+  const json tokenizers = difference_of(corpus, "tokenizer.h5 other.h5");
   const json& pieces = tokenizers["fields"].at(0);
   CHECK(pieces["field"] == "tokenizer.pieces[279]");
   CHECK(pieces["second"] == "<|endoftext|>");
@@ -97,19 +107,23 @@ TEST_CASE("inspect --diff: types of weights, tokenizers, adapters and token file
     corpus.must(
         concatenate("finetune -q --from a.h5 --train texts.tsv --steps 2 -o r", rank, ".h5 --lora-rank ", rank));
   }
-  const Outcome adapters = corpus.must("inspect r2.h5 --diff r4.h5");
+  const Outcome adapters = corpus.run("inspect diff r2.h5 r4.h5");
+  CHECK(adapters.status == 1);
   CHECK(contains(adapters.out, "adapters.lora_rank  2"));
   CHECK(contains(adapters.out, "lora/a  [2, 32]  [4, 32]"));
   CHECK(contains(corpus.must("inspect r2.h5 --config").out, "lora-rank = 2\n"));
 
-  const json tokens = answer(corpus, "inspect train.h5 --diff valid.h5");
+  const json tokens = difference_of(corpus, "train.h5 valid.h5");
   CHECK(tokens["first_token"].is_number());
   CHECK(tokens["fields"][0]["field"] == "tokens");
-  corpus.must("inspect a.h5 --embed cat -o x.h5");
-  corpus.refused("inspect x.h5 --diff x.h5", 1, "x.h5: holds vectors");
-  corpus.refused("inspect a.h5 --diff train.txt", 1, "train.txt:");
-  corpus.refused("inspect a.h5 --diff half.h5 --weights", 2, "parts cannot be chosen with --diff");
-  CHECK(answer(corpus, "inspect a.h5 --diff train.h5")["fields"][0]["field"] == "kind");
+  corpus.must("inspect embed a.h5 --text cat -o x.h5");
+  corpus.refused("inspect diff x.h5 x.h5", 2, "x.h5: holds vectors");
+  corpus.refused("inspect diff a.h5 train.txt", 2, "train.txt:");
+  corpus.refused("inspect diff a.h5 absent.h5", 2, "absent.h5: cannot open");
+  corpus.refused("inspect diff a.h5 a.h5 > /dev/full", 2, "cannot write standard output");
+  corpus.refused("inspect diff a.h5 half.h5 --weights", 2,
+                 "inspect diff has no option --weights, but inspect show has it");
+  CHECK(difference_of(corpus, "a.h5 train.h5")["fields"][0]["field"] == "kind");
 }
 
 TEST_CASE("inspect --provenance: the commands back to the text, and nothing else") {
@@ -155,7 +169,7 @@ TEST_CASE("inspect --tokens: statistics of token files are those of the ids") {
   REQUIRE(statistics["frequent"].size() == 3);
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   CHECK(statistics["frequent"][0]["count"] == most->second);
-  CHECK(contains(corpus.must("inspect lines.h5 --tokens").out, " tokens a document, median "));
+  CHECK(contains(corpus.must("inspect lines.h5 --tokens").out, " tokens per document, median "));
   CHECK_FALSE(answer(corpus, "inspect lines.h5").contains("statistics"));
 }
 
@@ -171,37 +185,34 @@ TEST_CASE("inspect --tokens: of what has a tokenizer only, the vocabulary") {
   corpus.refused("inspect --preset nano --tokens", 1, "has no tokens");
 }
 
-TEST_CASE("inspect --history: several runs as a table, a picture, columns and JSON") {
+TEST_CASE("inspect history: several runs as a table, a picture, columns and JSON") {
   const SmallCorpus corpus;
   for (const char* seed : {"1", "2"}) {
     corpus.must(concatenate("pretrain -q --train train.h5 --valid valid.h5 --eval-every 5 --steps 10 --seed ", seed,
                             " -o run", seed, ".h5", tiny_model));
   }
-  const json runs = answer(corpus, "inspect run1.h5 run2.h5 --history")["runs"];
+  const json runs = answer(corpus, "inspect history run1.h5 run2.h5")["runs"];
   REQUIRE(runs.size() == 2);
   CHECK(runs[1]["name"] == "run2.h5");
   CHECK(runs[1]["history"] == answer(corpus, "inspect run2.h5 --history")["history"]);
-  const std::vector<std::string> table = lines_of(corpus.must("inspect run1.h5 run2.h5 --history").out);
+  const std::vector<std::string> table = lines_of(corpus.must("inspect history run1.h5 run2.h5").out);
   REQUIRE(table.size() == 3);
   CHECK(table[2].starts_with("run2.h5     10 "));
 
-  corpus.must("inspect run1.h5 run2.h5 --history -o runs.tsv");
+  corpus.must("inspect history run1.h5 run2.h5 -o runs.tsv");
   const std::vector<std::string> rows = lines_of(read_file(corpus.path("runs.tsv")));
   CHECK(rows.front().starts_with("run\tstep\t"));
   CHECK(rows.size() == 1 + 2 * runs[0]["history"]["step"].size());
   const auto tabs = std::ranges::count(rows.front(), '\t');
   for (const std::string& row : rows) CHECK(std::ranges::count(row, '\t') == tabs);
 
-  corpus.must("inspect run1.h5 run2.h5 --history -o runs.svg");
-  const std::string svg = read_file(corpus.path("runs.svg"));
-  for (const char* part : {">run1.h5<", ">run2.h5<", ">validation<", "<title>loss of 2 runs</title>"}) {
-    CAPTURE(part);
-    CHECK(contains(svg, part));
-  }
-  long curves = 0;
-  for (const std::string& line : lines_of(svg)) curves += line.starts_with("<polyline") ? 1 : 0;
-  CHECK(curves == 4);
-  corpus.refused("inspect run1.h5 run2.h5", 2, "run2.h5: several files are for --history");
-  corpus.refused("inspect run1.h5 train.h5 --history", 1, "train.h5: has no history");
-  corpus.refused("inspect run1.h5 run2.h5 --history -o run2.h5", 2, "run2.h5");
+  const auto lines = json_lines(corpus.must("inspect history run1.h5 run2.h5 --jsonl").out);
+  REQUIRE(lines.size() == 2);
+  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(lines[i] == runs[i]);
+  const std::string chart = corpus.must("inspect history run1.h5").out;
+  CHECK(chart.starts_with("loss in nats per token: . training, o validation\n"));
+  CHECK(contains(chart, "\nvalidation loss "));
+  corpus.refused("inspect run1.h5 run2.h5", 2, "unexpected argument 'run2.h5' (inspect show --help");
+  corpus.refused("inspect history run1.h5 train.h5", 1, "train.h5: has no history");
+  corpus.refused("inspect history run1.h5 run2.h5 -o run2.h5", 2, "run2.h5");
 }

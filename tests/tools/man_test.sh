@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# man_test.sh PAGE [TOOL]: the page is sound man(7). With a tool, its --help and the page list the same options, and the
-# page's prose mentions no others. Prints what differs.
+# man_test.sh PAGE [TOOL [VERB]]: the page is sound man(7). With a tool, its (or its verb's) --help and the page list the same
+# options, and the page's prose mentions no others. Prints what differs.
 set -euo pipefail
-page=$1 tool=${2:-}
+page=$1 tool=${*:2}
+shift
 status=0
 
 if [[ -n $tool ]]; then
-  in_help=$("$tool" --help=all | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
+  in_help=$("$@" --help=all | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort)
   # The terms of the table, between the headings OPTIONS and EXIT STATUS, stand before .RS; examples (.nf to .fi) may show
   # other programs.
   plain=$(sed -e '/^\.nf/,/^\.fi/d' -e 's/\\-/-/g' "$page")
@@ -15,7 +16,8 @@ if [[ -n $tool ]]; then
   in_prose=$(grep -oE -- '--[a-z][a-z0-9-]*' <<<"$plain" | sort -u)
   [[ -n $in_help ]] || { echo "$tool --help=all lists no options"; status=1; }
   diff --label "$tool --help" --label "$page" <(echo "$in_help") <(echo "$in_table") || status=1
-  strangers=$(comm -13 <(sort -u <<<"$in_help") <(echo "$in_prose"))
+  # A page may also name the negation of an option, --no-header.
+  strangers=$(comm -13 <(sed 'p; s/^--/--no-/' <<<"$in_help" | sort -u) <(echo "$in_prose"))
   if [[ -n $strangers ]]; then
     printf '%s mentions options that the tool does not have:\n%s\n' "$page" "$strangers"
     status=1

@@ -20,7 +20,7 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   const Outcome outcome = corpus.must(train + "-o model.h5 --steps 30 --log log.jsonl --pooler");
   CHECK(contains(outcome.err, "validation loss"));
   CHECK(contains(outcome.err, "validation accuracy"));
-  CHECK(corpus.must("inspect --verify model.h5").status == 0);
+  CHECK(corpus.must("inspect verify model.h5").status == 0);
   std::istringstream log(read_file(corpus.path("log.jsonl")));
   json last;
   for (std::string line; std::getline(log, line);) last = json::parse(line);
@@ -29,7 +29,7 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   CHECK_FALSE(answer.contains("bits_per_byte"));
   CHECK(answer["nats_per_token"].get<double>() == doctest::Approx(last["valid_loss"].get<double>()).epsilon(1e-5));
   CHECK(answer["accuracy"].get<double>() == doctest::Approx(last["valid_accuracy"].get<double>()).epsilon(1e-5));
-  CHECK(contains(corpus.must("inspect model.h5 --evaluate valid.h5").out, "\naccuracy "));
+  CHECK(contains(corpus.must("inspect evaluate model.h5 valid.h5").out, "\naccuracy "));
   const json summary = json::parse(corpus.must("inspect model.h5 --json").out);
   CHECK(summary["config"]["arch"] == "encoder");
   CHECK(summary["history"].contains("valid_accuracy"));
@@ -50,15 +50,18 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
     CHECK(corpus.evaluate("part.h5") == corpus.evaluate("whole.h5"));
   }
   CHECK(corpus.evaluate("whole.h5").contains("next_sentence_accuracy"));
-  corpus.refused(train + "-o whole.h5 --resume --mask-probability 0.3", 2,
-                 "--mask-probability differs from what whole.h5 was trained with");
+  REQUIRE(corpus.run(train + "-q --steps 9 -o m.h5 --max-time 0.001s").status == 75);
+  corpus.refused(train + "-q --steps 9 -o m.h5 --mask-probability 0.3", 2,
+                 "m.checkpoint.h5: --mask-probability was 0.15 and is 0.3 now");
+  corpus.refused(train + "-o x.h5 --resume m.checkpoint.h5 --mask-probability 0.3", 2,
+                 "--mask-probability differs from what m.checkpoint.h5 was trained with");
 }
 
 TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encoders too") {
   const EncoderCorpus corpus("--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>' --end-of-text '</s>'");
   corpus.must(train +
               "-o model.h5 --steps 10 --positions learned:offset=2 --embedding-norm --block post --masking static");
-  CHECK(corpus.must("inspect --verify model.h5").status == 0);
+  CHECK(corpus.must("inspect verify model.h5").status == 0);
   CHECK(corpus.evaluate("model.h5")["tokens"].get<long>() > 0);
 }
 
@@ -100,11 +103,11 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
            {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
             1},
            {"--arch encoder --objective causal",
-            "--objective causal needs a model that predicts next tokens; for this one there is masked", 2},
+            "--objective causal needs a model that predicts next tokens; this one supports masked", 2},
            {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked; did you mean 'masked'?",
             2},
            {"--objective masked",
-            "--objective masked needs a model that fills in masked tokens; for this one there is causal", 2},
+            "--objective masked needs a model that predicts masked tokens; this one supports causal", 2},
            {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
            {"--pooler", "--pooler has no effect without --arch encoder", 2},
        }) {
@@ -119,6 +122,6 @@ TEST_CASE("pretrain: a dry run foresees an encoder, with and without tokens") {
       json::parse(corpus.must("pretrain --preset bert-base --dry-run --json --batch-size 2 --context 128").out);
   CHECK(plain["parameters"] == 109482240 - (512 - 128) * 768 + 622650);
   CHECK(json::parse(corpus.must("pretrain --dry-run --json --train train.h5" + tiny_encoder).out)["memory_bytes"] > 0);
-  const Outcome profile = corpus.must("inspect --preset nano --profile --json");
+  const Outcome profile = corpus.must("inspect profile --preset nano --json");
   CHECK(json::parse(profile.out)["operations"].size() > 5);
 }

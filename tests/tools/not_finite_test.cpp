@@ -80,8 +80,9 @@ const std::vector<std::string> of_decoders{"generate bad.h5 -p 'the cat' --max-t
 const std::vector<std::string> of_encoders{"generate bad.h5 -p 'the [MASK] sees'",
                                            "generate bad.h5 -p 'the [MASK] sees' --top 2",
                                            "generate bad.h5 -p 'the [MASK] sees' --jsonl"};
-const std::vector<std::string> of_vectors{"inspect bad.h5 --embed 'the cat'", "inspect bad.h5 --embed 'the cat' --json",
-                                          "inspect bad.h5 --embed 'the cat' --pooling mean"};
+const std::vector<std::string> of_vectors{"inspect embed bad.h5 --text 'the cat'",
+                                          "inspect embed bad.h5 --text 'the cat' --json",
+                                          "inspect embed bad.h5 --text 'the cat' --pooling mean"};
 
 }  // namespace
 
@@ -125,17 +126,17 @@ TEST_CASE("not finite: evaluations, neighbours, senses, bias") {
   for (const float value : {no_number, infinity, -infinity}) {
     CAPTURE(value);
     corpus.poison("decoder.h5", "decoder/embedding/position/weight", 3, value);
-    check("inspect bad.h5 --evaluate train.h5");
-    check("inspect bad.h5 --evaluate train.h5 --json");
-    check("inspect bad.h5 --bias bias.txt --json");
+    check("inspect evaluate bad.h5 train.h5");
+    check("inspect evaluate bad.h5 train.h5 --json");
+    check("inspect bias bad.h5 bias.txt --json");
     corpus.poison("encoder.h5", "encoder/embedding/position/weight", 3, value);
-    check("inspect bad.h5 --evaluate masked.h5");
-    check("inspect bad.h5 --senses senses.tsv --gold senses.tsv");
-    check("inspect bad.h5 --senses senses.tsv --json --gold senses.tsv");
-    check("inspect bad.h5 --bias bias.txt --json");
+    check("inspect evaluate bad.h5 masked.h5");
+    check("inspect senses bad.h5 senses.tsv --gold senses.tsv");
+    check("inspect senses bad.h5 senses.tsv --json --gold senses.tsv");
+    check("inspect bias bad.h5 bias.txt --json");
     // A head that evaluations have besides.
     corpus.poison("encoder.h5", "head/next_sentence/bias", 1, value);
-    check("inspect bad.h5 --evaluate masked.h5");
+    check("inspect evaluate bad.h5 masked.h5");
     // Embeddings of words: of the word itself, and of a piece that is no neighbour of it.
     const auto row = [&](const std::string& piece) {
       const auto& pieces = formats::ModelFile(corpus.path("encoder.h5")).tokenizer_model().pieces;
@@ -143,9 +144,9 @@ TEST_CASE("not finite: evaluations, neighbours, senses, bias") {
     };
     for (const std::string piece : {"cat", "king"}) {
       corpus.poison("encoder.h5", "encoder/embedding/token/weight", 16 * row(piece), value);
-      check("inspect bad.h5 --neighbours cat");
-      check("inspect bad.h5 --neighbours cat --json");
-      check("inspect bad.h5 --bias words.txt --json");
+      check("inspect neighbours bad.h5 cat");
+      check("inspect neighbours bad.h5 cat --json");
+      check("inspect bias bad.h5 words.txt --json");
     }
   }
 }
@@ -157,7 +158,7 @@ TEST_CASE("not finite: one logit of a token that no text has") {
     CAPTURE(value);
     corpus.poison("decoder.h5", "head/weight", 16 * last, value);
     for (const std::string& command : of_decoders) corpus.check_refused(command);
-    corpus.refused("inspect bad.h5 --evaluate valid.h5", 3, "not finite");
+    corpus.refused("inspect evaluate bad.h5 valid.h5", 3, "not finite");
   }
 }
 

@@ -44,7 +44,7 @@ TEST_CASE("outputs: the base of an adapter is an input, though only the adapter 
   write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
   const std::string tune = "finetune -q --threads 1 --from base.h5 --steps 2 --lora-rank 2 ";
   corpus.must(tune + "--task lm --train train.h5 -o lora.h5 && " + tune + "--train task.tsv -o task.h5");
-  const std::string says = "would be written over ";
+  const std::string says = "refusing to overwrite the input ";
   corpus.kept("base.h5", "generate lora.h5 -p the -o base.h5", says);
   corpus.kept("base.h5", "generate lora.h5 -p the -o ./base.h5", says);
   corpus.kept("base.h5", "echo the cat | classify task.h5 -o base.h5", says);
@@ -61,8 +61,9 @@ TEST_CASE("outputs: all files of a directory that are read are inputs, and no ot
   const std::string files = corpus.must("ls hf").out;
   CHECK(lines_in(files) >= 5);
   for (const std::string& file : lines_of(files)) {
-    corpus.kept("hf/" + file, "convert hf -o hf/" + file, "hf/" + file + ": would be written over ");
-    corpus.kept("hf/" + file, "tokenize -t hf train.txt -o hf/" + file, "hf/" + file + ": would be written over ");
+    corpus.kept("hf/" + file, "convert hf -o hf/" + file, "hf/" + file + ": refusing to overwrite the input ");
+    corpus.kept("hf/" + file, "tokenize -t hf train.txt -o hf/" + file,
+                "hf/" + file + ": refusing to overwrite the input ");
   }
   corpus.must("convert -q hf -o hf/model.h5 && convert -q hf -o hf/model.h5");
 }
@@ -71,7 +72,7 @@ TEST_CASE("outputs: the file that options come from is an input") {
   const Outputs corpus;
   corpus.must(quick + "--steps 2 -o model.h5");
   write_file(corpus.path("run.ini"), "max-tokens = 3\n");
-  const std::string says = "run.ini: would be written over run.ini";
+  const std::string says = "run.ini: refusing to overwrite the input run.ini";
   corpus.kept("run.ini", "generate model.h5 -p the --config run.ini -o run.ini", says);
   corpus.kept("run.ini", "HEDDLE_CONFIG=run.ini generate model.h5 -p the -o run.ini", says);
   write_file(corpus.path("run.ini"), "steps = 3\n");
@@ -84,9 +85,10 @@ TEST_CASE("outputs: the file that options come from is an input") {
 
 TEST_CASE("outputs: a log that is named like a kept checkpoint is refused") {
   const Outputs corpus;
-  corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log m.step-2.h5", 2, "m.step-2.h5: is named like a checkpoint");
+  corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log m.step-2.h5", 2,
+                 "m.step-2.h5: is named like a checkpoint that this run writes");
   corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log ./m.step-2.h5", 2,
-                 "m.step-2.h5: is named like a checkpoint");
+                 "m.step-2.h5: is named like a checkpoint that this run writes");
   CHECK_FALSE(corpus.exists("m.h5"));
   corpus.must(quick + "--steps 4 -o m.h5 --log m.step-2.h5");  // nothing is kept
 }
@@ -98,7 +100,7 @@ TEST_CASE("outputs: a second run to the same output, or the same log, is refused
       quick + "--steps 1000000 --checkpoint-every 1 --keep 3 --log-every 1 -o m.h5 --log log.jsonl";
   const std::string second = "pretrain -q --train train.h5 --steps 3" + tiny_shape;
   // The commands that are tried meanwhile, their statuses, and whether the first run goes on as if nothing had been.
-  const Outcome outcome = corpus.run(watching + first + " & run=$!\nawait $run 'test -e m.h5'\n" +
+  const Outcome outcome = corpus.run(watching + first + " & run=$!\nawait $run 'test -e m.checkpoint.h5'\n" +
                                      "tried() { \"$@\" || echo $?; }\n"
                                      "tried " +
                                      second +
@@ -108,22 +110,23 @@ TEST_CASE("outputs: a second run to the same output, or the same log, is refused
                                      "-o elsewhere/link.h5\n"
                                      "tried " +
                                      second +
-                                     "-o m.h5 --resume=auto\n"
+                                     "-o m.h5 --resume m.checkpoint.h5\n"
                                      "tried " +
                                      second +
                                      "-o other.h5 --log log.jsonl\n"
                                      "tried finetune -q --from train.h5 --task lm --train train.h5 -o m.h5\n"
-                                     "tried inspect --verify m.h5\n"
+                                     "tried inspect verify m.checkpoint.h5\n"
                                      "tried " +
                                      second +
                                      "-o other.h5\n"
                                      "seen=$(lines_of log.jsonl); await $run 'test $(lines_of log.jsonl) -gt $seen'\n"
                                      "ls -A | grep lock; kill -KILL $run; wait $run");
   CHECK(outcome.status == 137);
-  CHECK(outcome.out == "1\n1\n1\n1\n1\nm.h5: no problem found\n.log.jsonl.lock\n.m.h5.lock\n");
+  CHECK(outcome.out ==
+        "1\n1\n1\n1\n1\nm.checkpoint.h5: no problem found\n.log.jsonl.lock\n.m.checkpoint.h5.lock\n.m.h5.lock\n");
   std::vector<std::string> refusals;
   for (const std::string& line : lines_of(outcome.err)) {
-    if (contains(line, "another run is writing it (process "))
+    if (contains(line, "another run is writing this file (process "))
       refusals.push_back(line.substr(0, line.find(" another")));
   }
   CHECK(refusals == std::vector<std::string>{"pretrain: m.h5:", "pretrain: elsewhere/link.h5:", "pretrain: m.h5:",
@@ -132,7 +135,7 @@ TEST_CASE("outputs: a second run to the same output, or the same log, is refused
   for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) CHECK(line["step"] == ++last);
   // What a killed run left locks nothing, and goes with the next one.
   CHECK(corpus.exists(".m.h5.lock"));
-  corpus.must(quick + "--resume --keep 3 --steps 1000001 --max-time 0.001s -o m.h5 --log log.jsonl || test $? = 75");
+  corpus.must(first + " --max-time 0.001s || test $? = 75");
   CHECK(corpus.leftovers() == 0);
 }
 
@@ -140,15 +143,15 @@ TEST_CASE(
     "outputs: a log that cannot be written ends training with the last step saved, and nothing is missing later") {
   const Outputs corpus;
   const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10" + tiny_shape +
-                              "--log-every 7 --checkpoint-every 0 --steps 30 ";
+                              "--log-every 7 --checkpoint-every never --steps 30 ";
   corpus.must(command + "-o whole.h5 --log whole.jsonl");
   const Outcome full = corpus.refused(command + "-o m.h5 --log /dev/full", 1, "/dev/full: cannot write: No space left");
   CHECK(lines_in(full.err) == 1);
-  CHECK(contains(full.err, "; m.h5 holds step 7"));
+  CHECK(contains(full.err, "; m.checkpoint.h5 holds step 7"));
   CHECK(corpus.leftovers() == 0);
-  corpus.must(command + "-o m.h5 --log log.jsonl --resume");
+  CHECK_FALSE(corpus.exists("m.h5"));
+  corpus.must(command + "-o m.h5 --log log.jsonl");
   CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
-  CHECK(corpus.weights("m.best.h5") == corpus.weights("whole.best.h5"));
   CHECK(corpus.logged("log.jsonl") == corpus.logged("whole.jsonl"));
   corpus.refused(command + "-o x.h5 --log none/log", 1, "none/log: cannot open for writing: No such file");
   corpus.refused(command + "-o x.h5 --log .", 1, ".: cannot open for writing: Is a directory");
@@ -157,34 +160,58 @@ TEST_CASE(
 
 TEST_CASE("outputs: a best model that cannot be written ends training with the last step saved, and is written later") {
   const Outputs corpus;
-  const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --ema-decay 0.9" +
-                              tiny_shape + "--log-every 5 --checkpoint-every 0 --steps 30 ";
+  const std::string command =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --ema-decay 0.9" + tiny_shape +
+      "--log-every 5 --checkpoint-every never --steps 30 ";
   corpus.must(command + "-o whole.h5 --log whole.jsonl");
   // The first file to get its name is the best model, at the first evaluation; the error is that of a folder in its
   // place.
   const Outcome failed = corpus.with_fault(command + "-o m.h5 --log log.jsonl", "rename:1:21");
   CHECK(failed.status == 1);
   CHECK(lines_in(failed.err) == 1);
-  CHECK(contains(failed.err, "m.best.h5: cannot replace: Is a directory; m.h5 holds step 10"));
-  CHECK(corpus.must("inspect --verify m.h5").status == 0);
-  CHECK_FALSE(corpus.exists("m.best.h5"));
-  corpus.must(command + "-o m.h5 --log log.jsonl --resume");
-  for (const std::string name : {"", ".best"}) {
-    CHECK(corpus.weights("m" + name + ".h5") == corpus.weights("whole" + name + ".h5"));
-    CHECK(corpus.history("m" + name + ".h5") == corpus.history("whole" + name + ".h5"));
-  }
+  CHECK(contains(failed.err, "m.best-10.h5: cannot replace: Is a directory; m.checkpoint.h5 holds step 10"));
+  CHECK(corpus.must("inspect verify m.checkpoint.h5").status == 0);
+  CHECK(corpus.must("ls m.*").out == "m.checkpoint.h5\n");
+  corpus.must(command + "-o m.h5 --log log.jsonl");
+  CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+  CHECK(corpus.history("m.h5") == corpus.history("whole.h5"));
   CHECK(corpus.logged("log.jsonl") == corpus.logged("whole.jsonl"));
 }
 
-TEST_CASE("outputs: a folder in the place of the best model is found before the first step") {
+TEST_CASE("outputs: a folder in the place of the checkpoint is found before the first step") {
   const Outputs corpus;
-  corpus.must("mkdir m.best.h5");
-  corpus.refused(quick + "--valid valid.h5 --steps 1000000 -o m.h5", 1, "m.best.h5: is a directory");
+  corpus.must(quick + "--steps 2 -o base.h5 && mkdir m.checkpoint.h5");
+  corpus.refused(quick + "--steps 1000000 -o m.h5", 1, "m.checkpoint.h5");
+  corpus.refused(quick + "--steps 1000000 -o m.h5 --restart", 1, "m.checkpoint.h5: is a directory");
   write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
-  corpus.must(quick + "--steps 2 -o base.h5");
   corpus.refused("finetune -q --from base.h5 --train task.tsv --valid task.tsv --epochs 1000000 -o m.h5", 1,
-                 "m.best.h5: is a directory");
+                 "m.checkpoint.h5");
   CHECK_FALSE(corpus.exists("m.h5"));
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("outputs: a run that was killed between its output and the end only removes what is left") {
+  const Outputs corpus;
+  const std::string run =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
+      "--checkpoint-every 2 --log-every 1 " +
+      tiny_shape;
+  corpus.must(run + "-o whole.h5");
+  // Best models and checkpoints are renamed before the output, after which the folder is flushed.
+  for (int call = 1;; ++call) {
+    REQUIRE(call < 40);
+    corpus.must("rm -f m.*");
+    const Outcome outcome = corpus.with_fault(run + "-o m.h5", "fsync-directory:" + std::to_string(call) + ":kill");
+    REQUIRE(outcome.status == 137);
+    if (!corpus.exists("m.h5")) continue;
+    CHECK(corpus.exists("m.checkpoint.h5"));
+    break;
+  }
+  const std::string bytes = read_file(corpus.path("m.h5"));
+  CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+  corpus.must(run + "-o m.h5");
+  CHECK(read_file(corpus.path("m.h5")) == bytes);
+  CHECK(corpus.must("ls m.*").out == "m.h5\n");
   CHECK(corpus.leftovers() == 0);
 }
 
@@ -207,7 +234,7 @@ TEST_CASE("outputs: an open stream is written to, and the file behind it stays w
   corpus.must("echo before > out");
   for (const std::string& command :
        {quick + "--steps 2", std::string("tokenize -t tokenizer.h5 train.txt"), std::string("convert model.h5")}) {
-    corpus.refused(command + " -o /dev/stdout >> out", 1, "/dev/stdout: names an open stream");
+    corpus.refused(command + " -o /dev/stdout >> out", 1, "/dev/stdout: is an open stream");
   }
   CHECK(read_file(corpus.path("out")) == "before\n");
   corpus.must("echo before > log; " + quick + "--steps 2 --log-every 1 -o m.h5 --log /dev/fd/3 3>> log");
@@ -231,19 +258,19 @@ TEST_CASE("outputs: what killed runs left goes with the next run of the same out
       corpus.must(watching + waiting + command + "train.txt; " + temporaries +
                   "; kill $keep; wait $run; kill -0 $run 2> /dev/null || LC_ALL=C ls -A | grep tokens.h5");
   CHECK(beside.out == "3\n.tokens.h5.tmp\n.tokens.h5.tmp.x\ntokens.h5\ntokens.h5.tmp.77\n");
-  CHECK(corpus.must("inspect --verify tokens.h5").status == 0);
+  CHECK(corpus.must("inspect verify tokens.h5").status == 0);
   CHECK(corpus.exists(".other.h5.tmp.77"));
   // Files of all kinds that a training run was killed in the midst of.
   corpus.must("rm .tokens* .other*");
   const std::string run =
       "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
-      "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5 --resume=auto" +
+      "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5" +
       tiny_shape;
   for (int call = 1; call < 12; ++call) {
     CAPTURE(call);
     corpus.must("rm -f m.* log");
     CHECK(corpus.with_fault(run, "rename:" + std::to_string(call) + ":kill").status == 137);
-    CHECK(corpus.leftovers() >= 3);  // two locks, and the file that was to get its name
+    CHECK(corpus.leftovers() >= 4);  // three locks, and the file that was to get its name
     corpus.must(run);
     CHECK(corpus.leftovers() == 0);
   }
@@ -291,27 +318,39 @@ TEST_CASE("outputs: a dry run needs no more addresses than any program") {
 #endif
 }
 
-TEST_CASE("outputs: a dry run beside --resume is of the rest of the run that would go on") {
+TEST_CASE("outputs: a dry run is of what is left of the run that the command would continue") {
   const Outputs corpus;
-  corpus.must(quick + "--steps 30 -o m.h5");
-  const auto dry = [&](const std::string& options) {
-    return nlohmann::json::parse(corpus.must("pretrain --dry-run --json " + options).out);
+  const auto dry = [&](const std::string& command) {
+    return nlohmann::json::parse(corpus.must(command + " --dry-run --json").out);
   };
-  const auto rest = dry("-o m.h5 --resume --steps 50 --train train.h5");
-  CHECK(rest["steps"] == 20);
-  CHECK(rest["parameters"] == nlohmann::json::parse(corpus.must("inspect --json m.h5").out)["parameters"]);
-  CHECK(dry("-o m.h5 --resume=auto --steps 50")["parameters"] == rest["parameters"]);
-  CHECK(dry("-o none.h5 --resume=auto --steps 50 --train train.h5" + tiny_shape)["steps"] == 50);
-  corpus.refused("pretrain --dry-run --resume --train train.h5", 2, "-o names");
-  corpus.refused("pretrain --dry-run --resume --train train.h5 -o none.h5", 1, "none.h5");
-  corpus.refused("pretrain --dry-run --resume --train train.h5 -o m.h5 --layers 3", 2, "--layers");
+  const std::string run = quick + "--steps 30 --valid valid.h5 --checkpoint-every 5 --log-every 1 ";
+  CHECK(dry(run + "-o m.h5")["steps"] == 30);
+  REQUIRE(corpus.run(run + "-o m.h5 --max-time 0.001s").status == 75);
+  const auto rest = dry(run + "-o m.h5");
+  const long left = 30 - steps_of(corpus, "m.checkpoint.h5");
+  CHECK(rest["steps"] == left);
+  CHECK(rest["parameters"] == nlohmann::json::parse(corpus.must("inspect --json m.checkpoint.h5").out)["parameters"]);
+  CHECK(dry(run + "-o m.h5 --restart")["steps"] == 30);
+  const std::string resumed = "pretrain --train train.h5 --resume m.checkpoint.h5 --steps 50 ";
+  CHECK(dry(resumed + "-o m.h5")["steps"] == left + 20);
+  CHECK(dry(resumed)["parameters"] == rest["parameters"]);
+  corpus.refused(run + "-o m.h5 --dry-run --layers 3", 2, "m.checkpoint.h5: --layers was 2 and is 3 now");
+  corpus.refused(resumed + "--dry-run --layers 3", 2, "--layers");
+  corpus.refused("pretrain --dry-run --resume none.h5 --train train.h5 -o m.h5", 1, "none.h5: cannot open");
+  corpus.refused("pretrain --dry-run --resume none.h5 --train train.h5 -o none.h5", 1, "none.h5");
+  // Two checkpoints and two best models, for a moment; or the checkpoint, the best model and the output.
+  const double checkpoint = rest["checkpoint_bytes"], last = dry(run + "-o other.h5 --select last")["disk_bytes"];
+  CHECK(last == doctest::Approx(2 * checkpoint));
+  CHECK(rest["disk_bytes"].get<double>() > 2 * checkpoint + 2 * rest["memory"]["weights_bytes"].get<double>());
 
+  corpus.must(run + "-o m.h5");
   write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
-  corpus.must(
-      "finetune -q --from m.h5 --train task.tsv --lora-rank 2 --steps 3 --max-time 0.001s -o t.h5 || test $? = 75");
-  const std::string tune = "finetune --dry-run --json --from m.h5 --train task.tsv -o t.h5 --resume --steps 21";
-  const auto tuning = nlohmann::json::parse(corpus.must(tune).out);
+  const std::string tune = "finetune --from m.h5 --train task.tsv --lora-rank 2 --steps 3 -o t.h5 ";
+  REQUIRE(corpus.run("" + tune + "-q --max-time 0.001s").status == 75);
+  CHECK(dry(tune)["steps"] == 2);
+  const std::string further = "finetune --from m.h5 --train task.tsv -o t.h5 --resume t.checkpoint.h5 --steps 21";
+  const auto tuning = dry(further);
   CHECK(tuning["steps"] == 20);
   CHECK(tuning["parameters"].get<long>() < rest["parameters"].get<long>() / 4);  // the adapter's, as the file says
-  corpus.refused(tune + " --lora-rank 3", 2, "--lora-rank differs");
+  corpus.refused(further + " --dry-run --lora-rank 3", 2, "--lora-rank differs");
 }

@@ -21,13 +21,13 @@ std::string train_command(const std::string& output, const std::string& rest) {
 
 }  // namespace
 
-TEST_CASE("pretrain: a run leaves a model, the best model and a log, and says little") {
+TEST_CASE("pretrain: a run leaves a model and a log, and says little") {
   const SmallCorpus corpus;
   const Outcome outcome = corpus.must(train_command("model.h5", "--steps 30 --log log.jsonl"));
   CHECK(outcome.out.empty());
   CHECK(contains(outcome.err, "validation loss"));
-  CHECK(corpus.must("inspect --verify model.h5").status == 0);
-  CHECK(corpus.must("inspect --verify model.best.h5").status == 0);
+  CHECK(corpus.must("inspect verify model.h5").status == 0);
+  CHECK(corpus.must("ls model.*").out == "model.h5\n");
   const auto lines = json_lines(read_file(corpus.path("log.jsonl")));
   REQUIRE(lines.size() == 9);  // steps 5 to 30, and 3 evaluations
   for (const char* key : {"step", "tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second",
@@ -38,7 +38,7 @@ TEST_CASE("pretrain: a run leaves a model, the best model and a log, and says li
   CHECK(lines[2]["step"] == 10);
   CHECK(lines[2].contains("valid_loss"));
   CHECK(lines[7]["loss"] < lines[0]["loss"]);
-  const auto evaluated = nlohmann::json::parse(corpus.must("inspect model.h5 --evaluate valid.h5 --json").out);
+  const auto evaluated = nlohmann::json::parse(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
   CHECK(evaluated["nats_per_token"].get<double>() ==
         doctest::Approx(lines[8]["valid_loss"].get<double>()).epsilon(1e-5));
   CHECK(corpus.leftovers() == 0);
@@ -102,15 +102,17 @@ TEST_CASE("pretrain: killed at any step and resumed, it ends with the weights of
 TEST_CASE("pretrain: SIGTERM and SIGINT save and leave with 128 + N") {
   const SmallCorpus corpus;
   const std::string command =
-      "pretrain" + data_options + tiny_shape + "--checkpoint-every 0 --log-every 1 --steps 1000000 ";
+      "pretrain" + data_options + tiny_shape + "--checkpoint-every never --log-every 1 --steps 1000000 ";
   for (const std::string signal : {"TERM", "INT"}) {
     CAPTURE(signal);
     const Outcome outcome = corpus.run(
         "rm -f part.* log\n" + signalled(command + "-o part.h5 --log log", "test $(lines_of log) -gt 2", signal));
     CHECK(outcome.status == status_of(signal));
-    CHECK(contains(outcome.err, "stopped, --resume goes on"));
-    const formats::ModelFile file(corpus.path("part.h5"));
+    CHECK(contains(outcome.err, "stopped; the same command continues"));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("part.h5")));
+    const formats::ModelFile file(corpus.path("part.checkpoint.h5"));
     CHECK(file.has_training());
+    CHECK(contains(corpus.must("inspect part.checkpoint.h5").out, ", a checkpoint of unfinished training\n"));
     CHECK(file.verify().empty());
     CHECK(corpus.leftovers() == 0);
   }
@@ -133,8 +135,8 @@ TEST_CASE("pretrain: resuming after a signal completes the run and its log") {
 
 TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") {
   const SmallCorpus corpus;
-  corpus.must(train_command("model.h5", "--steps 10"));
-  const std::string again = "pretrain" + data_options + "-o model.h5 --steps 10 --resume ";
+  corpus.must(train_command("model.h5", "--steps 10 --keep 1"));
+  const std::string again = "pretrain" + data_options + "-o again.h5 --steps 10 --resume model.step-10.h5 ";
   for (const std::string option :
        {"beta1 0.5",      "beta2 0.5",       "epsilon 1e-3",   "weight-decay 0.5", "ema-decay 0.5",
         "optimizer sgd",  "schedule linear", "batch-size 8",   "accumulate 2",     "label-smoothing 0.1",
@@ -144,12 +146,20 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
     CAPTURE(option);
     CHECK(contains(corpus.refused(again + "--" + option, 2, "--" + name).err, " differs from "));
   }
-  corpus.refused("pretrain --train valid.h5 -o model.h5 --resume", 1, "is not the file that model.h5 was trained on");
-  corpus.refused("pretrain --train train.h5 -o none.h5 --resume", 1, "none.h5");
-  corpus.must("pretrain --train train.h5 --valid valid.h5 -o model.h5 --resume --steps 15");
-  CHECK(contains(corpus.must("inspect model.h5 --history").out, "step 15"));
-  corpus.must("cp model.best.h5 best.h5");
-  corpus.refused("pretrain --train train.h5 -o best.h5 --resume", 1, "no training state");
+  corpus.refused("pretrain --train valid.h5 -o again.h5 --resume model.step-10.h5", 1,
+                 "model.step-10.h5: its run reads train.h5, and valid.h5 is another file");
+  corpus.refused("pretrain --train train.h5 -o none.h5 --resume none.checkpoint.h5", 1, "none.checkpoint.h5");
+  corpus.must("pretrain --train train.h5 --valid valid.h5 -o again.h5 --resume model.step-10.h5 --steps 15");
+  CHECK(contains(corpus.must("inspect again.h5 --history").out, "step 15"));
+  corpus.refused("pretrain --train train.h5 -o x.h5 --resume model.h5", 1, "no training state");
+  corpus.refused("pretrain --train train.h5 -o x.h5 --resume model.best-10.h5", 1, "no training state");
+  // Other data make another best model.
+  const Outcome other = corpus.must(
+      "pretrain --train train.h5 --valid train.h5 -o other.h5 --steps 15 --resume "
+      "model.step-10.h5");
+  CHECK(contains(other.err,
+                 "the validation data are not those of model.step-10.h5; the output will be the best of the "
+                 "evaluations after step 10"));
 }
 
 TEST_CASE("pretrain: a diverging run ends with 3 and says where") {
@@ -208,21 +218,21 @@ TEST_CASE("pretrain: a bit flipped anywhere in the token file is found or harmle
     const Outcome outcome = corpus.run("pretrain --train bad.h5 -o m.h5 --steps 1" + tiny_model);
     CAPTURE(outcome.err);
     CHECK((outcome.status == 0 || outcome.status == 1));
-    const Outcome verified = corpus.run("inspect --verify bad.h5");
+    const Outcome verified = corpus.run("inspect verify bad.h5");
     CHECK((verified.status == 0 || verified.status == 1));
   }
 }
 
 TEST_CASE("pretrain: a full disk keeps the last checkpoint and leaves no half-written file") {
   const SmallCorpus corpus;
-  corpus.must(train_command("model.h5", "--steps 10"));
-  const std::string before = read_file(corpus.path("model.h5"));
-  const Outcome outcome =
-      corpus.run("ulimit -f 100; trap '' XFSZ; " + train_command("model.h5", "--steps 20 --resume"));
+  REQUIRE(corpus.run(train_command("model.h5", "--steps 20 --max-time 0.001s")).status == 75);
+  const std::string before = read_file(corpus.path("model.checkpoint.h5"));
+  const Outcome outcome = corpus.run("ulimit -f 100; trap '' XFSZ; " + train_command("model.h5", "--steps 20"));
   CAPTURE(outcome.err);
   CHECK(outcome.status == 1);
-  CHECK(contains(outcome.err, "model"));
-  CHECK(read_file(corpus.path("model.h5")) == before);
+  CHECK(contains(outcome.err, "; model.checkpoint.h5 holds step 1"));
+  CHECK(read_file(corpus.path("model.checkpoint.h5")) == before);
+  CHECK_FALSE(std::filesystem::exists(corpus.path("model.h5")));
   CHECK(corpus.leftovers() == 0);
 }
 

@@ -1,4 +1,7 @@
 // How training runs start, save, stop and go on.
+#include <limits>
+#include <set>
+
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -11,120 +14,298 @@ const std::string train = "pretrain --threads 1 --train train.h5 --learning-rate
 // For runs without an end (background.hpp).
 const std::string bare_train = "pretrain -q --threads 1 --train train.h5 --learning-rate 5e-3" + tiny_shape;
 
+// The step of the checkpoint that a run reports when it stops.
+long stopped_at(const Outcome& outcome) {
+  const std::string before = ".checkpoint.h5: step ";
+  const std::size_t at = outcome.err.find(before);
+  return at == std::string::npos ? -1 : std::stol(outcome.err.substr(at + before.size()));
+}
+
 struct Runs : SmallCorpus {
   bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
   double step_of(const std::string& name) const {
     const auto json = nlohmann::json::parse(must("inspect --json " + name).out);
     return json["history"]["step"].back();
   }
+  // Of the evaluation with the lowest loss.
+  long best_step(const std::string& name) const {
+    const auto rows = history(name);
+    long best = 0;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t row = 0; row < rows["step"].size(); ++row) {
+      const auto& loss = rows["valid_loss"][row];
+      if (!loss.is_number() || loss.get<double>() >= lowest) continue;
+      lowest = loss;
+      best = rows["step"][row].get<long>();
+    }
+    return best;
+  }
+  nlohmann::json history(const std::string& name) const {
+    return nlohmann::json::parse(must("inspect --history --json " + name).out)["history"];
+  }
 };
 
 }  // namespace
 
-TEST_CASE("running: one command line with --resume=auto starts, goes on and knows that it has finished") {
+TEST_CASE("running: the same command starts, continues to the same bits, and knows that it has finished") {
   const Runs corpus;
-  const std::string command = "pretrain --threads 1 --train train.h5" + tiny_shape + endless_schedule +
-                              "-o auto.h5 --log auto.jsonl --resume=auto --steps ";
-  CHECK(corpus.run(signalled(command + "1000000", "test $(lines_of auto.jsonl) -gt 5", "TERM")).status == 143);
-  const long done = steps_of(corpus, "auto.h5");
-  const std::string steps = std::to_string(done + 7), all = std::to_string(done + 12);
-  CHECK(contains(corpus.must(command + steps).err, "auto.h5: step " + steps));
-  corpus.must("pretrain -q --threads 1 --train train.h5" + tiny_shape + endless_schedule + "-o whole.h5 --steps " +
-              steps);
-  CHECK(corpus.weights("auto.h5") == corpus.weights("whole.h5"));
-  const std::string before = read_file(corpus.path("auto.h5"));
-  CHECK(contains(corpus.must(command + steps).err, "auto.h5: is finished; more --steps or --epochs go on with it"));
-  CHECK(read_file(corpus.path("auto.h5")) == before);
-  CHECK(contains(corpus.must(command + all).err, "auto.h5: step " + all));
+  const std::string rest = " --threads 1 --train train.h5 --valid valid.h5 --eval-every 7" + tiny_shape +
+                           "--log-every 1 --checkpoint-every 3 --steps 60 ";
+  corpus.must("pretrain -q" + rest + "-o whole.h5 --log whole.jsonl");
+  const std::string command = "pretrain" + rest + "-o m.h5 --log m.jsonl ";
+  long before = -1;
+  // Each attempt ends with the status of an interruption until the run has finished.
+  Outcome outcome;
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    outcome = corpus.run(command + "--max-time 0.001s");
+    if (outcome.status != 75) break;
+    CHECK_FALSE(corpus.exists("m.h5"));
+    CHECK(contains(outcome.err, "; the time is up; the same command continues"));
+    CHECK(stopped_at(outcome) > before);
+    before = stopped_at(outcome);
+    // What does not change the result may change.
+    if (attempt == 3)
+      before = stopped_at(corpus.run(command + "--threads 2 --checkpoint-every never --max-time 0.001s"));
+  }
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.err, "m.h5: step 60, loss "));
+  CHECK(corpus.must("ls m.*").out == "m.h5\nm.jsonl\n");
+  CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+  CHECK(corpus.history("m.h5") == corpus.history("whole.h5"));
 
-  corpus.must("convert -q auto.h5 -o weights.h5");
-  corpus.refused(train + "--steps 40 -o weights.h5 --resume=auto", 1, "weights.h5: holds no training state");
-  corpus.refused(train + "--steps 40 -o new.h5 --resume", 1, "new.h5");
-  corpus.refused(train + "--steps 40 -o new.h5 --resume=later", 2, "'later' is not one of false, true, auto");
+  corpus.must("touch -d 2001-01-01 m.h5");
+  const std::string bytes = read_file(corpus.path("m.h5"));
+  CHECK(contains(corpus.must(command).err,
+                 "m.h5: is finished: this command made it, in 60 steps; --restart trains anew"));
+  CHECK(corpus.must("find m.h5 -newermt 2002-01-01").out == "m.h5\n");
+  CHECK(read_file(corpus.path("m.h5")) == bytes);
+  // Another command replaces it, but not before it has finished.
+  const std::string other = "pretrain -q" + rest + "-o m.h5 --learning-rate 1e-4";
+  const Outcome replacing = corpus.run("pretrain" + rest + "-o m.h5 --learning-rate 1e-4 --max-time 0.001s");
+  CHECK(replacing.status == 75);
+  CHECK(contains(replacing.err, "m.h5: --learning-rate was 0.001 and is 1e-04 now; the new model will replace it"));
+  CHECK(read_file(corpus.path("m.h5")) == bytes);
+  corpus.must(other);
+  CHECK(corpus.weights("m.h5") != corpus.weights("whole.h5"));
+}
+
+TEST_CASE("running: another command than the checkpoint's is refused and changes nothing; --restart begins anew") {
+  const Runs corpus;
+  const std::string command = train + "-q --steps 30 -o m.h5 ";
+  REQUIRE(corpus.run(command + "--max-time 0.001s").status == 75);
+  const std::string before = read_file(corpus.path("m.checkpoint.h5"));
+  const std::vector<std::pair<std::string, std::string>> changes{
+      {"--learning-rate 1e-2", "--learning-rate was 0.005 and is 0.01 now; use the former, or --restart to begin anew"},
+      {"--steps 40", "--steps was 30 and is 40 now"},
+      {"--seed 2", "--seed was 1 and is 2 now"},
+      {"--layers 3", "--layers was 2 and is 3 now"},
+      {"--arch encoder", "--arch was decoder and is encoder now"},
+      {"--precision bf16", "--precision was f32 and is bf16 now"},
+      {"--valid valid.h5", "--select was last and is best now"}};
+  for (const auto& [change, says] : changes) {
+    corpus.refused(command + change, 2, "pretrain: m.checkpoint.h5: " + says);
+  }
+  corpus.refused(command + "--valid valid.h5 --select last", 1,
+                 "m.checkpoint.h5: its run does not read valid.h5 (valid); give the same, or --restart to begin anew");
+  corpus.must("cp train.h5 former.h5 && tokenize -q -t tokenizer.h5 -o train.h5 valid.txt");
+  corpus.refused(command, 1, "m.checkpoint.h5: train.h5 has changed since its run began; give the same");
+  CHECK(read_file(corpus.path("m.checkpoint.h5")) == before);
+  CHECK_FALSE(corpus.exists("m.h5"));
+  corpus.must("mv former.h5 train.h5 && " + train + "-q --steps 12 --restart -o m.h5");
+  corpus.must(train + "-q --steps 12 -o fresh.h5");
+  CHECK(corpus.weights("m.h5") == corpus.weights("fresh.h5"));
+  CHECK_FALSE(corpus.exists("m.checkpoint.h5"));
+  corpus.refused(train + "-o m.h5 --restart --resume m.checkpoint.h5", 2, "--restart ignores m.checkpoint.h5");
+  // What is no checkpoint is not taken for one.
+  corpus.must("cp fresh.h5 m.checkpoint.h5");
+  corpus.refused(train + "-q --steps 13 -o m.h5", 1,
+                 "m.checkpoint.h5: is a finished model and holds no training state");
+}
+
+TEST_CASE(
+    "running: --resume continues from a checkpoint with other options, and the same command goes on from its own") {
+  const Runs corpus;
+  const std::string rest = " -q --threads 1 --train train.h5" + tiny_shape + "--schedule constant --warmup 3 ";
+  corpus.must("pretrain" + rest + "--steps 20 --checkpoint-every 10 --keep 2 -o first.h5");
+  const std::string longer =
+      "pretrain --threads 1 --train train.h5 --resume first.step-10.h5 --steps 40 "
+      "--checkpoint-every 7 ";
+  corpus.must(longer + "-o whole.h5");
+  CHECK(corpus.step_of("whole.h5") == 40);
+  corpus.must("pretrain" + rest + "--steps 40 -o straight.h5");
+  CHECK(corpus.weights("whole.h5") == corpus.weights("straight.h5"));
+  long before = 10;
+  Outcome part = corpus.run(longer + "--max-time 0.001s -o parts.h5");
+  while (part.status == 75) {
+    REQUIRE(stopped_at(part) > before);
+    before = stopped_at(part);
+    part = corpus.run(longer + "--max-time 0.001s -o parts.h5");
+  }
+  CHECK(part.status == 0);
+  CHECK(before > 30);
+  CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
+  CHECK(contains(
+      corpus.must("pretrain --threads 1 --train train.h5 --resume first.step-10.h5 --steps 40 -o parts.h5").err,
+      "parts.h5: is finished"));
+  CHECK(contains(corpus.must("inspect parts.h5 --provenance").out, "checkpoint: first.step-10.h5"));
+  // A checkpoint of another run is in the way.
+  REQUIRE(corpus.run("pretrain" + rest + "--steps 30 -o other.h5 --max-time 0.001s").status == 75);
+  corpus.refused(longer + "-o other.h5", 2, "--steps differs from what other.checkpoint.h5 was trained with");
+  corpus.must(longer + "-o other.h5 --restart");
+  CHECK(corpus.weights("other.h5") == corpus.weights("whole.h5"));
+  // A run whose options were changed is not that of the command without.
+  REQUIRE(corpus.run("pretrain" + rest + "--steps 30 -o c.h5 --max-time 0.001s").status == 75);
+  REQUIRE(corpus.run("pretrain" + rest + "--steps 35 -o c.h5 --resume c.checkpoint.h5 --max-time 0.001s").status == 75);
+  corpus.refused("pretrain" + rest + "--steps 35 -o c.h5", 2,
+                 "c.checkpoint.h5: its options were changed by --resume after");
+  corpus.must("pretrain" + rest + "--steps 35 -o c.h5 --resume c.checkpoint.h5");
+  CHECK(corpus.step_of("c.h5") == 35);
+  CHECK(contains(corpus.must("pretrain --train train.h5 --threads 1 -o c.h5 --steps 35 --resume c.checkpoint.h5").err,
+                 "c.h5: is finished"));
+
+  corpus.refused(train + "--steps 40 -o new.h5 --resume whole.h5", 1, "whole.h5: is a finished model and holds no");
+  corpus.refused(train + "--steps 40 -o new.h5 --resume none.h5", 1, "none.h5: cannot open");
+  corpus.refused(train + "--steps 40 -o new.h5 --resume", 2, "--resume");
   CHECK_FALSE(corpus.exists("new.h5"));
 }
 
-TEST_CASE("running: fine-tuning starts and goes on with one command line, too") {
+TEST_CASE("running: fine-tuning starts and continues with one command line, too") {
   const Runs corpus;
   corpus.must(train + "-q --steps 20 -o base.h5");
   write_file(corpus.path("task.tsv"),
              "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\nbad\tthe cat forgets\n");
   const std::string command =
-      "finetune --threads 1 --from base.h5 --train task.tsv --steps 1000000 --checkpoint-every 5 -o tuned.h5 "
-      "--resume=auto";
-  CHECK(corpus.run(signalled(command, "test -e tuned.h5", "TERM")).status == 143);
-  corpus.refused(command + " --steps 1", 2, "steps already, more than the 1 that it is to do");
-  corpus.refused(command + " --max-time 200ms", 2, "is not a length of time");
-  const Outcome outcome = corpus.run(command + " --max-time 0.3s");
+      "finetune --threads 1 --from base.h5 --train task.tsv --steps 1000000 --checkpoint-every 5 -o tuned.h5 ";
+  CHECK(corpus.run(signalled(command, "test -e tuned.checkpoint.h5", "TERM")).status == 143);
+  CHECK_FALSE(corpus.exists("tuned.h5"));
+  corpus.refused(command + "--steps 1", 2, "tuned.checkpoint.h5: --steps was 1000000 and is 1 now");
+  corpus.refused(command + "--resume tuned.checkpoint.h5 --steps 1", 2, "steps, more than the 1 of this run");
+  corpus.refused(command + "--max-time 200ms", 2, "is not a duration");
+  const Outcome outcome = corpus.run(command + "--max-time 0.3s");
   CHECK(outcome.status == 75);
-  CHECK(contains(outcome.err, "the time is over, --resume goes on"));
-  CHECK(corpus.must("inspect tuned.h5 --verify").out == "tuned.h5: no problem found\n");
+  CHECK(contains(outcome.err, "the time is up; the same command continues"));
+  CHECK(corpus.must("inspect verify tuned.checkpoint.h5").out == "tuned.checkpoint.h5: no problem found\n");
 }
 
 TEST_CASE("running: --max-time saves and ends with 75, and the run is completed to the same bits") {
   const Runs corpus;
-  const std::string files = "-o timed.h5 --resume=auto ";
   long done = 0;
   for (int run = 0; run < 3; ++run) {
-    CHECK(corpus.run(bare_train + endless + files + "--max-time 0.2s").status == 75);
-    CHECK(steps_of(corpus, "timed.h5") > done);
-    done = steps_of(corpus, "timed.h5");
+    CHECK(corpus.run(bare_train + endless + "-o timed.h5 --max-time 0.2s").status == 75);
+    CHECK(steps_of(corpus, "timed.checkpoint.h5") > done);
+    done = steps_of(corpus, "timed.checkpoint.h5");
   }
   const std::string steps = "--steps " + std::to_string(done + 5);
-  corpus.must(bare_train + endless_schedule + files + steps);
+  corpus.must(bare_train + endless_schedule + "-o timed.h5 --resume timed.checkpoint.h5 " + steps);
   // Even where starting takes longer, a step is done.
-  const Outcome short_time = corpus.run(train + "--steps 3 --max-time 0.001s --resume=auto -o steps.h5");
+  const Outcome short_time = corpus.run(train + "--steps 3 --max-time 0.001s -o steps.h5");
   CHECK(short_time.status == 75);
-  CHECK(contains(short_time.err, "steps.h5: step 1, "));
+  CHECK(contains(short_time.err, "steps.checkpoint.h5: step 1, "));
   corpus.must(bare_train + endless_schedule + "-o whole.h5 " + steps);
   CHECK(corpus.weights("timed.h5") == corpus.weights("whole.h5"));
   for (const char* wrong : {"soon", "10x", "-5m", "0", "1:2:3:4"}) {
-    corpus.refused(train + "-o x.h5 --max-time=" + std::string(wrong), 2, "is not a length of time; write 90m");
+    corpus.refused(train + "-o x.h5 --max-time=" + std::string(wrong), 2, "is not a duration; write 90m");
+  }
+  for (const char* wrong : {"soon", "10x", "-5", "0", "-1", "1.5"}) {
+    corpus.refused(train + "-o x.h5 --checkpoint-every=" + std::string(wrong), 2,
+                   "' is neither steps (500), nor a length of time (10m), nor never");
   }
 }
 
-TEST_CASE("running: SIGUSR1 makes a checkpoint and training goes on, or ends with one") {
+TEST_CASE("running: the output holds the best model, or the last") {
+  const Runs corpus;
+  // So high a rate that the loss goes up and down.
+  const std::string command =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 5 --steps 60 "
+      "--schedule constant --warmup 0 --learning-rate 0.1 --log-every 5" +
+      tiny_shape;
+  const auto evaluated = [&](const std::string& model) {
+    return nlohmann::json::parse(corpus.must("inspect evaluate " + model + " valid.h5 --json").out)["nats_per_token"]
+        .get<double>();
+  };
+  corpus.must(command + "-o best.h5 --log log.jsonl && " + command + "-o last.h5 --select last");
+  std::vector<double> losses;
+  for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) {
+    if (line.contains("valid_loss")) losses.push_back(line["valid_loss"]);
+  }
+  REQUIRE(losses.size() == 12);
+  REQUIRE(std::ranges::min(losses) < losses.back());
+  CHECK(evaluated("best.h5") == doctest::Approx(std::ranges::min(losses)).epsilon(1e-5));
+  CHECK(evaluated("last.h5") == doctest::Approx(losses.back()).epsilon(1e-5));
+  CHECK(corpus.history("best.h5") == corpus.history("last.h5"));
+  CHECK(corpus.step_of("best.h5") == 60);
+  CHECK(corpus.must("ls *best* *checkpoint*; true").out == "best.h5\n");
+  CHECK_FALSE(formats::ModelFile(corpus.path("best.h5")).has_training());
+  CHECK(std::filesystem::file_size(corpus.path("best.h5")) == std::filesystem::file_size(corpus.path("last.h5")));
+  CHECK(contains(corpus.must("pretrain --train train.h5 --valid valid.h5 --steps 5 -o said.h5" + tiny_shape).err,
+                 "said.h5: step 5, loss "));
+  corpus.refused(train + "--select best -o x.h5", 2, "--select best needs an evaluation; add --valid");
+  corpus.refused(command + "--select worst -o x.h5", 2, "'worst' is not one of auto, best, last");
+  // The best model so far outlives an interruption, and a lost one is not replaced by another.
+  corpus.must(command + "-o kept.h5 --checkpoint-every 5 --keep 100");
+  CHECK(corpus.weights("kept.h5") == corpus.weights("best.h5"));
+  corpus.must(
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --resume kept.step-55.h5 --steps 60 -o again.h5");
+  CHECK(corpus.weights("again.h5") == corpus.weights("best.h5"));
+  const std::string lost = command + "-o lost.h5 --steps 1000000 ";
+  CHECK(corpus.run(signalled(lost, "ls lost.best-* 2> /dev/null", "TERM")).status == 143);
+  corpus.must("rm lost.best-*.h5");
+  corpus.refused(lost, 1,
+                 ": is missing, the best model so far of the run in lost.checkpoint.h5; --restart begins anew");
+}
+
+TEST_CASE("running: SIGUSR1 makes a checkpoint and training continues, or ends with one") {
   const Runs corpus;
   const std::string command =
-      bare_train + "--steps 1000000 --checkpoint-every 0 --log-every 1 --log log.jsonl -o usr.h5 ";
-  const std::string going_on = watching + command +
-                               "& run=$!\nawait $run 'test -s log.jsonl'\nkill -USR1 $run\n"
-                               "await $run 'test -e usr.h5'\ncp usr.h5 first.h5; seen=$(lines_of log.jsonl)\n"
-                               "await $run 'test $(lines_of log.jsonl) -gt $seen'\nkill -TERM $run; wait $run";
+      bare_train + "--steps 1000000 --checkpoint-every never --log-every 1 --log log.jsonl -o usr.h5 ";
+  const std::string going_on =
+      watching + command +
+      "& run=$!\nawait $run 'test -s log.jsonl'\nkill -USR1 $run\n"
+      "await $run 'test -e usr.checkpoint.h5'\ncp usr.checkpoint.h5 first.h5; seen=$(lines_of log.jsonl)\n"
+      "await $run 'test $(lines_of log.jsonl) -gt $seen'\nkill -TERM $run; wait $run";
   CHECK(corpus.run(going_on).status == 143);
-  CHECK(corpus.must("inspect first.h5 --verify").out == "first.h5: no problem found\n");
-  CHECK(corpus.step_of("first.h5") < corpus.step_of("usr.h5"));
+  CHECK(corpus.must("inspect verify first.h5").out == "first.h5: no problem found\n");
+  CHECK(corpus.step_of("first.h5") < corpus.step_of("usr.checkpoint.h5"));
 
-  corpus.must("rm log.jsonl usr.h5");
+  corpus.must("rm log.jsonl usr.checkpoint.h5");
   CHECK(corpus.run(signalled(command + "--on-usr1 exit", "test -s log.jsonl", "USR1")).status == 138);
-  CHECK(corpus.must("inspect usr.h5 --verify").out == "usr.h5: no problem found\n");
+  CHECK(corpus.must("inspect verify usr.checkpoint.h5").out == "usr.checkpoint.h5: no problem found\n");
 }
 
 TEST_CASE("running: the last checkpoints are kept under their own names") {
   const Runs corpus;
-  corpus.must(train + "-q --steps 22 --checkpoint-every 5 --keep 2 -o kept.h5");
+  const std::string command = train + "-q --steps 22 --keep 2 -o kept.h5 ";
+  corpus.must(command);
   CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-20.h5\nkept.step-22.h5\n");
   CHECK(corpus.weights("kept.h5") == corpus.weights("kept.step-22.h5"));
-  corpus.must(train + "-q --steps 20 -o until20.h5");
   CHECK(corpus.weights("kept.step-20.h5") != corpus.weights("kept.h5"));
-  // A kept one is a whole checkpoint, with which training goes on.
-  corpus.must("cp kept.step-20.h5 again.h5 && " + train + "-q --steps 22 --resume -o again.h5");
-  CHECK(corpus.weights("again.h5") == corpus.weights("kept.h5"));
-  // What was saved but not yet kept when the run was killed is kept when it goes on.
-  corpus.must("rm kept.step-22.h5 && " + train + "-q --steps 22 --keep 2 --resume -o kept.h5");
-  CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-20.h5\nkept.step-22.h5\n");
+  // A kept one is a whole checkpoint, with which training continues, wherever it lies.
+  corpus.must("cp kept.step-20.h5 again.h5 && " + train + "-q --steps 22 --resume again.h5 -o other.h5");
+  CHECK(corpus.weights("other.h5") == corpus.weights("kept.h5"));
+  corpus.must("convert -q --average kept.step-*.h5 -o average.h5");
   // Those of an earlier run would be mixed with a new one's; files of like names are nobody's to delete.
-  corpus.refused(train + "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5", 2, "was kept by an earlier run");
-  corpus.must("rm kept.step-*.h5; touch kept.step-7.h5.txt kept.step-x.h5; " + train +
-              "-q --steps 12 --checkpoint-every 5 --keep 1 -o kept.h5");
+  const std::string fewer = train + "-q --steps 12 --keep 1 -o kept.h5";
+  corpus.refused(fewer, 2, "was kept by an earlier run");
+  corpus.must("touch kept.step-7.h5.txt kept.step-x.h5; " + fewer + " --restart");
   CHECK(corpus.must("ls kept*").out == "kept.h5\nkept.step-12.h5\nkept.step-7.h5.txt\nkept.step-x.h5\n");
 }
 
-TEST_CASE("running: minutes between checkpoints are minutes, from one to the next") {
+TEST_CASE("running: the best models that kept checkpoints resume with stay as long as these") {
   const Runs corpus;
-  // 0.01 minutes lie between the times of two checkpoints, however slow the machine is.
-  const std::string often =
-      bare_train + "--steps 1000000 --checkpoint-every 0 --checkpoint-minutes 0.01 --keep 9 -o clock.h5";
+  corpus.must(train + "-q --valid valid.h5 --eval-every 5 --steps 25 --keep 2 -o m.h5");
+  std::set<std::string> best;
+  for (const char* kept : {"20", "25"}) {
+    best.insert("m.best-" + std::to_string(corpus.best_step("m.step-" + std::string(kept) + ".h5")) + ".h5");
+  }
+  std::string names;
+  for (const std::string& name : best) names += name + "\n";
+  CHECK(corpus.must("ls m.best*").out == names);
+}
+
+TEST_CASE("running: a time between checkpoints is that, from one to the next") {
+  const Runs corpus;
+  // 0.6 seconds lie between the times of two checkpoints, however slow the machine is.
+  const std::string often = bare_train + "--steps 1000000 --checkpoint-every 0.6s --keep 9 -o clock.h5";
   const std::string seen = "test $(ls clock.step-* 2> /dev/null | wc -l) -ge 3";
   CHECK(corpus.run(signalled(often, seen, "KILL")).status == 137);
   std::vector<double> times;
@@ -133,7 +314,7 @@ TEST_CASE("running: minutes between checkpoints are minutes, from one to the nex
   std::ranges::sort(times);
   REQUIRE(times.size() >= 3);
   for (std::size_t i = 1; i < times.size(); ++i) CHECK(times[i] - times[i - 1] > 0.58);  // clocks of files are coarse
-  CHECK(corpus.must("inspect clock.h5 --verify").out == "clock.h5: no problem found\n");
+  CHECK(corpus.must("inspect verify clock.checkpoint.h5").out == "clock.checkpoint.h5: no problem found\n");
 }
 
 TEST_CASE("running: several training files are one text, or are read as often as their weights say") {
@@ -150,19 +331,22 @@ TEST_CASE("running: several training files are one text, or are read as often as
   CHECK(corpus.weights("weighted.h5") != corpus.weights("two.h5"));
   CHECK(contains(corpus.must("inspect weighted.h5").out, "train, weight 2.5"));
 
-  corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5 --max-time 0.001s --resume=auto" + rest + "|| test $? = 75");
-  corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5 --resume=auto" + rest);
+  corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5 --max-time 0.001s" + rest + "|| test $? = 75");
+  corpus.must("pretrain --train a.h5,b.h5:2.5 -o part.h5" + rest);
   CHECK(corpus.weights("part.h5") == corpus.weights("weighted.h5"));
-  const std::string more = " -o weighted.h5 --resume --steps 40";
-  corpus.refused("pretrain --train a.h5,b.h5" + more, 1,
-                 "b.h5: is given as 'train', and weighted.h5 was trained with "
-                 "'train, weight 2.5'");
-  corpus.refused("pretrain --train a.h5" + more, 1, "weighted.h5: was trained on b.h5 too");
-  corpus.refused("pretrain --train b.h5:2.5,a.h5" + more, 1,
-                 "b.h5: is not the file that weighted.h5 was trained on (a.h5)");
+  corpus.must("pretrain --train a.h5,b.h5:2.5 -o w.h5 --max-time 0.001s" + rest + "|| test $? = 75");
+  for (const std::string& more : {" -o w.h5" + rest, std::string(" -o w.h5 --resume w.checkpoint.h5 --steps 40")}) {
+    corpus.refused("pretrain --train a.h5,b.h5" + more, 1,
+                   "w.checkpoint.h5: its run reads b.h5 as 'train, weight 2.5', and b.h5 is given as 'train'");
+    corpus.refused("pretrain --train a.h5" + more, 1, "w.checkpoint.h5: its run reads b.h5 (train), too");
+    corpus.refused("pretrain --train a.h5,b.h5:2.5,b.h5" + more, 1,
+                   "w.checkpoint.h5: its run does not read b.h5 (train)");
+    corpus.refused("pretrain --train b.h5:2.5,a.h5" + more, 1,
+                   "w.checkpoint.h5: its run reads a.h5, and b.h5 is another file");
+  }
   corpus.refused("pretrain --train a.h5:0 -o x.h5", 2, "a.h5:0: the weight must be more than 0");
   corpus.refused("pretrain --train a.h5,none.h5 -o x.h5", 1, "none.h5");
-  corpus.refused("pretrain --train a.h5,b.h5 -o b.h5", 2, "b.h5: would be written over b.h5");
+  corpus.refused("pretrain --train a.h5,b.h5 -o b.h5", 2, "b.h5: refusing to overwrite the input b.h5");
   // A colon may be part of a name.
   corpus.must("cp b.h5 b:2 && pretrain --train a.h5,b:2 -o colon.h5" + rest);
   CHECK(corpus.weights("colon.h5") == corpus.weights("two.h5"));
@@ -171,14 +355,16 @@ TEST_CASE("running: several training files are one text, or are read as often as
 TEST_CASE("running: patience ends pre-training when evaluations bring nothing better") {
   const Runs corpus;
   const Outcome outcome = corpus.must(train + "--valid valid.h5 --steps 4000 --eval-every 5 --patience 2 -o m.h5");
-  CHECK(contains(outcome.err, "; best validation loss"));
-  CHECK(contains(outcome.err, "; 2 evaluations in a row brought nothing better (--patience)"));
+  CHECK(contains(outcome.err, "; it holds the model of step "));
+  CHECK(contains(outcome.err, "; 2 evaluations in a row without improvement (--patience)"));
   CHECK(corpus.step_of("m.h5") < 4000);
   corpus.must("cp m.h5 first.h5");
-  const std::string again = train + "--valid valid.h5 --steps 4000 --eval-every 5 -o m.h5 --resume=auto ";
-  CHECK(contains(corpus.must(again + "--patience 2").err, "a higher --patience goes on with it"));
+  const std::string again = train + "--valid valid.h5 --steps 4000 --eval-every 5 -o m.h5 ";
+  CHECK(contains(corpus.must(again + "--patience 2").err, "m.h5: is finished"));
   const double stopped = corpus.step_of("m.h5");
-  corpus.must(again + "--patience 3");
+  corpus.must(again + "--patience 2 --restart --keep 1");
+  CHECK(corpus.step_of("m.h5") == stopped);
+  corpus.must(again + "--patience 3 --resume $(ls m.step-*.h5)");
   CHECK(corpus.step_of("m.h5") > stopped);
   // It stopped at the second evaluation without anything better, and no earlier.
   const auto history = nlohmann::json::parse(corpus.must("inspect --json first.h5").out)["history"];
@@ -213,16 +399,22 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
     CHECK(contains(outcome.err, part));
   }
   CHECK_FALSE(corpus.exists("wild.h5"));
-  // What was saved before stays, and the message says what that is.
-  corpus.must(
-      train +
-      "-q --optimizer sgd --clip-norm none --steps 20 --schedule constant --warmup 0 --learning-rate 1e-3 -o good.h5");
-  const std::string before = read_file(corpus.path("good.h5"));
-  const Outcome overflow =
-      corpus.run(bare_train + "--resume --steps 500 --checkpoint-every 0 -o good.h5 --learning-rate 900");
+  // What was saved before stays, and the message says what that is and how to continue.
+  const std::string good = train +
+                           "-q --optimizer sgd --clip-norm none --steps 500 --schedule constant --warmup 0 "
+                           "--checkpoint-every never -o good.h5 --learning-rate 1e-3 ";
+  REQUIRE(corpus.run(good + "--max-time 0.001s").status == 75);
+  const std::string before = read_file(corpus.path("good.checkpoint.h5"));
+  const std::string on = bare_train + "--steps 500 --checkpoint-every never -o good.h5 --resume good.checkpoint.h5 ";
+  const Outcome overflow = corpus.run(on + "--learning-rate 900");
   CHECK(overflow.status == 3);
-  CHECK(contains(overflow.err, "good.h5 holds step 20"));
-  CHECK(read_file(corpus.path("good.h5")) == before);
+  CHECK(contains(overflow.err,
+                 "; good.checkpoint.h5 holds step 1: continue with --resume good.checkpoint.h5 "
+                 "--learning-rate RATE"));
+  CHECK(read_file(corpus.path("good.checkpoint.h5")) == before);
+  CHECK_FALSE(corpus.exists("good.h5"));
+  corpus.must(on + "--learning-rate 1e-4");
+  CHECK(corpus.step_of("good.h5") == 500);
 }
 
 TEST_CASE("running: an evaluation that is not finite ends the run, and no file has it") {
@@ -233,13 +425,13 @@ TEST_CASE("running: an evaluation that is not finite ends the run, and no file h
       "--eval-every 2 --checkpoint-every 2 --steps ";
   for (const char* steps : {"2", "500"}) {
     CAPTURE(steps);
-    const Outcome outcome = corpus.run(wild + steps + " -o wild.h5");
+    const Outcome outcome = corpus.run(wild + steps + " --restart -o wild.h5");
     CHECK(outcome.status == 3);
     CHECK(contains(outcome.err, " diverged: "));
     CHECK_FALSE(contains(outcome.err, "-nan"));
-    for (const std::string file : {"wild.h5", "wild.best.h5"}) {
-      if (!corpus.exists(file)) continue;
-      CHECK(corpus.must("inspect " + file + " --verify").out == file + ": no problem found\n");
+    CHECK_FALSE(corpus.exists("wild.h5"));
+    for (const std::string& file : lines_of(corpus.must("ls wild.*.h5 2> /dev/null; true").out)) {
+      CHECK(corpus.must("inspect verify " + file + "").out == file + ": no problem found\n");
       CHECK_FALSE(contains(corpus.must("inspect " + file + " --history").out, "nan"));
     }
   }
@@ -255,79 +447,86 @@ TEST_CASE("running: outputs that are symbolic links stay links, and kept checkpo
   CHECK(corpus.step_of("m.step-10.h5") == 10);
   CHECK(corpus.step_of("m.h5") == 15);
   corpus.must("ln -s loop2.h5 loop.h5; ln -s loop.h5 loop2.h5");
-  corpus.refused(train + "-q --steps 5 -o loop.h5", 1, "loop.h5: is a symbolic link that leads nowhere");
+  corpus.refused(train + "-q --steps 5 -o loop.h5", 1, "loop.h5: is a broken symbolic link");
 }
 
-TEST_CASE("running: the log outlives whatever ends a run that goes on") {
+TEST_CASE("running: the log outlives whatever ends a run that is resumed") {
   const Runs corpus;
-  const std::string command = train + "-q --log log.jsonl --log-every 1 --resume=auto -o m.h5 ";
-  corpus.must(command + "--steps 30");
-  const std::string before = read_file(corpus.path("log.jsonl"));
-  CHECK(lines_in(before) == 30);
-  const std::string on =
-      bare_train + "--log log.jsonl --log-every 1 --checkpoint-every 0 --resume -o m.h5 --steps 1000000";
-  CHECK(corpus.run(signalled(on, "test $(lines_of log.jsonl) -gt 32", "KILL")).status == 137);
+  const std::string on = bare_train + "--log log.jsonl --log-every 1 --checkpoint-every 10 -o m.h5 --steps 1000000";
+  CHECK(corpus.run(signalled(on, "test -e m.checkpoint.h5", "KILL")).status == 137);
+  const long saved = steps_of(corpus, "m.checkpoint.h5");
+  const auto lines = lines_of(read_file(corpus.path("log.jsonl")));
+  REQUIRE(static_cast<long>(lines.size()) >= saved);
+  std::string before;
+  for (long step = 0; step < saved; ++step) before += lines[static_cast<std::size_t>(step)] + "\n";
+  const std::string seen = "test $(lines_of log.jsonl) -gt " + std::to_string(lines.size() + 2);
+  CHECK(corpus.run(signalled(on, seen, "KILL")).status == 137);
   CHECK(read_file(corpus.path("log.jsonl")).starts_with(before));
 }
 
-TEST_CASE("running: a run that diverged can go on from its last checkpoint, with a lower rate") {
+TEST_CASE("running: a run that diverged continues from its last checkpoint, with a lower rate") {
   const Runs corpus;
-  corpus.must(train + "-q --steps 10 --optimizer sgd --schedule constant -o m.h5");
-  const std::string on = "pretrain --threads 1 --train train.h5 --resume --steps 40 -q -o m.h5 --learning-rate ";
+  corpus.must(train + "-q --steps 10 --optimizer sgd --schedule constant --keep 1 -o m.h5");
+  const std::string on =
+      "pretrain --threads 1 --train train.h5 --steps 40 -q -o on.h5 --resume m.step-10.h5 --learning-rate ";
   corpus.must(on + "1e-4 --warmup 0 --clip-norm 0.5 --log log.jsonl --log-every 1");
-  CHECK(corpus.step_of("m.h5") == 40);
+  CHECK(corpus.step_of("on.h5") == 40);
   const auto log = json_lines(read_file(corpus.path("log.jsonl")));
   REQUIRE(log.size() == 30);
   for (const auto& line : log) CHECK(line["learning_rate"].get<double>() == doctest::Approx(1e-4));
-  corpus.must(train + "-q --steps 5 --final-learning-rate 1e-3 -o f.h5");
-  corpus.refused("pretrain --threads 1 --train train.h5 --resume --steps 9 -q -o f.h5 --learning-rate 1e-5", 2,
-                 "--learning-rate 1e-05 is less than the --final-learning-rate 0.001 that f.h5 was trained with");
+  corpus.must(train + "-q --steps 5 --final-learning-rate 1e-3 --keep 1 -o f.h5");
+  corpus.refused(
+      "pretrain --threads 1 --train train.h5 --resume f.step-5.h5 --steps 9 -q -o f.h5 --learning-rate 1e-5", 2,
+      "--learning-rate 1e-05 is less than the --final-learning-rate 0.001 that f.step-5.h5 was trained with");
 }
 
-TEST_CASE("running: a new run tells which earlier one it replaces") {
+TEST_CASE("running: a new run reports which other one it replaces") {
   const Runs corpus;
-  const std::string told = "m.h5: holds an earlier run, which this one will replace";
-  CHECK_FALSE(contains(corpus.must(train + "--steps 5 -o m.h5").err, told));
-  CHECK(contains(corpus.must(train + "--steps 5 -o m.h5").err, told));
-  CHECK_FALSE(contains(corpus.must(train + "--steps 8 --resume=auto -o m.h5").err, told));
+  const std::string replaced = "the new model will replace it";
+  CHECK_FALSE(contains(corpus.must(train + "--steps 5 -o m.h5").err, replaced));
+  CHECK(contains(corpus.must(train + "--steps 6 -o m.h5").err, "m.h5: --steps was 5 and is 6 now; " + replaced));
+  corpus.must("cp valid.h5 former.h5; tokenize -q -t tokenizer.h5 -o train.h5 valid.txt");
+  CHECK(contains(corpus.must(train + "--steps 6 -o m.h5").err,
+                 "m.h5: train.h5 has changed since its run began; " + replaced));
 }
 
 TEST_CASE("running: an input that is named like a kept checkpoint is not lost") {
   const Runs corpus;
   corpus.must("cp train.h5 m.step-5.h5");
   corpus.refused("pretrain --train m.step-5.h5 --steps 10 --checkpoint-every 5 --keep 1 -o m.h5" + tiny_model, 2,
-                 "m.step-5.h5: is named like a checkpoint that --keep writes");
+                 "m.step-5.h5: is named like a checkpoint that this run writes");
   CHECK(read_file(corpus.path("m.step-5.h5")) == read_file(corpus.path("train.h5")));
 }
 
 TEST_CASE("running: SIGHUP saves and ends the run, too") {
   const Runs corpus;
-  CHECK(corpus.run(signalled(train + "-q --steps 1000000 -o m.h5", "test -e m.h5", "HUP")).status == 129);
-  CHECK(corpus.must("inspect m.h5 --verify").out == "m.h5: no problem found\n");
+  CHECK(corpus.run(signalled(train + "-q --steps 1000000 -o m.h5", "test -e m.checkpoint.h5", "HUP")).status == 129);
+  CHECK(corpus.must("inspect verify m.checkpoint.h5").out == "m.checkpoint.h5: no problem found\n");
 }
 
 TEST_CASE("running: options that would lose something, or come to nothing, are refused") {
   const Runs corpus;
-  corpus.refused(train + "-o m.h5 --log m.h5", 2, "m.h5: is to be two things");
-  corpus.refused(train + "-o m.h5 --log ./m.h5", 2, "m.h5: is to be two things");
-  corpus.refused(train + "-o m.h5 --valid valid.h5 --log m.best.h5", 2, "m.best.h5: is to be two things");
+  corpus.refused(train + "-o m.h5 --log m.h5", 2, "m.h5: is named as two different outputs");
+  corpus.refused(train + "-o m.h5 --log ./m.h5", 2, "m.h5: is named as two different outputs");
+  corpus.refused(train + "-o m.h5 --log m.checkpoint.h5", 2, "m.checkpoint.h5: is named as two different outputs");
+  corpus.refused(train + "-o m.h5 --log m.best-5.h5", 2, "m.best-5.h5: is named like a checkpoint");
   corpus.refused(train + "-o -", 1, "cannot go to standard output");
   corpus.refused("pretrain --train - -o m.h5", 1, "cannot come from standard input");
   corpus.refused("pretrain --train= -o m.h5", 2, "--train: the list is empty");
-  corpus.refused(train + "-o m.h5 --warmup 101%", 2,
-                 "--warmup: '101%' is neither a number of steps, such as 2000, nor");
+  corpus.refused(train + "-o m.h5 --warmup 101%", 2, "--warmup: '101%' is not a number of steps, such as 2000, or");
   corpus.refused(train + "-o m.h5 --final-learning-rate -0.5", 2, "it must be from 0 to 1000, or auto");
   corpus.refused("pretrain --train train.h5:much -o m.h5", 2, "train.h5:much: the weight 'much' is not a number");
   corpus.refused("pretrain --train train.h5 -o m.h5 --preset gtp2", 2, "did you mean 'gpt2'?");
   corpus.must("printf cat > tiny.txt && tokenize -q -t tokenizer.h5 -o tiny.h5 tiny.txt");
   corpus.refused(train + "--train tiny.h5:1000 -o m.h5", 1, "tiny.h5: weight 1000 of 0 windows of ");
   CHECK_FALSE(corpus.exists("m.h5"));
-  CHECK(contains(corpus.must(train + "-o m.h5 --steps 5 --warmup 100").err, "never passes its peak"));
+  CHECK(contains(corpus.must(train + "-o m.h5 --steps 5 --warmup 100").err, "never falls after its peak"));
   const std::string shape = " --layers 1 --context 16 --batch-size 2";
-  corpus.must("pretrain -q --train train.h5 -o nano.h5 --preset nano --steps 2" + shape);
-  corpus.must("pretrain -q --train train.h5 -o nano.h5 --preset nano --steps 3 --resume" + shape);
-  corpus.refused("pretrain -q --train train.h5 -o nano.h5 --preset gpt2 --steps 4 --resume" + shape, 2,
-                 "differs from what nano.h5 was trained with");
+  const std::string nano = "pretrain -q --train train.h5 -o nano.h5 --max-time 0.001s --steps ";
+  REQUIRE(corpus.run(nano + "2 --preset nano" + shape).status == 75);
+  REQUIRE(corpus.run(nano + "4 --preset nano --resume nano.checkpoint.h5" + shape).status == 75);
+  corpus.refused(nano + "4 --preset gpt2 --resume nano.checkpoint.h5" + shape, 2,
+                 "differs from what nano.checkpoint.h5 was trained with");
 }
 
 TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their examples") {
@@ -345,11 +544,13 @@ TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their 
   const std::string inputs = corpus.must("inspect two.h5 --provenance").out;
   CHECK(contains(inputs, "train: first.tsv"));
   CHECK(contains(inputs, "train: second.tsv"));
-  corpus.refused(command + "--train first.tsv -o two.h5 --resume --epochs 5", 1,
-                 "two.h5: was trained on second.tsv too");
+  corpus.must(command + "--train first.tsv,second.tsv --max-time 0.001s -o part.h5 || test $? = 75");
+  corpus.refused(command + "--train first.tsv -o part.h5", 1,
+                 "part.checkpoint.h5: its run reads second.tsv (train), too");
   corpus.refused(command + "--train first.tsv,second.tsv:2 -o x.h5", 2, "second.tsv: weights are for --task lm");
   corpus.refused(command + "--train first.tsv,absent.tsv -o x.h5", 1, "absent.tsv: cannot open");
-  corpus.refused(command + "--train first.tsv,second.tsv -o second.tsv", 2, "second.tsv: would be written over");
+  corpus.refused(command + "--train first.tsv,second.tsv -o second.tsv", 2,
+                 "second.tsv: refusing to overwrite the input");
   write_file(corpus.path("second.tsv"), second + "good\t" + std::string(200, 'x') + "\n");
   corpus.refused(command + "--train first.tsv,second.tsv -o x.h5", 1, "second.tsv:3: ");
 

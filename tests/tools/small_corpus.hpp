@@ -15,7 +15,7 @@
 
 namespace heddle::testing {
 
-// An object a line.
+// One object per line.
 inline std::vector<nlohmann::json> json_lines(const std::string& text) {
   std::vector<nlohmann::json> objects;
   for (const std::string& line : lines_of(text)) objects.push_back(nlohmann::json::parse(line));
@@ -125,7 +125,7 @@ class EncoderCorpus : public SmallCorpus {
     });
   }
   nlohmann::json evaluate(const std::string& model) const {
-    return nlohmann::json::parse(must("inspect " + model + " --evaluate valid.h5 --json").out);
+    return nlohmann::json::parse(must("inspect evaluate " + model + " valid.h5 --json").out);
   }
 };
 

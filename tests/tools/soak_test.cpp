@@ -13,19 +13,19 @@ TEST_CASE("soak: thousands of steps, checkpoints and evaluations take no more me
   const char* const asked = std::getenv("HEDDLE_SOAK_STEPS");
   const std::string steps = asked == nullptr ? "20000" : asked;
   // Kilobytes and open files of the process, every second, once it reports steps.
-  corpus.must(
-      watching +
-      "pretrain -q --train train.h5 --valid valid.h5 -o m.h5 --log log.jsonl --threads 2 --layers 2 --width 32 "
-      "--heads 2 --context 16 --batch-size 4 --checkpoint-every 50 --keep 3 --eval-every 100 --log-every 100 --ema-decay "
-      "0.99 --steps " +
-      steps +
-      " & process=$!\n"
-      "await $process 'test -s log.jsonl'\n"
-      "while kill -0 $process 2> /dev/null; do\n"
-      "  echo $(awk '/^VmRSS/ {print $2}' /proc/$process/status) $(ls /proc/$process/fd | wc -l)\n"
-      "  sleep 1\n"
-      "done > memory.txt 2> /dev/null\n"
-      "wait $process");
+  corpus.must(watching +
+              "pretrain -q --train train.h5 --valid valid.h5 -o m.h5 --log log.jsonl --threads 2 --layers 2 --width 32 "
+              "--heads 2 --context 16 --batch-size 4 --checkpoint-every 50 --keep 3 --eval-every 100 --log-every 100 "
+              "--ema-decay "
+              "0.99 --steps " +
+              steps +
+              " & process=$!\n"
+              "await $process 'test -s log.jsonl'\n"
+              "while kill -0 $process 2> /dev/null; do\n"
+              "  echo $(awk '/^VmRSS/ {print $2}' /proc/$process/status) $(ls /proc/$process/fd | wc -l)\n"
+              "  sleep 1\n"
+              "done > memory.txt 2> /dev/null\n"
+              "wait $process");
   std::vector<long> kilobytes, files;
   for (const std::string& line : lines_of(read_file(corpus.path("memory.txt")))) {
     std::istringstream numbers(line);
@@ -44,5 +44,5 @@ TEST_CASE("soak: thousands of steps, checkpoints and evaluations take no more me
   CHECK(late <= early + 1024);
   CHECK(*std::ranges::max_element(files) < 32);
   CHECK(corpus.leftovers() == 0);
-  corpus.must("inspect --verify m.h5");
+  corpus.must("inspect verify m.h5");
 }

@@ -83,7 +83,7 @@ TEST_CASE("encoding: text that is not UTF-8 is told of once, with its line, howe
     std::string bytes, wrong;
   };
   const std::string no_utf8 =
-      ": is not UTF-8; if the text has another encoding, convert it first: iconv -f ENCODING -t "
+      ": is not UTF-8; if the text has another encoding, convert it first with iconv -f ENCODING -t "
       "UTF-8";
   for (const auto& [bytes, wrong] : {
            Case{"", ""},
@@ -94,8 +94,8 @@ TEST_CASE("encoding: text that is not UTF-8 is told of once, with its line, howe
            Case{"one\ncut \xE2\x82", "2" + no_utf8},
            Case{"\xE2\x82\n\xAC", "1" + no_utf8},
            Case{"\n\n\x80", "3" + no_utf8},
-           Case{"\xFF\xFEo\n", "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8"},
-           Case{"\xFE\xFFo\n", "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8"},
+           Case{"\xFF\xFEo\n", "1: is UTF-16, not UTF-8; convert it first with iconv -f UTF-16 -t UTF-8"},
+           Case{"\xFE\xFFo\n", "1: is UTF-16, not UTF-8; convert it first with iconv -f UTF-16 -t UTF-8"},
        }) {
     for (std::size_t block = 1; block <= bytes.size() + 1; ++block) {
       CAPTURE(bytes);

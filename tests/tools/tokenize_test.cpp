@@ -233,7 +233,7 @@ TEST_CASE("tokenize: wordpiece gives words back, a line for a line, and document
   CHECK(place.run("mkdir bert; printf '[UNK]\\nthe\\n##m\\n' >bert/vocab.txt; echo Them | $T -t bert").out == "1 2\n");
   const Outcome damaged = place.run("printf '[UNK]\\nthe\\nthe\\n' >bert/vocab.txt; echo Them | $T -t bert");
   CHECK(damaged.status == 1);
-  CHECK(contains(damaged.err, "bert/vocab.txt:3: the piece 'the' has come in line 2"));
+  CHECK(contains(damaged.err, "bert/vocab.txt:3: the piece 'the' is already in line 2"));
 }
 
 TEST_CASE("tokenize: T5's words come back, a line for a line, and documents in lines") {
@@ -332,7 +332,7 @@ TEST_CASE("tokenize: ids that cannot be are found by file and line") {
   CHECK(outside.status == 1);
   CHECK(outside.err ==
         "tokenize: ids:3: token id 999 is outside the tokenizer's vocabulary of 257; decode it with the "
-        "tokenizer that it was made with\n");
+        "tokenizer that encoded it\n");
   for (const char* word : {"x7", "7x", "-1", "+1", "1.5", "99999999999999999999999999"}) {
     CAPTURE(word);
     const Outcome outcome = place.run("printf '1\\n2 " + std::string(word) + " 3' | $T -t byte.h5 --decode");
@@ -433,7 +433,7 @@ TEST_CASE("tokenize: nothing is written over what is read") {
     CAPTURE(words);
     const Outcome outcome = place.run("$T " + std::string(words));
     CHECK(outcome.status == 2);
-    CHECK(contains(outcome.err, ", which is read; give the result another name"));
+    CHECK(contains(outcome.err, "; give the result another name"));
     CHECK(read_file(place.path("linked")) == read_file(place.path("text")));
   }
 }
@@ -482,4 +482,113 @@ TEST_CASE("tokenize: other tools read its files") {
   CHECK(contains(place.run("h5ls tokens.h5").out, "tokens                   Dataset {4"));
   CHECK(contains(place.run("h5dump -d tokens -y tokens.h5").out, "97, 98, 10, 256"));
   CHECK(contains(place.run("h5dump -a kind bpe.h5").out, "\"tokenizer\""));
+}
+
+TEST_CASE("tokenize: --check says that text comes back, or where it first does not") {
+  const Workplace place;
+  for (const char* kind : {"bpe", "byte", "char", "word", "unigram"}) {
+    CAPTURE(kind);
+    for (const char* options : {"", "--documents file", "--documents blank", "--threads 1", "--special plain"}) {
+      CAPTURE(options);
+      const Outcome outcome = place.run("$T -t " + std::string(kind) + ".h5 --check text odd " + std::string(options));
+      CHECK(outcome.status == 0);
+      CHECK(contains(outcome.out, ", 0 different\n"));
+      CHECK(lines_in(outcome.out) == 1);
+    }
+  }
+  place.write("two", "ab\n\nc");
+  CHECK(place.run("$T -t byte.h5 --check two").out == "3 lines, 5 bytes, 3 tokens, 0 different\n");
+  CHECK(place.run("$T -t byte.h5 --check two --documents file").out == "1 document, 5 bytes, 5 tokens, 0 different\n");
+  // The unknown token does not come back.
+  REQUIRE(place.run("$T --train --model char --no-byte-fallback --unknown '<unk>' -o unk.h5 text").status == 0);
+  place.write("q", "the cat\nthe Qat\nthe cat\nQ\n");
+  const Outcome outcome = place.run("$T -t unk.h5 --check text q");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out == "54 lines, 3176 bytes, 3122 tokens, 2 different\n");
+  CHECK(outcome.err == "tokenize: q:2:5: 'Qat' comes back as '<unk>at'\n");
+  const Outcome whole = place.run("$T -t unk.h5 --check --documents file q");
+  CHECK(whole.err.starts_with("tokenize: q:2:5: "));
+  CHECK(contains(whole.out, "1 document, "));
+  CHECK(contains(whole.out, ", 1 different\n"));
+  CHECK(place.run("$T -t wordpiece.h5 --check q").status != 0);
+  CHECK(place.run("$T -t byte.h5 --check --pieces q").status == 2);
+  CHECK(place.run("$T -t byte.h5 --check --decode q").status == 2);
+}
+
+TEST_CASE("tokenize: --offsets has the bytes of each token, in plain text and as JSON") {
+  const Workplace place;
+  CHECK(place.run("printf 'ab\\n\\nna\\xc3\\xaf' | $T -t byte.h5 --offsets").out ==
+        "97:0:1 98:1:2\n\n110:0:1 97:1:2 195:2:3 175:3:4\n");
+  CHECK(place.run("printf 'a:b' | $T -t byte.h5 --offsets --pieces").out == "a:0:1 ::1:2 b:2:3\n");
+  const auto object =
+      nlohmann::json::parse(place.run("printf 'hi<|endoftext|>' | $T -t byte.h5 --offsets --pieces --jsonl").out);
+  CHECK(object == nlohmann::json::parse(R"({"text": "hi<|endoftext|>", "ids": [104, 105, 256],
+            "pieces": ["h", "i", "<|endoftext|>"], "offsets": [[0, 1], [1, 2], [2, 15]]})"));
+  const auto plain = nlohmann::json::parse(place.run("printf 'hi' | $T -t byte.h5 --jsonl").out);
+  CHECK(plain == nlohmann::json::parse(R"({"text": "hi", "ids": [104, 105]})"));
+  for (const char* kind : {"bpe", "char", "word", "unigram"}) {
+    CAPTURE(kind);
+    const std::string with = "$T -t " + std::string(kind) + ".h5 odd text ";
+    const auto ids = heddle::testing::lines_of(place.run(with).out);
+    const auto lines = heddle::testing::lines_of(place.run(with + "--jsonl --offsets").out);
+    // A file without a last line end joins nothing to the next here, and there its ids end in a line end, too.
+    REQUIRE(lines.size() == ids.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto line = nlohmann::json::parse(lines[i]);
+      std::string joined;
+      for (const auto& id : line["ids"]) joined += (joined.empty() ? "" : " ") + id.dump();
+      CHECK(joined == ids[i]);
+      std::size_t at = 0;
+      for (const auto& span : line["offsets"]) {
+        CHECK(span[0] == at);
+        at = span[1].get<std::size_t>();
+      }
+    }
+  }
+  CHECK(place.run("$T -t byte.h5 --offsets --decode text").status == 2);
+}
+
+TEST_CASE("tokenize: --invalid says what becomes of bytes that are not UTF-8") {
+  const Workplace place;
+  REQUIRE(place.run("$T --train --model char --no-byte-fallback --unknown '<unk>' -o strict.h5 text").status == 0);
+  REQUIRE(place.run("$T --train --model wordpiece --vocab-size 60 -o wordpiece.h5 text").status == 0);
+  // A stray byte, half a character before a line end, an overlong form, and half a character at the end.
+  place.write("bad", "the\xff cat\nth\xc3\ne\xc0\x80 sat\nmat\xe2\x82");
+  const std::string last = "bad:1:4: invalid UTF-8";
+  for (const char* kind : {"strict", "wordpiece"}) {
+    CAPTURE(kind);
+    const std::string with = "$T -t " + std::string(kind) + ".h5 ";
+    for (const char* mode : {"", "--invalid error", "--jsonl", "--check", "-o tokens.h5"}) {
+      CAPTURE(mode);
+      const Outcome outcome = place.run(with + "text bad " + mode);
+      CHECK(outcome.status == 1);
+      CHECK(contains(outcome.err, "tokenize: " + last));
+    }
+    CHECK(place.run(with + "bad --invalid skip").out == place.run("printf 'the cat\\nth\\ne sat\\nmat' | " + with).out);
+    CHECK(place.run(with + "bad --invalid replace").out ==
+          place
+              .run("printf 'the\\xef\\xbf\\xbd cat\\nth\\xef\\xbf\\xbd\\ne\\xef\\xbf\\xbd\\xef\\xbf\\xbd "
+                   "sat\\nmat\\xef\\xbf\\xbd\\xef\\xbf\\xbd' | " +
+                   with)
+              .out);
+    CHECK(contains(place.run(with + "bad --invalid skip").err, "tokenize: 6 bytes were invalid UTF-8, and left out\n"));
+    CHECK(contains(place.run(with + "bad --invalid replace -o tokens.h5").err,
+                   "tokenize: 6 bytes were invalid UTF-8, and replaced by U+FFFD\n"));
+    CHECK(nlohmann::json::parse(place.run("head -n 1 bad | " + with + "--invalid skip --jsonl").out)["text"] ==
+          "the cat");
+  }
+  // The lines before the bad one are there.
+  place.write("late", "the cat\nthe mat\n\xff\n");
+  CHECK(place.run("$T -t strict.h5 late").out == place.run("head -n 2 late | $T -t strict.h5").out);
+  CHECK(place.run("$T -t strict.h5 late --offsets").out == place.run("head -n 2 late | $T -t strict.h5 --offsets").out);
+  // A character that is cut between two reads is whole.
+  CHECK(place.run("(printf '\\xc3'; sleep 0.2; printf '\\xaf') | $T --pieces -t strict.h5").out == "<unk>");
+  // Training takes the same care.
+  CHECK(contains(place.run("$T --train --model wordpiece --vocab-size 60 -o new.h5 text bad").err, "bad:1:4: invalid"));
+  CHECK(place.run("$T --train --model char --no-byte-fallback -o new.h5 text bad --invalid skip").status == 0);
+  // Where every byte has a token, all pass.
+  const Outcome untouched = place.run("$T -t byte.h5 bad --invalid skip | $T -t byte.h5 --decode | cmp - bad");
+  CHECK(untouched.status == 0);
+  CHECK(contains(untouched.err, "--invalid has no effect: the tokenizer has all bytes"));
+  CHECK(place.run("$T -t byte.h5 --decode --invalid skip bad").status == 2);
 }

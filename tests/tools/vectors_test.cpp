@@ -1,4 +1,4 @@
-// What trained models know of words, from outside: inspect --senses and --bias.
+// What trained models know of words, from outside: inspect senses and bias.
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -57,13 +57,13 @@ class SenseCorpus : public SmallCorpus {
         "--batch-size 8 --steps 60 --learning-rate 3e-3");
   }
   json score(const std::string& options) const {
-    return json::parse(must("inspect -q encoder.h5 --senses examples.tsv --gold --json gold.tsv " + options).out);
+    return json::parse(must("inspect senses -q encoder.h5 examples.tsv --gold --json gold.tsv " + options).out);
   }
 };
 
 }  // namespace
 
-TEST_CASE("inspect --senses: words in context tell pseudo-words apart; words alone have the most frequent sense") {
+TEST_CASE("inspect senses: words in context tell pseudo-words apart; words alone have the most frequent sense") {
   const SenseCorpus corpus;
   for (const char* options : {"", "--layer -1 --sentence 0", "--sentence 0 --voters 1", "--voters 5"}) {
     CAPTURE(options);
@@ -77,7 +77,7 @@ TEST_CASE("inspect --senses: words in context tell pseudo-words apart; words alo
     const json alone = corpus.score("--layer 0 --sentence 0" + std::string(options));
     CHECK(alone["accuracy"] == alone["most_frequent_sense"]);
   }
-  const std::string lines = corpus.must("inspect encoder.h5 --senses examples.tsv questions.tsv").out;
+  const std::string lines = corpus.must("inspect senses encoder.h5 examples.tsv questions.tsv").out;
   std::istringstream senses(lines), gold(read_file(corpus.path("gold.tsv")));
   int right = 0, count = 0;
   for (std::string sense, line; std::getline(senses, sense) && std::getline(gold, line); ++count) {
@@ -85,15 +85,15 @@ TEST_CASE("inspect --senses: words in context tell pseudo-words apart; words alo
   }
   CHECK(count == 80);
   CHECK(right / 80.0 == doctest::Approx(corpus.score("")["accuracy"].get<double>()));
-  CHECK(contains(corpus.must("inspect encoder.h5 --senses examples.tsv --gold gold.tsv").out,
-                 "\nmost frequent sense  0."));
+  CHECK(
+      contains(corpus.must("inspect senses encoder.h5 examples.tsv --gold gold.tsv").out, "\nmost frequent sense  0."));
 }
 
-TEST_CASE("inspect --senses: by default the mean of the last four layers, of all blocks if fewer (SPEC 7.5)") {
+TEST_CASE("inspect senses: by default the mean of the last four layers, of all blocks if fewer (SPEC 7.5)") {
   const SenseCorpus corpus;
   const auto answers = [&](Index layers, const std::string& options) {
     const std::string model = "deep" + std::to_string(layers) + ".h5";
-    return corpus.must("inspect -q " + model + " --senses examples.tsv --json questions.tsv " + options).out;
+    return corpus.must("inspect senses -q " + model + " examples.tsv --jsonl questions.tsv " + options).out;
   };
   for (const Index layers : {3, 6}) {
     CAPTURE(layers);
@@ -108,21 +108,22 @@ TEST_CASE("inspect --senses: by default the mean of the last four layers, of all
   }
 }
 
-TEST_CASE("inspect --senses: long sentences are cut around the word, and errors name the line") {
+TEST_CASE("inspect senses: long sentences are cut around the word, and errors name the line") {
   const SenseCorpus corpus;
   const std::string tail = "for i in $(seq 40); do printf ' open'; done";
   const Outcome outcome = corpus.must("(printf '43\\t'; " + tail +
                                       "; echo ' they peel ripe banadoor with cream'; "
                                       "printf '3\\tthey peel ripe banadoor with cream\\n') | "
-                                      "inspect encoder.h5 --senses examples.tsv");
-  CHECK(contains(outcome.err, "standard input: 1 sentences were longer than the context, and cut around the word"));
+                                      "inspect senses encoder.h5 examples.tsv");
+  CHECK(
+      contains(outcome.err, "standard input: 1 sentences were longer than the context and truncated around the word"));
   CHECK(outcome.out.starts_with("banana\t"));
-  const Outcome wrong = corpus.run("printf '0\\ta\\n1\\ta\\n' | inspect encoder.h5 --senses examples.tsv");
+  const Outcome wrong = corpus.run("printf '0\\ta\\n1\\ta\\n' | inspect senses encoder.h5 examples.tsv");
   CHECK(wrong.status == 1);
   CHECK(contains(wrong.err, "standard input:2: there is no word 1"));
-  CHECK(contains(corpus.run("inspect encoder.h5 --senses questions.tsv gold.tsv").err, "questions.tsv:1: "));
-  const auto answers = json_lines(corpus.must("inspect encoder.h5 --senses examples.tsv --json questions.tsv").out);
-  const auto lines = lines_of(corpus.must("inspect encoder.h5 --senses examples.tsv questions.tsv").out);
+  CHECK(contains(corpus.run("inspect senses encoder.h5 questions.tsv gold.tsv").err, "questions.tsv:1: "));
+  const auto answers = json_lines(corpus.must("inspect senses encoder.h5 examples.tsv --jsonl questions.tsv").out);
+  const auto lines = lines_of(corpus.must("inspect senses encoder.h5 examples.tsv questions.tsv").out);
   REQUIRE(answers.size() == lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i)
     CHECK(lines[i].starts_with(answers[i]["sense"].get<std::string>() + "\t"));
@@ -164,7 +165,7 @@ const std::string tests =
     "second = the teacher said that he was late\n";
 
 json bias_of(const SmallCorpus& corpus, const std::string& model) {
-  return json::parse(corpus.must("inspect " + model + " --bias tests.txt --json").out);
+  return json::parse(corpus.must("inspect bias " + model + " tests.txt --json").out);
 }
 
 std::map<std::string, double> template_bias_of(const json& answer) {
@@ -186,7 +187,7 @@ void check_planted(const SmallCorpus& corpus, const std::string& model) {
   CHECK(std::abs(pairs["pairs"][1]["difference"].get<double>() - std::log(9)) < 0.5);
   CHECK(std::abs(pairs["pairs"][2]["difference"].get<double>()) < 0.5);
   CHECK(pairs["first_likelier"].get<double>() > 0.6);
-  CHECK(contains(corpus.must("inspect " + model + " --bias tests.txt").out, "of 3, mean difference "));
+  CHECK(contains(corpus.must("inspect bias " + model + " tests.txt").out, "of 3, mean difference "));
 }
 
 // Labels that have nothing to do with who is late.
@@ -199,7 +200,7 @@ std::string unrelated_labels() {
 
 }  // namespace
 
-TEST_CASE("inspect --bias: templates and pairs find the bias that was planted, and after unrelated fine-tuning too") {
+TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and after unrelated fine-tuning too") {
   const SmallCorpus corpus;
   write_file(corpus.path("planted.txt"), planted_text());
   write_file(corpus.path("tests.txt"), tests);
@@ -224,23 +225,21 @@ TEST_CASE("inspect --bias: templates and pairs find the bias that was planted, a
   CHECK(after.at("nurse") < 0.5 * before.at("nurse"));
   CHECK(after.at("engineer") > 0.5 * before.at("engineer"));
   write_file(corpus.path("pairs.txt"), "[pairs p]\nfirst = he\nsecond = she\n");
-  CHECK(contains(corpus.run("inspect encoder.h5 --bias pairs.txt").err,
-                 "pairs.txt:3: has no token in common with line 2"));
-  corpus.must("sed -i '/neutral/d' tests.txt");
   CHECK(
-      json::parse(corpus.must("inspect encoder.h5 --bias tests.txt --json").out)["templates"][0]["attributes"].size() ==
-      3);
-  const Outcome refused = corpus.run("inspect decoder.h5 --bias tests.txt");
+      contains(corpus.run("inspect bias encoder.h5 pairs.txt").err, "pairs.txt:3: has no token in common with line 2"));
+  corpus.must("sed -i '/neutral/d' tests.txt");
+  CHECK(json::parse(corpus.must("inspect bias encoder.h5 tests.txt --json").out)["templates"][0]["attributes"].size() ==
+        3);
+  const Outcome refused = corpus.run("inspect bias decoder.h5 tests.txt");
   CHECK(refused.status == 1);
   CHECK(contains(refused.err,
                  "tests.txt:1: a model that predicts next tokens has no masks; give occupations words for "
                  "the prior"));
   corpus.must("sed -i 's/^target.*/target = engineernurse, she/' tests.txt");
-  CHECK(
-      contains(corpus.run("inspect encoder.h5 --bias tests.txt").err, "tests.txt:3: 'engineernurse' is not one token"));
+  CHECK(contains(corpus.run("inspect bias encoder.h5 tests.txt").err, "tests.txt:3: 'engineernurse' is not one token"));
 }
 
-TEST_CASE("inspect --bias: word sets, with words alone and in context") {
+TEST_CASE("inspect bias: word sets, with words alone and in context") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 5" + tiny_model);
   const std::string sets =
@@ -248,7 +247,7 @@ TEST_CASE("inspect --bias: word sets, with words alone and in context") {
   write_file(corpus.path("sets.txt"), sets);
   write_file(corpus.path("contexts.txt"), sets + "context = the [WORD] sees\ncontext = a [WORD]\n");
   const auto answer = [&](const std::string& options) {
-    return json::parse(corpus.must("inspect model.h5 --json --bias " + options).out)["weat"][0];
+    return json::parse(corpus.must("inspect bias model.h5 --json " + options).out)["weat"][0];
   };
   const json alone = answer("sets.txt");
   CHECK(alone["name"] == "animals");
@@ -262,9 +261,9 @@ TEST_CASE("inspect --bias: word sets, with words alone and in context") {
   const json last = answer("contexts.txt"), first = answer("contexts.txt --layer 0");
   CHECK(last["effect_size"] != first["effect_size"]);
   CHECK(first["effect_size"] != alone["effect_size"]);
-  CHECK(contains(corpus.must("inspect model.h5 --bias sets.txt").out, "weat animals: effect size "));
+  CHECK(contains(corpus.must("inspect bias model.h5 sets.txt").out, "weat animals: effect size "));
   write_file(corpus.path("bad.txt"), "[weat animals]\nx = cat\n");
-  const Outcome bad = corpus.run("inspect model.h5 --bias bad.txt");
+  const Outcome bad = corpus.run("inspect bias model.h5 bad.txt");
   CHECK(bad.status == 1);
   CHECK(contains(bad.err, "bad.txt:1: "));
 }

@@ -44,11 +44,11 @@ std::string with_text(std::string part, const std::string& text) {
 
 LabelAsker::LabelAsker(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const ClassifyOptions& options,
                        const std::optional<std::string>& neutral)
-    : model_(model), tokenizer_(tokenizer), options_(options), overlong_{options.overlong} {
+    : model_(model), tokenizer_(tokenizer), options_(options), limit_(options.overlong, "prompt") {
   const std::string& pattern = options.zero_shot.template_text;
   check<UsageError>(options.zero_shot.labels.size() >= 2, "--labels: at least two are needed");
   check<UsageError>(pattern.find(mark) != pattern.npos,
-                    "--template: says with {} where the text goes: --template 'Review: {} Sentiment:'");
+                    "--template: needs {} in the place of the text: --template 'Review: {} Sentiment:'");
   template_ = cut(pattern, tokenizer);
   labels_ = encoded(options.zero_shot, tokenizer);
   room_ = decoding::prompt_room(model, labels_);
@@ -71,13 +71,10 @@ decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& 
     throw DataError(where + ": " + error.reason());
   }
   check<DataError>(!ids.empty(), where, ": the prompt is empty; write more than {} in --template");
-  const auto size = static_cast<Index>(ids.size());
-  if (size <= room_) return ids;
-  check<DataError>(overlong_.how == data::Overlong::truncate, where, ": the prompt has ", size,
-                   " tokens, more than the ", room_,
-                   " that the context has beside the labels; shorten it, or keep its end with --overlong truncate");
-  ids.erase(ids.begin(), ids.end() - room_);
-  ++overlong_.count;
+  if (limit_.is_exceeded(static_cast<Index>(ids.size()), room_, where,
+                         "together with the longest label; shorten it, or keep its end with --overlong truncate")) {
+    ids.erase(ids.begin(), ids.end() - room_);
+  }
   return ids;
 }
 

@@ -9,6 +9,7 @@
 #include "heddle/data/task_examples.hpp"
 #include "heddle/decoding/zero_shot.hpp"
 #include "tools/classify/options.hpp"
+#include "tools/lines/length_limit.hpp"
 #include "tools/tasks/data.hpp"
 
 namespace heddle {
@@ -24,8 +25,8 @@ class LabelAsker {
   // does not fit and is not to be cut.
   std::vector<std::vector<double>> operator()(const TaskData& data);
 
-  // How many prompts were longer than the context, and lost their beginning.
-  const data::OverlongTexts& overlong() const { return overlong_; }
+  // Of prompts, which lose their beginning.
+  const LengthLimit& limit() const { return limit_; }
 
  private:
   decoding::Tokens prompt(const std::string& text, const std::string& where);
@@ -38,7 +39,7 @@ class LabelAsker {
   std::vector<decoding::Tokens> labels_;
   Index room_;                 // of a prompt, in tokens
   std::vector<double> prior_;  // of each label
-  data::OverlongTexts overlong_;
+  LengthLimit limit_;
 };
 
 }  // namespace heddle

@@ -11,7 +11,7 @@
 #include "tools/classify/label_asker.hpp"
 #include "tools/classify/options.hpp"
 #include "tools/classify/write.hpp"
-#include "tools/lines/input_parts.hpp"
+#include "tools/lines/answer_texts.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/tasks/report.hpp"
 
@@ -23,13 +23,14 @@ using models::Task;
 
 const cli::About about{
     .name = "classify",
-    .summary = "Labels texts, words or answers with a fine-tuned model, or by asking a language model.",
+    .summary =
+        "Labels texts, tags words or answers questions with a fine-tuned model, or labels texts with a language model.",
     .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "MODEL FILE --evaluate [--json]",
                  "DECODER --labels LIST --template TEXT [FILE]"},
     .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
-                 {"FILE", "texts, a line each, words a line each, or questions; none or - is standard input", 0, 1}}};
+                 {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}}};
 
-// What answers the examples of a part of the input.
+// What answers the examples of some of the input.
 using Answerer = std::function<TaskAnswers(const TaskData&)>;
 
 class Classifier {
@@ -53,9 +54,20 @@ class Classifier {
   // Options that are for other tasks than the model's.
   void refuse_for(Task task) const {
     const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
-    if (task != Task::label) refuse({"column"}, arguments_, reason);
+    if (task == Task::label || task == Task::span) {
+      refuse({"text_column", "text_b_column", "header"}, arguments_, reason);
+    }
+    if (task != Task::pair) refuse({"text_b_column"}, arguments_, reason);
+    if (task == Task::span) refuse({"label_column"}, arguments_, reason);
+    if (task != Task::label && !options_.evaluate)
+      refuse({"label_column"}, arguments_, " has no effect without --evaluate");
     if (task != Task::span) refuse({"max_answer_length", "null_threshold"}, arguments_, reason);
     if (task == Task::label || task == Task::regress) refuse({"top"}, arguments_, reason);
+    if (task == Task::regress) refuse({"threshold"}, arguments_, reason + ": its numbers have no probabilities");
+    if (task == Task::label) {
+      refuse({"threshold"}, arguments_, reason + ": the tags of a sentence belong together; --jsonl has them all");
+    }
+    if (task == Task::span) refuse({"threshold"}, arguments_, reason + "; questions have --null-threshold");
   }
 
   formats::Gold gold() const { return options_.evaluate ? formats::Gold::given : formats::Gold::absent; }
@@ -80,7 +92,7 @@ class Classifier {
     });
     if (overlong.count > 0) arguments_.say(overlong_note(overlong, task.task));
     if (unseen > 0) {
-      arguments_.say(concatenate(unseen, " words lie beyond the context or have no token, and got ",
+      arguments_.say(concatenate(unseen, " words are outside the context or have no token; they got ",
                                  labels.find("O") ? "the tag O" : "no tag"));
     }
   }
@@ -99,39 +111,37 @@ class Classifier {
       answers.classes = ask(data);
       return answers;
     });
-    if (const Index count = ask.overlong().count; count > 0) {
-      arguments_.say(counted(count, "prompt was", "prompts were") +
-                     " longer than the context, and cut at the beginning");
-    }
+    ask.limit().report(arguments_, " at the beginning");
   }
 
   void classify(const models::TaskConfig& task, const data::LabelSet& labels, const Answerer& answerer) {
     const TaskInput how{options_.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, gold()};
     if (options_.evaluate) return evaluate(read_task_data(arguments_.open_text(path_), how), task, labels, answerer);
     cli::Input input = arguments_.open_text(path_);
-    PartReader parts(input, unit_of(task.task), options_.batch_tokens * bytes_per_token);
-    const auto give = [&](const InputPart& part) {
-      const TaskData data = parse_task_data(part.text, {input.name(), part.first_line}, how);
-      write(part, data, task, labels, answerer(data));
-      output_.stream().flush();
-    };
-    while (const auto part = parts.next()) {
-      try {
-        give(*part);
-      } catch (const DataError&) {
-        // The lines before the bad one are not lost; it throws again.
-        if (unit_of(task.task) != InputUnit::line) throw;
-        for (const InputPart& line : lines_of(*part)) give(line);
-        throw;
-      }
-    }
+    TaskReader reader(input.name(), how);
+    const TextUnit unit = unit_of(task.task, reader);
+    const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
+    // About sixteen batches of tokens, within which texts are sorted by length.
+    constexpr Index bytes_per_token = 64;
+    answer_texts(
+        std::move(input), {.unit = unit, .bytes = options_.batch_tokens * bytes_per_token},
+        [&](const InputText& text) {
+          return ReadText{text, reader.read(text.text + line_end, {text.file, text.line})};
+        },
+        [&](const std::vector<ReadText>& texts) {
+          const TaskData data = joined_texts(texts);
+          if (data.size() == 0 && task.task != Task::label) return;  // a header
+          write(texts, data, task, labels, answerer(data));
+          output_.stream().flush();
+        });
   }
 
-  InputUnit unit_of(Task task) const {
-    if (task == Task::label) return InputUnit::paragraph;
+  TextUnit unit_of(Task task, const TaskReader& reader) const {
+    if (task == Task::label) return TextUnit::paragraph;
+    if (reader.text_format() == formats::LabelledFormat::csv) return TextUnit::row;
     const bool is_document =
         task == Task::span && formats::span_format(path_, options_.input) == formats::LabelledFormat::squad;
-    return is_document ? InputUnit::document : InputUnit::line;
+    return is_document ? TextUnit::document : TextUnit::line;
   }
 
   double null_threshold(const models::TaskConfig& task) const {
@@ -139,15 +149,15 @@ class Classifier {
                                                                    : std::numeric_limits<double>::infinity();
   }
 
-  void write(const InputPart& part, const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-             const TaskAnswers& answers) {
-    const WriteOptions how{options_.top, options_.jsonl, null_threshold(task)};
+  void write(const std::vector<ReadText>& texts, const TaskData& data, const models::TaskConfig& task,
+             const data::LabelSet& labels, const TaskAnswers& answers) {
+    const WriteOptions how{options_.top, options_.jsonl, options_.threshold, null_threshold(task)};
     std::ostream& out = output_.stream();
     switch (task.task) {
       case Task::regress:
         return write_numbers(out, data, answers.numbers, how);
       case Task::label:
-        return write_tags(out, part, data, labels, answers, how);
+        return write_tags(out, texts, data, labels, answers, how);
       case Task::span:
         return write_answers(out, data, answers, how);
       default:
@@ -161,12 +171,12 @@ class Classifier {
     const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
     check_metric(data, task, labels, options_.metric);
     const Judge how{options_.metric, true, null_threshold(task), seed};
-    const Judgement judgement = judge(data, task, labels, answerer(data), how);
+    const TaskAnswers answers = answerer(data);
+    const Judgement judgement = arguments_.given("threshold")
+                                    ? judge_answered(data, task, labels, answers, options_.threshold, how)
+                                    : judge(data, task, labels, answers, how);
     output_.stream() << (options_.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
   }
-
-  // Of a part of the input, for each token of a batch: about sixteen batches, within which texts are sorted by length.
-  static constexpr Index bytes_per_token = 64;
 
   const cli::Arguments& arguments_;
   const ClassifyOptions& options_;
@@ -176,18 +186,18 @@ class Classifier {
 
 void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(options.zero_shot.labels.empty() == options.zero_shot.template_text.empty(),
-                    "--labels and --template go together");
+                    "--labels and --template need each other; give both");
   check<UsageError>(options.zero_shot.labels.empty() || options.overlong != data::Overlong::split,
-                    "--overlong split: is for fine-tuned models; a prompt can only be cut");
+                    "--overlong split: is for fine-tuned models; a prompt can only be truncated");
   std::vector<std::string> labels = options.zero_shot.labels;
   std::ranges::sort(labels);
   const auto twice = std::ranges::adjacent_find(labels);
-  check<UsageError>(twice == labels.end(), "--labels: '", twice == labels.end() ? "" : *twice, "' comes twice");
+  check<UsageError>(twice == labels.end(), "--labels: '", twice == labels.end() ? "" : *twice, "' is listed twice");
   check<UsageError>(std::ranges::all_of(labels, is_printable),
                     "--labels: a label must be UTF-8 text without control "
                     "characters");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
-                    "--evaluate prints figures; --jsonl and --top are for labels");
+                    "--evaluate prints metrics; --jsonl and --top are for labels");
   cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);
 }
 

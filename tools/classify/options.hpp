@@ -25,17 +25,16 @@ struct ZeroShotOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("labels", "classes to choose among by asking a language model; apart by commas")
-                .takes("LIST")
-                .essential(),
+    visitor(Field("labels", "comma-separated classes, which a language model scores").takes("LIST").essential(),
             self.labels);
+    visitor(Field("template", "the prompt, in which {} stands for the text; the label follows it")
+                .takes("TEXT")
+                .essential(),
+            self.template_text);
     visitor(
-        Field("template", "the prompt, with {} wherever the text goes; the label follows it").takes("TEXT").essential(),
-        self.template_text);
-    visitor(Field("label_score", "compare the labels' log-likelihoods, or their means over the labels' tokens")
-                .needs({"labels"}),
-            self.label_score);
-    visitor(Field("neutral", "subtract each label's score after the prompt with this for a text, N/A for example")
+        Field("label_score", "compare the log-likelihoods of the labels, or their means per token").needs({"labels"}),
+        self.label_score);
+    visitor(Field("neutral", "subtract the score that each label has after the prompt with this text, for example N/A")
                 .needs({"labels"})
                 .takes("TEXT"),
             self.neutral);
@@ -51,44 +50,54 @@ struct ClassifyOptions {
   Index batch_tokens = 4096;
   data::Overlong overlong = data::Overlong::error;
   Index max_answer_length = 30;
+  double threshold = 0;
   double null_threshold = 0;
   formats::LabelledInput input;
   ZeroShotOptions zero_shot;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
+    visitor(Field("base", "base model of an adapter, if it is not in the adapter's directory")
                 .not_empty()
                 .takes("MODEL")
                 .essential(),
             self.base);
-    visitor(Field("output", "where the results go").letter('o').takes("FILE").essential(), self.output);
-    visitor(Field("top", "the K most likely labels or answers").range(1, 100000).takes("K").essential(), self.top);
-    visitor(Field("jsonl", "a JSON object a text, sentence or question").essential(), self.jsonl);
+    visitor(Field("output", "file for the results").letter('o').takes("FILE").essential(), self.output);
+    visitor(Field("top", "print the K most probable labels or answers").range(1, 100000).takes("K").essential(),
+            self.top);
     visitor(
-        Field("evaluate", "compare with the labels that the file has, and tell how well the model does").essential(),
-        self.evaluate);
-    visitor(Field("json", "the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
-    visitor(Field("metric", "the figure to name first").needs({"evaluate"}).takes("NAME"), self.metric);
-    visitor(Field("folds",
-                  "of this many equal parts of the file, as finetune cuts it (same --seed), use "
-                  "only --fold")
+        Field("threshold",
+              "print a label only if its probability is at least P; otherwise the label is empty, or null with "
+              "--jsonl. With --evaluate: print the fraction of texts with a label (coverage) and the metrics of these")
+            .range(0, 1)
+            .takes("P")
+            .essential(),
+        self.threshold);
+    visitor(Field("jsonl", "print one JSON object per text, sentence or question").essential(), self.jsonl);
+    visitor(Field("evaluate", "compare with the labels in the file and print metrics").essential(), self.evaluate);
+    visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
+    visitor(Field("metric", "metric to print first, with a confidence interval").needs({"evaluate"}).takes("NAME"),
+            self.metric);
+    visitor(Field("folds", "split the file into K folds as finetune does with the same --seed, and use only --fold")
                 .needs({"evaluate"})
                 .range(2, 10000)
                 .word(0, "none")
                 .takes("K"),
             self.folds);
-    visitor(Field("fold", "the part, from 0").needs({"folds"}).range(0, 9999).takes("I"), self.fold);
-    visitor(Field("batch_tokens", "most tokens in a batch").range(1, 100000000).takes("N"), self.batch_tokens);
+    visitor(Field("fold", "number of the fold, from 0").needs({"folds"}).range(0, 9999).takes("I"), self.fold);
+    visitor(Field("batch_tokens", "maximum number of tokens in a batch").range(1, 100000000).takes("N"),
+            self.batch_tokens);
     visitor(Field("overlong",
-                  "texts longer than the context, and questions longer than half of it: an error, cut them, or (not "
-                  "questions, nor with --labels) split them and let the parts vote")
+                  "texts longer than the context, and questions longer than half of it: report an error, truncate "
+                  "them, or split them and average the parts (not questions, not with --labels)")
                 .essential(),
             self.overlong);
-    visitor(
-        Field("max_answer_length", "most tokens of an answer").range(1, 100000).formerly("longest_answer").takes("N"),
-        self.max_answer_length);
-    visitor(Field("null_threshold", "give no answer where that scores better by more than this").takes("X"),
+    visitor(Field("max_answer_length", "maximum number of tokens in an answer")
+                .range(1, 100000)
+                .formerly("longest_answer")
+                .takes("N"),
+            self.max_answer_length);
+    visitor(Field("null_threshold", "give no answer if its score is higher by more than this").takes("X"),
             self.null_threshold);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("zero_shot", "Without fine-tuning"), self.zero_shot);

@@ -37,20 +37,28 @@ Json text_json(const data::LabelledText& text) {
 
 }  // namespace
 
+TaskData joined_texts(const std::vector<ReadText>& texts) {
+  TaskData all{.file = texts.front().data.file, .texts = {}, .sentences = {}, .questions = {}};
+  for (const ReadText& text : texts) append(all, text.data);
+  return all;
+}
+
 void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
                    const std::vector<std::vector<double>>& classes, const WriteOptions& options) {
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const std::vector<Index> order = ranking(classes[i], options.top);
     const auto probability = [&](Index id) { return classes[i][static_cast<std::size_t>(id)]; };
+    const bool has_label = probability(order[0]) >= options.threshold;
     if (options.jsonl) {
       Json json = text_json(data.texts[i]);
-      json["label"] = labels.name(order[0]);
+      json["label"] = has_label ? Json(labels.name(order[0])) : Json();
       json["probability"] = probability(order[0]);
       for (const Index id : order) json["top"].push_back({labels.name(id), probability(id)});
       out << json_line(json) << "\n";
       continue;
     }
-    for (std::size_t k = 0; k < order.size(); ++k) {
+    if (!has_label) out << "\t" << probability(order[0]);
+    for (std::size_t k = 0; k < order.size() && probability(order[k]) >= options.threshold; ++k) {
       out << (k == 0 ? "" : "\t") << labels.name(order[k]) << "\t" << probability(order[k]);
     }
     out << "\n";
@@ -70,8 +78,8 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
   }
 }
 
-void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, const data::LabelSet& labels,
-                const TaskAnswers& answers, const WriteOptions& options) {
+void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
+                const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options) {
   std::map<Index, std::string> tag_of_line;
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
     const data::TaggedSentence& sentence = data.sentences[s];
@@ -84,11 +92,13 @@ void write_tags(std::ostream& out, const InputPart& part, const TaskData& data, 
     if (options.jsonl) out << json_line({{"words", sentence.words}, {"tags", names}}) << "\n";
   }
   if (options.jsonl) return;
-  formats::for_each_line(part.text, {data.file, part.first_line},
-                         [&](std::string_view line, const formats::Place& place) {
-                           const auto tag = tag_of_line.find(place.line);
-                           out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
-                         });
+  for (const ReadText& text : texts) {
+    formats::for_each_line(text.input.text, {text.input.file, text.input.line},
+                           [&](std::string_view line, const formats::Place& place) {
+                             const auto tag = tag_of_line.find(place.line);
+                             out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
+                           });
+  }
 }
 
 void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& answers, const WriteOptions& options) {

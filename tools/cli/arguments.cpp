@@ -48,10 +48,23 @@ void Arguments::add_shared(OptionTable& table) {
   requests.add(requests_, common_group);
   for (Option option : requests.options()) {
     if (table.find(option.field.name) != nullptr) continue;
+    if (option.field.name == "completion" && !about_.verb.empty()) continue;  // which is the whole tool's
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
     table.add(std::move(option));
   }
+}
+
+OptionTable Arguments::described(OptionTable table) {
+  add_shared(table);
+  OptionTable result;
+  for (Option option : table.options()) {
+    option.parse = {};
+    option.assign = {};
+    option.get = {};
+    result.add(std::move(option));
+  }
+  return result;
 }
 
 // What asks for an answer is looked at first, so that no mistake elsewhere on the line keeps --help from being read.
@@ -65,8 +78,10 @@ void Arguments::parse(OptionTable& table) {
   warn_of_repeated(variables.store(requests));
   variables.assign();
   answer_requests(table);
-  check<UsageError>(line.unknown.empty(), "unknown option ", line.unknown, table.suggestion(line.unknown), " (", tool(),
-                    " --help=all lists them)");
+  if (!line.unknown.empty()) {
+    throw UnknownOption(line.unknown, concatenate("unknown option ", line.unknown, table.suggestion(line.unknown), " (",
+                                                  about_.command(), " --help=all lists them)"));
+  }
   warn_of_repeated(variables.store(settings));
   variables.store(environment_settings(table));
   variables.store(config_settings(table));
@@ -76,7 +91,7 @@ void Arguments::parse(OptionTable& table) {
 }
 
 void Arguments::warn_of_repeated(const std::vector<std::string>& options) const {
-  for (const std::string& name : options) warn(concatenate("--", name, " is given twice; the last one counts"));
+  for (const std::string& name : options) warn(concatenate("--", name, " is given twice; the last value is used"));
 }
 
 void Arguments::answer_requests(const OptionTable& table) const {
@@ -102,8 +117,7 @@ std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
                       " is for the command line; it cannot be set in a file");
     const std::string where = concatenate(file.name(), ":", line.line, ": ", dashed(line.name));
     const auto [earlier, is_first] = lines.emplace(option->field.option(), line.line);
-    check<UsageError>(is_first || option->kind == OptionKind::list, where, " is there already, in line ",
-                      earlier->second);
+    check<UsageError>(is_first || option->kind == OptionKind::list, where, " is already set in line ", earlier->second);
     settings.push_back({option->field.option(), to.meant(line.value, where), where});
   }
   return settings;
@@ -112,6 +126,7 @@ std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
 std::vector<Setting> Arguments::environment_settings(const OptionTable& table) const {
   EnvironmentSettings found = parse_environment(tool(), table);
   for (const std::string& variable : found.unknown) {
+    if (about_.is_of_other_verb && about_.is_of_other_verb(option_of(variable, tool()))) continue;
     warn(concatenate("the environment sets ", variable, ", but ", tool(), " has no such option; ignored"));
   }
   return std::move(found.settings);
@@ -127,21 +142,21 @@ void Arguments::assign_operands(const std::vector<std::string>& words) {
     const std::size_t left = words.size() - next;
     const std::size_t wanted = std::max(operand.minimum, left > needed ? left - needed : 0);
     const std::size_t count = std::min({wanted, operand.maximum, left});
-    check<UsageError>(count >= operand.minimum || requests_.print_config, operand.name, " is missing (", tool(),
-                      " --help shows the usage)");
+    check<UsageError>(count >= operand.minimum || requests_.print_config, operand.name, " is missing (",
+                      about_.command(), " --help shows the usage)");
     operands_[i].assign(words.begin() + static_cast<std::ptrdiff_t>(next),
                         words.begin() + static_cast<std::ptrdiff_t>(next + count));
     next += count;
   }
   check<UsageError>(next == words.size(), "unexpected argument '", next < words.size() ? words[next] : "", "' (",
-                    tool(), " --help shows the usage)");
+                    about_.command(), " --help shows the usage)");
 }
 
 void Arguments::settle(const OptionTable& table) {
   OptionTable common;
   common.add(common_, common_group);
   for (const Option& option : common.options()) option.assign(option.parse(table.find(option.field.name)->get()));
-  Threads threads{common_.threads, "as asked for"};
+  Threads threads{common_.threads, "as requested"};
   if (common_.threads == 0) threads = default_threads();
   common_.threads = threads.count;
   if (requests_.print_config) answer(render_config(table, given_));
@@ -188,12 +203,13 @@ std::string Arguments::operand(std::string_view name) const {
 std::vector<std::string> Arguments::input_or_usage(std::string_view name) const {
   if (!operands(name).empty()) return operands(name);
   check<UsageError>(isatty(STDIN_FILENO) == 0, "no ", name,
-                    " given and standard input is a terminal; name a file, or - to type the text");
+                    " given and standard input is a terminal; name a file, or - to read from the terminal");
   return {"-"};
 }
 
 std::string Arguments::command_line() const {
   std::vector<const char*> words{about_.name.c_str()};
+  if (!about_.verb.empty()) words.push_back(about_.verb.c_str());
   for (const std::string& word : words_) words.push_back(word.c_str());
   return formats::quote_command_line(words);
 }

@@ -27,15 +27,15 @@ struct CommonOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("seed", "seed of all random numbers").range(0), self.seed);
+    visitor(Field("seed", "seed of the random numbers").range(0), self.seed);
     visitor(Field("threads",
-                  "threads that share the work; auto takes OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else "
-                  "all processors this process may use")
+                  "number of threads; auto means OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else all processors that "
+                  "this process may use")
                 .range(1, 1024)
                 .word(0, "auto"),
             self.threads);
-    visitor(Field("quiet", "no progress and no notes on standard error").letter('q').essential(), self.quiet);
-    visitor(Field("verbose", "more notes on standard error").letter('v'), self.verbose);
+    visitor(Field("quiet", "print no progress and no notes on standard error").letter('q').essential(), self.quiet);
+    visitor(Field("verbose", "print more notes on standard error").letter('v'), self.verbose);
   }
 };
 
@@ -55,7 +55,8 @@ struct Requests {
                 .takes("FILE")
                 .essential(),
             self.config);
-    visitor(Field("print_config", "print the options in force as such a file, those not given as comments, and exit"),
+    visitor(Field("print_config",
+                  "print the options in effect as such a file, with those that were not given as comments, and exit"),
             self.print_config);
     visitor(Field("help", "print the options that most people need, or all, and exit")
                 .letter('h')
@@ -72,6 +73,16 @@ struct Requests {
 
 // Thrown by read() after --help, --version or --print-config were answered on standard output; run() ends with 0.
 struct Finished {};
+
+// An option that the tool, or its verb, does not have.
+class UnknownOption : public UsageError {
+ public:
+  UnknownOption(std::string option, const std::string& message) : UsageError(message), option_(std::move(option)) {}
+  const std::string& option() const { return option_; }  // as the user wrote it, without a value
+
+ private:
+  std::string option_;
+};
 
 class Arguments {
  public:
@@ -99,6 +110,15 @@ class Arguments {
     return read<Options>([](Options&) {});
   }
 
+  // The options that read<Options>() knows, to be described: they can neither be set nor asked for their values.
+  template <Visitable Options>
+  static OptionTable options_of(const About& about) {
+    Options options;
+    OptionTable table;
+    table.add(options, "Options");
+    return Arguments(about, {}).described(std::move(table));
+  }
+
   // Whether the user set the option, in whichever way. The name may have underscores or dashes.
   bool given(std::string_view option) const;
 
@@ -114,7 +134,7 @@ class Arguments {
   const std::string& config_file() const { return config_file_; }
 
   const CommonOptions& common() const { return common_; }
-  const std::string& tool() const { return about_.name; }
+  const std::string& tool() const { return about_.name; }  // without its verb
   // The command as a shell would take it, for the provenance of files.
   std::string command_line() const;
 
@@ -127,6 +147,7 @@ class Arguments {
 
  private:
   void add_shared(OptionTable& table);
+  OptionTable described(OptionTable table);
   void parse(OptionTable& table);
   void settle(const OptionTable& table);
   void answer_requests(const OptionTable& table) const;

@@ -55,6 +55,11 @@ std::vector<std::string> with_all_values(const std::vector<std::string>& words, 
       result.push_back("--" + bare->field.option() + "=" + bare->field.bare);
       continue;
     }
+    const Option* denied = options && word.starts_with("--no-") ? table.find(word.substr(5)) : nullptr;
+    if (denied != nullptr && denied->field.bare == "true") {
+      result.push_back("--" + word.substr(5) + "=false");
+      continue;
+    }
     const bool empty_value = word.starts_with("--") && word.find('=') == word.size() - 1;
     const Option* option = empty_value ? table.find(word.substr(2, word.size() - 3)) : nullptr;
     if (option != nullptr && option->kind != OptionKind::flag) {

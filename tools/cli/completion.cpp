@@ -7,8 +7,10 @@ namespace heddle::cli {
 
 namespace {
 
-std::vector<const Option*> shown_options(const OptionTable& table) {
-  std::vector<const Option*> options;
+using Options = std::vector<const Option*>;
+
+Options shown_options(const OptionTable& table) {
+  Options options;
   for (const Option& option : table.options()) {
     if (!option.hidden) options.push_back(&option);
   }
@@ -34,7 +36,7 @@ std::string in_quotes(std::string_view text) {
 
 // "-o|--output", for the options of these that `wanted` picks; "" when there are none.
 template <class Wanted>
-std::string bash_pattern(const std::vector<const Option*>& options, const Wanted& wanted) {
+std::string bash_pattern(const Options& options, const Wanted& wanted) {
   std::vector<std::string> names;
   for (const Option* option : options) {
     if (!wanted(*option)) continue;
@@ -44,12 +46,12 @@ std::string bash_pattern(const std::vector<const Option*>& options, const Wanted
   return join(names, "|");
 }
 
-std::string bash_completion(const std::string& name, const std::vector<const Option*>& options) {
+std::string bash_function(const std::string& function, const Options& options) {
   const auto takes_file = [](const Option& option) { return option.choices.empty() && is_file(option.placeholder); };
   const auto takes_other = [&](const Option& option) {
     return option.kind != OptionKind::flag && option.choices.empty() && !takes_file(option);
   };
-  // A value that may be left out is only there behind "=".
+  // An optional value can only follow "=".
   const std::string alone = bash_pattern(options, [](const Option& option) { return !option.field.bare.empty(); });
   std::vector<std::string> names;
   std::string cases;
@@ -65,7 +67,7 @@ std::string bash_completion(const std::string& name, const std::vector<const Opt
                                         std::pair{bash_pattern(options, takes_other), std::string(" return")}}) {
     if (!pattern.empty()) cases += "    " + pattern + ")" + action + " ;;\n";
   }
-  return "_heddle_" + name + R"(() {
+  return function + R"(() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
   if [[ $word == = ]]; then
@@ -86,8 +88,43 @@ std::string bash_completion(const std::string& name, const std::vector<const Opt
   mapfile -t COMPREPLY < <(compgen -f -- "$word")
   compopt -o filenames 2> /dev/null
 }
-complete -F _heddle_)" +
-         name + " " + name + "\n";
+)";
+}
+
+std::string bash_completion(const std::string& name, const Options& options) {
+  return bash_function("_heddle_" + name, options) + "complete -F _heddle_" + name + " " + name + "\n";
+}
+
+// A verb's options after the verb; `options` where there is none.
+std::string bash_completion(const std::string& name, const Options& options, const std::vector<VerbEntry>& verbs) {
+  const std::string function = "_heddle_" + name;
+  std::vector<std::string> names;
+  std::string text = bash_function(function + "_", options);
+  for (const VerbEntry& verb : verbs) {
+    names.push_back(verb.name);
+    text += bash_function(function + "_" + verb.name, shown_options(verb.options));
+  }
+  return text + function + R"(() {
+  local word=${COMP_WORDS[COMP_CWORD]}
+  case $COMP_CWORD,${COMP_WORDS[1]} in
+    1,-*) ;;
+    1,*)
+      mapfile -t COMPREPLY < <(compgen -W 'help )" +
+         join(names, " ") + R"(' -- "$word"; compgen -f -- "$word")
+      compopt -o filenames 2> /dev/null
+      return ;;
+    *,help) mapfile -t COMPREPLY < <(compgen -W ')" +
+         join(names, " ") + R"(' -- "$word"); return ;;
+  esac
+  case ${COMP_WORDS[1]} in
+    )" + join(names, "|") +
+         ") " + function + R"(_"${COMP_WORDS[1]}" ;;
+    *) )" +
+         function + R"(_ ;;
+  esac
+}
+complete -F )" +
+         function + " " + name + "\n";
 }
 
 std::string zsh_value(const Option& option) {
@@ -98,8 +135,8 @@ std::string zsh_value(const Option& option) {
   return start + (is_file(option.placeholder) ? "_files" : " ");
 }
 
-std::string zsh_completion(const std::string& name, const std::vector<const Option*>& options) {
-  std::string text = "#compdef " + name + "\n_arguments -s -S \\\n";
+std::string zsh_arguments(const Options& options) {
+  std::string text = "_arguments -s -S \\\n";
   for (const Option* option : options) {
     const bool flag = option->kind == OptionKind::flag;
     const std::string names = option->shown() + (flag ? "" : option->field.bare.empty() ? "=" : "=-");
@@ -115,11 +152,50 @@ std::string zsh_completion(const std::string& name, const std::vector<const Opti
   return text + "  '*:file:_files'\n";
 }
 
-std::string fish_completion(const std::string& name, const std::vector<const Option*>& options) {
-  const auto fish_quoted = [](std::string_view text) { return "'" + with_backslashes(text, "'\\") + "'"; };
+std::string zsh_completion(const std::string& name, const Options& options) {
+  return "#compdef " + name + "\n" + zsh_arguments(options);
+}
+
+std::string zsh_completion(const std::string& name, const Options& options, const std::vector<VerbEntry>& verbs) {
+  const std::string function = "_heddle_" + name;
+  std::vector<std::string> names;
+  std::string text = "#compdef " + name + "\n", list;
+  const auto add = [&](const std::string& suffix, const Options& of_it) {
+    text += function + "_" + suffix + "() {\n" + zsh_arguments(of_it) + "}\n";
+  };
+  add("", options);
+  for (const VerbEntry& verb : verbs) {
+    names.push_back(verb.name);
+    list += "  " + in_quotes(verb.name + ":" + with_backslashes(verb.summary, ":\\")) + "\n";
+    add(verb.name, shown_options(verb.options));
+  }
+  return text + "local -a verbs\nverbs=(\n" + list + R"()
+if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
+  verbs+=('help:print what a verb is for')
+  _describe -t verbs verb verbs
+  _files
+elif [[ $words[2] == help ]]; then
+  _describe verb verbs
+else
+  case $words[2] in
+    ()" + join(names, "|") +
+         R"() shift words; (( CURRENT-- )); )" + function + R"(_$words[1] ;;
+    (*) )" +
+         function + R"(_ ;;
+  esac
+fi
+)";
+}
+
+std::string fish_quoted(std::string_view text) {
+  return "'" + with_backslashes(text, "'\\") + "'";
+}
+
+// `condition` is what fish tests first, or "".
+std::string fish_options(const std::string& name, const Options& options, const std::string& condition) {
   std::string text;
   for (const Option* option : options) {
-    text += "complete -c " + name;
+    text += "complete -c " + name + (condition.empty() ? "" : " -n " + fish_quoted(condition));
     if (option->field.short_option != 0) text += std::string(" -s ") + option->field.short_option;
     text += " -l " + option->shown().substr(2);
     if (option->kind != OptionKind::flag && option->field.bare.empty())
@@ -128,6 +204,32 @@ std::string fish_completion(const std::string& name, const std::vector<const Opt
     text += " -d " + fish_quoted(option->field.help) + "\n";
   }
   return text;
+}
+
+std::string fish_completion(const std::string& name, const Options& options) {
+  return fish_options(name, options, "");
+}
+
+std::string fish_completion(const std::string& name, const Options& options, const std::vector<VerbEntry>& verbs) {
+  std::vector<std::string> names;
+  std::string text;
+  for (const VerbEntry& verb : verbs) {
+    names.push_back(verb.name);
+    text += "complete -c " + name + " -n __fish_use_subcommand -a " + verb.name + " -d " + fish_quoted(verb.summary) +
+            "\n" + fish_options(name, shown_options(verb.options), "__fish_seen_subcommand_from " + verb.name);
+  }
+  return text + "complete -c " + name + " -n '__fish_seen_subcommand_from help' -x -a " +
+         fish_quoted(join(names, " ")) + "\n" +
+         fish_options(name, options, "not __fish_seen_subcommand_from " + join(names, " "));
+}
+
+// With those of the verb that is meant when none is named.
+Options options_without_verb(const About& about, const OptionTable& table) {
+  Options options = shown_options(about.verbs.front().options);
+  for (const Option* option : shown_options(table)) {
+    if (about.verbs.front().options.find(option->field.name) == nullptr) options.push_back(option);
+  }
+  return options;
 }
 
 }  // namespace
@@ -139,7 +241,13 @@ bool is_file(const std::string& placeholder) {
 
 std::string render_completion(Shell shell, const About& about, const OptionTable& table) {
   const std::string name = HEDDLE_TOOL_PREFIX + about.name;
-  const std::vector<const Option*> options = shown_options(table);
+  if (!about.verbs.empty()) {
+    const Options options = options_without_verb(about, table);
+    if (shell == Shell::bash) return bash_completion(name, options, about.verbs);
+    return shell == Shell::zsh ? zsh_completion(name, options, about.verbs)
+                               : fish_completion(name, options, about.verbs);
+  }
+  const Options options = shown_options(table);
   if (shell == Shell::bash) return bash_completion(name, options);
   return shell == Shell::zsh ? zsh_completion(name, options) : fish_completion(name, options);
 }

@@ -91,12 +91,13 @@ std::vector<ConfigLine> parse_config(std::string_view text, const std::string& f
   Index number = 0;
   for (const std::string& raw : split(without_byte_order_mark(text), '\n')) {
     ++number;
-    check<DataError>(raw.find('\0') == std::string::npos, file, ":", number, ": has a NUL byte; it is no text");
+    check<DataError>(raw.find('\0') == std::string::npos, file, ":", number,
+                     ": contains a NUL byte; it is not a text file");
     const std::string_view line = trimmed(raw);
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     const std::string where = concatenate(file, ":", number);
     if (line[0] == '[') {
-      check<DataError>(without_comment(line).back() == ']', where, ": heading without its ]");
+      check<DataError>(without_comment(line).back() == ']', where, ": the heading lacks its ]");
       continue;
     }
     const std::size_t equals = line.find('=');

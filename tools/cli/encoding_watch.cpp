@@ -10,7 +10,7 @@ namespace heddle::cli {
 
 namespace {
 
-// The bytes before a character at the end that may go on.
+// The bytes before a possibly incomplete character at the end.
 std::size_t before_cut_character(std::string_view bytes) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
@@ -37,7 +37,7 @@ std::optional<std::string> EncodingWatch::add(std::string_view bytes) {
   }
   if (!begun_ && is_utf16(bytes)) {
     told_ = true;
-    return "1: is UTF-16, not UTF-8; convert it first: iconv -f UTF-16 -t UTF-8";
+    return "1: is UTF-16, not UTF-8; convert it first with iconv -f UTF-16 -t UTF-8";
   }
   begun_ = true;
   const std::size_t whole = before_cut_character(bytes);
@@ -59,7 +59,7 @@ std::optional<std::string> EncodingWatch::judge(std::string_view text) {
   }
   told_ = true;
   return concatenate(line_,
-                     ": is not UTF-8; if the text has another encoding, convert it first: iconv -f ENCODING "
+                     ": is not UTF-8; if the text has another encoding, convert it first with iconv -f ENCODING "
                      "-t UTF-8");
 }
 

@@ -1,4 +1,5 @@
-// Text in another encoding than UTF-8 is read without an error, byte for byte, and understood wrongly: told once.
+// Text in another encoding than UTF-8 is read byte for byte, without an error but with wrong characters: a warning is
+// printed once.
 #pragma once
 
 #include <optional>

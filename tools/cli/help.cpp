@@ -1,5 +1,6 @@
 #include "heddle/cli/help.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace heddle::cli {
@@ -98,13 +99,22 @@ std::string man_term(const Option& option) {
   return term;
 }
 
+// Whether --help shows the option: the essential ones, of a tool or verb that marks none all of its own.
+bool is_shown(const Option& option, const OptionTable& table) {
+  const auto is_own = [](const Option& each) { return each.in_files && !each.common; };
+  if (option.field.is_essential) return true;
+  return is_own(option) && std::ranges::none_of(table.options(), [&](const Option& each) {
+           return is_own(each) && each.field.is_essential;
+         });
+}
+
 // Calls body(heading, options) for every group with an option to show.
 template <class Body>
 void for_each_group(const OptionTable& table, bool all, const Body& body) {
   for (const std::string& group : table.groups()) {
     std::vector<const Option*> members;
     for (const Option& option : table.options()) {
-      if (option.group == group && !option.hidden && (all || option.field.is_essential)) members.push_back(&option);
+      if (option.group == group && !option.hidden && (all || is_shown(option, table))) members.push_back(&option);
     }
     if (!members.empty()) body(group, members);
   }
@@ -115,24 +125,32 @@ void for_each_group(const OptionTable& table, bool all, const Body& body) {
 std::string render_help(const About& about, const OptionTable& table, bool all) {
   std::string text;
   for (const std::string& way : about.synopsis) {
-    const std::string start = (text.empty() ? "Usage: " : "       ") + about.name + " ";
+    const std::string start = (text.empty() ? "Usage: " : "       ") + about.command() + " ";
     text += start + wrapped(way, start.size(), start.size());
   }
   text += "\n" + wrapped(about.summary, 0, 0);
+  if (!about.verbs.empty()) text += "\nVerbs:\n";
+  for (const VerbEntry& verb : about.verbs) text += entry(verb.name, verb.summary);
+  if (!about.verbs.empty()) {
+    text += "\n" + wrapped(concatenate("'", about.name, " VERB --help' prints a verb's options. '", about.name,
+                                       " FILE' is '", about.name, " ", about.verbs.front().name,
+                                       " FILE'; a file named like a verb is ./NAME."),
+                           0, 0);
+  }
   if (!about.operands.empty()) text += "\n";
   for (const Operand& operand : about.operands) {
     text += entry(operand.name + (operand.maximum > 1 ? "..." : ""), operand.help);
   }
   Index left_out = 0;
-  for (const Option& option : table.options()) left_out += !all && !option.hidden && !option.field.is_essential;
+  for (const Option& option : table.options()) left_out += !all && !option.hidden && !is_shown(option, table);
   for_each_group(table, all, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += "\n" + group + ":\n";
     for (const Option* option : members) text += entry(term_of(*option), option->field.help + facts(*option, false));
   });
   if (left_out > 0) {
     text +=
-        "\n" + wrapped(concatenate(about.name, " --help=all lists ", counted(left_out, "more option", "more options"),
-                                   "; the man page explains them."),
+        "\n" + wrapped(concatenate(about.command(), " --help=all lists ",
+                                   counted(left_out, "more option", "more options"), "; the man page explains them."),
                        0, 0);
   }
   return text;

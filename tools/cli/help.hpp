@@ -1,6 +1,7 @@
 // --help and the option table of the man page, both from the same OptionTable.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,30 @@ struct Operand {
 };
 inline constexpr std::size_t any_number = static_cast<std::size_t>(-1);
 
-// What a tool is.
-struct About {
-  std::string name;                   // tokenize
-  std::string summary;                // one sentence: what it does
-  std::vector<std::string> synopsis;  // each way to call it, without the name: "-t TOKENIZER [FILE...]"
-  std::vector<Operand> operands;
+// A tool's verb as the tool's help and completion list it.
+struct VerbEntry {
+  std::string name;     // diff
+  std::string summary;  // one sentence
+  OptionTable options;  // with those that all tools share
 };
 
-// Usage, summary, operands, then options in their groups: the essential ones, or all. No line is longer than 80
+// What a tool, or a verb of one, is.
+struct About {
+  std::string name = {};                   // tokenize
+  std::string summary = {};                // one sentence: what it does
+  std::vector<std::string> synopsis = {};  // each way to call it, without the name: "-t TOKENIZER [FILE...]"
+  std::vector<Operand> operands = {};
+  int failure_status = 0;             // the exit status of every failure; 0: each has its own
+  std::string verb = {};              // diff, of inspect diff
+  std::vector<VerbEntry> verbs = {};  // of a tool as a whole; the first is the one for what is no verb
+  // Of a verb: whether another one has an option of this name, whose variable this one should not wonder at.
+  std::function<bool(const std::string& option)> is_of_other_verb = {};
+
+  // What a user types: "tokenize", "inspect diff".
+  std::string command() const { return verb.empty() ? name : name + " " + verb; }
+};
+
+// Usage, summary, verbs, operands, then options in their groups: the essential ones, or all. No line is longer than 80
 // characters unless a word is.
 std::string render_help(const About& about, const OptionTable& table, bool all);
 

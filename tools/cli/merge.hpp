@@ -67,7 +67,7 @@ void take_over(T& options, const T& stored, const cli::Arguments& arguments, con
     const bool given = arguments.given(field.name);
     check<UsageError>(!given || value == old || may_change.contains(field.name), "--", field.option(),
                       " differs from what ", path,
-                      " was trained with; leave it out to go on, or train anew to another -o");
+                      " was trained with; leave it out to resume, or start a new run with another -o");
     if (!given) value = old;
   });
 }

@@ -117,6 +117,7 @@ T parse(const Field& field, const std::string& text) {
   } else if constexpr (std::same_as<T, double>) {
     return parse_number_in_range(field, text);
   } else if constexpr (NamedEnumeration<T>) {
+    field.check_text(text);
     return from_text<T>(text);
   } else if constexpr (Textual<T>) {
     return T::from_text(text);

@@ -49,12 +49,12 @@ void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       check<UsageError>(!same_name(outputs[i], outputs[j]), outputs[i],
-                        ": is to be two things; give one of them another name");
+                        ": is named as two different outputs; give one of them another name");
     }
     if (!std::filesystem::exists(outputs[i], absent)) continue;  // nothing can be lost
     for (const std::string& input : files_read(inputs, arguments)) {
-      check<UsageError>(!same_file(input, outputs[i]), outputs[i], ": would be written over ", input,
-                        ", which is read; give the result another name");
+      check<UsageError>(!same_file(input, outputs[i]), outputs[i], ": refusing to overwrite the input ", input,
+                        "; give the result another name");
     }
   }
 }

@@ -48,15 +48,16 @@ void reserve_standard_streams() {
 
 int fail(const About& about, std::string_view message, int status) {
   std::cerr << concatenate(about.name, ": ", printable(message), "\n");
-  return status;
+  return about.failure_status == 0 ? status : about.failure_status;
 }
 
-int run_body(const std::vector<std::string>& words, const About& about, const std::function<int(Arguments&)>& body) {
+using Body = std::function<int(const std::vector<std::string>&)>;
+
+int run_body(const std::vector<std::string>& words, const Body& body) {
   StandardOutput output;
   int status = 0;
   try {
-    Arguments arguments(about, words);
-    status = body(arguments);
+    status = body(words);
   } catch (const Finished&) {
   }
   output.flush();
@@ -73,7 +74,7 @@ std::chrono::steady_clock::time_point start_of_run;
 
 }  // namespace
 
-int detail::run(int argc, char** argv, const About& about, const std::function<int(Arguments&)>& body) {
+int detail::run(int argc, char** argv, const About& about, const Body& body) {
   start_of_run = std::chrono::steady_clock::now();
   restart_with_better_kernel(argv);
   stop_blas_threads();
@@ -83,13 +84,13 @@ int detail::run(int argc, char** argv, const About& about, const std::function<i
   // So that a file size limit is an error of write(), which leaves no half-written file.
   signal(SIGXFSZ, SIG_IGN);
   try {
-    return run_body({argv + std::min(argc, 1), argv + argc}, about, body);
+    return run_body({argv + std::min(argc, 1), argv + argc}, body);
   } catch (const ClosedPipe& error) {
     die_of_closed_pipe(error.exit_status());
   } catch (const Error& error) {
     return fail(about, error.what(), error.exit_status());
   } catch (const std::bad_alloc&) {
-    return fail(about, "out of memory; a smaller batch, context or model needs less", 1);
+    return fail(about, "out of memory; use a smaller batch, context or model", 1);
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(about, concatenate(error.path1().string(), ": ", error.code().message()), 1);
   } catch (const std::ios_base::failure&) {

@@ -6,25 +6,30 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "heddle/cli/arguments.hpp"
 
 namespace heddle::cli {
 
 namespace detail {
-int run(int argc, char** argv, const About& about, const std::function<int(Arguments&)>& body);
+// With the words behind the program's name. Of `about` the name and the status of failures count.
+int run(int argc, char** argv, const About& about, const std::function<int(const std::vector<std::string>&)>& body);
 }  // namespace detail
 
 // Calls body(arguments), which may return an exit status (75, exit_status_of(signal)), and returns the process's.
-// Whatever the body throws is printed as "tool: message" on standard error and ends with Error::exit_status(), or 1.
+// Whatever the body throws is printed as "tool: message" on standard error and ends with Error::exit_status(), or 1,
+// unless the tool has a status for all failures.
 // Beforehand it may start the process anew, once, with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS reads the
 // variable only when it is loaded. Signals leave no temporary file behind (signals.hpp). SIGPIPE is ignored, so that
 // losing standard error stops no training; a lost standard output ends the process by SIGPIPE after everything has been
 // cleaned up.
 template <class Body>
 int run(int argc, char** argv, const About& about, const Body& body) {
-  return detail::run(argc, argv, about, [&body](Arguments& arguments) -> int {
+  return detail::run(argc, argv, about, [&](const std::vector<std::string>& words) -> int {
+    Arguments arguments(about, words);
     if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&>>) {
       body(arguments);
       return 0;

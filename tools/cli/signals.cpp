@@ -101,7 +101,7 @@ int stop_requested() {
 
 Stopped::Stopped(int signal)
     : Error(signal == SIGINT   ? "interrupted"
-            : signal == SIGHUP ? "stopped: the terminal has gone (SIGHUP)"
+            : signal == SIGHUP ? "stopped: the terminal was closed (SIGHUP)"
                                : "stopped on request (SIGTERM)",
             exit_status_of(signal)) {}
 

@@ -14,8 +14,8 @@ void clean_up_on_signals();
 // For tools that poll stop_requested().
 void catch_stop_signals();
 
-// From here on SIGUSR1 asks for what save_requested() tells, and ends nothing. The first call in the main of a program
-// that uses it: it may come in the first milliseconds.
+// From here on SIGUSR1 sets save_requested() and does not end the program. The first call in the main of a program that
+// uses it: it may come in the first milliseconds.
 void catch_save_signal();
 
 // From here on SIGUSR1 asks to stop as SIGTERM does; one that has come since catch_save_signal() does, too.

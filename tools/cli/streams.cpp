@@ -105,7 +105,7 @@ bool LineReader::is_idle(std::chrono::milliseconds patience) const {
   return ahead.find('\n') == ahead.npos && input_.is_idle(patience);
 }
 
-// Reads more behind what is left, which moves to the front; false at the end.
+// Moves the rest to the front and reads more after it; false at the end.
 bool LineReader::fill() {
   if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;

@@ -23,7 +23,7 @@ namespace heddle::cli {
 
 // The reader of a pipe that we write to has gone. run() ends quietly, by SIGPIPE, as any filter does.
 struct ClosedPipe : Error {
-  explicit ClosedPipe(const std::string& name) : Error(name + ": nobody reads it any more", 141) {}
+  explicit ClosedPipe(const std::string& name) : Error(name + ": the reader closed it", 141) {}
 };
 
 // Bytes of a text in a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read or

@@ -69,7 +69,7 @@ double duration_of_slurm(std::string_view text) {
 bool parse_bool(std::string_view text) {
   static constexpr std::array<std::string_view, 4> yes{"true", "yes", "on", "1"}, no{"false", "no", "off", "0"};
   if (std::find(yes.begin(), yes.end(), text) != yes.end()) return true;
-  check<UsageError>(std::find(no.begin(), no.end(), text) != no.end(), "'", text, "' is neither true nor false");
+  check<UsageError>(std::find(no.begin(), no.end(), text) != no.end(), "'", text, "' is not true or false");
   return false;
 }
 
@@ -90,7 +90,7 @@ double parse_duration(std::string_view text) {
     if (seconds > 0 && std::isfinite(seconds)) return seconds;
   } catch (const UsageError&) {
   }
-  throw UsageError(concatenate("'", text, "' is not a length of time; write 90m, 11h30m, 45s or 11:30:00"));
+  throw UsageError(concatenate("'", text, "' is not a duration; write 90m, 11h30m, 45s or 11:30:00"));
 }
 
 std::string format(bool value) {
@@ -116,7 +116,7 @@ std::vector<std::string> split_list(std::string_view text) {
     }
   }
   for (const std::string& element : elements) {
-    check<UsageError>(!element.empty(), "'", text, "' has an empty element; write a comma that is meant as \\,");
+    check<UsageError>(!element.empty(), "'", text, "' has an empty element; write a literal comma as \\,");
   }
   return elements;
 }

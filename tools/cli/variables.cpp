@@ -1,6 +1,7 @@
 #include "heddle/cli/variables.hpp"
 
 #include <algorithm>
+#include <boost/make_shared.hpp>
 #include <boost/program_options/parsers.hpp>
 #include <cctype>
 #include <map>
@@ -105,6 +106,12 @@ EnvironmentSettings parse_environment(const std::string& tool, const OptionTable
     found.settings.push_back({option.name, to.meant(item.value.front(), item.string_key), item.string_key});
   }
   return found;
+}
+
+std::string option_of(const std::string& variable, const std::string& tool) {
+  std::string name = variable.substr(upper_case("HEDDLE_" + tool + "_").size());
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return dashed(name);
 }
 
 }  // namespace heddle::cli

@@ -39,11 +39,15 @@ class Variables {
 };
 
 // What the environment sets: PREFIX_LAYERS for --layers, PREFIX_NO_BIAS for --no-bias, HEDDLE_THREADS for a common
-// option, where PREFIX is HEDDLE_ and the tool's name. Variables with the prefix that name no option are in `unknown`.
+// option, where PREFIX is HEDDLE_ and the tool's name. Variables with the prefix that
+// name no option are in `unknown`.
 struct EnvironmentSettings {
   std::vector<Setting> settings;
   std::vector<std::string> unknown;
 };
 EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table);
+
+// The name that an option would have for a variable with the tool's prefix: "no-bias" of HEDDLE_PRETRAIN_NO_BIAS.
+std::string option_of(const std::string& variable, const std::string& tool);
 
 }  // namespace heddle::cli

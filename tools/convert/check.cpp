@@ -31,7 +31,7 @@ std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
 // What the model predicts tokens with.
 const heads::TokenHead& head_of(const models::Model& model, const std::string& where) {
   if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head();
-  return models::require<models::MaskedPredictor>(model, "the check of what was written", where).masked_token_head();
+  return models::require<models::MaskedPredictor>(model, "the check of the written file", where).masked_token_head();
 }
 
 // With weights as float32, whatever they are stored as.
@@ -48,7 +48,7 @@ Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& i
       }));
   const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
   return head_of(*model, where)(
-             models::require<models::ContextualVectors>(*model, "the check of what was written", where).hidden(batch))
+             models::require<models::ContextualVectors>(*model, "the check of the written file", where).hidden(batch))
       .value();
 }
 
@@ -60,7 +60,7 @@ void check_weights(const std::vector<formats::NamedTensor>& stored, const std::v
     // A bias that only the written model has is zero.
     const bool equal = found != values.end() ? found->second.elements() == tensor.elements()
                                              : formats::rounding_error(Tensor(tensor.shape(), Real(0)), tensor) == 0;
-    check<DataError>(equal, where, ": ", name, " was read back otherwise than it was written; nothing is kept");
+    check<DataError>(equal, where, ": ", name, " differs when read back; nothing was written");
   }
 }
 
@@ -83,10 +83,12 @@ double check_written(const formats::ModelParts& original, const std::vector<form
                      const formats::ModelParts& written, formats::WeightType type, const std::string& where) {
   check_weights(stored, written.weights, where);
   const std::vector<TokenId> ids = probe_ids(original);
-  check<DataError>(ids == probe_ids(written), where, ": the written tokenizer cuts text otherwise; nothing is kept");
+  check<DataError>(ids == probe_ids(written), where,
+                   ": the written tokenizer gives different ids; nothing was written");
   const double difference = formats::rounding_error(logits_of(original, ids, where), logits_of(written, ids, where));
-  check<DataError>(difference <= logit_tolerance(type), where, ": logits of a probe text differ by ", difference,
-                   " of their norm, more than ", logit_tolerance(type), " for ", to_text(type), "; nothing is kept");
+  check<DataError>(difference <= logit_tolerance(type), where, ": the logits for a test text differ by ", difference,
+                   " of their norm, more than ", logit_tolerance(type), " for ", to_text(type),
+                   "; nothing was written");
   return difference;
 }
 

@@ -1,4 +1,4 @@
-// Whether a model as it was written is the model that was to be written.
+// Checks that a written model is the intended one.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace heddle {
 double logit_tolerance(formats::WeightType type);
 
 // The difference of the logits. Throws DataError where the tokenizers cut the probe text differently, a weight is not
-// to the bit what was to be stored, or logits differ by more than the tolerance; `where` is what was written.
-//   original: what was read.  stored: its weights as they were to be written.  written: what is read again.
+// to the bit the stored value, or logits differ by more than the tolerance; `where` is what was written.
+//   original: what was read.  stored: its weights, converted.  written: what is read again.
 double check_written(const formats::ModelParts& original, const std::vector<formats::NamedTensor>& stored,
                      const formats::ModelParts& written, formats::WeightType type, const std::string& where);
 

@@ -1,4 +1,4 @@
-// convert: makes other files of models and of tokenizers: weights stored otherwise, Hugging Face's directories and
+// convert: converts models and tokenizers between formats: weights with other dtypes, Hugging Face's directories and
 // tokenizer.json, from and to.
 #include <filesystem>
 
@@ -25,30 +25,29 @@ struct ConvertOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("output",
-                  "the file to write; DIR/ makes a model Hugging Face's directory, NAME.json a tokenizer its "
+                  "file to write; DIR/ writes a model as a Hugging Face directory, NAME.json writes a tokenizer as "
                   "tokenizer.json")
                 .letter('o')
                 .not_empty()
                 .takes("FILE")
                 .essential(),
             self.output);
-    visitor(
-        Field("average", "make one model of several of one shape and task, with the mean of their weights").essential(),
-        self.average);
-    visitor(Field("merge", "make an adapter and its base one model file").essential(), self.merge);
-    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
+    visitor(Field("average", "average the weights of several models of the same shape and task").essential(),
+            self.average);
+    visitor(Field("merge", "merge an adapter with its base model into one model file").essential(), self.merge);
+    visitor(Field("base", "base model of the adapter, if it is not in the adapter's directory")
                 .needs({"merge"})
                 .not_empty()
                 .takes("MODEL")
                 .essential(),
             self.base);
-    visitor(Field("weights", "what matrices are stored as; keep leaves them as they are").essential(), self.weights);
+    visitor(Field("weights", "data type of the stored matrices; keep does not change them").essential(), self.weights);
   }
 };
 
 const cli::About about{
     .name = "convert",
-    .summary = "Makes other files of models and of tokenizers, from and to Hugging Face's too.",
+    .summary = "Converts models and tokenizers between formats.",
     .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "DIR [--weights f32|bf16|int8] -o FILE",
                  "MODEL [--weights f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
                  "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
@@ -61,8 +60,8 @@ bool makes_json(const ConvertOptions& options) {
 
 void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs,
                  const cli::Arguments& arguments) {
-  check<UsageError>(!options.output.empty(), "-o names the file to write");
-  check<UsageError>(options.output != "-", "the file cannot go to standard output; -o names one");
+  check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
+  check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
   std::vector<std::string> files = inputs;
   files.push_back(options.base);
   cli::keep_inputs(files, {options.output}, arguments);
@@ -86,13 +85,13 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   formats::add_input(provenance, "adapter", input);
   formats::save_merged(options.output, {*loaded.model, loaded.tokenizer.model(), adapter.history(), provenance},
                        adapter.part<LowRankOptions>("adapters"));
-  arguments.say(options.output + ": the adapter and its base as one model");
+  arguments.say(options.output + ": adapter and base merged into one model");
 }
 
 // The directory of a model holds a tokenizer too, and one that lacks its config.json is still no tokenizer.
 bool is_tokenizer(const std::string& input) {
   if (formats::is_model_directory(input)) return false;
-  check<DataError>(!formats::has_tensors(input), input, ": has tensors, but no config.json that says of what model");
+  check<DataError>(!formats::has_tensors(input), input, ": has tensors, but no config.json to describe the model");
   return formats::find_foreign_vocabulary(input) != nullptr ||
          (!std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::tokenizer);
 }
@@ -124,7 +123,7 @@ void convert(cli::Arguments& arguments) {
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);
   for (const std::string& each : inputs) {
-    check<UsageError>(!is_adapter(each), each, ": is an adapter; --merge makes it and its base one model");
+    check<UsageError>(!is_adapter(each), each, ": is an adapter; merge it with its base by --merge");
   }
   const ModelConversion conversion{inputs, options.output, options.weights, arguments.command_line()};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);

@@ -80,7 +80,7 @@ struct Job {
 std::string compare(const Job& job, const std::string& path, const std::string& name) {
   const double difference =
       check_written(job.source.parts, job.converted.weights, read_model_source(path).parts, job.type, name);
-  return concatenate("; read again, logits of a probe text differ by ", number_text(difference), " of their norm");
+  return concatenate("; read back, the logits for a test text differ by ", number_text(difference), " of their norm");
 }
 
 std::string write_directory(const Job& job, const std::string& path) {
@@ -123,7 +123,7 @@ std::vector<std::string> convert_model(const ModelConversion& conversion) {
   const ModelSource source = inputs.size() > 1 ? average_models(inputs) : read_model_source(inputs.front());
   if (source.task && names_directory(output)) {
     throw DataError(concatenate(inputs.front(), ": was fine-tuned for the task ", to_text(source.task->task),
-                                ", whose head a directory has no place for; give -o the name of a model file"));
+                                ", whose head cannot be stored in a directory; name a model file with -o"));
   }
   const WeightType type = type_for(conversion, source.parts);
   const Converted converted = convert_weights(source.parts.weights, type);
@@ -132,7 +132,7 @@ std::vector<std::string> convert_model(const ModelConversion& conversion) {
                                                      : write_file(job, output, provenance_of(source, conversion));
   std::vector<std::string> lines;
   if (source.has_training) {
-    lines.push_back(output + ": without the training state; training can go on from " + inputs.front() + " only");
+    lines.push_back(output + ": without the training state; training can be resumed only from " + inputs.front());
   }
   lines.push_back(concatenate(output, ": ", grouped(bytes_of(source.parts.weights, WeightType::keep)),
                               " bytes of weights became ", grouped(bytes_of(converted.weights, type)), "; ",

@@ -42,7 +42,7 @@ void check_same(const formats::Json& first, const formats::Json& other, const st
                 const std::string& than) {
   for (const auto& [name, value] : first.items()) {
     check<DataError>(name == "dropout" || other[name] == value, path, ": has ", name, " ", other[name].dump(), ", ",
-                     than, " ", value.dump(), "; only models of one shape and task can be averaged");
+                     than, " ", value.dump(), "; only models of the same shape and task can be averaged");
   }
 }
 
@@ -63,7 +63,7 @@ Tensor mean_of(const std::vector<ModelSource>& sources, std::size_t tensor) {
   for (const ModelSource& source : sources) {
     const formats::NamedTensor& weights = source.parts.weights[tensor];
     check<DataError>(weights.value.dtype() != DType::int8, source.files.front(), ": holds int8 weights (", weights.name,
-                     "), which are too coarse to be averaged; take the model that it was made from");
+                     "), which are too coarse to average; use the model it was converted from");
     const std::vector<Real> values = weights.value.elements();
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i]);
   }

@@ -29,11 +29,24 @@ class FinetuneTrial : public Trial {
   std::unique_ptr<training::Objective> objective_;
 };
 
+// Of the run that the command continues, whose settings it takes over.
+Index steps_done_of(FinetuneOptions& options, const cli::Arguments& arguments) {
+  const RunStart start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
+    check_same_options(options, file, arguments);
+  });
+  if (start.beginning == Beginning::anew || start.beginning == Beginning::finished) return 0;
+  if (!options.control.resume.empty()) {
+    const Changes changes = start.beginning == Beginning::resumed ? Changes::some : Changes::none;
+    (void)take_over(options, *start.file, arguments, changes);
+  }
+  return progress_of(*start.file).step;
+}
+
 }  // namespace
 
 void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) {
-  const bool goes_on = resumes(options.control, options.output);
-  const Index steps_done = goes_on ? take_over(options, open_to_resume(options.output), arguments) : 0;
+  settle_length(options.setup.training, arguments);
+  const Index steps_done = steps_done_of(options, arguments);
   settle_length(options.setup.training, arguments);
   const formats::ModelFile base(options.from);
   const auto config = base.config<models::ModelConfig>();
@@ -51,7 +64,8 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   run.steps_done = steps_done;
   run.saves_what_is_trained = options.settings.adapts();
   run.steps_to_simulate = 200;  // examples differ in length
-  run.evaluates = !options.valid.empty() || options.settings.folds > 0;
+  run.evaluates = evaluates(options);
+  run.keeps_best = resolved(options.settings.select, run.evaluates, "--valid or --folds") == Select::best;
   run.evaluation = evaluation;
   run.simulates_evaluation = options.settings.task == models::Task::lm;
   dry_run(run, options.json, arguments);

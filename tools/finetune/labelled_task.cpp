@@ -62,13 +62,19 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer
     train_files_.push_back(part_of(file, fold, Side::outside));
     if (options.valid.empty() && fold.folds > 0) valid_files_.push_back(part_of(file, fold, Side::inside));
   }
-  if (!options.valid.empty()) valid_files_.push_back(read_task_data(arguments.open_text(options.valid), input));
+  const Validation valid = validation(options.valid);
+  if (valid.holds_out()) {
+    HeldOutData split = hold_out(train_files_, settings.task, valid.held_out);
+    train_files_ = std::move(split.train);
+    valid_files_ = std::move(split.valid);
+  }
+  if (!valid.file.empty()) valid_files_.push_back(read_task_data(arguments.open_text(valid.file), input));
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   if (labels_.size() == 0) return;
   check<DataError>(labels_.size() >= 2, train_.file, ": all examples have the label '", labels_.name(0),
-                   "'; there is nothing to tell apart");
+                   "'; at least two labels are needed");
   const std::vector<Index> counts = label_counts_in(train_, settings.task, labels_);
   for (const std::string& warning : data::label_warnings(counts, labels_, train_.file)) arguments.warn(warning);
 }
@@ -142,12 +148,12 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
   if (stop()) return {{"nothing", 0}};
   Judge how{.metric = options_.settings.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
-  return judge(*valid_, model.task(), labels_, answers, how).figures;
+  return judge(*valid_, model.task(), labels_, answers, how).metrics;
 }
 
 EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
   if (!valid_) return {};
-  (void)encode(model);  // what is wrong with the rest is told all the same
+  (void)encode(model);  // reports problems of the rest too
   const Index batch_size = config.training.batch_size;
   const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
   const Fold sample{.folds = all / most, .fold = 0, .seed = 0};

@@ -13,33 +13,27 @@ using namespace heddle;
 
 namespace {
 
-const cli::About about{
-    .name = "finetune",
-    .summary = "Trains a pre-trained model for a task on labelled examples, or further on other text.",
-    .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
-                 "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
-                 "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]",
-                 "--dry-run --from MODEL --train FILE [options]"},
-    .operands = {}};
-
-bool chooses_best(const FinetuneOptions& options) {
-  return !options.valid.empty() || options.settings.folds > 0;
-}
+const cli::About about{.name = "finetune",
+                       .summary = "Trains a pre-trained model for a task on labelled examples, or on more text.",
+                       .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
+                                    "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
+                                    "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]",
+                                    "--dry-run --from MODEL --train FILE [options]"},
+                       .operands = {}};
 
 TrainingOutputs outputs_of(const FinetuneOptions& options) {
-  return {options.output, options.log, chooses_best(options), options.control.keep};
+  return {options.output, options.log, options.control.keep};
 }
 
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {
-  check<UsageError>(!options.from.empty(), "--from names the model to start from; make one with pretrain");
-  check<UsageError>(!options.train.empty(), "--train names the files to train on");
+  check<UsageError>(!options.from.empty(), "--from MODEL is missing: the model to start from, made by pretrain");
+  check<UsageError>(!options.train.empty(), "--train FILE is missing: the files to train on");
   check<UsageError>(std::ranges::count(options.train, "-") == 0 && options.valid != "-",
-                    "--train and --valid need files, which are read twice; standard input cannot be");
-  check<UsageError>(options.dry_run || !options.output.empty(), "-o names the file to write");
-  if (!chooses_best(options) && !resumes(options.control, options.output)) {
-    refuse_evaluation(arguments, "--valid or --folds");
-  }
-  std::vector<std::string> inputs{options.from, options.valid};
+                    "--train and --valid must be files, since they are read twice; standard input cannot be");
+  check<UsageError>(options.dry_run || !options.output.empty(), "-o FILE is missing: the file to write");
+  check_control(options.control);
+  if (!evaluates(options) && options.control.resume.empty()) refuse_evaluation(arguments, "--valid or --folds");
+  std::vector<std::string> inputs{options.from, validation(options.valid).file};
   for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
   check_outputs(outputs_of(options), inputs, arguments);
 }
@@ -55,7 +49,7 @@ int main(int argc, char** argv) {
       finetune_dry_run(options, arguments);
       return 0;
     }
-    const ClaimedOutputs claimed(outputs_of(options), resumes(options.control, options.output));
+    const ClaimedOutputs claimed(outputs_of(options));
     catch_usr1(options.control);
     return FinetuneRun(options, arguments).run();
   });

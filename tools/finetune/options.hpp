@@ -20,13 +20,14 @@ struct Names<ClassWeights> {
                                                                        {ClassWeights::balanced, "auto"}};
 };
 
-// What a run is beside its training setup; its file keeps it for going on.
+// What a run is beside its training setup; its files keep it for resuming.
 struct FinetuneSettings {
   models::Task task = models::Task::classify;
   models::Pooling pooling = models::Pooling::automatic;
   formats::LabelledInput input;
   data::Overlong overlong = data::Overlong::error;
   Index folds = 0, fold = 0, patience = 0;
+  Select select = Select::automatic;
   ClassWeights class_weights = ClassWeights::none;
   std::string metric, freeze;
   double layer_decay = 1;
@@ -36,71 +37,72 @@ struct FinetuneSettings {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task",
-                  "what to learn: a class of a text or of two (pair), a number, a tag for each word, the span "
-                  "of a text that answers a question, or more of what the model was pre-trained for (lm)")
+                  "what to learn: a class for a text or for a pair of texts, a number, a tag for each word, the span "
+                  "of a context that answers a question, or language modelling as in pre-training (lm)")
                 .takes("NAME")
                 .essential(),
             self.task);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("overlong",
-                  "examples longer than the context, and questions longer than half of it: an error, cut them, or "
-                  "(not questions) learn from all of their parts")
+                  "examples longer than the context, and questions longer than half of it: report an error, truncate "
+                  "them, or split them and train on all parts (not questions)")
                 .essential(),
             self.overlong);
-    visitor(Field("folds", "cut --train into this many equal parts").range(2, 10000).word(0, "none").takes("K"),
+    visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
             self.folds);
-    visitor(Field("fold", "the part, from 0, to leave out of training, and to evaluate on unless --valid is given")
+    visitor(Field("fold",
+                  "number of the fold, from 0, to leave out of training, and to evaluate on unless --valid is given")
                 .needs({"folds"})
                 .range(0, 9999)
                 .takes("I"),
             self.fold);
-    visitor(Field("metric", "the metric of the validation that decides which model is best; default: the task's own")
+    visitor(Field("metric", "validation metric that decides which model is best; empty means the default of the task")
                 .needs({"valid", "folds"})
                 .takes("NAME")
                 .essential(),
             self.metric);
-    visitor(Field("patience", "stop when this many evaluations in a row bring nothing better")
+    visitor(Field("select",
+                  "the model that the output holds: best, of the evaluations on --valid or the fold, or last; auto is "
+                  "best where there are evaluations")
+                .takes("NAME"),
+            self.select);
+    visitor(Field("patience", "stop after this many evaluations in a row without improvement")
                 .needs({"valid", "folds"})
                 .range(1)
                 .word(0, "never")
                 .takes("N"),
             self.patience);
     visitor(Field("pooling",
-                  "the hidden state that stands for a text: of the first token, of the last, or the mean; "
-                  "auto is the first for encoders and the last for decoders")
+                  "hidden state that represents a text: of the first token, of the last, or the mean; auto means the "
+                  "first for encoders and the last for decoders")
                 .needs({"task=classify", "task=pair", "task=regress"}),
             self.pooling);
-    visitor(Field("class_weights", "auto lets every class count alike, however rare")
-                .needs({"task=classify", "task=pair", "task=label"}),
-            self.class_weights);
-    visitor(Field("freeze",
-                  "parts of the model that stay as they are: embeddings, body, or first parts of weights' names, "
-                  "apart by commas")
-                .takes("LIST"),
-            self.freeze);
-    visitor(Field("layer_decay", "learning rates shrink by this factor from each block to the one below it")
+    visitor(
+        Field("class_weights", "weights of the classes in the loss; auto: inversely proportional to their frequency")
+            .needs({"task=classify", "task=pair", "task=label"}),
+        self.class_weights);
+    visitor(
+        Field("freeze",
+              "parts of the model that are not trained: comma-separated, embeddings, body, or prefixes of weight names")
+            .takes("LIST"),
+        self.freeze);
+    visitor(Field("layer_decay", "factor on the learning rate from each block to the block below it")
                 .above(0, 1)
                 .takes("X"),
             self.layer_decay);
-    visitor(
-        Field("dropout",
-              "fraction of the embeddings and of each sublayer's result to drop in training; auto is the model's own")
-            .range(0, 0.99)
-            .word(-1, "auto")
-            .takes("P"),
-        self.dropout);
+    visitor(Field("dropout", "dropout rate; auto means the model's own").range(0, 0.99).word(-1, "auto").takes("P"),
+            self.dropout);
     visitor(Field("piece_dropout",
-                  "fraction of the pieces of the examples that are masked in training, other ones in every "
-                  "epoch")
+                  "fraction of the tokens of the examples that are masked in training, selected anew in every epoch")
                 .range(0, 0.99)
                 .takes("P"),
             self.piece_dropout);
-    visitor(Field("auxiliary_text",
-                  "weight of the loss of predicting the examples' own texts too, as in pre-training: 0.5, "
-                  "say")
-                .range(0, 100)
-                .takes("X"),
-            self.auxiliary_text);
+    visitor(
+        Field("auxiliary_text",
+              "weight of an additional loss: predicting the texts of the examples, as in pre-training; for example 0.5")
+            .range(0, 100)
+            .takes("X"),
+        self.auxiliary_text);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
   }
 
@@ -117,35 +119,39 @@ struct FinetuneOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(
-        Field("from", "the model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
-        self.from);
+    visitor(Field("from", "model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
+            self.from);
     visitor(Field("train",
-                  "labelled files to train on; for lm token files or texts, each of which is read as often in an "
-                  "epoch as its weight says, once unless told otherwise; not standard input")
+                  "labelled files to train on; for lm, token files or texts, each with a weight: how often it is read "
+                  "per epoch, by default 1; not standard input")
                 .not_empty()
                 .takes("FILE[:WEIGHT],...")
                 .essential(),
             self.train);
-    visitor(Field("valid", "the same to evaluate on; the best model so far is kept as OUTPUT.best.h5")
+    visitor(Field("valid",
+                  "the same to evaluate on, which decides what model is best; or a percentage, such as 10%, of --train "
+                  "to hold out for that")
                 .not_empty()
-                .takes("FILE")
+                .takes("FILE|N%")
                 .essential(),
             self.valid);
-    visitor(Field("output", "the model file; with --lora-rank an adapter file")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
-    visitor(Field("log", "a JSON object a line for each reported step and each evaluation")
+    visitor(
+        Field("output", "the model file, which appears when training has finished; with --lora-rank an adapter file")
+            .letter('o')
+            .not_empty()
+            .takes("FILE")
+            .essential(),
+        self.output);
+    visitor(Field("log", "log file: one JSON object per line for each logged step and each evaluation")
                 .not_empty()
                 .takes("FILE")
                 .essential(),
             self.log);
-    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing").essential(), self.dry_run);
-    visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
-    visitor(Field("control", "Stopping and going on"), self.control);
+    visitor(
+        Field("dry_run", "print parameters, memory, floating-point operations and time, and train nothing").essential(),
+        self.dry_run);
+    visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
+    visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
     auto for_this_tool = [&visitor](Field field, auto& value) {
       if (field.name == "masking") field.help += ", with --task lm";
@@ -160,7 +166,7 @@ struct FinetuneOptions {
     setup.training.epochs = 3;
     setup.training.eval_every = 0;
     setup.training.batch_size = 16;
-    setup.training.checkpoint_every = 0;
+    control.checkpoint_every = "never";
     setup.schedule.learning_rate = 1e-4;
     setup.schedule.final_learning_rate = 0;
     setup.schedule.warmup = {.percent = 10};
@@ -170,7 +176,7 @@ struct FinetuneOptions {
   }
 };
 
-// The group /training/state of what finetune writes.
+// The group /training/state of a checkpoint, /run of a finished model.
 struct FinetuneRecord {
   TrainingRecord training;
   FinetuneSettings settings;

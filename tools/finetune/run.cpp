@@ -4,11 +4,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "heddle/cli/merge.hpp"
 #include "heddle/tensor/context.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/files.hpp"
-#include "tools/training/resume.hpp"
 
 namespace heddle {
 
@@ -41,7 +39,7 @@ void check_freeze(const std::string& freeze, const Parameters& parameters) {
       return !parameter.name.starts_with("task/") && is_named(parameter.name, word);
     });
     check<UsageError>(names_some, "--freeze: '", word,
-                      "' names no part of the model; inspect MODEL --weights lists them");
+                      "' matches no part of the model; inspect MODEL --weights lists them");
   }
 }
 
@@ -64,11 +62,6 @@ std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& confi
   return models::make_model(config, ParameterSource::unset());
 }
 
-std::optional<formats::ModelFile> file_to_resume(const FinetuneOptions& options) {
-  if (!resumes(options.control, options.output)) return std::nullopt;
-  return open_to_resume(options.output);
-}
-
 }  // namespace
 
 ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& config) {
@@ -88,56 +81,114 @@ ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const mod
   };
 }
 
-Index take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments) {
-  const auto record = file.training_state<FinetuneRecord>();
-  take_over(options.settings, record.settings, arguments, options.output, {"patience"});
-  take_over(options.setup, record.training, arguments, options.output);
-  return record.training.progress.step;
+bool evaluates(const FinetuneOptions& options) {
+  return !options.valid.empty() || options.settings.folds > 0;
+}
+
+TrainingRecord take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
+                         Changes changes) {
+  auto record = record_of<FinetuneRecord>(file);
+  const std::string& path = file.file().path();
+  FinetuneSettings& former = record.settings;
+  if (former.select == Select::best && options.valid.empty() && former.folds == 0) former.select = Select::automatic;
+  const std::set<std::string> may_change =
+      changes == Changes::some ? std::set<std::string>{"patience", "select"} : std::set<std::string>{};
+  take_over(options.settings, former, arguments, path, may_change);
+  take_over(options.setup, record.training, arguments, path, changes);
+  return record.training;
+}
+
+void check_same_options(const FinetuneOptions& options, const formats::ModelFile& file,
+                        const cli::Arguments& arguments) {
+  if (!options.control.resume.empty()) {
+    FinetuneOptions completed = options;
+    take_over(completed, file, arguments, Changes::none);
+    return;
+  }
+  const std::string& path = file.file().path();
+  const auto record = record_of<FinetuneRecord>(file);
+  FinetuneSettings settings = options.settings;
+  settings.select = resolved(settings.select, evaluates(options), "--valid or --folds");
+  check_unchanged(settings, record.settings, path);
+  check_unchanged(options.setup, record.training, arguments, path);
 }
 
 FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& arguments)
     : options_(options),
       arguments_(arguments),
-      resumed_(file_to_resume(options)),
       base_(options.from),
       provenance_(formats::start_provenance(arguments.command_line())) {
-  formats::add_input(provenance_, "model", options.from);
-  add_inputs(provenance_, training_files(options.train));
-  if (!options.valid.empty()) formats::add_input(provenance_, "valid", options.valid);
-  resumed_ ? resume() : report_replacement(options.output, arguments);
   settle_length(options_.setup.training, arguments);
+  read_inputs();
+  start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
+    check_same_options(options_, file, arguments);
+    for (const char* role : {"model", "train", "valid", "checkpoint"}) check_same_input(file, provenance_, role);
+  });
+  if (start_.beginning == Beginning::finished) return;
+  asked_precision_ = options_.setup.training.precision;
+  start_.file ? resume() : report_replacement(start_, arguments);
+  FinetuneSettings& settings = options_.settings;
+  settings.select = resolved(settings.select, evaluates(options_), "--valid or --folds");
+  make_model();
+  begin_session();
+}
+
+void FinetuneRun::read_inputs() {
+  formats::add_input(provenance_, "model", options_.from);
+  const Validation valid = validation(options_.valid);
+  add_inputs(provenance_, training_files(options_.train), valid);
+  if (!valid.file.empty()) formats::add_input(provenance_, "valid", valid.file);
+  add_checkpoint_input(provenance_, options_.control, options_.output);
+}
+
+// Takes the settings from the file; whatever the command line repeats agrees.
+void FinetuneRun::resume() {
+  const bool may_change = start_.beginning == Beginning::resumed;
+  if (options_.control.resume.empty()) {
+    record_ = record_of<FinetuneRecord>(*start_.file).training;
+    options_.setup.training.precision = record_->setup.training.precision;
+  } else {
+    record_ = take_over(options_, *start_.file, arguments_, may_change ? Changes::some : Changes::none);
+  }
+  settle_length(options_.setup.training, arguments_);
+  if (!may_change || !arguments_.given("precision")) asked_precision_ = record_->asked_precision;
+  if (!may_change) return;
+  for (const char* role : {"model", "train"}) check_same_input(*start_.file, provenance_, role);
+}
+
+void FinetuneRun::make_model() {
   const auto config = base_.config<models::ModelConfig>();
   const FinetuneSettings& settings = options_.settings;
-  task_ = make_finetuning_task(options_, base_.tokenizer(), arguments);
+  task_ = make_finetuning_task(options_, base_.tokenizer(), arguments_);
   training::TrainingOptions& training = options_.setup.training;
-  training.precision = choose_precision(training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
-  const Index seed = arguments.common().seed;
-  loaded_ =
-      formats::start_task(base_, {task_->config(), settings.adapters, learning_rates(settings, config),
-                                  static_cast<std::uint64_t>(seed), settings.dropout, resumed_ ? &*resumed_ : nullptr});
+  training.precision = choose_precision(training.precision, arguments_, start_.file ? Start::resumed : Start::fresh);
+  const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+  loaded_ = formats::start_task(base_, {task_->config(), settings.adapters, learning_rates(settings, config), seed,
+                                        settings.dropout, start_.file ? &*start_.file : nullptr});
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
-  objective_ = task_->objective(*loaded_->model, options_.setup.config(seed));
+}
+
+void FinetuneRun::begin_session() {
+  objective_ = task_->objective(*loaded_->model, options_.setup.config(arguments_.common().seed));
   session_.emplace(*objective_, options_.setup,
-                   SessionOptions{options.output, options.log, options.control, settings.patience}, arguments);
-  if (resumed_) session_->resume(*resumed_, resumed_->training_state<FinetuneRecord>().training.progress);
+                   SessionOptions{.output = options_.output,
+                                  .log = options_.log,
+                                  .control = options_.control,
+                                  .patience = options_.settings.patience,
+                                  .select = options_.settings.select,
+                                  .asked_precision = asked_precision_},
+                   arguments_);
+  if (!record_) return;
+  session_->resume(start_, *record_);
+  if (start_.beginning == Beginning::resumed) session_->compare_validation(*start_.file, provenance_);
 }
 
-// Takes the settings from the file; whatever the command line repeats must agree.
-void FinetuneRun::resume() {
-  take_over(options_, *resumed_, arguments_);
-  for (const char* role : {"model", "train"}) check_same_input(*resumed_, provenance_, role);
-}
-
-void FinetuneRun::save(const std::string& path, Keep keep) const {
+void FinetuneRun::save(const std::string& path, Contents contents) const {
   formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), session_->history(), provenance_};
-  if (keep == Keep::everything) {
-    saved.training = [this](formats::ModelWriter& writer) {
-      // What is finished needs none of them; the record says that it is.
-      const auto tensors = session_->is_finished() ? std::vector<formats::NamedTensor>() : session_->tensors();
-      writer.training(FinetuneRecord{session_->record(), options_.settings}, tensors);
-    };
-  }
+  saved.training = [&](formats::ModelWriter& writer) {
+    write_record(writer, FinetuneRecord{session_->record(), options_.settings}, contents, session_->tensors());
+  };
   const FinetuneSettings& settings = options_.settings;
   if (settings.adapts()) {
     save_adapter(path, saved, settings.adapters,
@@ -153,17 +204,14 @@ void FinetuneRun::describe() const {
   const Index all = parameters.count();
   const auto fraction = static_cast<double>(trained) / static_cast<double>(all);
   arguments_.say(concatenate(task_->summary(), ", ", grouped(trained), " of ", grouped(all),
-                             " parameters are trained (", std::round(fraction * 1000) / 10, " %)"));
+                             " parameters are trained (", std::round(fraction * 1000) / 10, " %)",
+                             start_.file ? "; continuing " + start_.file->file().path() : ""));
 }
 
 int FinetuneRun::run() {
-  if (session_->is_finished()) {
-    arguments_.say(options_.output + ": is finished; there is nothing to go on with");
-    return 0;
-  }
+  if (start_.beginning == Beginning::finished) return settle_finished(options_.output, start_, arguments_);
   describe();
-  return session_->run([this] { save(options_.output, Keep::everything); },
-                       [this] { save(best_path(options_.output), Keep::weights); });
+  return session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
 }
 
 }  // namespace heddle

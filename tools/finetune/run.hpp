@@ -8,31 +8,44 @@
 #include "heddle/formats/heddle/task_file.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/finetune/task.hpp"
+#include "tools/training/resume.hpp"
 #include "tools/training/session.hpp"
 
 namespace heddle {
 
-// Takes the settings from the file of options.output, and returns how many steps its run has done. Throws UsageError
-// where the command line says something else than the run began with.
-Index take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments);
+bool evaluates(const FinetuneOptions& options);
+
+// Takes the settings from the file and returns its record. Throws UsageError where the command line says something else
+// than the run began with, but for what may change.
+TrainingRecord take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
+                         Changes changes);
+
+// Throws UsageError where the command line says something else than that of the file's run. With --resume, what it
+// leaves out is as it was.
+void check_same_options(const FinetuneOptions& options, const formats::ModelFile& file,
+                        const cli::Arguments& arguments);
 
 class FinetuneRun {
  public:
   // Throws UsageError and DataError before any work for options and files that do not go together.
   FinetuneRun(const FinetuneOptions& options, const cli::Arguments& arguments);
 
-  // Trains and saves. Returns the exit status: 0, or 128 + N when a signal stopped it.
+  // Trains and saves. Returns the exit status (TrainingSession::run()).
   int run();
 
  private:
+  void read_inputs();
   void resume();
-  enum class Keep { weights, everything };
-  void save(const std::string& path, Keep keep) const;
+  void make_model();
+  void begin_session();
+  void save(const std::string& path, Contents contents) const;
   void describe() const;
 
   FinetuneOptions options_;
   const cli::Arguments& arguments_;
-  std::optional<formats::ModelFile> resumed_;
+  RunStart start_;
+  std::optional<TrainingRecord> record_;  // of the run that this one continues
+  PrecisionChoice asked_precision_ = PrecisionChoice::f32;
   formats::ModelFile base_;
   formats::Provenance provenance_;
   std::unique_ptr<FinetuningTask> task_;

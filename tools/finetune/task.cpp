@@ -7,19 +7,32 @@
 
 namespace heddle {
 
+namespace {
+
+// Columns that the task's examples do not have.
+void refuse_columns(models::Task task, const cli::Arguments& arguments) {
+  const std::string reason = concatenate(": is for labelled texts, which --task ", to_text(task), " has none of");
+  if (task == models::Task::label || task == models::Task::span) {
+    refuse({"text_column", "text_b_column", "header"}, arguments, reason);
+  }
+  if (task == models::Task::span) refuse({"label_column"}, arguments, reason);
+  if (task != models::Task::pair) refuse({"text_b_column"}, arguments, ": is for --task pair");
+}
+
+}  // namespace
+
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
                                                      const cli::Arguments& arguments) {
   const bool more_text = options.settings.task == models::Task::lm;
   if (!more_text) {
-    refuse_masking(arguments, ": is for --task lm of models that fill in masked tokens");
+    refuse_masking(arguments, ": is for --task lm with models that predict masked tokens");
     refuse({"eval_tokens"}, arguments, ": is for --task lm; other tasks evaluate on all of --valid");
-    if (options.settings.task != models::Task::label)
-      refuse({"column"}, arguments, ": is for the tags of --task label");
+    refuse_columns(options.settings.task, arguments);
     return std::make_unique<LabelledTask>(options, tokenizer, arguments);
   }
-  refuse({"format", "column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "piece_dropout",
-          "auxiliary_text"},
-         arguments, ": is for labelled examples, which --task lm has none of");
+  refuse({"format", "text_column", "text_b_column", "label_column", "header", "overlong", "folds", "fold", "metric",
+          "pooling", "class_weights", "piece_dropout", "auxiliary_text"},
+         arguments, ": is for labelled examples, which --task lm does not use");
   return std::make_unique<TextTask>(options, tokenizer, arguments);
 }
 

@@ -3,10 +3,9 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "heddle/data/joined_tokens.hpp"
 #include "tools/finetune/task.hpp"
+#include "tools/training/files.hpp"
 
 namespace heddle {
 
@@ -24,9 +23,7 @@ class TextTask : public FinetuningTask {
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
-  std::vector<std::unique_ptr<data::TokenSource>> files_;
-  std::optional<data::JoinedTokens> train_;
-  std::unique_ptr<data::TokenSource> valid_;
+  std::optional<TrainingTokens> tokens_;
 };
 
 }  // namespace heddle

@@ -15,7 +15,7 @@ void drop_last_space(std::string& text) {
 
 BlankText::BlankText(const text::Tokenizer& tokenizer, std::string text)
     : tokenizer_(tokenizer), text_(std::move(text)) {
-  check<DataError>(tokenizer.mask().has_value(), "the model's tokenizer has no mask token to stand for a blank");
+  check<DataError>(tokenizer.mask().has_value(), "the model's tokenizer has no mask token");
   mask_ = tokenizer.bytes(*tokenizer.mask());
   std::size_t begin = 0;
   for (std::size_t end = text_.find(mask_); end != std::string::npos; end = text_.find(mask_, begin)) {

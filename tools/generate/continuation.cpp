@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-Continuation::Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops)
-    : tokenizer_(tokenizer), stops_(stops) {
+Continuation::Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops, Index min_tokens)
+    : tokenizer_(tokenizer), stops_(stops), min_tokens_(static_cast<std::size_t>(min_tokens)) {
   for (const std::string& stop : stops_) longest_stop_ = std::max(longest_stop_, stop.size());
 }
 
@@ -23,11 +23,12 @@ bool Continuation::add(const decoding::Choice& token) {
   log_probabilities_.push_back(token.log_probability);
   tokenizer_.decode(token.id, text_, text::TextPlace::inside);
   fresh_begin_ = certain_;
-  if (const std::size_t stop = find_stop(); stop != std::string::npos) {
+  const bool may_stop = ids_.size() > min_tokens_;
+  if (const std::size_t stop = may_stop ? find_stop() : std::string::npos; stop != std::string::npos) {
     text_.resize(stop);
     stopped_ = true;
   }
-  const std::size_t held = stopped_ || longest_stop_ == 0 ? 0 : longest_stop_ - 1;
+  const std::size_t held = stopped_ || !may_stop || longest_stop_ == 0 ? 0 : longest_stop_ - 1;
   certain_ = std::max(certain_, text_.size() - std::min(text_.size(), held));
   return !stopped_;
 }

@@ -13,8 +13,8 @@ namespace heddle {
 
 class Continuation {
  public:
-  // The stop strings must stay.
-  Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops);
+  // Stop strings count in what follows the first min_tokens tokens. They must stay.
+  Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops, Index min_tokens = 0);
 
   // Takes a token. False when the text has come to a stop string; the text then ends before it.
   bool add(const decoding::Choice& token);
@@ -34,7 +34,7 @@ class Continuation {
 
   text::Tokenizer tokenizer_;
   const std::vector<std::string>& stops_;
-  std::size_t longest_stop_ = 0;
+  std::size_t longest_stop_ = 0, min_tokens_;
   std::string text_;
   std::vector<TokenId> ids_;
   std::vector<double> log_probabilities_;

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
-#include "heddle/cli/streams.hpp"
 #include "heddle/models/roles.hpp"
 #include "tools/generate/continuation.hpp"
 #include "tools/generate/options.hpp"
+#include "tools/lines/length_limit.hpp"
+#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 
@@ -17,18 +18,21 @@ class TextContinuer {
  public:
   // All must stay. Throws UsageError for options that are for filling in blanks, or do not fit the model.
   TextContinuer(const models::Generator& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
-                const cli::Arguments& arguments);
+                const cli::Arguments& arguments, std::ostream& out);
 
-  // One text with its continuation, as it is; each piece goes out as soon as it is certain. Several are lines.
-  void one();
-  // A line out for each line in, or as many as texts are wanted for each.
-  void lines(const std::string& file);
-
- private:
   struct Prompt {
     std::string text;
     std::vector<TokenId> ids;
   };
+  Index batch_size() const { return options_.stream ? 1 : options_.batch_size; }
+  Prompt make(const InputText& input);
+  // A line for each prompt, or as many as texts are wanted for each.
+  void answer(const std::vector<Prompt>& prompts);
+  // One text with its continuation, as it is; each piece goes out as soon as it is certain. Several are lines.
+  void answer_one(const Prompt& prompt);
+  void report() const { limit_.report(arguments_); }
+
+ private:
   struct Answer {
     Continuation text;
     std::optional<double> score{};  // of a beam search
@@ -36,17 +40,14 @@ class TextContinuer {
   // Told of a text that has become longer, or is finished.
   using Watcher = std::function<void(const Continuation&)>;
 
-  Prompt make(const std::string& text, const std::string& where);
-  std::vector<TokenId> encode(const std::string& prompt, const std::string& where) const;
+  std::vector<TokenId> encode(const InputText& prompt) const;
   // As many for each prompt as are wanted.
   std::vector<Answer> answers(const std::vector<Prompt>& prompts, const Watcher& watch);
   std::vector<Answer> drawn(const std::vector<std::vector<TokenId>>& prompts, const Watcher& watch) const;
   std::vector<Answer> searched(const std::vector<std::vector<TokenId>>& prompts) const;
   std::string line(const Prompt& prompt, const Answer& answer, Index number) const;
-  void write(const std::vector<Prompt>& prompts);
   // Writes a text as it is made, through `spelled`.
   void stream(const Prompt& prompt, const std::function<std::string(std::string_view)>& spelled);
-  void finish();
 
   const models::Generator& model_;
   const text::Tokenizer& tokenizer_;
@@ -54,8 +55,9 @@ class TextContinuer {
   const cli::Arguments& arguments_;
   const Index wanted_;  // texts for each prompt
   const DType cache_;
-  cli::Output output_;
-  Index done_ = 0, truncated_ = 0;
+  std::ostream& out_;
+  LengthLimit limit_;
+  Index done_ = 0;  // prompts
 };
 
 }  // namespace heddle

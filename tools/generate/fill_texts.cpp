@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "heddle/cli/refuse.hpp"
-#include "tools/lines/batches.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -13,8 +12,6 @@ namespace {
 
 using Blanks = std::vector<std::vector<decoding::LikelyToken>>;
 using Json = nlohmann::ordered_json;
-
-constexpr Index lines_at_once = 256;
 
 std::vector<TokenId> best_of(const Blanks& blanks) {
   std::vector<TokenId> ids;
@@ -25,48 +22,34 @@ std::vector<TokenId> best_of(const Blanks& blanks) {
 }  // namespace
 
 TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
-                       const cli::Arguments& arguments)
-    : model_(models::require<models::MaskedPredictor>(model, "filling in blanks", arguments.operand("MODEL"))),
+                       const cli::Arguments& arguments, std::ostream& out)
+    : model_(models::require<models::MaskedPredictor>(model, "filling in masks", arguments.operand("MODEL"))),
       tokenizer_(tokenizer),
       options_(options),
       arguments_(arguments),
       framing_(tokenizer, model_.position_limit(), model.config()->has_segments()),
-      output_(options.output) {
+      out_(out),
+      limit_(options.overlong) {
   refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
-          "repetition_penalty", "beam"},
-         arguments, ": is for models that continue texts; this one fills in blanks");
-  check<DataError>(tokenizer.mask().has_value(), arguments.operand("MODEL"),
-                   ": its tokenizer has no mask token to stand for a blank");
+          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam"},
+         arguments, ": is for models that continue texts; this one fills in masks");
+  check<DataError>(tokenizer.mask().has_value(), arguments.operand("MODEL"), ": its tokenizer has no mask token");
   settings_.top = options.top;
   settings_.vocab_size = tokenizer.vocab_size();
 }
 
-void TextFiller::one() {
-  write({make(options_.prompt, "--prompt")});
-  finish();
-}
-
-void TextFiller::lines(const std::string& file) {
-  const Index size = arguments_.given("batch_size") ? options_.batch_size : lines_at_once;
-  for_each_line_batch(
-      arguments_.open_text(file), size,
-      [this](const std::string& text, const std::string& where) { return make(text, where); },
-      [this](const std::vector<Item>& batch) { write(batch); });
-  finish();
-}
-
-TextFiller::Item TextFiller::make(const std::string& text, const std::string& where) {
-  Item item{BlankText(tokenizer_, text), {}};
+TextFiller::Item TextFiller::make(const InputText& input) {
+  Item item{BlankText(tokenizer_, input.text), {}};
   if (!item.text.has_blanks()) {
     ++without_blanks_;
     return item;
   }
-  const std::vector<TokenId> read = item.text.encode(where);
+  const std::vector<TokenId> read = item.text.encode(input.where());
   try {
     item.masked.sequence = framing_(read, options_.overlong).front();
-    truncated_ += item.masked.sequence.first_count < static_cast<Index>(read.size()) ? 1 : 0;
+    limit_.texts().count += item.masked.sequence.first_count < static_cast<Index>(read.size()) ? 1 : 0;
   } catch (const DataError& error) {
-    throw DataError(concatenate(where, ": ", error.what()));
+    throw DataError(concatenate(input.where(), ": ", error.what()));
   }
   const std::vector<TokenId>& ids = item.masked.sequence.ids;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -75,14 +58,14 @@ TextFiller::Item TextFiller::make(const std::string& text, const std::string& wh
   return item;
 }
 
-void TextFiller::write(const std::vector<Item>& batch) {
+void TextFiller::answer(const std::vector<Item>& batch) {
   std::vector<data::TaskExample> sequences;
   for (const Item& item : batch) sequences.push_back(item.masked);
   const auto filled = decoding::fill_masks(model_, sequences, settings_);
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    output_.stream() << (options_.jsonl ? json_of(batch[i], filled[i]) : line_of(batch[i], filled[i])) << "\n";
+    out_ << (options_.jsonl ? json_of(batch[i], filled[i]) : line_of(batch[i], filled[i])) << "\n";
   }
-  output_.stream().flush();
+  out_.flush();
 }
 
 std::string TextFiller::line_of(const Item& item, const Blanks& blanks) const {
@@ -110,17 +93,12 @@ std::string TextFiller::json_of(const Item& item, const Blanks& blanks) const {
   return json_line(object);
 }
 
-void TextFiller::finish() {
-  output_.close();
+void TextFiller::report() const {
   const std::string mask(tokenizer_.bytes(*tokenizer_.mask()));
   if (without_blanks_ > 0) {
-    arguments_.say(
-        concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask, " and came out unchanged"));
+    arguments_.say(concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask, " and unchanged"));
   }
-  if (truncated_ > 0) {
-    arguments_.say(concatenate(counted(truncated_, "text was", "texts were"),
-                               " longer than the context; what is behind it was not read, and ", mask, " stays there"));
-  }
+  limit_.report(arguments_, concatenate("; ", mask, " stays after the cut"));
 }
 
 }  // namespace heddle

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
-#include "heddle/cli/streams.hpp"
 #include "heddle/decoding/fill_masks.hpp"
 #include "heddle/models/model.hpp"
 #include "tools/generate/blank_text.hpp"
 #include "tools/generate/options.hpp"
+#include "tools/lines/length_limit.hpp"
+#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 
@@ -18,31 +19,32 @@ class TextFiller {
   // All must stay. Throws UsageError for options that are for continuing texts, and DataError for models that know no
   // masks.
   TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
-             const cli::Arguments& arguments);
+             const cli::Arguments& arguments, std::ostream& out);
 
-  void one();
-  // A line out for each line in; lines without blanks come out as they are.
-  void lines(const std::string& file);
-
- private:
   struct Item {
     BlankText text;
     data::TaskExample masked;
   };
-  Item make(const std::string& text, const std::string& where);
-  void write(const std::vector<Item>& batch);
+  Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
+  Item make(const InputText& input);
+  // A line for each text; those without blanks come out as they are.
+  void answer(const std::vector<Item>& batch);
+  void answer_one(const Item& item) { answer({item}); }
+  void report() const;
+
+ private:
   std::string line_of(const Item& item, const std::vector<std::vector<decoding::LikelyToken>>& blanks) const;
   std::string json_of(const Item& item, const std::vector<std::vector<decoding::LikelyToken>>& blanks) const;
-  void finish();
 
   const models::MaskedPredictor& model_;
   const text::Tokenizer& tokenizer_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
   data::Framing framing_;
-  cli::Output output_;
+  std::ostream& out_;
   decoding::FillOptions settings_;
-  Index without_blanks_ = 0, truncated_ = 0;
+  LengthLimit limit_;
+  Index without_blanks_ = 0;
 };
 
 }  // namespace heddle

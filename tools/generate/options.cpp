@@ -8,44 +8,47 @@ namespace {
 
 void check_score(const cli::Arguments& arguments) {
   refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
-          "repetition_penalty", "beam"},
-         arguments, " has no effect with --score, which makes no text; leave one of them out");
+          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam"},
+         arguments, " has no effect with --score, which generates no text; leave one of them out");
 }
 
 void check_beam(const GenerateOptions& options, const cli::Arguments& arguments) {
   refuse({"repetition_penalty"}, arguments,
-         ": a beam search ranks texts by the model's own probabilities; leave out this or --beam");
+         ": a beam search ranks texts by the model's unchanged probabilities; leave out this option or --beam");
   refuse({"temperature", "top_k", "top_p", "min_p", "num_samples"}, arguments,
-         " has no effect with --beam, which draws nothing; leave one of them out (--n-best gives several texts)");
-  refuse({"stream"}, arguments, ": a beam search knows its texts at the end only; leave out --stream or --beam");
+         " has no effect with --beam, which samples nothing; leave one of them out (--n-best prints several texts)");
+  refuse({"stream"}, arguments, ": a beam search has no text before its end; leave out --stream or --beam");
   check<UsageError>(options.search.n_best <= options.search.beam, "--n-best ", options.search.n_best,
                     " is more than --beam ", options.search.beam, "; raise --beam or lower --n-best");
 }
 
 void check_stream(const GenerateOptions& options, const cli::Arguments& arguments) {
-  refuse({"jsonl"}, arguments, ": an object is known at the end of its text only; leave out --stream or --jsonl");
-  refuse({"batch_size"}, arguments, " has no effect with --stream, which takes line after line; leave one of them out");
+  refuse({"jsonl"}, arguments, ": an object is complete only at the end of its text; leave out --stream or --jsonl");
+  refuse({"batch_size"}, arguments,
+         " has no effect with --stream, which computes one line at a time; leave one of them out");
   check<UsageError>(options.num_samples == 1,
-                    "--num-samples: several texts cannot appear at the same time; leave out "
-                    "--stream or --num-samples");
+                    "--num-samples: several texts cannot be streamed at once; leave out --stream or --num-samples");
 }
 
 }  // namespace
 
 void check_usage(const GenerateOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(!arguments.given("prompt") || arguments.operand("FILE").empty(),
-                    "--prompt and a file of prompts exclude each other");
+                    "--prompt and a file of prompts cannot be combined; leave one of them out");
   if (options.score) check_score(arguments);
+  check<UsageError>(options.constraints.min_tokens <= options.max_tokens, "--min-tokens ",
+                    options.constraints.min_tokens, " is more than --max-tokens ", options.max_tokens,
+                    "; lower it or raise --max-tokens");
   if (options.search.beam > 0) check_beam(options, arguments);
   if (options.stream) check_stream(options, arguments);
   check<UsageError>(options.score || options.overlong != data::Overlong::split,
-                    "--overlong split: is for --score; a text that goes on or has blanks can only be cut");
+                    "--overlong split: is for --score; a prompt or a text with masks can only be truncated");
   if (options.sampling.temperature == 0) {
     refuse({"top_k", "top_p", "min_p"}, arguments,
            " has no effect with --temperature 0, which takes the most probable token");
-    check<UsageError>(options.num_samples == 1,
-                      "--num-samples: with --temperature 0 all would be the same; raise the "
-                      "temperature, or take --beam and --n-best");
+    check<UsageError>(
+        options.num_samples == 1,
+        "--num-samples: with --temperature 0 all samples are equal; raise the temperature, or use --beam and --n-best");
   }
 }
 

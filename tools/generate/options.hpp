@@ -6,6 +6,7 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/data/framing.hpp"
+#include "heddle/decoding/constraints.hpp"
 #include "heddle/decoding/sampling.hpp"
 #include "heddle/tensor/precision.hpp"
 
@@ -19,26 +20,30 @@ struct BeamFields {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("beam",
-                  "look for the most probable text, with the N best hypotheses kept at every step, instead of "
-                  "sampling; 1 is greedy, 0 samples")
+                  "search for the most probable text with N hypotheses per step instead of sampling; 1 is greedy "
+                  "decoding, 0 samples")
                 .range(0, 10000)
                 .takes("N")
                 .essential(),
             self.beam);
-    visitor(Field("length_penalty",
-                  "a text's log-probability is divided by ((5 + its tokens) / 6)^A (Wu et al. 2016): "
-                  "0 favours short texts")
-                .needs({"beam"})
-                .range(0, 100)
-                .takes("A"),
-            self.length_penalty);
-    visitor(Field("n_best", "the N best texts for each prompt, best first, in a line each")
+    visitor(
+        Field(
+            "length_penalty",
+            "divide the log-probability of a text by ((5 + its tokens) / 6)^A (Wu et al. 2016); 0 favours short texts")
+            .needs({"beam"})
+            .range(0, 100)
+            .takes("A"),
+        self.length_penalty);
+    visitor(Field("n_best", "print the N best texts of each prompt, best first, one per line")
                 .needs({"beam"})
                 .range(1, 10000)
                 .takes("N"),
             self.n_best);
   }
 };
+
+// Of encoders and with --score, unless told.
+inline constexpr Index lines_at_once = 256;
 
 struct GenerateOptions {
   std::string prompt, output = "-", base;
@@ -51,57 +56,58 @@ struct GenerateOptions {
   Precision kv_cache = Precision::f32;
   data::Overlong overlong = data::Overlong::error;
   bool jsonl = false;
+  decoding::Constraints constraints;
   decoding::SamplingOptions sampling;
   BeamFields search;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("prompt", "the text to continue, to fill in or to score, instead of lines")
+    visitor(Field("prompt", "text to continue, to fill in or to score, instead of lines")
                 .letter('p')
                 .takes("TEXT")
                 .essential(),
             self.prompt);
-    visitor(Field("output", "where the texts go").letter('o').takes("FILE").essential(), self.output);
-    visitor(Field("base", "the model that an adapter belongs to, where it is not beside the adapter")
-                .not_empty()
-                .takes("MODEL"),
-            self.base);
-    visitor(Field("max_tokens", "most tokens to add").range(1, 1000000000).takes("N").essential(), self.max_tokens);
-    visitor(Field("stop", "end before this text; may be repeated; a comma in it is written \\,")
+    visitor(Field("output", "file for the texts").letter('o').takes("FILE").essential(), self.output);
+    visitor(
+        Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
+        self.base);
+    visitor(Field("max_tokens", "maximum number of tokens to generate").range(1, 1000000000).takes("N").essential(),
+            self.max_tokens);
+    visitor(Field("stop", "stop before this text; may be repeated; write a comma in it as \\,")
                 .not_empty()
                 .takes("TEXT")
                 .essential(),
             self.stop);
-    visitor(Field("num_samples", "N texts for each prompt, in a line each").range(1, 10000).takes("N").essential(),
-            self.num_samples);
-    visitor(Field("stream", "write what is certain of a text at once, one line after the other").essential(),
-            self.stream);
     visitor(
-        Field("score", "tell how likely the model holds the texts, in nats, instead of continuing them").essential(),
-        self.score);
-    visitor(Field("top", "encoders: tell the K most probable pieces for each blank, behind the text or with --jsonl")
+        Field("num_samples", "generate N texts for each prompt, one per line").range(1, 10000).takes("N").essential(),
+        self.num_samples);
+    visitor(Field("stream", "write text as soon as it is final, one line after the other").essential(), self.stream);
+    visitor(Field("score", "print the log-likelihood of each text in nats instead of continuing it").essential(),
+            self.score);
+    visitor(Field("top", "encoders: print the K most probable tokens for each mask, after the text or with --jsonl")
                 .range(1, 100000)
                 .takes("K")
                 .essential(),
             self.top);
-    visitor(Field("batch_size", "lines computed at the same time; encoders and --score take 256 unless told")
+    visitor(Field("batch_size", "number of lines to compute at once; encoders and --score use 256 by default")
                 .range(1, 10000)
                 .takes("N")
                 .essential(),
             self.batch_size);
-    visitor(Field("kv_cache", "how the keys and values of earlier tokens are kept; bf16 takes half the memory")
-                .formerly("cache"),
+    visitor(Field("kv_cache", "data type of the cached keys and values; bf16 needs half the memory").formerly("cache"),
             self.kv_cache);
     visitor(Field("overlong",
-                  "what to do with texts longer than the context: an error, cut them (prompts keep their ends, other "
-                  "texts their beginnings), or, with --score, read them in parts that overlap")
+                  "texts longer than the context: report an error, truncate them (prompts keep their ends, other texts "
+                  "their beginnings), or, with --score, read them in overlapping parts")
                 .essential(),
             self.overlong);
-    visitor(Field("jsonl",
-                  "a JSON object a text: prompt, text, ids, log_likelihood, log_probabilities; with --score text, ids, "
-                  "log_likelihood, tokens, log_probabilities; of encoders prompt, text, masks")
-                .essential(),
-            self.jsonl);
+    visitor(
+        Field("jsonl",
+              "one JSON object per text: prompt, text, ids, log_likelihood, log_probabilities; with --score text, ids, "
+              "log_likelihood, tokens, log_probabilities; with encoders prompt, text, masks")
+            .essential(),
+        self.jsonl);
+    visitor(Field("constraints", "Constraints, in whichever way texts are decoded"), self.constraints);
     visitor(Field("sampling", "Sampling"), self.sampling);
     visitor(Field("search", "Beam search"), self.search);
   }

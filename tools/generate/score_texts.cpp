@@ -8,15 +8,12 @@
 
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/values.hpp"
-#include "tools/lines/batches.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
 
 namespace {
-
-constexpr Index lines_at_once = 256;
 
 double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -25,39 +22,25 @@ double sum(const std::vector<double>& values) {
 }  // namespace
 
 TextScorer::TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
-                       const cli::Arguments& arguments)
-    : model_(model), tokenizer_(tokenizer), options_(options), arguments_(arguments), output_(options.output) {
-  refuse({"top"}, arguments, ": is for models that fill in blanks");
-  check<DataError>(model.position_limit() > 1, "the model's context is one token, too short to score any");
-}
-
-void TextScorer::one() {
-  write({make(options_.prompt, "--prompt")});
-  finish();
-}
-
-void TextScorer::lines(const std::string& file) {
-  const Index size = arguments_.given("batch_size") ? options_.batch_size : lines_at_once;
-  for_each_line_batch(
-      arguments_.open_text(file), size,
-      [this](const std::string& text, const std::string& where) { return make(text, where); },
-      [this](const std::vector<Text>& batch) { write(batch); });
-  finish();
+                       const cli::Arguments& arguments, std::ostream& out)
+    : model_(model),
+      tokenizer_(tokenizer),
+      options_(options),
+      arguments_(arguments),
+      out_(out),
+      limit_(options.overlong) {
+  refuse({"top"}, arguments, ": is for models that fill in masks");
+  check<DataError>(model.position_limit() > 1, "the model's context is one token, which is too short to score a text");
 }
 
 // What is before the first token is the token that begins texts, where the model knows one; else that token is given.
-TextScorer::Text TextScorer::make(const std::string& line, const std::string& where) {
-  Text text{line, encode_line(tokenizer_, line, where), {}, 0};
+TextScorer::Text TextScorer::make(const InputText& input) {
+  Text text{input.text, encode_line(tokenizer_, input.text, input.where()), {}, 0};
   const std::optional<TokenId> begin = tokenizer_.end_of_text();
   const auto size = static_cast<Index>(text.ids.size()), room = decoding::score_limit(model_) - (begin ? 1 : 0);
-  const bool cut = size > room && options_.overlong == data::Overlong::truncate;
-  if (size > room) {
-    check<DataError>(options_.overlong != data::Overlong::error, where, ": ", size, " tokens are more than the ", room,
-                     " that fit the context; cut the text with --overlong truncate, or read it in parts with "
-                     "--overlong split");
-    ++overlong_;
-  }
-  const Index end = cut ? room : size;
+  const bool is_long = limit_.is_exceeded(size, room, input.where(),
+                                          "cut it with --overlong truncate, or read it in parts with --overlong split");
+  const Index end = is_long && !limit_.splits() ? room : size;
   text.bytes = bytes_of_first(text, end) - bytes_of_first(text, begin ? 0 : std::min<Index>(1, end));
   text.ids.resize(static_cast<std::size_t>(end));
   decoding::Tokens ids = text.ids;
@@ -91,7 +74,7 @@ std::vector<decoding::GivenTokens> TextScorer::parts_of(decoding::Tokens ids) co
   return parts;
 }
 
-void TextScorer::write(const std::vector<Text>& texts) {
+void TextScorer::answer(const std::vector<Text>& texts) {
   std::vector<decoding::GivenTokens> parts;
   for (const Text& text : texts) parts.insert(parts.end(), text.parts.begin(), text.parts.end());
   const auto scores = decoding::token_log_probabilities(model_, parts);
@@ -99,13 +82,13 @@ void TextScorer::write(const std::vector<Text>& texts) {
   for (const Text& text : texts) {
     std::vector<double> own;
     for (std::size_t i = 0; i < text.parts.size(); ++i, ++next) own.insert(own.end(), next->begin(), next->end());
-    output_.stream() << line(text, own) << "\n";
+    out_ << line(text, own) << "\n";
     ++lines_;
     tokens_ += static_cast<Index>(own.size());
     log_likelihood_ += sum(own);
     bytes_ += text.bytes;
   }
-  output_.stream().flush();
+  out_.flush();
 }
 
 std::string TextScorer::line(const Text& text, const std::vector<double>& scores) const {
@@ -119,18 +102,13 @@ std::string TextScorer::line(const Text& text, const std::vector<double>& scores
                     {"log_probabilities", each}});
 }
 
-void TextScorer::finish() {
-  output_.close();
-  if (overlong_ > 0) {
-    const bool split = options_.overlong == data::Overlong::split;
-    arguments_.say(counted(overlong_, "text was", "texts were") + " longer than the context and " +
-                   (split ? "split" : "cut"));
-  }
+void TextScorer::report() const {
+  limit_.report(arguments_);
   if (tokens_ == 0 || bytes_ == 0) return;
   const double nats = -log_likelihood_;
   arguments_.say(concatenate(counted(lines_, "text", "texts"), ", ", counted(tokens_, "token", "tokens"),
-                             " scored: ", nats / static_cast<double>(tokens_), " nats a token, ",
-                             nats / static_cast<double>(bytes_) / std::numbers::ln2, " bits a byte"));
+                             " scored: ", nats / static_cast<double>(tokens_), " nats per token, ",
+                             nats / static_cast<double>(bytes_) / std::numbers::ln2, " bits per byte"));
 }
 
 }  // namespace heddle

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
-#include "heddle/cli/streams.hpp"
 #include "heddle/decoding/score.hpp"
 #include "heddle/text/tokenizer.hpp"
 #include "tools/generate/options.hpp"
+#include "tools/lines/length_limit.hpp"
+#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 
@@ -16,13 +17,8 @@ class TextScorer {
  public:
   // All must stay. Throws UsageError for options that are for filling in blanks.
   TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
-             const cli::Arguments& arguments);
+             const cli::Arguments& arguments, std::ostream& out);
 
-  void one();
-  // A line out for each line in.
-  void lines(const std::string& file);
-
- private:
   struct Text {
     std::string text;
     decoding::Tokens ids;
@@ -30,20 +26,26 @@ class TextScorer {
     Index bytes;                               // of the text that the scored tokens stand for
   };
 
-  Text make(const std::string& line, const std::string& where);
+  Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
+  Text make(const InputText& input);
+  // A line for each text.
+  void answer(const std::vector<Text>& texts);
+  void answer_one(const Text& text) { answer({text}); }
+  void report() const;
+
+ private:
   Index bytes_of_first(const Text& text, Index count) const;
   std::vector<decoding::GivenTokens> parts_of(decoding::Tokens ids) const;
-  void write(const std::vector<Text>& texts);
   // `scores` are those of the last tokens; the first may have none.
   std::string line(const Text& text, const std::vector<double>& scores) const;
-  void finish();
 
   const models::TokenLoss& model_;
   const text::Tokenizer& tokenizer_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
-  cli::Output output_;
-  Index overlong_ = 0, lines_ = 0, tokens_ = 0, bytes_ = 0;
+  std::ostream& out_;
+  LengthLimit limit_;
+  Index lines_ = 0, tokens_ = 0, bytes_ = 0;
   double log_likelihood_ = 0;
 };
 

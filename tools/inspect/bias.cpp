@@ -1,3 +1,4 @@
+// inspect bias: what a model associates with what.
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "heddle/metrics/weat.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
+#include "tools/inspect/verbs.hpp"
 
 namespace heddle {
 
@@ -19,6 +21,23 @@ namespace {
 using data::PlacedText;
 using formats::Json;
 using metrics::Vector;
+
+struct BiasOptions {
+  std::vector<Index> layer;
+  Index partitions = 100000;
+  bool json = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(layer_field("the last").essential(), self.layer);
+    visitor(Field("partitions", "most partitions of two sets of words that a p-value looks at")
+                .range(1, 1000000000)
+                .takes("N")
+                .essential(),
+            self.partitions);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+  }
+};
 
 struct Loaded {
   VectorModel whole;
@@ -117,7 +136,7 @@ void print(const data::PairTest& test, const std::vector<analysis::PairLikelihoo
     std::cout << test.first[i].text << '\n';
   }
   const PairSummary summary = summarise(pairs);
-  print("the first is likelier in %zu of %zu, mean difference %.4f\n\n", summary.first_likelier, pairs.size(),
+  print("the first is more likely in %zu of %zu, mean difference %.4f\n\n", summary.first_likelier, pairs.size(),
         summary.mean);
 }
 
@@ -150,33 +169,41 @@ Json as_json(const data::PairTest& test, const std::vector<analysis::PairLikelih
           {"pairs", list}};
 }
 
-}  // namespace
-
-void show_bias(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
-  cli::Input input(options.bias);
+void bias(const cli::Arguments& arguments, const BiasOptions& options) {
+  cli::Input input(arguments.operand("TESTS"));
   const std::string content = cli::read_all(input);
   const data::BiasTests tests = formats::read_bias_tests(content, input.name());
-  const Loaded loaded{VectorModel(arguments.operand("FILE"), "--bias"), input.name(),
+  const Loaded loaded{VectorModel(arguments.operand("MODEL"), "inspect bias"), input.name(),
                       options.layer.empty() ? std::vector<Index>{-1} : options.layer};
   Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
     const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
     answers["templates"].push_back(as_json(test, biases));
-    if (!json) print(test, biases);
+    if (!options.json) print(test, biases);
   }
   for (const data::PairTest& test : tests.pairs) {
     const auto pairs = analysis::pair_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
     answers["pairs"].push_back(as_json(test, pairs));
-    if (!json) print(test, pairs);
+    if (!options.json) print(test, pairs);
   }
   for (const data::WordTest& test : tests.words) {
     const auto result = answer(loaded, test, {options.partitions, static_cast<std::uint64_t>(arguments.common().seed)});
     Json one = formats::to_json(result);
     one["name"] = test.name;
     answers["weat"].push_back(std::move(one));
-    if (!json) print(test, result);
+    if (!options.json) print(test, result);
   }
-  if (json) std::cout << dump(answers);
+  if (options.json) std::cout << dump(answers);
+}
+
+}  // namespace
+
+cli::Verb verbs::bias() {
+  return cli::make_verb<BiasOptions>(
+      {.summary = "Measures what a model associates: templates, sentence pairs, word sets (WEAT).",
+       .synopsis = {"MODEL TESTS [--partitions N] [--layer N,...] [--json]"},
+       .operands = {{"MODEL", "a model file", 1, 1}, {"TESTS", "tests of bias, as the man page describes", 1, 1}}},
+      heddle::bias);
 }
 
 }  // namespace heddle

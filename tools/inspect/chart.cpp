@@ -16,8 +16,8 @@ constexpr Index columns = 64, rows = 14, rows_a_label = 3;
 
 // Where the value lies in `count` equal parts of [low, high].
 Index part_of(double value, double low, double high, Index count) {
-  const double share = (value - low) / (high - low);
-  return std::clamp(static_cast<Index>(share * static_cast<double>(count)), Index{0}, count - 1);
+  const double fraction = (value - low) / (high - low);
+  return std::clamp(static_cast<Index>(fraction * static_cast<double>(count)), Index{0}, count - 1);
 }
 
 Curve finite_points(const formats::History& history, std::string_view column) {
@@ -106,7 +106,7 @@ std::string terminal_chart(const LossCurves& curves) {
   for (const CurvePoint& point : thinned(curves.valid, columns)) mark(point, 'o');
 
   std::string text =
-      "loss in nats a token: . training" + std::string(curves.valid.empty() ? "" : ", o validation") + "\n";
+      "loss in nats per token: . training" + std::string(curves.valid.empty() ? "" : ", o validation") + "\n";
   const std::string blank(label(0).size(), ' ');
   for (Index row = 0; row < rows; ++row) {
     const double middle = extent.high - (extent.high - extent.low) * (static_cast<double>(row) + 0.5) / rows;

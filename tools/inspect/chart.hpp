@@ -1,4 +1,4 @@
-// Pictures of how training went: one of characters for terminals, one for documents.
+// Charts of how training went: one of characters for terminals, one for documents.
 #pragma once
 
 #include <string>
@@ -39,8 +39,9 @@ struct Run {
   LossCurves curves;
 };
 
-// An SVG document: of one run training and validation in two colours, of several a colour a run.
-// Precondition: there are runs, all with points.
-std::string svg_chart(const std::vector<Run>& runs);
+// Draws into the file, whose ending is that of a Picture: of one run training and validation in two colours, of several
+// a colour for each run. Throws DataError where the file cannot be written. Precondition: there are runs, all with
+// points.
+void save_loss_chart(const std::string& path, const std::vector<Run>& runs);
 
 }  // namespace heddle

@@ -140,7 +140,7 @@ bool has_weights(const Summary& summary) {
 Summary summarize_comparable(const std::string& path) {
   Summary summary = summarize_file(path, {});
   check<DataError>(summary.kind != to_text(FileKind::tensors), path,
-                   ": holds vectors, which --diff does not compare; h5diff does");
+                   ": holds vectors, which inspect diff does not compare; h5diff does");
   return summary;
 }
 

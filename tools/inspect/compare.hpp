@@ -54,11 +54,8 @@ struct Comparison {
   bool same() const;
 };
 
-// Compares values, whatever the types of weights, and leaves checksums to --verify. Provenance, history and training
-// state do not count. Throws DataError for files that cannot be read, or have no such parts.
+// Compares values, whatever the types of weights, and leaves checksums to inspect verify. Provenance, history and
+// training state do not count. Throws DataError for files that cannot be read, or have no such parts.
 Comparison compare(const std::string& first, const std::string& second);
-
-std::string as_text(const Comparison& comparison);
-formats::Json as_json(const Comparison& comparison);
 
 }  // namespace heddle

@@ -1,10 +1,14 @@
+// inspect diff: in what two files differ.
 #include <array>
 #include <cstdio>
+#include <iostream>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/text_table.hpp"
 #include "tools/inspect/compare.hpp"
 #include "tools/inspect/print.hpp"
+#include "tools/inspect/verbs.hpp"
 
 namespace heddle {
 
@@ -40,9 +44,9 @@ std::string shape_text(const std::optional<Shape>& shape) {
 }
 
 std::string weights_text(const WeightComparison& weights) {
-  if (weights.compared.empty()) return "none is in both\n";
+  if (weights.compared.empty()) return "no weight is in both\n";
   const std::string count = grouped(static_cast<Index>(weights.compared.size()));
-  if (weights.differing() == 0) return "all " + count + " that both have are the same\n";
+  if (weights.differing() == 0) return "all " + count + " in both files are equal\n";
   std::vector<std::vector<std::string>> rows{{"", "shape", "relative norm", "largest", ""}};
   for (const WeightDifference& each : weights.compared) {
     if (each.same()) continue;
@@ -89,8 +93,6 @@ Json weights_json(const WeightComparison& weights) {
           {"mismatched", std::move(mismatched)}};
 }
 
-}  // namespace
-
 std::string as_text(const Comparison& comparison) {
   const std::string names = comparison.first + " and " + comparison.second;
   if (comparison.same()) return names + " hold the same\n";
@@ -102,7 +104,7 @@ std::string as_text(const Comparison& comparison) {
   if (!comparison.weights) return text;
   text += text_section("Weights", weights_text(*comparison.weights));
   if (comparison.weights->mismatched.empty()) return text;
-  return text + text_section("Weights of one file, or of two shapes", mismatches_text(comparison));
+  return text + text_section("Weights that only one file has, or of different shapes", mismatches_text(comparison));
 }
 
 Json as_json(const Comparison& comparison) {
@@ -117,6 +119,32 @@ Json as_json(const Comparison& comparison) {
   if (comparison.token) json["first_token"] = *comparison.token;
   if (comparison.weights) json["weights"] = weights_json(*comparison.weights);
   return json;
+}
+
+struct DiffOptions {
+  bool json = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+  }
+};
+
+int diff(const cli::Arguments& arguments, const DiffOptions& options) {
+  const Comparison comparison = compare(arguments.operand("A"), arguments.operand("B"));
+  std::cout << (options.json ? dump(as_json(comparison)) : printable_lines(as_text(comparison)));
+  return comparison.same() ? 0 : 1;
+}
+
+}  // namespace
+
+cli::Verb verbs::diff() {
+  return cli::make_verb<DiffOptions>(
+      {.summary = "Compares two files; exit status 0 the same, 1 different, 2 trouble.",
+       .synopsis = {"A B [--json]"},
+       .operands = {{"A", "a tokenizer, token, model or adapter file", 1, 1}, {"B", "another one", 1, 1}},
+       .failure_status = 2},
+      heddle::diff);
 }
 
 }  // namespace heddle

@@ -1,21 +1,73 @@
+// inspect embed: the hidden states of texts.
 #include <charconv>
 #include <iterator>
 #include <string_view>
 
 #include "heddle/analysis/embed.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
+#include "tools/inspect/verbs.hpp"
+#include "tools/lines/answer_texts.hpp"
+#include "tools/lines/encode_line.hpp"
 #include "tools/lines/json_line.hpp"
+#include "tools/lines/length_limit.hpp"
 
 namespace heddle {
+
+// Which vectors stand for a text.
+enum class TextPooling {
+  none,   // one for each token
+  first,  // the first token's: an encoder's [CLS]
+  mean,   // the mean over the text's own tokens
+  last,   // the last one's of the text's own tokens
+};
+template <>
+struct Names<TextPooling> {
+  static constexpr std::pair<TextPooling, std::string_view> list[] = {{TextPooling::none, "none"},
+                                                                      {TextPooling::first, "first"},
+                                                                      {TextPooling::mean, "mean"},
+                                                                      {TextPooling::last, "last"}};
+};
 
 namespace {
 
 using analysis::TextToEmbed;
 
-constexpr std::size_t texts_at_once = 256;
+constexpr Index texts_at_once = 256;
+
+struct EmbedOptions {
+  std::string text;
+  std::vector<Index> layer;
+  TextPooling pooling = TextPooling::none;
+  data::Overlong overlong = data::Overlong::error;
+  std::string output;
+  bool json = false, jsonl = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("text", "one text instead of the lines of FILE").not_empty().takes("TEXT").essential(), self.text);
+    visitor(layer_field("the last").essential(), self.layer);
+    visitor(
+        Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's")
+            .essential(),
+        self.pooling);
+    visitor(Field("overlong", "what to do with a text longer than the context: an error, or keep its beginning")
+                .one_of({"error", "truncate"})
+                .essential(),
+            self.overlong);
+    visitor(Field("output", "where the vectors go: .h5, or .tsv as on standard output")
+                .letter('o')
+                .takes("FILE")
+                .essential(),
+            self.output);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("jsonl", "print a JSON object for each text, one per line").essential(), self.jsonl);
+  }
+};
 
 std::vector<data::TokenSpan> wanted_of(const TextToEmbed& text, TextPooling pooling) {
   switch (pooling) {
@@ -44,8 +96,11 @@ std::string row_text(const Real* row, Index width, std::string_view separator) {
 // Reads texts, embeds some at a time, and hands their states over in order.
 class Embedder {
  public:
-  Embedder(const cli::Arguments& arguments, const VectorOptions& options)
-      : arguments_(arguments), options_(options), loaded_(arguments.operand("FILE"), "--embed") {
+  Embedder(const cli::Arguments& arguments, const EmbedOptions& options)
+      : arguments_(arguments),
+        options_(options),
+        loaded_(arguments.operand("MODEL"), "inspect embed"),
+        limit_(options.overlong) {
     if (!options.layer.empty()) embedding_.layers = options.layer;
   }
 
@@ -57,62 +112,42 @@ class Embedder {
   // Calls take(text, states) for each.
   template <class Take>
   void run(const Take& take) {
-    if (options_.embed != "-") {
-      add(options_.embed, "--embed");
+    const auto make = [this](const InputText& text) { return this->make(text); };
+    const auto answer = [&](const std::vector<TextToEmbed>& texts) {
+      const std::vector<Tensor> states = analysis::embed(loaded_.vectors, texts, embedding_);
+      for (std::size_t i = 0; i < states.size(); ++i) take(texts[i], states[i]);
+    };
+    if (!options_.text.empty()) {
+      answer({make({options_.text, source_, 0})});
     } else {
-      cli::Input input = arguments_.open_text(arguments_.input_or_usage("INPUT").front());
+      cli::Input input = arguments_.open_text(arguments_.input_or_usage("FILE").front());
       source_ = input.name();
-      cli::LineReader lines(input);
-      while (const auto line = lines.next()) {
-        try {
-          add(line->text, lines.where());
-        } catch (const DataError&) {
-          flush(take);  // the lines before the bad one are not lost
-          throw;
-        }
-        if (texts_.size() == texts_at_once) flush(take);
-      }
+      answer_texts(std::move(input), {.texts = texts_at_once}, make, answer);
     }
-    flush(take);
-    if (cut_ > 0) arguments_.say(counted(cut_, "text was", "texts were") + " longer than the context, and cut");
+    limit_.report(arguments_);
   }
 
  private:
-  void add(std::string_view line, const std::string& where) {
-    try {
-      const std::vector<TokenId> tokens = loaded_.tokenizer.encode(line);
-      TextToEmbed text = analysis::text_to_embed(loaded_.vectors, loaded_.tokenizer, tokens, {0, 0});
-      if (text.text.last - text.text.first + 1 < static_cast<Index>(tokens.size())) {
-        check<DataError>(options_.overlong == Overlong::truncate, tokens.size(),
-                         " tokens are more than the context of ", loaded_.vectors.position_limit(),
-                         "; shorten it, or keep its beginning with --overlong truncate");
-        ++cut_;
-      }
-      text.wanted = wanted_of(text, options_.pooling);
-      texts_.push_back(std::move(text));
-    } catch (const DataError& error) {
-      throw DataError(concatenate(where, ": ", error.what()));
-    }
-  }
-
-  template <class Take>
-  void flush(const Take& take) {
-    const std::vector<Tensor> states = analysis::embed(loaded_.vectors, texts_, embedding_);
-    for (std::size_t i = 0; i < states.size(); ++i) take(texts_[i], states[i]);
-    texts_.clear();
+  TextToEmbed make(const InputText& input) {
+    const std::vector<TokenId> tokens = encode_line(loaded_.tokenizer, input.text, input.where());
+    check<DataError>(!tokens.empty(), input.where(), ": has no token");
+    TextToEmbed text = analysis::text_to_embed(loaded_.vectors, loaded_.tokenizer, tokens, {0, 0});
+    limit_.is_exceeded(static_cast<Index>(tokens.size()), text.text.last - text.text.first + 1, input.where(),
+                       "shorten it, or keep its beginning with --overlong truncate");
+    text.wanted = wanted_of(text, options_.pooling);
+    return text;
   }
 
   const cli::Arguments& arguments_;
-  const VectorOptions& options_;
-  std::string source_ = "--embed";
+  const EmbedOptions& options_;
+  std::string source_ = "--text";
   VectorModel loaded_;
   analysis::EmbedOptions embedding_;
-  std::vector<TextToEmbed> texts_;
-  Index cut_ = 0;
+  LengthLimit limit_;
 };
 
-// A line a text; or a line a token, begun by its piece, and an empty one behind each of several texts.
-void write_tsv(Embedder& embedder, const VectorOptions& options, const std::string& path) {
+// One line per text; or one per token, which begins with its piece, and an empty one after each text of a file.
+void write_tsv(Embedder& embedder, const EmbedOptions& options, const std::string& path) {
   cli::Output output(path);
   embedder.run([&](const TextToEmbed& text, const Tensor& states) {
     const Index width = states.shape()[1];
@@ -121,34 +156,47 @@ void write_tsv(Embedder& embedder, const VectorOptions& options, const std::stri
         output.stream() << embedder.tokenizer().piece(text.ids[static_cast<std::size_t>(row)]) << '\t';
       output.stream() << row_text(states.data() + row * width, width, "\t") << '\n';
     }
-    if (text.wanted.empty() && options.embed == "-") output.stream() << '\n';
+    if (text.wanted.empty() && options.text.empty()) output.stream() << '\n';
     output.stream().flush();
   });
   output.close();
 }
 
-// An object a text: {"vector":[...]}, or {"pieces":[...],"vectors":[[...],...]}.
-void write_json(Embedder& embedder, const std::string& path) {
+// {"vector":[...]}, or {"pieces":[...],"vectors":[[...],...]}.
+std::string json_of(const TextToEmbed& text, const Tensor& states, const text::Tokenizer& tokenizer) {
+  const Index rows = states.shape()[0], width = states.shape()[1];
+  std::string vectors;
+  for (Index row = 0; row < rows; ++row) {
+    vectors += (row == 0 ? "[" : ",[") + row_text(states.data() + row * width, width, ",") + "]";
+  }
+  if (!text.wanted.empty()) return "{\"vector\":" + vectors + "}";
+  std::vector<std::string> pieces;
+  for (const TokenId id : text.ids) pieces.push_back(tokenizer.piece(id));
+  return "{\"pieces\":" + json_line(pieces) + ",\"vectors\":[" + vectors + "]}";
+}
+
+void write_json_lines(Embedder& embedder, const std::string& path) {
   cli::Output output(path);
   embedder.run([&](const TextToEmbed& text, const Tensor& states) {
-    const Index rows = states.shape()[0], width = states.shape()[1];
-    std::string vectors;
-    for (Index row = 0; row < rows; ++row) {
-      vectors += (row == 0 ? "[" : ",[") + row_text(states.data() + row * width, width, ",") + "]";
-    }
-    std::vector<std::string> pieces;
-    for (const TokenId id : text.ids) pieces.push_back(embedder.tokenizer().piece(id));
-    if (text.wanted.empty()) {
-      output.stream() << "{\"pieces\":" << json_line(pieces) << ",\"vectors\":[" << vectors << "]}\n";
-    } else {
-      output.stream() << "{\"vector\":" << vectors << "}\n";
-    }
+    output.stream() << json_of(text, states, embedder.tokenizer()) << '\n';
     output.stream().flush();
   });
   output.close();
 }
 
-void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const VectorOptions& options,
+// {"texts":[...]} of the same objects.
+void write_json(Embedder& embedder, const std::string& path) {
+  cli::Output output(path);
+  bool first = true;
+  embedder.run([&](const TextToEmbed& text, const Tensor& states) {
+    output.stream() << (first ? "{\"texts\":[\n" : ",\n") << json_of(text, states, embedder.tokenizer());
+    first = false;
+  });
+  output.stream() << (first ? "{\"texts\":[" : "\n") << "]}\n";
+  output.close();
+}
+
+void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const EmbedOptions& options,
                 const std::string& path) {
   formats::Embeddings embeddings;
   std::vector<Real> elements;
@@ -162,28 +210,52 @@ void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const Vecto
     }
     rows += states.shape()[0];
   });
-  check<DataError>(rows > 0, embedder.source(), ": has no text to embed; give one a line");
+  check<DataError>(rows > 0, embedder.source(), ": has no text to embed; give texts, one per line");
   if (options.pooling == TextPooling::none) embeddings.texts.push_back(rows);
   embeddings.hidden = Tensor({rows, embedder.width()}, elements);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
-  formats::add_input(provenance, "model", arguments.operand("FILE"));
+  formats::add_input(provenance, "model", arguments.operand("MODEL"));
   formats::write_embeddings(path, embeddings, provenance);
+}
+
+void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
+  check_forms(options.json, options.jsonl);
+  const std::string& output = options.output;
+  const bool json = options.json || options.jsonl;
+  check<UsageError>(options.text.empty() || arguments.operands("FILE").empty(), "give --text or a FILE, not both");
+  check<UsageError>(!json || !output.ends_with(".h5"), output,
+                    ": the ending asks for HDF5, and --json for JSON; give -o another ending");
+  check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
+                    output, ": vectors can only be written to .tsv and .h5 files");
+  std::vector<std::string> inputs = arguments.operands("FILE");
+  inputs.push_back(arguments.operand("MODEL"));
+  cli::keep_inputs(inputs, {output}, arguments);
+}
+
+void embed(const cli::Arguments& arguments, const EmbedOptions& options) {
+  check_usage(arguments, options);
+  Embedder embedder(arguments, options);
+  if (options.output.ends_with(".h5")) {
+    write_hdf5(embedder, arguments, options, options.output);
+  } else if (options.json) {
+    write_json(embedder, options.output);
+  } else if (options.jsonl) {
+    write_json_lines(embedder, options.output);
+  } else {
+    write_tsv(embedder, options, options.output);
+  }
 }
 
 }  // namespace
 
-void embed_texts(const cli::Arguments& arguments, const VectorOptions& options, const std::string& output, bool json) {
-  check<UsageError>(!json || !output.ends_with(".h5"), "--json: ", output, " would be HDF5; give -o another ending");
-  check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
-                    output, ": vectors can be written into .tsv and .h5 files");
-  Embedder embedder(arguments, options);
-  if (output.ends_with(".h5")) {
-    write_hdf5(embedder, arguments, options, output);
-  } else if (json) {
-    write_json(embedder, output);
-  } else {
-    write_tsv(embedder, options, output);
-  }
+cli::Verb verbs::embed() {
+  return cli::make_verb<EmbedOptions>(
+      {.summary = "Computes the hidden states of texts.",
+       .synopsis = {"MODEL [FILE] [--layer N] [--pooling NAME] [-o x.h5|x.tsv] [--jsonl]",
+                    "MODEL --text TEXT [--layer N] [--pooling NAME] [-o x.h5|x.tsv] [--json]"},
+       .operands = {{"MODEL", "a model file", 1, 1},
+                    {"FILE", "texts, one per line; none or - is standard input", 0, 1}}},
+      heddle::embed);
 }
 
 }  // namespace heddle

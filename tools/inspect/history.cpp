@@ -1,5 +1,4 @@
-#include "tools/inspect/history.hpp"
-
+// inspect history: how one or several trainings went, side by side.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,18 +7,38 @@
 
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/text_table.hpp"
 #include "heddle/formats/archives/text_archive.hpp"
 #include "tools/inspect/chart.hpp"
+#include "tools/inspect/picture.hpp"
 #include "tools/inspect/print.hpp"
+#include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
+#include "tools/lines/json_line.hpp"
 
 namespace heddle {
 
 namespace {
 
 using formats::History;
+
+struct HistoryOptions {
+  std::string output;
+  bool json = false, jsonl = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("output", "draw the losses into an .svg, .png or .pdf, or write all columns into a .tsv")
+                .letter('o')
+                .takes("FILE")
+                .essential(),
+            self.output);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("jsonl", "print a JSON object for each file, one per line").essential(), self.jsonl);
+  }
+};
 
 struct NamedHistory {
   std::string name;
@@ -96,25 +115,57 @@ std::string history_table(const std::vector<Run>& runs) {
   return text_table(rows, "lrrrrr");
 }
 
-}  // namespace
+void write_tsv(const std::vector<NamedHistory>& histories, const std::string& path) {
+  cli::Output output(path);
+  write_tsv(histories, output.stream());
+  output.close();
+}
 
-void show_histories(const std::vector<std::string>& paths, const InspectOptions& options) {
-  const std::vector<NamedHistory> histories = read_histories(paths);
-  if (!options.output.empty()) {
-    cli::Output output(options.output);
-    if (options.output.ends_with(".svg")) {
-      output.stream() << svg_chart(runs_of(histories));
+void print_json(const std::vector<NamedHistory>& histories, bool lines) {
+  formats::Json runs = formats::Json::array();
+  for (const auto& [name, history] : histories) {
+    formats::Json run{{"name", name}, {"history", as_json(history)}};
+    if (lines) {
+      std::cout << json_line(run) << '\n';
     } else {
-      write_tsv(histories, output.stream());
+      runs.push_back(std::move(run));
     }
-    output.close();
-  } else if (options.json) {
-    formats::Json runs = formats::Json::array();
-    for (const auto& [name, history] : histories) runs.push_back({{"name", name}, {"history", as_json(history)}});
-    std::cout << dump({{"runs", std::move(runs)}});
+  }
+  if (!lines) std::cout << dump({{"runs", std::move(runs)}});
+}
+
+void check_usage(const cli::Arguments& arguments, const HistoryOptions& options) {
+  check_forms(options.json, options.jsonl);
+  if (options.output.empty()) return;
+  check<UsageError>(Picture::is_name(options.output) || options.output.ends_with(".tsv"), options.output,
+                    ": a history is written into files that end in .svg, .png, .pdf or .tsv");
+  check<UsageError>(!options.json && !options.jsonl, "-o writes a picture or a table; leave --json out");
+  cli::keep_inputs(arguments.operands("FILE"), {options.output}, arguments);
+}
+
+void history(const cli::Arguments& arguments, const HistoryOptions& options) {
+  check_usage(arguments, options);
+  const std::vector<NamedHistory> histories = read_histories(arguments.operands("FILE"));
+  if (options.output.ends_with(".tsv")) {
+    write_tsv(histories, options.output);
+  } else if (!options.output.empty()) {
+    save_loss_chart(options.output, runs_of(histories));
+  } else if (options.json || options.jsonl) {
+    print_json(histories, options.jsonl);
+  } else if (histories.size() == 1) {
+    std::cout << printable_lines(history_text(histories.front().history));
   } else {
     std::cout << printable_lines(history_table(runs_of(histories)));
   }
+}
+
+}  // namespace
+
+cli::Verb verbs::history() {
+  return cli::make_verb<HistoryOptions>({.summary = "Shows how one or several trainings went, side by side.",
+                                         .synopsis = {"FILE... [-o x.svg|x.png|x.pdf|x.tsv] [--json|--jsonl]"},
+                                         .operands = {{"FILE", "models with a history", 1, cli::any_number}}},
+                                        heddle::history);
 }
 
 }  // namespace heddle

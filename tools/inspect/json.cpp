@@ -92,6 +92,10 @@ Json as_json(const formats::History& history) {
   return columns;
 }
 
+void check_forms(bool json, bool jsonl) {
+  check<UsageError>(!json || !jsonl, "--json and --jsonl are two forms of the answer; give one of them");
+}
+
 std::string dump(const Json& json) {
   return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

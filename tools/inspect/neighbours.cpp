@@ -1,3 +1,4 @@
+// inspect neighbours: the pieces most similar to a word.
 #include <algorithm>
 #include <iostream>
 
@@ -7,14 +8,31 @@
 #include "heddle/formats/heddle/load_model.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
+#include "tools/inspect/verbs.hpp"
 
 namespace heddle {
 
-void show_neighbours(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
-  const VectorModel loaded(arguments.operand("FILE"), "--neighbours");
+namespace {
+
+struct NeighboursOptions {
+  Index top = 10;
+  bool json = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("top", "how many pieces to print").range(1, 1000000).takes("K").essential(), self.top);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+  }
+};
+
+// The pieces whose embeddings are nearest to the mean of the word's, its own pieces and special ones aside.
+void neighbours(const cli::Arguments& arguments, const NeighboursOptions& options) {
+  const std::string text = arguments.operand("WORD");
+  check<UsageError>(!text.empty(), "the WORD is empty");
+  const VectorModel loaded(arguments.operand("MODEL"), "inspect neighbours");
   const text::Tokenizer& tokenizer = loaded.tokenizer;
-  const std::vector<TokenId> word = tokenizer.encode(options.neighbours);
-  check<UsageError>(!word.empty(), "--neighbours: '", options.neighbours, "' has no token");
+  const std::vector<TokenId> word = tokenizer.encode(text);
+  check<UsageError>(!word.empty(), "'", text, "' has no token");
   const auto known = [&](Index row) {
     return row < tokenizer.vocab_size() && !tokenizer.is_special(static_cast<TokenId>(row)) &&
            std::ranges::find(word, row) == word.end();
@@ -27,14 +45,24 @@ void show_neighbours(const cli::Arguments& arguments, const VectorOptions& optio
   for (const auto& [row, similarity] : found.front()) {
     if (!known(row)) continue;
     const std::string& piece = tokenizer.piece(static_cast<TokenId>(row));
-    if (json) {
+    if (options.json) {
       list.push_back({{"piece", piece}, {"id", row}, {"similarity", similarity}});
     } else {
       std::cout << printable(piece) << '\t' << similarity << '\n';
     }
     if (++shown == options.top) break;
   }
-  if (json) std::cout << dump({{"word", options.neighbours}, {"neighbours", std::move(list)}});
+  if (options.json) std::cout << dump({{"word", text}, {"neighbours", std::move(list)}});
+}
+
+}  // namespace
+
+cli::Verb verbs::neighbours() {
+  return cli::make_verb<NeighboursOptions>(
+      {.summary = "Prints the pieces whose embeddings are most similar to a word's.",
+       .synopsis = {"MODEL WORD [--top K] [--json]"},
+       .operands = {{"MODEL", "a model file", 1, 1}, {"WORD", "a word, as it would stand in a text", 1, 1}}},
+      heddle::neighbours);
 }
 
 }  // namespace heddle

@@ -1,22 +1,72 @@
-#include "tools/inspect/profile.hpp"
-
+// inspect profile: where the time of a training step goes.
 #include <algorithm>
 #include <chrono>
 #include <iomanip>
-#include <nlohmann/json.hpp>
+#include <iostream>
 #include <sstream>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/heddle/model_file.hpp"
+#include "heddle/models/presets.hpp"
 #include "heddle/tensor/limits.hpp"
+#include "heddle/tensor/precision.hpp"
 #include "heddle/tensor/profile.hpp"
 #include "heddle/training/objectives.hpp"
 #include "heddle/training/trainer.hpp"
-#include "tools/lines/json_line.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/verbs.hpp"
 #include "tools/training/choose_precision.hpp"
 
 namespace heddle {
 
 namespace {
+
+struct ProfileOptions {
+  std::string preset;
+  Index batch_size = 8;
+  PrecisionChoice precision = PrecisionChoice::f32;
+  bool json = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("preset", "a built-in configuration instead of a model")
+                .not_empty()
+                .one_of(models::preset_names())
+                .takes("NAME")
+                .essential(),
+            self.preset);
+    visitor(Field("batch_size", "sequences per step").range(1, 1 << 20).essential(), self.batch_size);
+    visitor(Field("precision", "arithmetic of the steps").takes("NAME").essential(), self.precision);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+  }
+};
+
+// One operation, forward or backward, in one step.
+struct OperationProfile {
+  std::string operation;
+  double calls = 0, milliseconds = 0, time_fraction = 0;
+  double gflops = 0, matmul_fraction = 0;
+  double gigabytes = 0, memory_fraction = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("operation", "what takes the time"), self.operation);
+    visitor(Field("calls", "times per step"), self.calls);
+    visitor(Field("milliseconds", "time per step"), self.milliseconds);
+    visitor(Field("time_fraction", "of the step's time"), self.time_fraction);
+    visitor(Field("gflops", "GFLOP/s of matrix products"), self.gflops);
+    visitor(Field("matmul_fraction", "of the rate of matrix products alone"), self.matmul_fraction);
+    visitor(Field("gigabytes", "GB/s, reading inputs and writing results once"), self.gigabytes);
+    visitor(Field("memory_fraction", "of the rate of memory"), self.memory_fraction);
+  }
+};
+
+struct StepProfile {
+  std::string precision;
+  double tokens_per_second = 0, milliseconds = 0, matmul_gflops = 0, memory_gigabytes = 0;
+  std::vector<OperationProfile> operations;  // in falling order of time; what is in none of them is "other"
+};
 
 constexpr double least_seconds = 2;
 constexpr Index least_steps = 3;
@@ -63,10 +113,9 @@ OperationProfile summed_up(const Profile::Entry& entry, const Measured& measured
   return result;
 }
 
-}  // namespace
-
-StepProfile profile_steps(models::ModelConfig config, Index batch_size, const ProfileOptions& options,
-                          const cli::Arguments& arguments) {
+// Trains a model with random weights for a moment, on all threads.
+StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& options, const cli::Arguments& arguments) {
+  const Index batch_size = options.batch_size;
   if (config->vocab_size == 0) config->vocab_size = 256;
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   const auto model = models::make_model(config, seed);
@@ -98,16 +147,16 @@ std::string profile_table(const StepProfile& profile) {
   const auto number = [&](double value, int width, int digits) {
     out << std::fixed << std::setw(width) << std::setprecision(digits) << value;
   };
-  out << std::fixed << std::setprecision(1) << "a step takes " << profile.milliseconds << " ms in " << profile.precision
-      << ", " << std::setprecision(0) << profile.tokens_per_second
-      << " tokens/s; limits measured just before: " << profile.matmul_gflops << " GFLOP/s in products, "
-      << std::setprecision(1) << profile.memory_gigabytes << " GB/s of memory\n\n"
-      << "operation                       calls       ms  share  GFLOP/s of limit    GB/s of limit\n";
+  out << std::fixed << std::setprecision(1) << "time per step: " << profile.milliseconds << " ms in "
+      << profile.precision << ", " << std::setprecision(0) << profile.tokens_per_second
+      << " tokens/s; limits measured just before: " << profile.matmul_gflops << " GFLOP/s in matrix products, "
+      << std::setprecision(1) << profile.memory_gigabytes << " GB/s of memory bandwidth\n\n"
+      << "operation                       calls       ms % time  GFLOP/s of limit    GB/s of limit\n";
   for (const OperationProfile& row : profile.operations) {
     out << std::left << std::setw(32) << row.operation << std::right;
     number(row.calls, 5, 0);
     number(row.milliseconds, 9, 2);
-    number(100 * row.share, 6, 1);
+    number(100 * row.time_fraction, 6, 1);
     out << "%";
     number(row.gflops, 9, 0);
     number(row.matmul_fraction, 9, 2);
@@ -118,14 +167,34 @@ std::string profile_table(const StepProfile& profile) {
   return out.str();
 }
 
-std::string profile_json(const StepProfile& profile) {
-  nlohmann::ordered_json json{{"precision", profile.precision},
-                              {"tokens_per_second", profile.tokens_per_second},
-                              {"milliseconds", profile.milliseconds},
-                              {"matmul_gflops", profile.matmul_gflops},
-                              {"memory_gigabytes", profile.memory_gigabytes}};
+formats::Json as_json(const StepProfile& profile) {
+  formats::Json json{{"precision", profile.precision},
+                     {"tokens_per_second", profile.tokens_per_second},
+                     {"milliseconds", profile.milliseconds},
+                     {"matmul_gflops", profile.matmul_gflops},
+                     {"memory_gigabytes", profile.memory_gigabytes}};
   for (const OperationProfile& row : profile.operations) json["operations"].push_back(formats::to_json(row));
-  return json_line(json) + "\n";
+  return json;
+}
+
+void profile(const cli::Arguments& arguments, const ProfileOptions& options) {
+  const std::string path = arguments.operand("MODEL");
+  check<UsageError>(path.empty() != options.preset.empty(),
+                    "give one MODEL, or --preset NAME (inspect profile --help shows the usage)");
+  const models::ModelConfig config =
+      options.preset.empty() ? formats::ModelFile(path).config<models::ModelConfig>() : models::preset(options.preset);
+  const StepProfile result = profile_steps(config, options, arguments);
+  std::cout << (options.json ? dump(as_json(result)) : printable_lines(profile_table(result)));
+}
+
+}  // namespace
+
+cli::Verb verbs::profile() {
+  return cli::make_verb<ProfileOptions>(
+      {.summary = "Runs some training steps and prints where their time goes.",
+       .synopsis = {"MODEL [--precision bf16] [--batch-size N] [--json]", "--preset NAME [--precision bf16] [--json]"},
+       .operands = {{"MODEL", "a model file, of which only the configuration is used", 0, 1}}},
+      heddle::profile);
 }
 
 }  // namespace heddle

@@ -1,3 +1,4 @@
+// inspect senses: which sense a word has in a sentence.
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include "heddle/metrics/classification.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
+#include "tools/inspect/verbs.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -22,6 +24,32 @@ using data::MarkedWord;
 using formats::Gold;
 
 constexpr Index default_layers = 4;
+
+struct SensesOptions {
+  bool gold = false;
+  std::vector<Index> layer;
+  Index voters = 0;
+  double sentence = 0.5;
+  bool json = false, jsonl = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("gold", "FILE has the senses too; report how many are found").essential(), self.gold);
+    visitor(layer_field("the last four").essential(), self.layer);
+    visitor(Field("voters", "the K most similar examples vote; none takes the sense whose mean is most similar")
+                .range(1, 1000000)
+                .word(0, "none")
+                .takes("K")
+                .essential(),
+            self.voters);
+    visitor(Field("sentence", "fraction of the sentence's mean in a word's vector; the rest is the word's own")
+                .range(0, 1)
+                .essential(),
+            self.sentence);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("jsonl", "print a JSON object for each word, one per line").essential(), self.jsonl);
+  }
+};
 
 struct MarkedFile {
   std::string name;
@@ -59,9 +87,9 @@ struct WordVectors {
 
 class WordEmbedder {
  public:
-  WordEmbedder(const cli::Arguments& arguments, const VectorOptions& options)
+  WordEmbedder(const cli::Arguments& arguments, const SensesOptions& options)
       : arguments_(arguments),
-        loaded_(arguments.operand("FILE"), "--senses"),
+        loaded_(arguments.operand("MODEL"), "inspect senses"),
         sentence_(static_cast<Real>(options.sentence)) {
     embedding_.layers = options.layer;
     for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.vectors.layers()); ++i) {
@@ -82,7 +110,7 @@ class WordEmbedder {
     }
     if (cut > 0) {
       arguments_.say(
-          concatenate(file.name, ": ", cut, " sentences were longer than the context, and cut around the word"));
+          concatenate(file.name, ": ", cut, " sentences were longer than the context and truncated around the word"));
     }
     const Index width = loaded_.vectors.width();
     result.vectors = Tensor({static_cast<Index>(texts.size()), width});
@@ -169,24 +197,49 @@ void evaluate(const std::vector<Index>& gold, const std::vector<analysis::SenseG
   std::cout << dump(answer);
 }
 
-}  // namespace
-
-void tell_senses(const cli::Arguments& arguments, const VectorOptions& options, bool json) {
-  const MarkedFile train = read(arguments.open_text(options.senses), Gold::given);
-  const MarkedFile file =
-      read(arguments.open_text(arguments.input_or_usage("INPUT").front()), options.gold ? Gold::given : Gold::absent);
-  const data::LabelSet senses = senses_of(train, file);
-  const WordEmbedder embedder(arguments, options);
-  const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
-  const auto guesses = guess(classifier, embedder, file);
-  if (options.gold) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, json);
+void print(const std::vector<analysis::SenseGuess>& guesses, const data::LabelSet& senses,
+           const SensesOptions& options) {
+  formats::Json list = formats::Json::array();
   for (const auto& [sense, similarity] : guesses) {
-    if (json) {
-      std::cout << json_line({{"sense", senses.name(sense)}, {"similarity", similarity}}) << '\n';
+    formats::Json one{{"sense", senses.name(sense)}, {"similarity", similarity}};
+    if (options.json) {
+      list.push_back(std::move(one));
+    } else if (options.jsonl) {
+      std::cout << json_line(one) << '\n';
     } else {
       std::cout << senses.name(sense) << '\t' << similarity << '\n';
     }
   }
+  if (options.json) std::cout << dump({{"senses", std::move(list)}});
+}
+
+void find_senses(const cli::Arguments& arguments, const SensesOptions& options) {
+  check_forms(options.json, options.jsonl);
+  check<UsageError>(!options.gold || !options.jsonl,
+                    "--jsonl has no effect with --gold, whose answer is one object; "
+                    "use --json");
+  const MarkedFile train = read(arguments.open_text(arguments.operand("TRAIN")), Gold::given);
+  const MarkedFile file =
+      read(arguments.open_text(arguments.input_or_usage("FILE").front()), options.gold ? Gold::given : Gold::absent);
+  const data::LabelSet senses = senses_of(train, file);
+  const WordEmbedder embedder(arguments, options);
+  const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
+  const auto guesses = guess(classifier, embedder, file);
+  if (options.gold) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, options.json);
+  print(guesses, senses, options);
+}
+
+}  // namespace
+
+cli::Verb verbs::senses() {
+  return cli::make_verb<SensesOptions>(
+      {.summary = "Finds the senses of marked words by examples.",
+       .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]", "MODEL TRAIN [FILE] --gold [--json]"},
+       .operands = {{"MODEL", "a model file", 1, 1},
+                    {"TRAIN", "examples of the senses, one per line: SENSE, POSITION and SENTENCE, tab-separated", 1,
+                     1},
+                    {"FILE", "marked words, one per line: POSITION and SENTENCE; none or - is standard input", 0, 1}}},
+      find_senses);
 }
 
 }  // namespace heddle

@@ -46,6 +46,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   summary.weights = file.weights().tensors();
   count_parameters(summary);
   summary.tokenizer = file.tokenizer_model();
+  if (file.has_training()) summary.description += ", a checkpoint of unfinished training";
   if (file.has_history()) summary.history = file.history();
   if (file.has_part("adapters")) summary.adapters = file.part<LowRankOptions>("adapters");
   if (!file.has_part("task")) return summary;
@@ -83,7 +84,7 @@ Summary summarize_all(const std::string& path) {
     case formats::FileKind::tensors:
       return start_summary(formats::InputFile(path));
   }
-  throw DataError(path + ": is of a kind that inspect does not know");
+  throw DataError(path + ": is of a kind that this version of inspect does not know");
 }
 
 template <class Part>

@@ -1,10 +1,11 @@
-// What inspect has to say about a file: gathered here, printed by others.
+// What inspect shows of a file: gathered here, printed by others.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "heddle/base/visit.hpp"
 #include "heddle/formats/heddle/history.hpp"
 #include "heddle/formats/heddle/provenance.hpp"
 #include "heddle/formats/heddle/tensor_group.hpp"
@@ -12,10 +13,29 @@
 #include "heddle/models/task_model.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "heddle/text/tokenizer_model.hpp"
-#include "tools/inspect/options.hpp"
 #include "tools/inspect/tokens.hpp"
 
 namespace heddle {
+
+// The parts of a file that can be asked for; none means all that it has.
+struct Parts {
+  bool config = false, weights = false, tokens = false, tokenizer = false, history = false, provenance = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("config", "the configuration of a model").essential(), self.config);
+    visitor(Field("weights", "the parameters: names, shapes, counts").essential(), self.weights);
+    visitor(
+        Field("tokens",
+              "statistics of the tokens of a token file; of other files the vocabulary, one id and its piece per line")
+            .essential(),
+        self.tokens);
+    visitor(Field("tokenizer", "kind, size, special tokens, some pieces").essential(), self.tokenizer);
+    visitor(Field("history", "the course of the training").essential(), self.history);
+    visitor(Field("provenance", "the commands and inputs that made the file").essential(), self.provenance);
+  }
+  bool any() const { return config || weights || tokens || tokenizer || history || provenance; }
+};
 
 struct TokenCounts {
   Index tokens, documents, vocabulary;

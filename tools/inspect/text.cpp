@@ -22,18 +22,18 @@ std::string fixed(double value, const char* format) {
 }
 
 std::string statistics_text(const TokenStatistics& statistics, const TokenCounts& counts) {
-  const auto share = [&](Index count) {
+  const auto percentage = [&](Index count) {
     const double part = counts.tokens > 0 ? 100 * static_cast<double>(count) / static_cast<double>(counts.tokens) : 0;
     return fixed(part, "%.2f %%");
   };
-  std::string text = concatenate("used        ", grouped(statistics.used), " of the vocabulary\n", "special     ",
-                                 grouped(statistics.special), " tokens, ", share(statistics.special), "\nunknown     ",
-                                 grouped(statistics.unknown), " tokens, ", share(statistics.unknown), "\nlengths     ",
-                                 grouped(statistics.shortest), " to ", grouped(statistics.longest),
-                                 " tokens a document, median ", grouped(statistics.median), "\n");
+  std::string text = concatenate(
+      "used        ", grouped(statistics.used), " of the vocabulary\n", "special     ", grouped(statistics.special),
+      " tokens, ", percentage(statistics.special), "\nunknown     ", grouped(statistics.unknown), " tokens, ",
+      percentage(statistics.unknown), "\nlengths     ", grouped(statistics.shortest), " to ",
+      grouped(statistics.longest), " tokens per document, median ", grouped(statistics.median), "\n");
   std::vector<std::vector<std::string>> rows;
   for (const PieceCount& each : statistics.frequent) {
-    rows.push_back({std::to_string(each.id), each.piece, grouped(each.count), share(each.count)});
+    rows.push_back({std::to_string(each.id), each.piece, grouped(each.count), percentage(each.count)});
   }
   return text + (rows.empty() ? "" : "\n" + text_table(rows, "rlrr"));
 }
@@ -44,8 +44,8 @@ std::string tokens_text(const TokenCounts& counts) {
                   grouped(counts.vocabulary), "\ntext bytes  ", grouped(counts.text_bytes), "\n");
   if (counts.tokens > 0 && counts.text_bytes > 0) {
     const auto tokens = static_cast<double>(counts.tokens), bytes = static_cast<double>(counts.text_bytes);
-    text += concatenate("density     ", fixed(tokens / bytes, "%.3f"), " tokens a byte, ",
-                        fixed(bytes / tokens, "%.2f"), " bytes a token\n");
+    text += concatenate("density     ", fixed(tokens / bytes, "%.3f"), " tokens per byte, ",
+                        fixed(bytes / tokens, "%.2f"), " bytes per token\n");
   }
   return counts.statistics ? text + statistics_text(*counts.statistics, counts) : text;
 }
@@ -88,6 +88,8 @@ std::string at_step(const CurvePoint& point) {
   return fixed(point.loss, "%.4f") + " at step " + grouped(static_cast<Index>(point.step));
 }
 
+}  // namespace
+
 std::string history_text(const formats::History& history) {
   const LossCurves curves = loss_curves(history);
   if (curves.empty()) return "nothing yet\n";
@@ -97,8 +99,6 @@ std::string history_text(const formats::History& history) {
   const CurvePoint best = *std::ranges::min_element(curves.valid, {}, &CurvePoint::loss);
   return text + "validation loss  " + at_step(curves.valid.back()) + ", lowest " + at_step(best) + "\n";
 }
-
-}  // namespace
 
 std::string text_section(const std::string& title, const std::string& content) {
   std::string text = "\n" + title + "\n";

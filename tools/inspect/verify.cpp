@@ -1,26 +1,31 @@
-#include "tools/inspect/verify.hpp"
-
-#include <cmath>
+// inspect verify: what is wrong with files.
 #include <filesystem>
+#include <iostream>
 #include <map>
-#include <numbers>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/progress.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
 #include "heddle/formats/heddle/problems.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/formats/huggingface/foreign_vocabulary.hpp"
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/training/causal.hpp"
-#include "heddle/training/masked.hpp"
-#include "tools/inspect/summary.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/verbs.hpp"
+#include "tools/lines/json_line.hpp"
 
 namespace heddle {
 
 namespace {
+
+struct VerifyOptions {
+  bool json = false, jsonl = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("jsonl", "print a JSON object for each file, one per line").essential(), self.jsonl);
+  }
+};
 
 // Whether the weights are those of the configuration, by names and shapes.
 void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
@@ -35,9 +40,9 @@ void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
     const auto found = wanted.find(tensor.name);
     problems.watch([&] {
       check<DataError>(found != wanted.end(), where, "/weights/", tensor.name,
-                       ": the configuration has no such weight");
+                       ": is not a weight of the configuration");
       check<DataError>(found->second == tensor.shape, where, "/weights/", tensor.name, ": has shape ", tensor.shape,
-                       ", but the configuration wants ", found->second);
+                       ", but the configuration needs ", found->second);
     });
     if (found != wanted.end()) wanted.erase(found);
   }
@@ -72,34 +77,8 @@ std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
   return problems.list();
 }
 
-// Bytes of the text but for its first token, which has those that it decodes to.
-Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
-  TokenId first = 0;
-  tokens.read(0, {&first, 1});
-  if (tokenizer.is_special(first)) return tokens.text_bytes();
-  return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
-}
-
-// Windows of `time` tokens.
-Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens, Index time, Index batch_size,
-               const std::function<bool()>& stop) {
-  if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
-    const training::Evaluation result =
-        training::evaluate(*next, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
-    return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
-  }
-  const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "--evaluate", tokens.name());
-  const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
-  const training::MaskedEvaluation result =
-      training::evaluate(masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
-  Score score{result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
-  if (result.pairs > 0) score.figures.push_back({"next_sentence_accuracy", result.pair_accuracy()});
-  return score;
-}
-
-}  // namespace
-
-std::vector<std::string> verify(const std::string& path) {
+// What is wrong with the file, one line per problem. Throws DataError when it cannot even be opened.
+std::vector<std::string> problems_of(const std::string& path) {
   if (std::filesystem::is_directory(path) || formats::find_foreign_vocabulary(path) != nullptr) {
     formats::load_tokenizer(path);
     return {};
@@ -112,41 +91,63 @@ std::vector<std::string> verify(const std::string& path) {
   return verify_tokenizer(file);
 }
 
-double Score::nats_per_token() const {
-  return nats / static_cast<double>(tokens);
+// The problems as JSON, in which a file that cannot be read has that one.
+formats::Json checked(const std::string& path) {
+  std::vector<std::string> problems;
+  try {
+    problems = problems_of(path);
+  } catch (const DataError& error) {
+    problems.emplace_back(error.what());
+  }
+  return {{"name", path}, {"problems", problems}};
 }
 
-double Score::perplexity() const {
-  return std::exp(nats_per_token());
+int verify_as_json(const std::vector<std::string>& paths, bool lines) {
+  formats::Json files = formats::Json::array();
+  bool all_good = true;
+  for (const std::string& path : paths) {
+    formats::Json file = checked(path);
+    all_good = all_good && file["problems"].empty();
+    if (lines) {
+      std::cout << json_line(file) << std::endl;
+    } else {
+      files.push_back(std::move(file));
+    }
+  }
+  if (!lines) std::cout << dump({{"files", std::move(files)}});
+  return all_good ? 0 : 1;
 }
 
-double Score::bits_per_byte() const {
-  return bytes > 0 ? nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
-}
-
-Score evaluate(const cli::Arguments& arguments, const InspectOptions& options, const std::string& model_path) {
-  const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
-  const formats::TokenFile tokens(options.evaluate);
-  tokens.check_made_with(loaded.tokenizer, model_path);
-  check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
-                   tokens.size() == 1 ? " token" : " tokens", "; it takes two to predict one from the other");
-
-  cli::Progress progress(arguments, "tokens");
-  const Index most = loaded.model->position_limit();
-  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
-                    " is more than the ", most, " positions of ", model_path);
-  const Index time = options.sequence_length > 0 ? options.sequence_length : loaded.model->training_length();
-  const Index batch_tokens = options.batch_size * time;
-  double done = 0;
-  const auto show_progress = [&] {
-    progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
-    done += static_cast<double>(batch_tokens);
+// A file that cannot be read does not keep the others from being checked.
+bool print_problems(const std::string& path, const cli::Arguments& arguments) {
+  try {
+    const std::vector<std::string> problems = problems_of(path);
+    for (const std::string& problem : problems) std::cout << printable(problem) << "\n";
+    if (problems.empty()) std::cout << printable(path) << ": no problem found\n";
+    return problems.empty();
+  } catch (const DataError& error) {
+    std::cerr << concatenate(arguments.tool(), ": ", printable(error.what()), "\n");
     return false;
-  };
-  const Score score = score_of(loaded, tokens, time, options.batch_size, show_progress);
-  check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
-                      " on it is not finite; inspect --verify finds weights that are not");
-  return score;
+  }
+}
+
+int verify(const cli::Arguments& arguments, const VerifyOptions& options) {
+  check_forms(options.json, options.jsonl);
+  const std::vector<std::string>& paths = arguments.operands("FILE");
+  if (options.json || options.jsonl) return verify_as_json(paths, options.jsonl);
+  bool all_good = true;
+  for (const std::string& path : paths) all_good = print_problems(path, arguments) && all_good;
+  return all_good ? 0 : 1;
+}
+
+}  // namespace
+
+cli::Verb verbs::verify() {
+  return cli::make_verb<VerifyOptions>(
+      {.summary = "Reads files completely and reports what is wrong with them.",
+       .synopsis = {"FILE... [--json|--jsonl]"},
+       .operands = {{"FILE", "tokenizer, token, model, adapter and vector files", 1, cli::any_number}}},
+      heddle::verify);
 }
 
 }  // namespace heddle

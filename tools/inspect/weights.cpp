@@ -41,7 +41,7 @@ NumberedName take_apart(const std::string& name) {
   return {name, "", ""};
 }
 
-// Whether `next` numbers the layer behind the one that `last` numbers.
+// Whether `next` numbers the layer after the one that `last` numbers.
 bool follows(const std::string& last, const std::string& next) {
   constexpr std::size_t most_digits = 9;
   return last.size() <= most_digits && next.size() <= most_digits && std::stol(next) == std::stol(last) + 1;

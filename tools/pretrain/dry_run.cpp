@@ -1,13 +1,11 @@
 #include "tools/pretrain/dry_run.hpp"
 
 #include <memory>
-#include <optional>
 
 #include "tools/pretrain/run.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/dry_run.hpp"
-#include "tools/training/files.hpp"
 #include "tools/training/resume.hpp"
 
 namespace heddle {
@@ -16,20 +14,17 @@ namespace {
 
 // What there is to train on and to evaluate; or, for a shape alone, tokens that mean nothing.
 struct Tokens {
-  std::unique_ptr<TrainingFiles> files;
-  std::unique_ptr<formats::TokenFile> valid_file;
+  std::unique_ptr<Corpus> corpus;
   std::unique_ptr<data::TokensInMemory> memory;
-  std::optional<text::Tokenizer> tokenizer = {};
 
-  const data::TokenSource& train() const { return files ? files->tokens() : *memory; }
+  const data::TokenSource& train() const { return corpus ? corpus->train() : *memory; }
+  const data::TokenSource* valid() const { return corpus ? corpus->valid() : nullptr; }
 };
 
-Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& model) {
+Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& model, const cli::Arguments& arguments) {
   Tokens tokens;
   if (!options.train.empty()) {
-    tokens.files = std::make_unique<TrainingFiles>(options.train);
-    tokens.tokenizer = tokens.files->first().tokenizer();
-    if (!options.valid.empty()) tokens.valid_file = std::make_unique<formats::TokenFile>(options.valid);
+    tokens.corpus = std::make_unique<Corpus>(options, arguments);
     return tokens;
   }
   const Index vocab = model->vocab_size;
@@ -45,11 +40,11 @@ class PretrainTrial : public Trial {
                 const training::TrainingConfig& training, const cli::Arguments& arguments) {
     if (config->vocab_size == 0) config->vocab_size = tokens.train().vocab_size();
     model_ = models::make_model(config, 0);
-    objective_ = training::make_objective(choose_objective(options.objective, *model_, arguments),
+    objective_ = training::make_objective(choose_objective(options.settings.objective, *model_, arguments),
                                           {.model = *model_,
                                            .train = tokens.train(),
-                                           .valid = tokens.valid_file.get(),
-                                           .tokenizer = tokens.tokenizer ? &*tokens.tokenizer : nullptr,
+                                           .valid = tokens.valid(),
+                                           .tokenizer = tokens.corpus ? &tokens.corpus->tokenizer() : nullptr,
                                            .masking = options.setup.masking,
                                            .config = training});
   }
@@ -60,18 +55,32 @@ class PretrainTrial : public Trial {
   std::unique_ptr<training::Objective> objective_;
 };
 
+// What is left of the run that the command continues, or all of a new one.
+ResumedRun planned_run(PretrainOptions& options, const cli::Arguments& arguments) {
+  const RunStart start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
+    check_same_options(options, file, arguments);
+  });
+  if (start.beginning == Beginning::anew || start.beginning == Beginning::finished) {
+    return {chosen_model(options, arguments)};
+  }
+  const bool may_change = start.beginning == Beginning::resumed;
+  if (may_change || !options.control.resume.empty()) {
+    return take_over(options, *start.file, arguments, may_change ? Changes::some : Changes::none);
+  }
+  return {start.file->config<models::ModelConfig>(), record_of<PretrainRecord>(*start.file).training};
+}
+
 }  // namespace
 
 void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) {
-  const bool goes_on = resumes(options.control, options.output);
-  const ResumedRun planned = goes_on ? take_over(options, open_to_resume(options.output), arguments)
-                                     : ResumedRun{chosen_model(options, arguments)};
+  settle_length(options.setup.training, arguments);
+  const ResumedRun planned = planned_run(options, arguments);
   const models::ModelConfig& model = planned.model;
   settle_length(options.setup.training, arguments);
   options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
-  const Tokens tokens = tokens_of(options, model);
+  const Tokens tokens = tokens_of(options, model, arguments);
   training::TrainingConfig config = options.setup.config(0);
-  const Index valid_tokens = tokens.valid_file ? tokens.valid_file->size() : 0;
+  const Index valid_tokens = tokens.valid() != nullptr ? tokens.valid()->size() : 0;
   const EvaluationSample evaluation = sample_tokens(config, valid_tokens, model->training_length());
   DryRun run{.begin =
                  [&](const training::TrainingConfig& trial) {
@@ -80,8 +89,10 @@ void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) 
              .config = config,
              .control = options.control,
              .output = options.output};
-  run.steps_done = planned.steps_done;
-  run.evaluates = tokens.valid_file != nullptr;
+  run.steps_done = planned.record.progress.step;
+  const bool evaluates = tokens.valid() != nullptr;
+  run.evaluates = evaluates;
+  run.keeps_best = resolved(options.settings.select, evaluates, "--valid") == Select::best;
   run.evaluation = evaluation;
   dry_run(run, options.json, arguments);
 }

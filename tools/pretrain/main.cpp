@@ -4,19 +4,21 @@
 #include "heddle/cli/signals.hpp"
 #include "tools/pretrain/dry_run.hpp"
 #include "tools/pretrain/run.hpp"
+#include "tools/training/files.hpp"
 #include "tools/training/outputs.hpp"
 
 using namespace heddle;
 
 namespace {
 
-const cli::About about{
-    .name = "pretrain",
-    .summary = "Trains a transformer on a token file, from the beginning.",
-    .synopsis = {"--train TOKENS [--valid TOKENS] -o MODEL [options]", "--dry-run [--preset NAME] [options]"},
-    .operands = {}};
+const cli::About about{.name = "pretrain",
+                       .summary = "Trains a transformer on token files or text, from the beginning.",
+                       .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
+                                    "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
+                                    "--dry-run [--preset NAME] [options]"},
+                       .operands = {}};
 
-// A preset gives what the command line leaves out of the model; resuming takes everything from the file.
+// A preset gives what the command line leaves out of the model; --resume takes it from the file.
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
   options.model.show(chosen_model(options, arguments));
   settle_length(options.setup.training, arguments);
@@ -28,21 +30,23 @@ int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
-    if (!resumes(options.control, options.output)) chosen_model(options, arguments).check(models::Naming::options);
+    check_control(options.control);
+    if (options.control.resume.empty()) chosen_model(options, arguments).check(models::Naming::options);
     if (options.dry_run) {
       pretrain_dry_run(options, arguments);
       return 0;
     }
-    check<UsageError>(!options.train.empty(),
-                      "--train names the token file to train on; make one with: tokenize -t "
-                      "tokenizer.h5 -o tokens.h5 text.txt");
-    check<UsageError>(!options.output.empty(), "-o names the model file to write");
+    check<UsageError>(
+        !options.train.empty(),
+        "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "
+        "or, with -t tokenizer.h5, the text itself");
+    check<UsageError>(!options.output.empty(), "-o FILE is missing: the model file to write");
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
-    std::vector<std::string> inputs{options.valid};
+    std::vector<std::string> inputs{validation(options.valid).file, options.tokenizer};
     for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
-    const TrainingOutputs outputs{options.output, options.log, !options.valid.empty(), options.control.keep};
+    const TrainingOutputs outputs{options.output, options.log, options.control.keep};
     check_outputs(outputs, inputs, arguments);
-    const ClaimedOutputs claimed(outputs, resumes(options.control, options.output));
+    const ClaimedOutputs claimed(outputs);
     catch_usr1(options.control);
     return PretrainRun(options, arguments).run();
   });

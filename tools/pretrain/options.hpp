@@ -6,6 +6,7 @@
 
 #include "heddle/models/presets.hpp"
 #include "heddle/training/objectives.hpp"
+#include "tools/corpus/documents.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/model_options.hpp"
 #include "tools/training/run_control.hpp"
@@ -13,60 +14,110 @@
 
 namespace heddle {
 
+// What a run is beside its model and its training setup; its files keep it for resuming.
+struct PretrainSettings {
+  std::string objective = "auto";
+  Index patience = 0;
+  Select select = Select::automatic;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("objective", "what to predict; " + training::objective_summaries() +
+                                   "; auto: the first one that the model supports")
+                .not_empty()
+                .one_of(objective_choices())
+                .takes("NAME")
+                .essential(),
+            self.objective);
+    visitor(Field("select",
+                  "the model that the output holds: best, of the evaluations on --valid, or last; auto is "
+                  "best where there is --valid")
+                .takes("NAME"),
+            self.select);
+    visitor(Field("patience", "stop after this many evaluations in a row without improvement")
+                .needs({"valid"})
+                .range(1)
+                .word(0, "never")
+                .takes("N"),
+            self.patience);
+  }
+};
+
 struct PretrainOptions {
   std::vector<std::string> train;
-  std::string valid, output, preset, log;
+  std::string valid, tokenizer, output, preset, log;
+  Documents documents = Documents::file;
   bool dry_run = false, json = false;
-  Index patience = 0;
   RunControl control;
-  std::string objective = "auto";
+  PretrainSettings settings;
   ModelOptions model;
   TrainingSetup setup;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("train",
-                  "token file to train on, made by tokenize; of several, each is read as often in an epoch as its "
-                  "weight says, once unless told otherwise")
+                  "token files to train on, made by tokenize, or text with -t; a weight sets how often a file is read "
+                  "per epoch (default 1)")
                 .not_empty()
                 .takes("FILE[:WEIGHT],...")
                 .essential(),
             self.train);
-    visitor(Field("valid", "token file to evaluate on; the best model so far is kept as OUTPUT.best.h5")
+    visitor(Field("valid",
+                  "file of the same kind to evaluate on, which decides which model is best; or a percentage of --train "
+                  "to hold out, such as 10%")
+                .not_empty()
+                .takes("FILE|N%")
+                .essential(),
+            self.valid);
+    visitor(Field("tokenizer",
+                  "tokenizer that encodes text: a tokenizer, token or model file, Hugging Face's tokenizer.json, "
+                  "BERT's vocab.txt, or a directory with one of these or GPT-2's vocabulary")
+                .letter('t')
+                .needs({"train"})
                 .not_empty()
                 .takes("FILE")
                 .essential(),
-            self.valid);
-    visitor(Field("output", "the model file").letter('o').not_empty().takes("FILE").essential(), self.output);
-    visitor(Field("preset", "shape of a known model; options for the model override it")
+            self.tokenizer);
+    visitor(Field("documents", "what ends a document in text: a line, blank lines, or the end of a file")
+                .needs({"tokenizer"}),
+            self.documents);
+    visitor(Field("output", "model file, written when training has finished")
+                .letter('o')
+                .not_empty()
+                .takes("FILE")
+                .essential(),
+            self.output);
+    visitor(Field("preset", "shape of a known model; the model options override it")
                 .not_empty()
                 .one_of(models::preset_names())
                 .takes("NAME")
                 .essential(),
             self.preset);
-    visitor(Field("objective", "what to predict; " + training::objective_summaries() +
-                                   "; auto: the first of them that the model can be trained for")
-                .not_empty()
-                .one_of(objective_choices())
-                .takes("NAME")
-                .essential(),
-            self.objective);
-    visitor(Field("log", "a JSON object a line for each reported step and each evaluation")
+    PretrainSettings::visit(self.settings, visitor);
+    visitor(Field("log", "log file: one JSON object per line for each logged step and each evaluation")
                 .not_empty()
                 .takes("FILE")
                 .essential(),
             self.log);
-    visitor(Field("patience", "stop when this many evaluations in a row bring nothing better")
-                .needs({"valid"})
-                .range(1)
-                .word(0, "never")
-                .takes("N"),
-            self.patience);
-    visitor(Field("dry_run", "print parameters, memory, arithmetic and time; train nothing").essential(), self.dry_run);
-    visitor(Field("json", "the dry run's answer as JSON").needs({"dry_run"}), self.json);
-    visitor(Field("control", "Stopping and going on"), self.control);
+    visitor(
+        Field("dry_run", "print parameters, memory, floating-point operations and time, and train nothing").essential(),
+        self.dry_run);
+    visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
+    visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
     visitor(Field("model", "Model"), self.model);
     TrainingSetup::visit(self.setup, visitor);
+  }
+};
+
+// The group /training/state of a checkpoint, /run of a finished model.
+struct PretrainRecord {
+  TrainingRecord training;
+  PretrainSettings settings;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    TrainingRecord::visit(self.training, visitor);
+    visitor(Field("pretraining", "what the model learns, and which is kept"), self.settings);
   }
 };
 

@@ -1,114 +1,161 @@
 #include "tools/pretrain/run.hpp"
 
-#include "heddle/cli/merge.hpp"
+#include "heddle/tensor/context.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/choose_precision.hpp"
-#include "tools/training/resume.hpp"
 
 namespace heddle {
 
 namespace {
 
-std::optional<formats::ModelFile> file_to_resume(const PretrainOptions& options) {
-  if (!resumes(options.control, options.output)) return std::nullopt;
-  return open_to_resume(options.output);
-}
-
 // What the options make of the preset is what the file has, the size of the vocabulary aside.
-void check_preset(const PretrainOptions& options, models::ModelConfig stored, const cli::Arguments& arguments) {
+void check_preset(const PretrainOptions& options, models::ModelConfig stored, const cli::Arguments& arguments,
+                  const std::string& path) {
   if (options.preset.empty()) return;
   const models::ModelConfig wanted = chosen_model(options, arguments);
   if (!arguments.given("vocab_size")) stored->vocab_size = wanted->vocab_size;
-  check<UsageError>(wanted == stored, "--preset ", options.preset, " differs from what ", options.output,
-                    " was trained with; leave the preset out to continue, or train anew to another -o");
+  check<UsageError>(wanted == stored, "--preset ", options.preset, " differs from what ", path,
+                    " was trained with; leave the preset out to resume, or train anew to another -o");
+}
+
+// The name that auto stands for.
+std::string objective_for(const std::string& wanted, const models::ModelConfig& config,
+                          const cli::Arguments& arguments) {
+  const Simulation simulation;
+  return choose_objective(wanted, *models::make_model(config, ParameterSource::unset()), arguments);
 }
 
 }  // namespace
 
-ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments) {
-  const auto record = file.training_state<TrainingRecord>();
+ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
+                     Changes changes) {
+  const auto record = record_of<PretrainRecord>(file);
   const auto config = file.config<models::ModelConfig>();
-  check_preset(options, config, arguments);
-  options.model.check_agrees(config, arguments,
-                             "differs from what " + options.output +
-                                 " was trained with; leave it out to continue, or train anew to another -o");
-  take_over(options.setup, record, arguments, options.output);
-  return {config, record.progress.step};
+  const std::string& path = file.file().path();
+  check_preset(options, config, arguments, path);
+  options.model.check_agrees(
+      config, arguments,
+      "differs from what " + path + " was trained with; leave it out to resume, or train anew to another -o");
+  const std::set<std::string> may_change =
+      changes == Changes::some ? std::set<std::string>{"patience", "select"} : std::set<std::string>{};
+  PretrainSettings former = record.settings;
+  if (former.select == Select::best && options.valid.empty()) former.select = Select::automatic;
+  take_over(options.settings, former, arguments, path, may_change);
+  take_over(options.setup, record.training, arguments, path, changes);
+  return {config, record.training};
+}
+
+void check_same_options(const PretrainOptions& options, const formats::ModelFile& file,
+                        const cli::Arguments& arguments) {
+  if (!options.control.resume.empty()) {
+    PretrainOptions completed = options;
+    take_over(completed, file, arguments, Changes::none);
+    return;
+  }
+  const std::string& path = file.file().path();
+  const auto record = record_of<PretrainRecord>(file);
+  const auto then = file.config<models::ModelConfig>();
+  models::ModelConfig now = chosen_model(options, arguments);
+  if (now->vocab_size == 0) now->vocab_size = then->vocab_size;  // the tokenizer's
+  ModelOptions::check_unchanged(now, then, path);
+  PretrainSettings settings = options.settings;
+  settings.objective = objective_for(settings.objective, then, arguments);
+  settings.select = resolved(settings.select, !options.valid.empty(), "--valid");
+  check_unchanged(settings, record.settings, path);
+  check_unchanged(options.setup, record.training, arguments, path);
 }
 
 PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& arguments)
     : options_(options),
       arguments_(arguments),
-      resumed_(file_to_resume(options)),
-      train_(options.train),
+      corpus_(options, arguments),
       provenance_(formats::start_provenance(arguments.command_line())) {
-  const text::Tokenizer tokenizer = train_.first().tokenizer();
-  if (!options.valid.empty()) {
-    valid_.emplace(options.valid);
-    check<DataError>(valid_->tokenizer().fingerprint() == tokenizer.fingerprint(), options.valid,
-                     ": was encoded with another tokenizer than ", train_.first().name(),
-                     "; encode it with the same one (tokenize -t ", train_.first().name(), ")");
-  }
-  train_.add_to(provenance_);
-  if (valid_) formats::add_input(provenance_, "valid", options.valid);
-  if (resumed_) {
-    resume(*resumed_);
-  } else {
-    report_replacement(options.output, arguments);
-    models::ModelConfig config = chosen_model(options, arguments);
-    const Index pieces = train_.tokens().vocab_size();
-    if (config->vocab_size == 0) config->vocab_size = pieces;
-    check<UsageError>(config->vocab_size >= pieces, "--vocab-size ", config->vocab_size, " is less than the ", pieces,
-                      " pieces of the tokenizer of ", train_.first().name(), "; leave it out, or raise it");
-    model_ = models::make_model(config, static_cast<std::uint64_t>(arguments.common().seed));
-  }
-  const std::string objective = choose_objective(options.objective, *model_, arguments);
+  settle_length(options_.setup.training, arguments);
+  read_inputs();
+  start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
+    check_same_options(options_, file, arguments);
+    for (const char* role : {"tokenizer", "train", "valid", "checkpoint"}) check_same_input(file, provenance_, role);
+  });
+  if (start_.beginning == Beginning::finished) return;
+  start_.file ? resume() : begin_anew();
+  PretrainSettings& settings = options_.settings;
+  settings.objective = choose_objective(settings.objective, *model_, arguments);
+  settings.select = resolved(settings.select, corpus_.valid() != nullptr, "--valid");
   TrainingSetup& setup = options_.setup;
-  settle_length(setup.training, arguments);
   setup.training.precision =
-      choose_precision(setup.training.precision, arguments, resumed_ ? Start::resumed : Start::fresh);
-  objective_ = training::make_objective(objective, {.model = *model_,
-                                                    .train = train_.tokens(),
-                                                    .valid = valid_ ? &*valid_ : nullptr,
-                                                    .tokenizer = &tokenizer,
-                                                    .masking = setup.masking,
-                                                    .config = setup.config(arguments.common().seed)});
-  session_.emplace(*objective_, setup, SessionOptions{options.output, options.log, options.control, options.patience},
+      choose_precision(setup.training.precision, arguments, start_.file ? Start::resumed : Start::fresh);
+  objective_ = training::make_objective(settings.objective, {.model = *model_,
+                                                             .train = corpus_.train(),
+                                                             .valid = corpus_.valid(),
+                                                             .tokenizer = &corpus_.tokenizer(),
+                                                             .masking = setup.masking,
+                                                             .config = setup.config(arguments.common().seed)});
+  session_.emplace(*objective_, setup,
+                   SessionOptions{.output = options.output,
+                                  .log = options.log,
+                                  .control = options.control,
+                                  .patience = settings.patience,
+                                  .select = settings.select,
+                                  .asked_precision = asked_precision_},
                    arguments);
-  if (resumed_) session_->resume(*resumed_, resumed_->training_state<TrainingRecord>().progress);
+  if (record_) session_->resume(start_, *record_);
+  if (record_ && start_.beginning == Beginning::resumed) session_->compare_validation(*start_.file, provenance_);
 }
 
-// Takes model and settings from the file; whatever the command line repeats must agree.
-void PretrainRun::resume(const formats::ModelFile& file) {
-  take_over(options_, file, arguments_);
-  check_same_input(file, provenance_, "train");
-  model_ = formats::load_model_to_train(file).model;
+void PretrainRun::read_inputs() {
+  corpus_.add_to(provenance_);
+  add_checkpoint_input(provenance_, options_.control, options_.output);
 }
 
-void PretrainRun::save(const std::string& path, Keep keep) const {
+void PretrainRun::begin_anew() {
+  report_replacement(start_, arguments_);
+  models::ModelConfig config = chosen_model(options_, arguments_);
+  const Index pieces = corpus_.train().vocab_size();
+  if (config->vocab_size == 0) config->vocab_size = pieces;
+  check<UsageError>(config->vocab_size >= pieces, "--vocab-size ", config->vocab_size, " is less than the ", pieces,
+                    " pieces of the tokenizer of ", corpus_.tokenizer_file(), "; leave it out, or raise it");
+  model_ = models::make_model(config, static_cast<std::uint64_t>(arguments_.common().seed));
+  asked_precision_ = options_.setup.training.precision;
+}
+
+// Takes model and settings from the file; whatever the command line repeats agrees.
+void PretrainRun::resume() {
+  const bool may_change = start_.beginning == Beginning::resumed;
+  if (options_.control.resume.empty()) {
+    record_ = record_of<PretrainRecord>(*start_.file).training;
+    options_.setup.training.precision = record_->setup.training.precision;
+  } else {
+    record_ = take_over(options_, *start_.file, arguments_, may_change ? Changes::some : Changes::none).record;
+  }
+  settle_length(options_.setup.training, arguments_);
+  asked_precision_ =
+      may_change && arguments_.given("precision") ? options_.setup.training.precision : record_->asked_precision;
+  if (may_change) {
+    for (const char* role : {"tokenizer", "train"}) check_same_input(*start_.file, provenance_, role);
+  }
+  model_ = formats::load_model_to_train(*start_.file).model;
+}
+
+void PretrainRun::save(const std::string& path, Contents contents) const {
   formats::ModelWriter writer(path);
   writer.config(model_->config());
-  writer.tokenizer(train_.first().tokenizer_model());
+  writer.tokenizer(corpus_.tokenizer().model());
   writer.weights(formats::named_tensors(model_->parameters()));
   writer.history(session_->history());
-  if (keep == Keep::everything) writer.training(session_->record(), session_->tensors());
+  write_record(writer, PretrainRecord{session_->record(), options_.settings}, contents, session_->tensors());
   writer.commit(provenance_);
 }
 
 void PretrainRun::describe_start() const {
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(),
-                             ", ", grouped(train_.tokens().size()), " training tokens, ", session_->total_steps(),
-                             " steps"));
+                             ", ", grouped(corpus_.train().size()), " training tokens, ", session_->total_steps(),
+                             " steps", start_.file ? "; continuing " + start_.file->file().path() : ""));
 }
 
 int PretrainRun::run() {
-  if (session_->is_finished()) {
-    arguments_.say(options_.output + ":" + session_->how_to_go_on());
-    return 0;
-  }
+  if (start_.beginning == Beginning::finished) return settle_finished(options_.output, start_, arguments_);
   describe_start();
-  return session_->run([this] { save(options_.output, Keep::everything); },
-                       [this] { save(best_path(options_.output), Keep::weights); });
+  return session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
 }
 
 }  // namespace heddle

@@ -15,19 +15,52 @@ std::vector<Example> chosen(const std::vector<Example>& all, const std::vector<I
   return result;
 }
 
+TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
+  TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
+  if (!data.texts.empty()) part.texts = chosen(data.texts, places);
+  if (!data.sentences.empty()) part.sentences = chosen(data.sentences, places);
+  if (!data.questions.empty()) part.questions = chosen(data.questions, places);
+  return part;
+}
+
+// Keys of what the examples are about, whatever their labels.
+std::vector<data::Unit> units_of(const TaskData& data) {
+  std::vector<data::Unit> units;
+  for (const data::LabelledText& example : data.texts) {
+    data::ContentKey key;
+    key.add(example.text);
+    if (example.second_text) key.add(*example.second_text);
+    units.push_back({.key = key.value()});
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    data::ContentKey key;
+    for (const std::string& word : sentence.words) key.add(word);
+    units.push_back({.key = key.value()});
+  }
+  for (const data::SpanQuestion& question : data.questions) {
+    units.push_back({.key = data::ContentKey().add(*question.context).value()});
+  }
+  return units;
+}
+
 }  // namespace
 
-TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input) {
+TaskReader::TaskReader(std::string_view file, const TaskInput& input) : input_(input) {
+  if (input.task != Task::label && input.task != Task::span)
+    texts_.emplace(file, input.labelled, input.texts, input.gold);
+}
+
+TaskData TaskReader::read(std::string_view content, const formats::Place& begin) {
   TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
-  switch (input.task) {
+  switch (input_.task) {
     case Task::label:
-      data.sentences = read_tagged_sentences(content, begin, input.labelled, input.gold);
+      data.sentences = read_tagged_sentences(content, begin, input_.labelled, input_.gold);
       break;
     case Task::span:
-      data.questions = read_span_questions(content, begin, input.labelled, input.gold);
+      data.questions = read_span_questions(content, begin, input_.labelled, input_.gold);
       break;
     default:
-      data.texts = read_labelled_texts(content, begin, input.labelled, input.texts, input.gold);
+      data.texts = texts_->read(content, begin);
       break;
   }
   return data;
@@ -35,7 +68,13 @@ TaskData parse_task_data(std::string_view content, const formats::Place& begin, 
 
 TaskData read_task_data(cli::Input source, const TaskInput& input) {
   const std::string content = cli::read_all(source);
-  return parse_task_data(content, source.name(), input);
+  return TaskReader(source.name(), input).read(content, source.name());
+}
+
+void append(TaskData& all, const TaskData& more) {
+  all.texts.insert(all.texts.end(), more.texts.begin(), more.texts.end());
+  all.sentences.insert(all.sentences.end(), more.sentences.begin(), more.sentences.end());
+  all.questions.insert(all.questions.end(), more.questions.begin(), more.questions.end());
 }
 
 TaskData joined(const std::vector<TaskData>& files) {
@@ -43,9 +82,7 @@ TaskData joined(const std::vector<TaskData>& files) {
   std::vector<std::string> names;
   for (const TaskData& file : files) {
     names.push_back(file.file);
-    all.texts.insert(all.texts.end(), file.texts.begin(), file.texts.end());
-    all.sentences.insert(all.sentences.end(), file.sentences.begin(), file.sentences.end());
-    all.questions.insert(all.questions.end(), file.questions.begin(), file.questions.end());
+    append(all, file);
   }
   all.file = join(names);
   return all;
@@ -61,11 +98,33 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   const std::vector<Index> folds = data::stratified_folds(kinds, fold.folds, fold.seed);
   const std::vector<Index> places =
       side == Side::inside ? data::inside_part(folds, fold.fold) : data::outside_part(folds, fold.fold);
-  TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
-  if (!data.texts.empty()) part.texts = chosen(data.texts, places);
-  if (!data.sentences.empty()) part.sentences = chosen(data.sentences, places);
-  if (!data.questions.empty()) part.questions = chosen(data.questions, places);
-  return part;
+  return chosen(data, places);
+}
+
+HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fraction fraction) {
+  const TaskData all = joined(files);
+  std::vector<data::Unit> units = units_of(all);
+  const data::LabelSet labels = task == Task::label ? data::LabelSet() : labels_in(all, task);
+  const double expected = static_cast<double>(all.size()) * static_cast<double>(fraction.millionths) / 1e6;
+  if (labels.size() > 0 && static_cast<double>(labels.size()) <= expected) {
+    const std::vector<Index> classes = gold_labels(all, labels);
+    for (std::size_t i = 0; i < units.size(); ++i) units[i].label = classes[i];
+  }
+  const std::vector<bool> is_valid = data::held_out(units, fraction);
+  const auto count = std::ranges::count(is_valid, true);
+  check<DataError>(count > 0 && count < all.size(), all.file, ": ", counted(all.size(), "example is", "examples are"),
+                   " too few, or too many of one text, to hold out ", static_cast<double>(fraction.millionths) / 1e4,
+                   "% for validation; give more examples, or --valid FILE");
+  HeldOutData split;
+  for (std::size_t before = 0; const TaskData& file : files) {
+    std::vector<Index> train, valid;
+    for (Index i = 0; i < file.size(); ++i)
+      (is_valid[before + static_cast<std::size_t>(i)] ? valid : train).push_back(i);
+    split.train.push_back(chosen(file, train));
+    split.valid.push_back(chosen(file, valid));
+    before += static_cast<std::size_t>(file.size());
+  }
+  return split;
 }
 
 data::LabelSet labels_in(const TaskData& data, Task task) {
@@ -115,10 +174,10 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
 
 std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
   if (task == Task::span) {
-    return counted(overlong.count, "question", "questions") + " took more than half of the context, cut";
+    return counted(overlong.count, "question", "questions") + " longer than half of the context, truncated";
   }
   return concatenate(counted(overlong.count, "text was", "texts were"), " longer than the context, and ",
-                     overlong.how == data::Overlong::split ? "split" : "cut");
+                     overlong.how == data::Overlong::split ? "split" : "truncated");
 }
 
 }  // namespace heddle

@@ -1,10 +1,12 @@
 // Labelled files as tasks use them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heddle/cli/streams.hpp"
+#include "heddle/data/held_out.hpp"
 #include "heddle/data/task_examples.hpp"
 #include "heddle/formats/labelled/labelled_input.hpp"
 #include "heddle/models/task.hpp"
@@ -28,11 +30,26 @@ struct TaskInput {
   formats::Gold gold = formats::Gold::given;
 };
 
-// All of the source. Throws DataError and UsageError as the readers do.
-TaskData read_task_data(cli::Input source, const TaskInput& input);
-// Of whole lines of a file, the first of which is at `begin`.
-TaskData parse_task_data(std::string_view content, const formats::Place& begin, const TaskInput& input);
+// Reads the examples of a file, perhaps in parts. Throws DataError and UsageError as the readers of its format do.
+class TaskReader {
+ public:
+  TaskReader(std::string_view file, const TaskInput& input);
 
+  // Those of whole lines or rows, the first of which is at `begin`.
+  TaskData read(std::string_view content, const formats::Place& begin);
+  // Of texts; else automatic.
+  formats::LabelledFormat text_format() const { return texts_ ? texts_->format() : formats::LabelledFormat::automatic; }
+
+ private:
+  TaskInput input_;
+  std::optional<formats::LabelledTextReader> texts_;
+};
+
+// All of the source. Throws as TaskReader does.
+TaskData read_task_data(cli::Input source, const TaskInput& input);
+
+// Puts the examples of `more` after those of `all`.
+void append(TaskData& all, const TaskData& more);
 // The examples of several files, as of one.
 TaskData joined(const std::vector<TaskData>& files);
 
@@ -43,6 +60,15 @@ struct Fold {
 };
 enum class Side { inside, outside };
 TaskData part_of(const TaskData& data, const Fold& fold, Side side);
+
+// The files without the examples that are held out for validation, and these: the fraction of each class, where that
+// gives most classes an example, else of all; all examples with one text (or pair of texts, sentence, context of
+// questions) are on the same side. Depends on the examples and the fraction alone. Throws DataError where a side would
+// be empty.
+struct HeldOutData {
+  std::vector<TaskData> train, valid;
+};
+HeldOutData hold_out(const std::vector<TaskData>& files, models::Task task, data::Fraction fraction);
 
 // The labels that occur; none where the task has no classes.
 data::LabelSet labels_in(const TaskData& data, models::Task task);

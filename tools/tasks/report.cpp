@@ -58,7 +58,7 @@ std::string confusion_table(const metrics::ClassificationReport& report) {
   return table;
 }
 
-// A figure of the examples at these places: of all, or of a bootstrap sample, in which some come several times.
+// A metric over the examples at these places: of all, or of a bootstrap sample, in which some come several times.
 struct Measure {
   std::string name;
   std::function<double(Places)> of;
@@ -77,26 +77,27 @@ void choose(std::vector<Measure>& measures, const std::string& metric) {
   std::vector<std::string> names;
   for (const Measure& measure : measures) names.push_back(measure.name);
   const std::string near = nearest(metric, names);
-  check<UsageError>(found != measures.end(), "--metric: the task has no '", metric, "', but ", join(names),
+  check<UsageError>(found != measures.end(), "--metric: the task has no metric '", metric, "'; it has ", join(names),
                     near.empty() ? "" : "; did you mean '" + near + "'?");
   std::rotate(measures.begin(), found, found + 1);
 }
 
-// The figures of all examples, and the interval of the one that decides.
+// The metrics of all examples, and the interval of the one that decides.
 void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how) {
   choose(measures, how.metric);
   const std::vector<Index> all = all_places(examples);
   for (const auto& [name, of] : measures) {
     const double value = of(all);
-    check<NumericError>(std::isfinite(value), "the ", name, " of the answers is not finite: the model has diverged");
-    judgement.figures.push_back({name, value});
+    check<NumericError>(std::isfinite(value), "the ", name,
+                        " of the predictions is not finite: the model has diverged");
+    judgement.metrics.push_back({name, value});
     judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
   }
   if (!how.intervals) return;
   const auto& [name, of] = measures.front();
   const metrics::Interval interval = metrics::bootstrap_interval(examples, of, {.seed = how.seed});
-  judgement.json["interval"] = {{"figure", name}, {"level", 0.95}, {"low", interval.low}, {"high", interval.high}};
-  judgement.text += concatenate("95 % of bootstrap samples have ", name, " from ", rounded(interval.low), " to ",
+  judgement.json["interval"] = {{"metric", name}, {"level", 0.95}, {"low", interval.low}, {"high", interval.high}};
+  judgement.text += concatenate("95 % confidence interval: ", name, " from ", rounded(interval.low), " to ",
                                 rounded(interval.high), "\n");
 }
 
@@ -261,10 +262,10 @@ void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAn
 
 Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
   const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, answers);
-  const auto mean = [&](double metrics::AnswerScore::*figure) {
-    return [&scores, figure](Places places) {
+  const auto mean = [&](double metrics::AnswerScore::*metric) {
+    return [&scores, metric](Places places) {
       double sum = 0;
-      for (const Index place : places) sum += scores[static_cast<std::size_t>(place)].*figure;
+      for (const Index place : places) sum += scores[static_cast<std::size_t>(place)].*metric;
       return sum / static_cast<double>(places.size());
     };
   };
@@ -293,6 +294,25 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
     default:
       return judge_classes(text_predictions(data, labels, answers), labels, how);
   }
+}
+
+Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                         const TaskAnswers& answers, double threshold, const Judge& how) {
+  TaskData answered{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
+  TaskAnswers given;
+  for (std::size_t i = 0; i < data.texts.size(); ++i) {
+    const std::vector<double>& classes = answers.classes[i];
+    if (classes[static_cast<std::size_t>(best_of(classes))] < threshold) continue;
+    answered.texts.push_back(data.texts[i]);
+    given.classes.push_back(classes);
+  }
+  const std::size_t count = answered.texts.size(), all = data.texts.size();
+  const double coverage = static_cast<double>(count) / static_cast<double>(all);
+  Judgement judgement = count > 0 ? judge(answered, task, labels, given, how) : Judgement();
+  judgement.json["coverage"] = coverage;
+  judgement.json["answered"] = count;
+  judgement.text += concatenate("coverage            ", rounded(coverage), " (", count, " of ", all, " texts)\n");
+  return judgement;
 }
 
 // Judges answers that say nothing.

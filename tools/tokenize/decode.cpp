@@ -50,10 +50,10 @@ class IdParser {
     const auto [rest, error] = std::from_chars(number_.data(), end, id);
     const bool is_number = rest == end && number_.front() != '-';
     check<DataError>(is_number && error != std::errc::invalid_argument, name_, ":", line_, ": ", text::quoted(number_),
-                     " is not a token id; --decode reads numbers, or token files by their names");
+                     " is not a token id; --decode reads numbers, or token files given by name");
     check<DataError>(error == std::errc() && id < tokenizer_.vocab_size(), name_, ":", line_, ": token id ", number_,
                      " is outside the tokenizer's vocabulary of ", tokenizer_.vocab_size(),
-                     "; decode it with the tokenizer that it was made with");
+                     "; decode it with the tokenizer that encoded it");
     return static_cast<TokenId>(id);
   }
 
@@ -114,7 +114,7 @@ void decode_token_file(const formats::TokenFile& file, const text::Tokenizer& to
 
 void check_same_tokenizer(const formats::TokenFile& file, const text::Tokenizer& tokenizer, const std::string& path) {
   check<DataError>(file.tokenizer().fingerprint() == tokenizer.fingerprint(), file.name(),
-                   ": was made with another tokenizer than ", path, "; leave out -t, the file has its own");
+                   ": was made with another tokenizer than ", path, "; leave out -t, the file contains its tokenizer");
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ void decode(const cli::Arguments& arguments, const TokenizeOptions& options) {
       if (tokenizer) check_same_tokenizer(file, *tokenizer, options.tokenizer);
       decode_token_file(file, tokenizer ? *tokenizer : file.tokenizer(), output.stream());
     } else {
-      check<UsageError>(tokenizer.has_value(), "-t TOKENIZER is missing; only token files have their own");
+      check<UsageError>(tokenizer.has_value(), "-t TOKENIZER is missing; only token files contain one");
       decode_ids(name, *tokenizer, output.stream());
     }
   }

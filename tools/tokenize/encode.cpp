@@ -10,7 +10,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/text/stream_encoder.hpp"
-#include "tools/tokenize/reader.hpp"
+#include "tools/corpus/document_encoder.hpp"
 
 namespace heddle {
 
@@ -100,45 +100,18 @@ void LinePrinter::append(TokenId id) {
   text_.append(digits.data(), std::to_chars(digits.begin(), digits.end(), id).ptr);
 }
 
-class TokenFileMaker : public TextConsumer {
+class FileSink : public TokenSink {
  public:
-  TokenFileMaker(TextReader& reader, const text::Tokenizer& tokenizer, const TokenizeOptions& options)
-      : reader_(reader),
-        tokenizer_(tokenizer),
-        writer_(options.output, tokenizer, {.compress = options.compress}),
-        encoder_(tokenizer, [this](const auto& part) { store(part); }, {.special = options.special}) {}
-
-  void add(std::string_view text) override { encoder_.add(text); }
-  void end_document() override { encoder_.end_document(); }
-  void pause() override { encoder_.flush(); }
-  formats::TokenFileWriter& writer() { return writer_; }
+  explicit FileSink(formats::TokenFileWriter& writer) : writer_(writer) {}
+  void append(std::span<const TokenId> ids, Index text_bytes) override { writer_.append(ids, text_bytes); }
+  void end_document() override { writer_.end_document(); }
 
  private:
-  void store(const text::StreamEncoder::Part& part) {
-    writer_.append(part.ids, part.text_bytes - spelled_bytes(part.ids));
-    if (!part.ends_document) return;
-    if (const std::optional<TokenId> end = tokenizer_.end_of_text()) writer_.append({&*end, 1});
-    writer_.end_document();
-    reader_.finish_document();
-  }
-
-  // Of the special tokens that the text spells out. The unknown one stands for other text.
-  Index spelled_bytes(std::span<const TokenId> ids) const {
-    Index bytes = 0;
-    for (const TokenId id : ids) {
-      if (tokenizer_.is_special(id) && id != tokenizer_.unknown()) bytes += tokenizer_.token_bytes(id);
-    }
-    return bytes;
-  }
-
-  TextReader& reader_;
-  text::Tokenizer tokenizer_;
-  formats::TokenFileWriter writer_;
-  text::StreamEncoder encoder_;
+  formats::TokenFileWriter& writer_;
 };
 
 void check_has_text(const TextReader& reader) {
-  check<DataError>(reader.bytes() > 0, reader.shown_names(), ": no text; there is nothing to make a file of");
+  check<DataError>(reader.bytes() > 0, reader.shown_names(), ": no text to encode");
 }
 
 // Fails before the work rather than after it where the file cannot be written.
@@ -149,7 +122,7 @@ void check_writable(const std::string& path) {
 void warn_if_small(const cli::Arguments& arguments, const text::TrainerOptions& wanted, Index pieces) {
   if (pieces >= wanted.vocab_size || !arguments.given("vocab_size")) return;
   arguments.warn(concatenate("the vocabulary has ", grouped(pieces), " pieces instead of ", grouped(wanted.vocab_size),
-                             ": the text has no more to learn; give more text, or a smaller --vocab-size"));
+                             ": the text has no more pieces to learn; give more text, or a smaller --vocab-size"));
 }
 
 std::string ratio_text(double value) {
@@ -161,10 +134,16 @@ std::string ratio_text(double value) {
 }  // namespace
 
 void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  TextReader reader(arguments, options.documents);
+  TextReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
   Learner learner(reader, options.training);
   check_writable(options.output);
-  reader.read_into(learner);
+  // Characters and words must be text, and so must what wordpiece lowers and splits.
+  const bool has_bytes = options.training.byte_fallback || options.training.kind == text::TokenizerKind::bpe;
+  InvalidBytes invalid = invalid_bytes(options.training.kind == text::TokenizerKind::byte ||
+                                           (has_bytes && options.training.kind != text::TokenizerKind::wordpiece),
+                                       options, arguments);
+  reader.read_into(learner, invalid);
+  invalid.report(arguments);
   if (options.training.kind != text::TokenizerKind::byte) check_has_text(reader);
   const text::TokenizerModel model = learner.finish();
 
@@ -178,29 +157,34 @@ void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& opt
 }
 
 void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  TextReader reader(arguments, Documents::line);
+  TextReader reader(arguments, arguments.input_or_usage("FILE"), Documents::line);
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
   cli::Output output(options.output);
   LinePrinter printer(reader, tokenizer, options, output.stream());
-  reader.read_into(printer);
+  InvalidBytes invalid = invalid_bytes(takes_any_bytes(tokenizer), options, arguments);
+  reader.read_into(printer, invalid);
   output.close();
+  invalid.report(arguments);
 }
 
 void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  TextReader reader(arguments, options.documents);
+  TextReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_tokenizer_input(provenance, options.tokenizer);
-  TokenFileMaker maker(reader, tokenizer, options);
-  reader.read_into(maker);
+  formats::TokenFileWriter writer(options.output, tokenizer, {.compress = options.compress});
+  FileSink sink(writer);
+  DocumentEncoder encoder(reader, tokenizer, sink, {.special = options.special});
+  InvalidBytes invalid = invalid_bytes(takes_any_bytes(tokenizer), options, arguments);
+  reader.read_into(encoder, invalid);
+  invalid.report(arguments);
   check_has_text(reader);
   reader.add_inputs(provenance);
-  formats::TokenFileWriter& writer = maker.writer();
   writer.commit(provenance);
   arguments.say(concatenate(
       options.output, ": ", grouped(writer.size()), " tokens of ", grouped(writer.documents()),
       writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()), " bytes of text, ",
-      ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())), " bytes a token"));
+      ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())), " bytes per token"));
 }
 
 }  // namespace heddle

@@ -1,9 +1,11 @@
-// Trains tokenizers; turns text into ids and back.
+// Trains tokenizers; converts text to token ids and back.
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/run.hpp"
 #include "tools/tokenize/decode.hpp"
 #include "tools/tokenize/encode.hpp"
+#include "tools/tokenize/locate.hpp"
+#include "tools/tokenize/round_trip.hpp"
 
 namespace {
 
@@ -11,10 +13,10 @@ using namespace heddle;
 
 cli::About about() {
   return {.name = "tokenize",
-          .summary = "Trains tokenizers; turns text into ids and back.",
+          .summary = "Trains tokenizers; converts text to token ids and back.",
           .synopsis = {"--train [--model NAME] [--vocab-size N] -o tokenizer.h5 [FILE...]",
-                       "-t TOKENIZER [--pieces] [FILE...]", "-t TOKENIZER -o tokens.h5 [FILE...]",
-                       "-t TOKENIZER --decode [FILE...]"},
+                       "-t TOKENIZER [--pieces] [--offsets] [--jsonl] [FILE...]", "-t TOKENIZER -o tokens.h5 [FILE...]",
+                       "-t TOKENIZER --decode [FILE...]", "-t TOKENIZER --check [FILE...]"},
           .operands = {
               {"FILE", "text, or with --decode ids or token files; none or - is standard input", 0, cli::any_number}}};
 }
@@ -24,23 +26,29 @@ bool writes_file(const TokenizeOptions& options) {
 }
 
 bool makes_token_file(const TokenizeOptions& options) {
-  return writes_file(options) && !options.train && !options.pieces && !options.decode;
+  return writes_file(options) && !options.train && !options.pieces && !options.offsets && !options.jsonl &&
+         !options.decode && !options.check;
 }
 
 void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  check<UsageError>(options.train + options.pieces + options.decode <= 1,
-                    "--train, --pieces and --decode do not go together");
+  const bool prints = options.pieces || options.offsets || options.jsonl;
+  check<UsageError>(
+      options.train + prints + options.decode + options.check <= 1,
+      "--train, --decode, --check and what prints tokens (--pieces, --offsets, --jsonl) do not go together");
   if (options.train) {
-    check<UsageError>(options.tokenizer.empty(), "--train makes a tokenizer and -t takes one; give one of the two");
+    check<UsageError>(options.tokenizer.empty(), "--train makes a tokenizer and -t uses one; give one of the two");
     check<UsageError>(writes_file(options), "--train needs -o FILE, the tokenizer file to write");
   } else {
     check<UsageError>(options.decode || !options.tokenizer.empty(),
-                      "-t TOKENIZER is missing; or --train -o tokenizer.h5 to make one");
+                      "-t TOKENIZER is missing; make one with --train -o tokenizer.h5");
   }
   if (!makes_token_file(options)) {
     refuse({"compress"}, arguments, " is for token files (-o tokens.h5) only");
-    if (!options.train) refuse({"documents"}, arguments, " is for --train and token files (-o tokens.h5) only");
+    if (!options.train && !options.check) {
+      refuse({"documents"}, arguments, " is for --train, --check and token files (-o tokens.h5) only");
+    }
   }
+  if (options.decode) refuse({"invalid"}, arguments, " is only for encoding text");
   if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
   std::vector<std::string> inputs = arguments.operands("FILE");
   inputs.push_back(options.tokenizer);
@@ -53,6 +61,8 @@ void tokenize(cli::Arguments& arguments) {
   if (options.train) return train_tokenizer(arguments, options);
   if (options.decode) return decode(arguments, options);
   if (makes_token_file(options)) return write_token_file(arguments, options);
+  if (options.check) return check_round_trip(arguments, options);
+  if (options.offsets || options.jsonl) return print_located(arguments, options);
   print_tokens(arguments, options);
 }
 

@@ -5,13 +5,8 @@
 
 #include "heddle/text/tokenizer.hpp"
 #include "heddle/text/trainer.hpp"
-#include "tools/tokenize/documents.hpp"
-
-template <>
-struct heddle::Names<heddle::Documents> {
-  static constexpr std::pair<Documents, std::string_view> list[] = {
-      {Documents::line, "line"}, {Documents::blank, "blank"}, {Documents::file, "file"}, {Documents::whole, "whole"}};
-};
+#include "tools/corpus/documents.hpp"
+#include "tools/corpus/invalid_bytes.hpp"
 
 template <>
 struct heddle::Names<heddle::text::SpecialText> {
@@ -26,7 +21,11 @@ struct TokenizeOptions {
   std::string tokenizer;
   std::string output;
   bool pieces = false;
+  bool offsets = false;
+  bool jsonl = false;
   bool decode = false;
+  bool check = false;
+  InvalidText invalid = InvalidText::error;
   Documents documents = Documents::file;
   text::SpecialText special = text::SpecialText::token;
   bool compress = false;
@@ -44,24 +43,46 @@ struct TokenizeOptions {
                 .essential(),
             self.tokenizer);
     visitor(Field("output",
-                  "where the result goes: a tokenizer file with --train, text with --pieces and --decode, else "
-                  "a token file. Without it, or with -, ids and text go to standard output")
+                  "output: a tokenizer file with --train, text with --pieces and --decode, else a token file. Without "
+                  "it, or with -, ids and text go to standard output")
                 .letter('o')
                 .takes("FILE")
                 .essential(),
             self.output);
     visitor(Field("pieces", "print pieces instead of ids").essential(), self.pieces);
-    visitor(Field("decode", "ids or token files in, text out").essential(), self.decode);
+    visitor(
+        Field("offsets",
+              "print ID:BEGIN:END for each token, the bytes of the line that it stands for; with --pieces the piece "
+              "instead of the id"),
+        self.offsets);
+    visitor(Field("jsonl", "print one JSON object per line: text, ids, and what --pieces and --offsets add"),
+            self.jsonl);
+    visitor(Field("decode", "convert ids or token files to text").essential(), self.decode);
+    visitor(Field("check",
+                  "encode and decode every line (or what --documents says), and print how many there are and how many "
+                  "come back as other bytes; the exit status is 1 if any does, with the place of the first"),
+            self.check);
+    visitor(
+        Field("invalid",
+              "what to do with bytes that are not UTF-8: an error, replace each by U+FFFD, or skip them. Tokenizers "
+              "with a token for every byte take all bytes as they are"),
+        self.invalid);
     visitor(Field("documents",
-                  "what ends a document of the token file: a line, blank lines, the file, or nothing but "
-                  "the end of the whole input")
+                  "what ends a document in the token file: a line, blank lines, the end of a file, or only the end of "
+                  "the whole input")
                 .essential(),
             self.documents);
-    visitor(Field("special", "what text that reads like a special token is: that token, or plain text").essential(),
+    visitor(Field("special", "text that spells a special token becomes that token, or plain text").essential(),
             self.special);
-    visitor(Field("compress", "make the token file smaller, and slower to read at random"), self.compress);
+    visitor(Field("compress", "compress the token file; random reads become slower"), self.compress);
     visitor(Field("training", "Training a tokenizer").needs({"train"}), self.training);
   }
 };
+
+// As the options say, unless bytes pass because each has a token, which is noted where --invalid was given.
+inline InvalidBytes invalid_bytes(bool pass, const TokenizeOptions& options, const cli::Arguments& arguments) {
+  if (pass && arguments.given("invalid")) arguments.say("--invalid has no effect: the tokenizer has all bytes");
+  return {options.invalid, pass};
+}
 
 }  // namespace heddle

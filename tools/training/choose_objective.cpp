@@ -27,7 +27,7 @@ std::vector<std::string> objective_choices() {
 std::string choose_objective(const std::string& wanted, const models::Model& model, const cli::Arguments& arguments) {
   const std::string chosen = training::objective_of(model, wanted);
   if (!training::takes_options(chosen, "masking")) {
-    refuse_masking(arguments, ": the " + chosen + " objective masks nothing; leave it out");
+    refuse_masking(arguments, ": the " + chosen + " objective does not mask tokens; leave it out");
   }
   return chosen;
 }

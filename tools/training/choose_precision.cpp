@@ -34,9 +34,8 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
   if (!bf16_is_supported()) {
     const std::string reason = "this processor has no bf16 arithmetic (AMX or AVX-512 BF16)";
     if (wanted == PrecisionChoice::bf16) {
-      arguments.warn(
-          reason + "; computing in f32 instead" +
-          (start == Start::resumed ? ", from here on and when resumed again, unless --precision says otherwise" : ""));
+      arguments.warn(reason + "; computing in f32 instead" +
+                     (start == Start::resumed ? ", also when resumed again, unless --precision is given" : ""));
     } else {
       arguments.say("precision f32: " + reason);
     }
@@ -51,7 +50,7 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
     return PrecisionChoice::bf16;
   }
   if (wanted == PrecisionChoice::bf16) {
-    arguments.warn("bf16 would not be faster here: " + rates + "; computing in f32 instead");
+    arguments.warn("bf16 is not faster here: " + rates + "; computing in f32 instead");
   } else {
     arguments.say("precision f32: " + rates);
   }

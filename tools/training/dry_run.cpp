@@ -123,13 +123,17 @@ void add_disk(const DryRun& run, Estimate& result) {
   const MemoryEstimate& memory = result.memory;
   const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
   result.checkpoint_bytes = weights + memory.optimizer + memory.average;
-  const auto kept = static_cast<double>(2 + run.control.keep);
-  result.disk_bytes = kept * result.checkpoint_bytes + (run.evaluates ? weights : 0);
+  // The former one stays until the next checkpoint is there.
+  const Index kept = run.control.keep, best = run.keeps_best ? 2 + kept : 0;
+  result.disk_bytes = static_cast<double>(2 + kept) * result.checkpoint_bytes + static_cast<double>(best) * weights;
 }
 
+// How many there are in the steps of the result.
 double checkpoints(const DryRun& run, const Estimate& result) {
-  const Index every = run.config.training.checkpoint_every;
-  return every > 0 ? times(result.steps, every) : 1;
+  const auto [every, seconds] = checkpoint_interval(run.control);
+  if (every > 0) return times(result.steps, every);
+  const double all = static_cast<double>(result.steps) * result.seconds_per_step;
+  return seconds > 0 ? std::ceil(all / seconds) : 1;
 }
 
 // "1:30:00", at least five minutes and rounded up to whole ones.

@@ -24,9 +24,9 @@ struct MemoryEstimate {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("weights_bytes", "weights"), self.weights);
     visitor(Field("gradients_bytes", "gradients"), self.gradients);
-    visitor(Field("optimizer_bytes", "the optimizer's moments"), self.optimizer);
+    visitor(Field("optimizer_bytes", "optimizer state"), self.optimizer);
     visitor(Field("average_bytes", "moving average of the weights"), self.average);
-    visitor(Field("activations_bytes", "what a micro-batch or an evaluation computes"), self.activations);
+    visitor(Field("activations_bytes", "activations of a micro-batch or an evaluation"), self.activations);
     visitor(Field("program_bytes", "the program, its libraries and tables"), self.program);
   }
 };
@@ -44,20 +44,24 @@ struct Estimate {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("parameters", "numbers that are trained"), self.parameters);
+    visitor(Field("parameters", "number of trained parameters"), self.parameters);
     visitor(Field("memory_bytes", "peak memory of the process"), self.memory_bytes);
-    visitor(Field("memory", "the same by what it is for"), self.memory);
-    visitor(Field("flops_per_step", "floating-point operations of a step's matrix products"), self.flops_per_step);
-    visitor(Field("seconds_per_step", "of a step, evaluations and checkpoints aside"), self.seconds_per_step);
+    visitor(Field("memory", "peak memory by category"), self.memory);
+    visitor(Field("flops_per_step", "floating-point operations per step, of the matrix products"), self.flops_per_step);
+    visitor(Field("seconds_per_step", "per step, without evaluations and checkpoints"), self.seconds_per_step);
     visitor(
-        Field("measured", "whether steps were timed, or the time follows from the rate of matrix products and memory"),
+        Field("measured",
+              "whether steps were timed; otherwise the time is estimated from the rates of matrix products and memory"),
         self.measured);
-    visitor(Field("steps", "steps that the run has to do"), self.steps);
-    visitor(Field("seconds", "of these steps, with evaluations and checkpoints"), self.seconds);
+    visitor(Field("steps", "steps that remain"), self.steps);
+    visitor(Field("seconds", "for these steps, with evaluations and checkpoints"), self.seconds);
     visitor(Field("seconds_to_save", "of a checkpoint"), self.seconds_to_save);
     visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
-    visitor(Field("disk_bytes", "most that the files take at a time, a checkpoint that is being written included"),
-            self.disk_bytes);
+    visitor(
+        Field(
+            "disk_bytes",
+            "most that the files take at a time: checkpoints, best models, the one that is being written, the output"),
+        self.disk_bytes);
   }
 };
 
@@ -76,8 +80,9 @@ struct DryRun {
   std::string output;                  // on whose disk it would be
   bool saves_what_is_trained = false;  // and not the rest of the model
   Index steps_to_simulate = 1;         // more where steps differ
-  Index steps_done = 0;                // of a run that goes on
+  Index steps_done = 0;                // of a run that is continued
   bool evaluates = false;
+  bool keeps_best = false;           // the best model so far, in a file of its own
   bool simulates_evaluation = true;  // where it reads no element
   EvaluationSample evaluation = {};  // what a trial's evaluation reads
 };

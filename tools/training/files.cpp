@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "heddle/cli/values.hpp"
+#include "heddle/formats/huggingface/foreign.hpp"
 
 namespace heddle {
 
@@ -30,23 +31,57 @@ std::vector<TrainingFile> training_files(const std::vector<std::string>& words) 
   return files;
 }
 
-void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>& files) {
+Validation validation(const std::string& word) {
+  constexpr double millionths_per_percent = 1e4;
+  if (!word.ends_with('%')) return {.file = word, .held_out = {}};
+  double percent = 0;
+  try {
+    percent = cli::parse_number(std::string_view(word).substr(0, word.size() - 1));
+  } catch (const UsageError&) {
+    return {.file = word, .held_out = {}};
+  }
+  const auto millionths = std::round(percent * millionths_per_percent);
+  check<UsageError>(millionths >= 1 && millionths < 100 * millionths_per_percent, "--valid ", word,
+                    ": the part must be more than 0% and less than 100%; a file of this name is ./", word);
+  return {.file = "", .held_out = {static_cast<Index>(millionths)}};
+}
+
+void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>& files, const Validation& valid,
+                Documents documents) {
   for (const auto& [path, weight] : files) {
-    formats::add_input(provenance, weight == 1 ? "train" : concatenate("train, weight ", weight), path);
+    std::string role = "train";
+    if (weight != 1) role += concatenate(", weight ", weight);
+    if (documents != Documents::file && is_text(path)) role += ", documents " + to_text(documents);
+    if (valid.holds_out()) {
+      role += concatenate(", ", static_cast<double>(valid.held_out.millionths) / 1e4, "% for validation");
+    }
+    formats::add_input(provenance, role, path);
   }
 }
 
-TrainingFiles::TrainingFiles(const std::vector<std::string>& words) : given_(training_files(words)) {
-  std::vector<data::JoinedTokens::Source> sources;
-  for (const auto& [path, weight] : given_) {
-    files_.push_back(std::make_unique<formats::TokenFile>(path));
-    const formats::TokenFile& file = *files_.back();
-    check<DataError>(file.tokenizer().fingerprint() == first().tokenizer().fingerprint(), file.name(),
-                     ": was encoded with another tokenizer than ", first().name(),
-                     "; encode it with the same one (tokenize -t ", first().name(), ")");
-    sources.push_back({file, weight});
+bool is_text(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && !formats::looks_like_hdf5(path);
+}
+
+TrainingTokens::TrainingTokens(std::vector<std::unique_ptr<data::TokenSource>> train,
+                               const std::vector<TrainingFile>& files, std::unique_ptr<data::TokenSource> valid_file,
+                               const Validation& valid)
+    : files_(std::move(train)), valid_file_(std::move(valid_file)) {
+  std::vector<data::JoinedTokens::Source> train_sources, valid_sources;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const data::TokenSource* source = files_[i].get();
+    if (valid.holds_out()) {
+      data::HeldOutTokens split = data::hold_out_tokens(*source, valid.held_out);
+      parts_.push_back(std::make_unique<data::TokensOfRanges>(*source, std::move(split.valid)));
+      valid_sources.push_back({*parts_.back(), 1});
+      parts_.push_back(std::make_unique<data::TokensOfRanges>(*source, std::move(split.train)));
+      source = parts_.back().get();
+    }
+    train_sources.push_back({*source, files[i].weight});
   }
-  tokens_.emplace(std::move(sources));
+  train_.emplace(std::move(train_sources));
+  if (!valid_sources.empty()) valid_.emplace(std::move(valid_sources));
 }
 
 }  // namespace heddle

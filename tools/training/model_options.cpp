@@ -4,6 +4,8 @@
 #include <map>
 #include <variant>
 
+#include "tools/training/resume.hpp"
+
 namespace heddle {
 
 namespace {
@@ -84,6 +86,17 @@ void ModelOptions::check_agrees(const models::ModelConfig& config, const cli::Ar
     check<UsageError>(has.contains(name), "--", Field(name, "").option(), " is not for --arch ", config.arch());
     check<UsageError>(has.at(name) == value, "--", Field(name, "").option(), " ", reason);
   }
+}
+
+void ModelOptions::check_unchanged(models::ModelConfig now, models::ModelConfig then, const std::string& path) {
+  const std::string advice = " now; use the former, or --restart to begin anew";
+  check<UsageError>(now.arch() == then.arch(), path, ": --arch was ", then.arch(), " and is ", now.arch(), advice);
+  const auto before = values_of(then);
+  for_each_field(now, [&]<class T>(const Field& field, const T& value) {
+    const T& old = as<T>(before, field);
+    check<UsageError>(value == old, path, ": --", field.option(), " was ", text_of_value(field, old), " and is ",
+                      text_of_value(field, value), advice);
+  });
 }
 
 }  // namespace heddle

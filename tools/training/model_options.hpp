@@ -26,6 +26,9 @@ class ModelOptions {
   void check_agrees(const models::ModelConfig& config, const cli::Arguments& arguments, const std::string& reason,
                     const std::set<std::string>& except = {}) const;
 
+  // Throws UsageError, "PATH: --layers was 2 and is 4 now; …", where two models differ.
+  static void check_unchanged(models::ModelConfig now, models::ModelConfig then, const std::string& path);
+
   const std::string& arch() const { return arch_; }
 
   // `arch`, and each field of any architecture; one that not all of them have needs one of those that have it.

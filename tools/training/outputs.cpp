@@ -4,7 +4,7 @@
 
 #include "heddle/cli/outputs.hpp"
 #include "heddle/formats/files/atomic_file.hpp"
-#include "tools/training/kept_checkpoints.hpp"
+#include "tools/training/checkpoints.hpp"
 
 namespace heddle {
 
@@ -27,22 +27,21 @@ void check_writable(const std::string& path) {
 
 void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
                    const cli::Arguments& arguments) {
-  const auto& [output, log, evaluates, keep] = outputs;
-  cli::keep_inputs(inputs, {output, evaluates ? best_path(output) : "", log}, arguments);
-  if (keep == 0 || output.empty()) return;
+  const auto& [output, log, keep] = outputs;
+  if (output.empty()) return cli::keep_inputs(inputs, {log}, arguments);
+  cli::keep_inputs(inputs, {output, checkpoint_path(output), log}, arguments);
   std::vector<std::string> others = cli::files_read(inputs, arguments);
   others.push_back(log);
-  check_kept_names(output, others);
+  check_checkpoint_names(output, others, keep > 0);
 }
 
-ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs, bool resumes) {
+ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs) {
   check_writable(outputs.output);
   output_.emplace(outputs.output);
+  check_writable(checkpoint_path(outputs.output));
+  checkpoint_.emplace(checkpoint_path(outputs.output));
   if (is_file(outputs.log)) log_.emplace(outputs.log);
-  if (outputs.evaluates) check_writable(best_path(outputs.output));
-  if (outputs.keep == 0) return;
   remove_abandoned_checkpoints(outputs.output);
-  if (!resumes) check_none_kept(outputs.output);
 }
 
 }  // namespace heddle

@@ -3,21 +3,29 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "heddle/cli/merge.hpp"
+#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "tools/training/checkpoints.hpp"
 
 namespace heddle {
 
 namespace {
 
-// What a run may go on with that diverged, among it.
-const std::set<std::string> may_change{
-    "precision",        "steps",         "epochs", "eval_every",          "eval_tokens", "log_every",
-    "checkpoint_every", "learning_rate", "warmup", "final_learning_rate", "clip_norm"};
+namespace fs = std::filesystem;
+
+// What a run that diverged may continue with, among it.
+const std::set<std::string> may_change{"precision", "steps",         "epochs", "eval_every",          "eval_tokens",
+                                       "log_every", "learning_rate", "warmup", "final_learning_rate", "clip_norm"};
+
+const std::string checkpoint_role = "checkpoint";
+
+bool is_of_role(const formats::ProvenanceInput& input, const std::string& role) {
+  return input.role == role || input.role.starts_with(role + ",");
+}
 
 std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& provenance, const std::string& role) {
   std::vector<formats::ProvenanceInput> inputs;
   for (const formats::ProvenanceInput& input : provenance.own.inputs) {
-    if (input.role == role || input.role.starts_with(role + ",")) inputs.push_back(input);
+    if (is_of_role(input, role)) inputs.push_back(input);
   }
   return inputs;
 }
@@ -27,49 +35,179 @@ formats::ModelFile open_trained(const std::string& path) {
   return formats::ModelFile(path, adapter ? formats::FileKind::adapter : formats::FileKind::model);
 }
 
-}  // namespace
-
-void report_replacement(const std::string& path, const cli::Arguments& arguments) {
+std::optional<formats::ModelFile> open_if_finished(const std::string& path) {
   std::error_code absent;
-  if (!std::filesystem::is_regular_file(path, absent)) return;
+  if (!fs::is_regular_file(path, absent)) return std::nullopt;
   try {
-    if (!open_trained(path).has_training()) return;
-    arguments.say(path + ": holds an earlier run, which this one will replace");
+    formats::ModelFile file = open_trained(path);
+    if (file.has_part("run")) return file;
   } catch (const DataError&) {  // another file, or a damaged one
+  }
+  return std::nullopt;
+}
+
+// Why the file is not of this command's run; "" where it is.
+std::string difference(const formats::ModelFile& file, const CheckSameRun& check_same_run) {
+  try {
+    check_same_run(file);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  } catch (const DataError& error) {
+    return error.what();
   }
 }
 
+// Whether both name one file, which need not exist.
+bool same_place(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(a, ignored), ignored) ==
+         fs::weakly_canonical(fs::absolute(b, ignored), ignored);
+}
+
+bool names_own(const RunControl& control, const std::string& output) {
+  return !control.resume.empty() && same_place(control.resume, checkpoint_path(output));
+}
+
+}  // namespace
+
+RunStart find_start(const std::string& output, const RunControl& control, const CheckSameRun& check_same_run) {
+  const std::string own = checkpoint_path(output);
+  const bool resumes_own = names_own(control, output);
+  check<UsageError>(!control.restart || !resumes_own, "--restart ignores ", own, ", which --resume names; give one");
+  if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // which must exist in any case
+  std::error_code absent;
+  const bool interrupted = !control.restart && !output.empty() && fs::exists(own, absent);
+  RunStart start;
+  if (!control.restart && !(resumes_own && interrupted)) {
+    if (auto finished = open_if_finished(output)) {
+      start.replaced = difference(*finished, check_same_run);
+      if (start.replaced.empty()) {
+        const bool leftover = interrupted && difference(open_to_resume(own), check_same_run).empty();
+        return {.beginning = Beginning::finished, .file = std::move(finished), .has_leftover = leftover};
+      }
+    }
+    if (interrupted) {
+      start.beginning = Beginning::interrupted;
+      start.file.emplace(open_to_resume(own));
+      check_same_run(*start.file);
+      return start;
+    }
+  }
+  if (!control.resume.empty()) {
+    start.beginning = Beginning::resumed;
+    start.file.emplace(open_to_resume(control.resume));
+  }
+  return start;
+}
+
+void report_replacement(const RunStart& start, const cli::Arguments& arguments) {
+  if (start.replaced.empty()) return;
+  arguments.say(start.replaced.substr(0, start.replaced.find("; ")) + "; the new model will replace it");
+}
+
+int settle_finished(const std::string& output, const RunStart& start, const cli::Arguments& arguments) {
+  if (start.has_leftover) remove_checkpoint(output);
+  remove_unused_best(output);
+  std::error_code ignored;  // a courtesy to make, for which the file's owner must be its user
+  fs::last_write_time(output, fs::file_time_type::clock::now(), ignored);
+  arguments.say(concatenate(output, ": is finished: this command made it, in ", progress_of(*start.file).step,
+                            " steps; --restart trains anew"));
+  return 0;
+}
+
 formats::ModelFile open_to_resume(const std::string& path) {
-  check<UsageError>(!path.empty(), "--resume goes on with the file that -o names; give that, too");
   formats::ModelFile file = open_trained(path);
-  check<DataError>(file.has_training(), path, ": holds no training state to resume from; train anew to another -o");
+  check<DataError>(!file.has_part("run"), path,
+                   ": is a finished model and holds no training state to resume from; to train further, begin with it "
+                   "(finetune --from)");
+  check<DataError>(file.has_training(), path, ": holds no training state to resume from");
   return file;
 }
 
+training::TrainingState progress_of(const formats::ModelFile& file) {
+  training::TrainingState progress;
+  const auto& root = file.file().root();
+  const auto record = file.has_training() ? root.group("training").group("state") : root.group("run");
+  formats::load_fields(record.group("progress"), progress);
+  return progress;
+}
+
+bool is_unchanged(const TrainingSetup& now, const TrainingSetup& then) {
+  try {
+    check_unchanged(now, then, "", {"precision"});
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+void check_unchanged(const TrainingSetup& now, const TrainingRecord& then, const cli::Arguments& arguments,
+                     const std::string& path) {
+  check_unchanged(now, then.setup, path, {"precision"});
+  const std::string advice = "; use the former, or --restart to begin anew";
+  check<UsageError>(now.training.precision == then.asked_precision, path, ": --precision was ",
+                    to_text(then.asked_precision), " and is ", to_text(now.training.precision), " now", advice);
+  const Index seed = arguments.common().seed;
+  check<UsageError>(seed == then.seed, path, ": --seed was ", then.seed, " and is ", seed, " now", advice);
+  check<UsageError>(then.changed_at == 0, path, ": its options were changed by --resume after step ", then.changed_at,
+                    "; give that again, or --restart to begin anew");
+}
+
 void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
-               const std::string& path) {
-  take_over(setup, record.setup, arguments, path, may_change);
+               const std::string& path, Changes changes) {
+  const PrecisionChoice asked = setup.training.precision;
+  take_over(setup, record.setup, arguments, path,
+            changes == Changes::some ? may_change : std::set<std::string>{"precision"});
+  if (changes == Changes::none) {
+    check<UsageError>(!arguments.given("precision") || asked == record.asked_precision, path, ": --precision was ",
+                      to_text(record.asked_precision), " and is ", to_text(asked), " now");
+    setup.training.precision = record.setup.training.precision;
+  }
   const training::ScheduleOptions& schedule = setup.schedule;
   check<UsageError>(!arguments.given("learning_rate") || arguments.given("final_learning_rate") ||
                         schedule.final_learning_rate <= schedule.learning_rate,
                     "--learning-rate ", schedule.learning_rate, " is less than the --final-learning-rate ",
-                    schedule.final_learning_rate, " that ", path, " was trained with; give that, too");
+                    schedule.final_learning_rate, " that ", path, " was trained with; give --final-learning-rate too");
   const Index seed = arguments.common().seed;
   check<UsageError>(seed == record.seed, "--seed = ", seed, " differs from ", record.seed, " that ", path,
                     " was trained with");
 }
 
+void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output) {
+  std::error_code absent;
+  if (control.resume.empty()) return;
+  if (!names_own(control, output) && fs::exists(control.resume, absent)) {
+    formats::add_input(provenance, checkpoint_role, control.resume);
+    return;
+  }
+  // What this run began with, though --keep may have removed it since.
+  const std::string own = fs::exists(checkpoint_path(output), absent) ? checkpoint_path(output) : output;
+  if (!fs::is_regular_file(own, absent)) return;
+  for (formats::ProvenanceInput input : inputs_of(open_trained(own).file().provenance(), checkpoint_role)) {
+    input.made_by = -1;
+    if (names_own(control, output) || input.name == formats::readable_path(control.resume)) {
+      formats::add_input(provenance, std::move(input));
+    }
+  }
+}
+
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role) {
   const auto before = inputs_of(file.file().provenance(), role), here = inputs_of(now, role);
   const std::string& path = file.file().path();
+  const std::string advice = "; give the same, or --restart to begin anew";
   for (std::size_t i = 0; i < std::max(before.size(), here.size()); ++i) {
-    check<DataError>(i < here.size(), path, ": was trained on ", before[std::min(i, before.size() - 1)].name,
-                     " too; resuming needs the same files");
-    check<DataError>(i < before.size() && before[i].xxh128 == here[i].xxh128, here[i].name, ": is not the file that ",
-                     path, " was trained on (", i < before.size() ? before[i].name : "?",
-                     "); resuming needs the same one");
-    check<DataError>(before[i].role == here[i].role, here[i].name, ": is given as '", here[i].role, "', and ", path,
-                     " was trained with '", before[i].role, "'; resuming needs the same weights");
+    check<DataError>(i < here.size(), path, ": its run reads ", before[std::min(i, before.size() - 1)].name, " (", role,
+                     "), too", advice);
+    check<DataError>(i < before.size(), path, ": its run does not read ", here[std::min(i, here.size() - 1)].name, " (",
+                     role, ")", advice);
+    check<DataError>(before[i].xxh128 == here[i].xxh128, path, ": ",
+                     before[i].name == here[i].name
+                         ? concatenate(here[i].name, " has changed since its run began")
+                         : concatenate("its run reads ", before[i].name, ", and ", here[i].name, " is another file"),
+                     advice);
+    check<DataError>(before[i].role == here[i].role, path, ": its run reads ", before[i].name, " as '", before[i].role,
+                     "', and ", here[i].name, " is given as '", here[i].role, "'", advice);
   }
 }
 

@@ -1,26 +1,101 @@
-// Going on with a run from the file that it left: what of the command line must be as it was.
+// How a run begins: anew, from its own checkpoint, from one that --resume names, or not at all because it has finished.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "heddle/cli/arguments.hpp"
+#include "heddle/cli/merge.hpp"
 #include "heddle/formats/heddle/model_file.hpp"
+#include "tools/training/run_control.hpp"
 #include "tools/training/setup.hpp"
 
 namespace heddle {
 
-// Reports an earlier run that a new one is about to replace, for --resume may have been forgotten.
-void report_replacement(const std::string& path, const cli::Arguments& arguments);
+enum class Beginning {
+  anew,
+  interrupted,  // this command was interrupted: its checkpoint
+  resumed,      // the file that --resume names, with other options where given
+  finished,     // there is nothing left to do
+};
 
-// A file with a training state. Throws DataError for others, and UsageError for no name.
+struct RunStart {
+  Beginning beginning = Beginning::anew;
+  std::optional<formats::ModelFile> file = {};  // unless anew
+  std::string replaced = {};                    // a finished model of another command, and in what that differs
+  bool has_leftover = false;                    // the checkpoint of a finished run, which was killed before its end
+};
+
+// Throws UsageError or DataError, which say what differs and what to do, where the file is of another command's run.
+using CheckSameRun = std::function<void(const formats::ModelFile&)>;
+
+// Looks at the output and its checkpoint; an empty name has neither. Throws DataError for a checkpoint that cannot be
+// resumed, and what check_same_run() throws of it.
+RunStart find_start(const std::string& output, const RunControl& control, const CheckSameRun& check_same_run);
+
+// Where a new run replaces the model of another one.
+void report_replacement(const RunStart& start, const cli::Arguments& arguments);
+
+// Of a run that has finished: reports it, removes what is left beside the output, and marks that as made just now, for
+// make. Returns the exit status.
+int settle_finished(const std::string& output, const RunStart& start, const cli::Arguments& arguments);
+
+// A checkpoint. Throws DataError for other files.
 formats::ModelFile open_to_resume(const std::string& path);
+
+// Where the training of a checkpoint or of a finished model stands.
+training::TrainingState progress_of(const formats::ModelFile& file);
+
+// The record of a checkpoint or of a finished model. Throws DataError for a file without one.
+template <class Record>
+Record record_of(const formats::ModelFile& file) {
+  if (file.has_training()) return file.training_state<Record>();
+  return file.part<Record>("run");
+}
+
+// Has a file hold the record, and what else resuming takes.
+template <class Record>
+void write_record(formats::ModelWriter& writer, const Record& record, Contents contents,
+                  const std::vector<formats::NamedTensor>& tensors) {
+  if (contents == Contents::checkpoint) writer.training(record, tensors);
+  if (contents == Contents::result) writer.part("run", record);
+}
+
+// A value for messages.
+template <class T>
+std::string text_of_value(const Field& field, const T& value) {
+  const std::string text = cli::detail::as_text(field, value);
+  return text.empty() ? "not given" : text;
+}
+
+// Throws UsageError, "PATH: --learning-rate was 0.001 and is 0.002 now; …", for the first field that is not as it was.
+template <Visitable T>
+void check_unchanged(T now, const T& then, const std::string& path, const std::set<std::string>& except = {}) {
+  for_each_pair(now, then, [&](const Field& field, const auto& value, const auto& old) {
+    check<UsageError>(value == old || except.contains(field.name), path, ": --", field.option(), " was ",
+                      text_of_value(field, old), " and is ", text_of_value(field, value),
+                      " now; use the former, or --restart to begin anew");
+  });
+}
+// The same for the setup and the seed, and for a run that --resume gave other options.
+void check_unchanged(const TrainingSetup& now, const TrainingRecord& then, const cli::Arguments& arguments,
+                     const std::string& path);
+
+// Whether all fields but precision, which a run may have to choose anew, are as they were.
+bool is_unchanged(const TrainingSetup& now, const TrainingSetup& then);
+
+// Which options --resume may change.
+enum class Changes { none, some };
 
 // Takes over what the command line leaves out. Throws UsageError where it says something else than the run began with,
 // but for what may change: precision, length, and how often something is done.
 void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
-               const std::string& path);
+               const std::string& path, Changes changes);
+
+// Adds the checkpoint that the run begins with to its inputs: one of another run, or those that its own began with.
+void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output);
 
 // Throws DataError unless the inputs of this role ("train"; "train, weight 2" too) are, byte for byte and in order,
 // those that the file was made from.

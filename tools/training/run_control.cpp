@@ -1,16 +1,35 @@
 #include "tools/training/run_control.hpp"
 
-#include <filesystem>
+#include <algorithm>
 
 #include "heddle/cli/signals.hpp"
 #include "heddle/cli/values.hpp"
 
 namespace heddle {
 
-bool resumes(const RunControl& control, const std::string& output) {
-  std::error_code error;
-  return control.resume == Resume::yes ||
-         (control.resume == Resume::automatic && std::filesystem::exists(output, error));
+Select resolved(Select wanted, bool evaluates, const std::string& missing) {
+  check<UsageError>(evaluates || wanted != Select::best, "--select best needs an evaluation; add ", missing);
+  if (wanted != Select::automatic) return wanted;
+  return evaluates ? Select::best : Select::last;
+}
+
+CheckpointInterval checkpoint_interval(const RunControl& control) {
+  const std::string& text = control.checkpoint_every;
+  if (text == "never") return {};
+  const bool is_number = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  try {
+    if (!is_number) return {.seconds = cli::parse_duration(text)};
+    const Index steps = cli::parse_index(text);
+    if (steps > 0) return {.steps = steps};
+  } catch (const UsageError&) {  // the message below says more
+  }
+  throw UsageError(
+      concatenate("--checkpoint-every: '", text, "' is neither steps (500), nor a length of time (10m), nor never"));
+}
+
+void check_control(const RunControl& control) {
+  (void)checkpoint_interval(control);
+  (void)max_seconds(control);
 }
 
 double max_seconds(const RunControl& control) {

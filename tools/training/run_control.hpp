@@ -1,4 +1,4 @@
-// When a training run saves, stops and goes on: what its command line says of it. None of it changes the weights.
+// When a training run saves, stops and continues: what its command line says of it. None of it changes the result.
 #pragma once
 
 #include <string>
@@ -7,11 +7,8 @@
 
 namespace heddle {
 
-enum class Resume {
-  no,
-  yes,        // the file must be there
-  automatic,  // where there is one
-};
+// Which model the output holds: the best evaluated one, or the last.
+enum class Select { automatic, best, last };
 
 // What SIGUSR1 asks for, which batch systems send before they end a job, or users to have a checkpoint.
 enum class OnSignal { save, exit };
@@ -19,9 +16,9 @@ enum class OnSignal { save, exit };
 }  // namespace heddle
 
 template <>
-struct heddle::Names<heddle::Resume> {
-  static constexpr std::pair<Resume, std::string_view> list[] = {
-      {Resume::no, "false"}, {Resume::yes, "true"}, {Resume::automatic, "auto"}};
+struct heddle::Names<heddle::Select> {
+  static constexpr std::pair<Select, std::string_view> list[] = {
+      {Select::automatic, "auto"}, {Select::best, "best"}, {Select::last, "last"}};
 };
 template <>
 struct heddle::Names<heddle::OnSignal> {
@@ -31,43 +28,56 @@ struct heddle::Names<heddle::OnSignal> {
 namespace heddle {
 
 struct RunControl {
-  Resume resume = Resume::no;
-  double checkpoint_minutes = 0;
+  std::string resume, checkpoint_every = "500", max_time;
+  bool restart = false;
   Index keep = 0;
-  std::string max_time;
   OnSignal on_usr1 = OnSignal::save;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("resume",
-                  "go on from the file that -o names; auto starts anew where there is none, so that one command "
-                  "line does both")
-                .bare_value("true")
+                  "continue from this checkpoint, with other --steps, learning rates or intervals where given; an "
+                  "interrupted run needs no option: the same command continues it")
+                .not_empty()
+                .takes("FILE")
                 .completes_others()
                 .essential(),
             self.resume);
-    visitor(Field("checkpoint_minutes",
-                  "save when so many minutes have passed since the last checkpoint, too; 0 means "
-                  "never")
-                .range(0, 1e6)
-                .takes("X"),
-            self.checkpoint_minutes);
-    visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5, too").range(0, 1000000).takes("N"),
+    visitor(Field("restart", "begin anew: ignore and replace what an earlier run with the same -o left"), self.restart);
+    visitor(Field("checkpoint_every",
+                  "save OUTPUT.checkpoint.h5 every so many steps (500), or so often (10m), or never but when the "
+                  "run is stopped")
+                .not_empty()
+                .takes("N|TIME|never"),
+            self.checkpoint_every);
+    visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5").range(0, 1000000).takes("N"),
             self.keep);
     visitor(Field("max_time",
-                  "save and end with status 75 after this time: 90m, 11h30m, 45s, or as Slurm writes it, "
+                  "save and exit with status 75 after this time: 90m, 11h30m, 45s, or in the format of Slurm, "
                   "11:30:00, 1-12, 90 (minutes)")
                 .not_empty()
                 .takes("TIME")
                 .essential(),
             self.max_time);
-    visitor(Field("on_usr1", "what SIGUSR1 asks for: a checkpoint, or a checkpoint and the end").takes("NAME"),
+    visitor(Field("on_usr1", "what SIGUSR1 does: save a checkpoint, or save a checkpoint and exit").takes("NAME"),
             self.on_usr1);
   }
 };
 
-// Whether there is a run to go on with: its file, for auto, exists.
-bool resumes(const RunControl& control, const std::string& output);
+// Best where the run evaluates, unless the user says otherwise. Throws UsageError for best without an evaluation;
+// `missing` says what gives one.
+Select resolved(Select wanted, bool evaluates, const std::string& missing);
+
+struct CheckpointInterval {
+  Index steps = 0;     // 0: not by steps
+  double seconds = 0;  // 0: not by time
+};
+
+// Throws UsageError for a text that is none.
+CheckpointInterval checkpoint_interval(const RunControl& control);
+
+// Throws UsageError for values that mean nothing, and for options that contradict each other.
+void check_control(const RunControl& control);
 
 // --max-time, 0 without. Throws UsageError for what is no time.
 double max_seconds(const RunControl& control);

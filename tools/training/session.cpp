@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
 #include "heddle/cli/run.hpp"
@@ -44,35 +46,72 @@ std::string spoken(std::string name) {
 
 TrainingSession::TrainingSession(training::Objective& objective, const TrainingSetup& setup,
                                  const SessionOptions& options, const cli::Arguments& arguments)
-    : setup_(setup),
-      trainer_(objective, setup.config(arguments.common().seed)),
+    : objective_(objective),
+      setup_(setup),
+      trainer_(objective, setup.config(arguments.common().seed, checkpoint_interval(options.control).steps)),
       options_(options),
       arguments_(arguments),
       matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(max_seconds(options.control)) {
   if (setup.schedule.warmup.of(total_steps()) >= total_steps()) {
-    arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is no less than all ", total_steps(),
-                               " steps: the learning rate never passes its peak"));
+    arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is not less than the total of ",
+                               total_steps(), " steps: the learning rate never falls after its peak"));
   }
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
                                to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }
 
-void TrainingSession::resume(const formats::ModelFile& file, const training::TrainingState& progress) {
-  check<UsageError>(progress.step <= total_steps(), options_.output, ": has done ", progress.step,
-                    " steps already, more than the ", total_steps(),
-                    " that it is to do; give more --steps or --epochs");
+void TrainingSession::resume(const RunStart& start, const TrainingRecord& record) {
+  const training::TrainingState& progress = record.progress;
+  const std::string& path = start.file->file().path();
+  check<UsageError>(progress.step <= total_steps(), path, ": has completed ", progress.step, " steps, more than the ",
+                    total_steps(), " of this run; give more --steps or --epochs");
+  is_new_ = false;
   trainer_.state() = progress;
-  history_ = file.history();
-  saved_step_ = progress.step;
-  keep_last();  // which what ended the run may have prevented
-  if (is_finished()) return;
-  const formats::TensorGroup stored = file.training_tensors();
-  check<DataError>(!stored.tensors().empty() || tensors().empty(), options_.output, ": was finished after ",
-                   progress.step,
-                   " steps and holds no more than its weights; to train further, begin with it (--from)");
-  stored.read(tensors());
+  history_ = start.file->history();
+  changed_at_ = record.changed_at;
+  start.file->training_tensors().read(tensors());
+  std::error_code absent;
+  const bool is_own = std::filesystem::equivalent(path, checkpoint_path(options_.output), absent);
+  if (is_own) saved_step_ = progress.step;
+  if (progress.best_step > 0 && options_.select == Select::best) {
+    take_over_best(path, options_.output, progress.best_step);
+    const std::string best = best_path(options_.output, progress.best_step);
+    if (!std::filesystem::exists(best, absent)) {
+      check<DataError>(start.beginning == Beginning::resumed, best,
+                       ": is missing, the best model so far of the run in ", path, "; --restart begins anew");
+      forget_best(best + ": is missing, the best model so far");
+    }
+  }
+  if (start.beginning == Beginning::resumed) {
+    const bool same = record.asked_precision == options_.asked_precision && is_unchanged(setup_, record.setup);
+    if (!same) changed_at_ = progress.step;
+  }
+  if (is_own) keep_last();  // which what ended the run may have prevented
+}
+
+void TrainingSession::compare_validation(const formats::ModelFile& file, const formats::Provenance& now) {
+  try {
+    check_same_input(file, now, "valid");
+  } catch (const DataError&) {
+    forget_best("the validation data are not those of " + file.file().path());
+  }
+}
+
+void TrainingSession::forget_best(const std::string& reason) {
+  training::TrainingState& state = trainer_.state();
+  if (state.best_step == 0) return;
+  if (options_.select == Select::best) {
+    arguments_.warn(concatenate(reason, "; the output will be the best of the evaluations after step ", state.step));
+  }
+  state.metric.clear();
+  state.best_metric = 0;
+  state.best_step = 0;
+}
+
+TrainingRecord TrainingSession::record() const {
+  return {trainer_.state(), setup_, options_.asked_precision, arguments_.common().seed, changed_at_};
 }
 
 std::vector<formats::NamedTensor> TrainingSession::tensors() const {
@@ -119,36 +158,32 @@ bool TrainingSession::is_finished() const {
 
 std::string TrainingSession::patience_note() const {
   return concatenate(counted(options_.patience, "evaluation", "evaluations"), options_.patience == 1 ? "" : " in a row",
-                     " brought nothing better (--patience)");
+                     " without improvement (--patience)");
 }
 
-std::string TrainingSession::how_to_go_on() const {
-  const std::string more = "more --steps or --epochs";
-  if (!out_of_patience()) return " is finished; " + more + " go on with it";
-  const bool all_done = trainer_.state().step == total_steps();
-  return concatenate(" is finished: ", patience_note(), "; a higher --patience",
-                     all_done ? " and " + more + " go" : " goes", " on with it");
-}
-
-std::string TrainingSession::summary() const {
+std::string TrainingSession::result_summary() const {
   const training::TrainingState& state = trainer_.state();
   std::string text = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
   if (state.best_step > 0) {
-    text += concatenate("; best validation ", spoken(state.metric), " ", text_of(state.best_metric, 4), " at step ",
-                        state.best_step, " in ", best_path(options_.output));
+    text +=
+        concatenate(options_.select == Select::best ? "; it holds the model of step " : "; the best was step ",
+                    state.best_step, ", with validation ", spoken(state.metric), " ", text_of(state.best_metric, 4));
   }
-  return text;
+  return text + (out_of_patience() ? "; " + patience_note() : "");
 }
 
 std::string TrainingSession::what_is_saved() const {
-  return saved_step_ > 0 ? concatenate(options_.output, " holds step ", saved_step_) : "no checkpoint was made";
+  if (saved_step_ == 0) return "no checkpoint was made";
+  return concatenate(checkpoint_path(options_.output), " holds step ", saved_step_);
 }
 
-void TrainingSession::save_last(const std::function<void()>& save) {
-  save();
+void TrainingSession::save_checkpoint(const SaveModel& save) {
+  if (is_finished() && options_.control.keep == 0) return;  // the output will do
+  save(checkpoint_path(options_.output), Contents::checkpoint);
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
   keep_last();
+  remove_unused_best(options_.output);
 }
 
 void TrainingSession::keep_last() const {
@@ -156,11 +191,48 @@ void TrainingSession::keep_last() const {
   if (keep > 0 && saved_step_ > 0) keep_checkpoint(options_.output, saved_step_, keep);
 }
 
+// The best model before stays until a checkpoint has this one as the best.
+void TrainingSession::save_best(const SaveModel& save) {
+  if (options_.select != Select::best) return;
+  try {
+    save(best_path(options_.output, trainer_.state().best_step), Contents::best);
+  } catch (const DataError&) {
+    history_.truncate(history_.rows() - 1);  // the step counts as not reported
+    throw;
+  }
+}
+
+// What is not trained is the same in all models of a run.
+void TrainingSession::read_best() const {
+  const std::string path = best_path(options_.output, trainer_.state().best_step);
+  const formats::ModelFile file(path, formats::kind_of(path));
+  const std::vector<std::string> problems = file.weights().verify();
+  check<DataError>(problems.empty(), problems.empty() ? "" : problems.front());
+  std::map<std::string, Tensor> stored;
+  for (const formats::NamedTensor& tensor : file.map_weights()) stored.emplace(tensor.name, tensor.value);
+  for (const Parameter& parameter : objective_.parameters().all()) {
+    if (!parameter.is_trained()) continue;
+    const auto found = stored.find(parameter.name);
+    check<DataError>(found != stored.end() && found->second.shape() == parameter.value().shape(), path, ": ",
+                     parameter.name, " is not that of this run's model; --restart begins anew");
+    parameter.value().assign(found->second);
+  }
+}
+
+// Killed at any instant, the run finds a checkpoint to finish from, or the output and files to remove.
+void TrainingSession::finish(const SaveModel& save) {
+  const training::TrainingState& state = trainer_.state();
+  if (options_.select == Select::best && state.best_step > 0 && state.best_step != state.step) read_best();
+  save(options_.output, Contents::result);
+  remove_checkpoint(options_.output);
+  remove_unused_best(options_.output);
+}
+
 bool TrainingSession::checkpoint_is_due() const {
   if (cli::save_requested()) return true;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - last_save_;
-  const double minutes = options_.control.checkpoint_minutes;
-  return minutes > 0 && passed.count() >= 60 * minutes;
+  const double seconds = checkpoint_interval(options_.control).seconds;
+  return seconds > 0 && passed.count() >= seconds;
 }
 
 // Not before this run has done a step: called again and again, it must come to an end.
@@ -168,7 +240,7 @@ bool TrainingSession::time_is_over() const {
   return max_seconds_ > 0 && trainer_.state().step > first_step_ && cli::seconds_since_start() >= max_seconds_;
 }
 
-training::Hooks TrainingSession::hooks(const std::function<void()>& save_last, const std::function<void()>& save_best) {
+training::Hooks TrainingSession::hooks(const SaveModel& save) {
   training::Hooks hooks;
   hooks.on_step = [this](const training::StepRecord& record) { on_step(record); };
   hooks.on_progress = [this](const training::TrainingState& state) {
@@ -176,39 +248,52 @@ training::Hooks TrainingSession::hooks(const std::function<void()>& save_last, c
     progress_.update(static_cast<double>(state.step), static_cast<double>(trainer_.total_steps()),
                      "loss " + text_of(state.loss, 4));
   };
-  hooks.save_last = [this, save_last] { this->save_last(save_last); };
-  hooks.save_best = [this, save_best] {
-    try {
-      save_best();
-    } catch (const DataError&) {
-      history_.truncate(history_.rows() - 1);  // the step counts as not reported
-      throw;
-    }
-  };
+  hooks.save_last = [this, save] { save_checkpoint(save); };
+  hooks.save_best = [this, save] { save_best(save); };
   hooks.save_now = [this] { return checkpoint_is_due(); };
   hooks.stop = [this] { return cli::stop_requested() != 0 || time_is_over() || out_of_patience(); };
   return hooks;
 }
 
-int TrainingSession::run(const std::function<void()>& save_last, const std::function<void()>& save_best) {
+// What an earlier run left that this one does not continue.
+void TrainingSession::clear_earlier() const {
+  const bool restarts = options_.control.restart;
+  if (restarts) remove_checkpoint(options_.output);
+  if (!is_new_) return;
+  if (options_.control.keep > 0) restarts ? remove_kept(options_.output) : check_none_kept(options_.output);
+  remove_unused_best(options_.output);
+}
+
+int TrainingSession::run(const SaveModel& save) {
+  clear_earlier();
   if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().reported_step);
   cli::catch_stop_signals();
   first_step_ = trainer_.state().step;
   progress_.update(static_cast<double>(trainer_.state().step), static_cast<double>(trainer_.total_steps()));
   try {
-    trainer_.run(hooks(save_last, save_best));
+    return train(save);
   } catch (const NumericError& error) {
-    throw NumericError(concatenate(error.what(), "; ", what_is_saved()));
+    const std::string checkpoint = checkpoint_path(options_.output);
+    throw NumericError(
+        concatenate(error.what(), "; ", what_is_saved(),
+                    saved_step_ > 0 ? ": continue with --resume " + checkpoint + " --learning-rate RATE" : ""));
   } catch (const DataError& error) {
     throw DataError(concatenate(error.what(), "; ", what_is_saved()));
   }
+}
+
+int TrainingSession::train(const SaveModel& save) {
+  if (!is_finished()) trainer_.run(hooks(save));
   arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
   if (is_finished()) {
-    arguments_.say(summary() + (out_of_patience() ? "; " + patience_note() : ""));
+    finish(save);
+    arguments_.say(result_summary());
     return 0;
   }
   const int signal = cli::stop_requested();
-  arguments_.say(summary() + (signal != 0 ? "; stopped" : "; the time is over") + ", --resume goes on");
+  arguments_.say(concatenate(checkpoint_path(options_.output), ": step ", trainer_.state().step, ", loss ",
+                             text_of(trainer_.state().loss, 4), signal != 0 ? "; stopped" : "; the time is up",
+                             "; the same command continues"));
   return signal != 0 ? cli::exit_status_of(signal) : status_of_time;
 }
 

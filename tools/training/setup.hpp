@@ -1,4 +1,4 @@
-// How a run trains: what command lines say of it, and what its file keeps for going on.
+// How a run trains: what command lines say of it, and what its files keep of it.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -21,8 +21,9 @@ struct TrainingSetup {
     visitor(Field("optimizer", "Optimizer"), self.optimizer);
   }
 
-  training::TrainingConfig config(Index seed) const {
-    return {optimizer, schedule, training, static_cast<std::uint64_t>(seed)};
+  // Checkpoints every so many steps; 0: never.
+  training::TrainingConfig config(Index seed, Index checkpoint_every = 0) const {
+    return {optimizer, schedule, training, static_cast<std::uint64_t>(seed), checkpoint_every};
   }
 };
 
@@ -31,23 +32,37 @@ struct TrainingSetup {
 inline void settle_length(training::TrainingOptions& training, const cli::Arguments& arguments) {
   const bool by_steps = arguments.given("steps") && training.steps > 0;
   const bool by_epochs = arguments.given("epochs") && training.epochs > 0;
-  check<UsageError>(!by_steps || !by_epochs, "--steps and --epochs both say how long to train; give one of them");
+  check<UsageError>(!by_steps || !by_epochs,
+                    "--steps and --epochs both set the length of the training; give one of them");
   if (by_steps) training.epochs = 0;
   if (by_epochs) training.steps = 0;
 }
 
-// The group /training/state of a model file.
+// How a run began and where it stands, for the command that resumes it: a part of /training/state of a checkpoint, and
+// of /run of a finished model.
 struct TrainingRecord {
   training::TrainingState progress;
-  TrainingSetup setup;
+  TrainingSetup setup;  // with the precision that the run computes in
+  PrecisionChoice asked_precision = PrecisionChoice::f32;
   Index seed = 0;
+  Index changed_at = 0;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("progress", "where training stands"), self.progress);
+    visitor(Field("progress", "progress of the training"), self.progress);
     TrainingSetup::visit(self.setup, visitor);
-    visitor(Field("seed", "seed of all random numbers").range(0), self.seed);
+    visitor(Field("asked_precision", "what --precision asked for"), self.asked_precision);
+    visitor(Field("seed", "seed of the random numbers").range(0), self.seed);
+    visitor(Field("changed_at", "last step at which --resume changed an option; 0 for never").range(0),
+            self.changed_at);
   }
+};
+
+// What files hold of a run.
+enum class Contents {
+  checkpoint,  // all that resuming takes
+  best,        // the best model so far
+  result,      // the finished model
 };
 
 }  // namespace heddle

@@ -57,7 +57,7 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
     for (const auto& [window, dtype] : std::vector<std::pair<Index, DType>>{
              {0, DType::real}, {3, DType::real}, {0, DType::bfloat16}, {3, DType::bfloat16}}) {
       CAPTURE(window);
-      // A state loses what its element type cannot hold, and nothing else.
+      // A state loses what its dtype cannot hold, and nothing else.
       const Tensor q = normal(1), k = normal(2).as(dtype).as(DType::real), v = normal(3).as(dtype).as(DType::real);
       const Tensor whole = attention->mix(call(q, k, v, {.causal = true, .window = window})).value();
       const auto state = attention->start(batch, time_steps, dtype);

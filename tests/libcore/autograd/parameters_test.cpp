@@ -88,7 +88,7 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
   CHECK(together.find("a/query")->value().elements() != alone.find("a/key")->value().elements());
 }
 
-TEST_CASE("parameters: values may be given, of any element type, one tensor for what is stacked") {
+TEST_CASE("parameters: values may be given, of any dtype, one tensor for what is stacked") {
   std::vector<std::string> asked;
   const Tensor given = Tensor({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).as(DType::bfloat16);
   Parameters parameters(ParameterSource::given([&](const Declaration& declaration) {

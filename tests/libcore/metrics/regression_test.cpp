@@ -66,7 +66,7 @@ TEST_CASE("regression: equal numbers share their ranks") {
   }
 }
 
-TEST_CASE("regression: NaN anywhere makes every figure NaN, also beside constants, and nothing waits for it") {
+TEST_CASE("regression: NaN anywhere makes every metric NaN, also beside constants, and nothing waits for it") {
   const double nan = std::nan("");
   for (const Numbers& predicted : {Numbers{nan, nan, nan}, Numbers{1, nan, 3}, Numbers{nan, 1, 2}}) {
     for (const Numbers& gold : {Numbers{1, 2, 3}, Numbers{2, 2, 2}}) {

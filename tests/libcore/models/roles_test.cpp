@@ -34,12 +34,12 @@ TEST_CASE("roles: a model plays those that its architecture has, and says how ma
 TEST_CASE("roles: who needs one that a model does not play is told what the model does, and what to use instead") {
   const auto decoder = small_decoder(), encoder = small_encoder();
   CHECK_THROWS_WITH_AS(models::require<models::TokenLoss>(*encoder, "--score", "e.h5"),
-                       "e.h5: is of the architecture encoder, which fills in masked tokens; --score needs a model that "
+                       "e.h5: is of the architecture encoder, which predicts masked tokens; --score needs a model that "
                        "predicts next tokens (pretrain --arch decoder or lstm)",
                        DataError);
-  CHECK_THROWS_WITH_AS(models::require<models::MaskedPredictor>(*decoder, "filling in blanks", "d.h5"),
-                       "d.h5: is of the architecture decoder, which predicts next tokens; filling in blanks needs a "
-                       "model that fills in masked tokens (pretrain --arch encoder)",
+  CHECK_THROWS_WITH_AS(models::require<models::MaskedPredictor>(*decoder, "filling in masks", "d.h5"),
+                       "d.h5: is of the architecture decoder, which predicts next tokens; filling in masks needs a "
+                       "model that predicts masked tokens (pretrain --arch encoder)",
                        DataError);
 }
 

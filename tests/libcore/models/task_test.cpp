@@ -164,7 +164,7 @@ TEST_CASE("tasks: a head of zeros gives every class, and every position, the sam
 
 namespace {
 
-// W x + b of the head, a number a class.
+// W x + b of the head, one number per class.
 std::vector<double> head_of(const models::TaskModel& model, const std::vector<double>& x) {
   const Tensor& weight = model.parameters().find("task/weight")->value();
   const Tensor& bias = model.parameters().find("task/bias")->value();
@@ -222,7 +222,7 @@ TEST_CASE("tasks: the head reads the first, the last or the mean state of a text
   }
 }
 
-TEST_CASE("tasks: numbers are learned in deviations from their mean") {
+TEST_CASE("tasks: numbers are learned as (number - mean) / stddev") {
   models::TaskConfig task = task_of(Task::regress);
   task.mean = 2;
   task.stddev = 0.5;

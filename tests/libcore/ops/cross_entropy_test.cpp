@@ -202,7 +202,7 @@ TEST_CASE("cross_entropy: sums over large vocabularies are exact") {
   }
 }
 
-TEST_CASE("negative_log_likelihoods: one a row, zero where ignored, and their mean is the loss") {
+TEST_CASE("negative_log_likelihoods: one per row, zero where ignored, and their mean is the loss") {
   const Tensor logits = normal_tensor({2, 6, 13}, 1, 2);
   std::vector<TokenId> targets = random_targets(12, 13);
   targets[7] = -1;

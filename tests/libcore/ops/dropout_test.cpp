@@ -41,9 +41,9 @@ TEST_CASE("dropout: drops at the rate it is given, scales the rest and keeps the
       sum += y;
       if (y != 0) REQUIRE(y == doctest::Approx(3 / (1 - rate)).epsilon(1e-6));
     }
-    const double deviation = std::sqrt(rate * (1 - rate) / count);
-    CHECK(std::abs(static_cast<double>(zeros) / count - rate) < 4 * deviation);
-    CHECK(std::abs(sum / count - 3) < 4 * 3 * deviation / (1 - rate));
+    const double stddev = std::sqrt(rate * (1 - rate) / count);
+    CHECK(std::abs(static_cast<double>(zeros) / count - rate) < 4 * stddev);
+    CHECK(std::abs(sum / count - 3) < 4 * 3 * stddev / (1 - rate));
   }
 }
 

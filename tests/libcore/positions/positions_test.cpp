@@ -197,5 +197,5 @@ TEST_CASE("learned positions: a limit, an offset, and errors that say what to do
   CHECK_THROWS_AS(Layer("rope:base=0"), UsageError);
   Parameters parameters{ParameterSource(3)};
   CHECK_THROWS_WITH_AS(make_positions("rope", Scope(parameters, ""), {std::nullopt, 9, 3, 3, 0.02}),
-                       "positions rope turn pairs, so that heads need an even width, not 3", UsageError);
+                       "rope rotates pairs, so the head width must be even, not 3", UsageError);
 }

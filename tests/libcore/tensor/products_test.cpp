@@ -1,4 +1,4 @@
-// Products of every pair of element types, by every kernel that this processor has.
+// Products of every pair of dtypes, by every kernel that this processor has.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -136,7 +136,7 @@ void for_each_odd_shape(const Check& check) {
 
 }  // namespace
 
-TEST_CASE("matmul: every element type, transposed or not, of odd shapes") {
+TEST_CASE("matmul: every dtype, transposed or not, of odd shapes") {
   for (const Precision wanted : precisions()) {
     const PrecisionScope scope(wanted);
     CAPTURE(static_cast<int>(wanted));

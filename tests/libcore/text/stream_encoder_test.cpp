@@ -105,7 +105,7 @@ TEST_CASE("stream: an error says where in its document, after all earlier docume
       FAIL("no error");
     } catch (const TextError& error) {
       CHECK(documents == 1);
-      CHECK(std::string(error.what()).starts_with("5:4: no piece of the tokenizer is 'X'"));
+      CHECK(std::string(error.what()).starts_with("5:4: the tokenizer has no piece 'X'"));
       CHECK(error.position().line == 5);
       CHECK(error.position().byte == 4);
     }

@@ -109,7 +109,8 @@ TEST_CASE("tokenizer: without byte fallback text without a piece is unknown, or 
     CHECK(with_unknown.decode(ids) == "<unk>");
     // A word is unknown as a whole; a byte that is not UTF-8 is a word of its own.
     CHECK(error_of(without, english + " fox\xd0\xb6")
-              .starts_with(kind == TokenizerKind::word ? "2:1: no piece" : "2:5: no piece"));
+              .starts_with(kind == TokenizerKind::word ? "2:1: the tokenizer has no piece"
+                                                       : "2:5: the tokenizer has no piece"));
     CHECK(error_of(with_unknown, english + "\n fox\xff").starts_with("3:5: invalid UTF-8"));
     CHECK(error_of(without, english + "<|endoftext|>\xff").starts_with("2:14: invalid UTF-8"));
   }

@@ -42,29 +42,32 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
       const Tokenizer tokenizer(model);
       FAIL("accepted; expected: " << part);
     } catch (const DataError& error) {
-      CHECK_MESSAGE(std::string(error.what()).find(part) != std::string::npos, error.what());
+      const std::string message = error.what();
+      CAPTURE(part);
+      CAPTURE(message);
+      CHECK(message.find(part) != std::string::npos);
     }
   };
   constexpr auto bpe = TokenizerKind::bpe, byte = TokenizerKind::byte, character = TokenizerKind::character,
                  word = TokenizerKind::word;
   refuses(bpe, "without pieces", [](auto& m) { m = {}; });
-  refuses(bpe, "no ordinary piece", [](auto& m) { m.pieces[260].clear(); });
+  refuses(bpe, "not an ordinary piece", [](auto& m) { m.pieces[260].clear(); });
   refuses(word, "not valid UTF-8", [](auto& m) { m.pieces[260].clear(); });
   refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces[260] = "\xff"; });
   refuses(bpe, "not valid UTF-8", [](auto& m) { m.pieces.back() = std::string("a\0b", 3); });
-  refuses(bpe, "not spelled", [](auto& m) { m.pieces[260] = "a b"; });
-  refuses(word, "not spelled", [](auto& m) { m.pieces[260] = "\\x41"; });
+  refuses(bpe, "does not have the spelling", [](auto& m) { m.pieces[260] = "a b"; });
+  refuses(word, "does not have the spelling", [](auto& m) { m.pieces[260] = "\\x41"; });
   refuses(bpe, "both 'a'", [](auto& m) { m.pieces[260] = "a"; });
   refuses(byte, "lacks pieces for some of the 256 bytes", [](auto& m) { m.special_tokens.push_back(7); });
   refuses(byte, "more than one byte", [](auto& m) { m.pieces.push_back("ab"); });
   refuses(character, "more than one char", [](auto& m) { m.pieces.push_back("ab"); });
   refuses(byte, "merges in a byte", [](auto& m) { m.merges = {0, 1}; });
   refuses(bpe, "no right side", [](auto& m) { m.merges.pop_back(); });
-  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = 270; });
-  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = -1; });
-  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = Index{1} << 40; });
-  refuses(bpe, "no ordinary piece", [](auto& m) { m.merges[1] = m.end_of_text; });
-  refuses(bpe, "none of its pieces", [](auto& m) { m.merges[1] = 0; });
+  refuses(bpe, "not an ordinary piece", [](auto& m) { m.merges[1] = 270; });
+  refuses(bpe, "not an ordinary piece", [](auto& m) { m.merges[1] = -1; });
+  refuses(bpe, "not an ordinary piece", [](auto& m) { m.merges[1] = Index{1} << 40; });
+  refuses(bpe, "not an ordinary piece", [](auto& m) { m.merges[1] = m.end_of_text; });
+  refuses(bpe, "not one of its pieces", [](auto& m) { m.merges[1] = 0; });
   refuses(bpe, "are the same", [](auto& m) { m.merges.insert(m.merges.end(), {m.merges[0], m.merges[1]}); });
   refuses(bpe, "outside the 270 pieces", [](auto& m) { m.special_tokens[0] = 270; });
   refuses(bpe, "outside the 270 pieces", [](auto& m) { m.special_tokens[0] = -1; });
@@ -74,10 +77,10 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   refuses(bpe, "unknown token 4611686018427387904", [](auto& m) { m.unknown = Index{1} << 62; });
   refuses(bpe, "added token 270 is outside", [](auto& m) { m.added_tokens = {270}; });
   refuses(bpe, "added token 268 is listed twice", [](auto& m) { m.added_tokens = {268}; });
-  refuses(bpe, "token 5 takes white space", [](auto& m) { m.strip_left = {5}; });
+  refuses(bpe, "token 5 includes white space", [](auto& m) { m.strip_left = {5}; });
   refuses(bpe, "byte_fallback in a bpe", [](auto& m) { m.byte_fallback = true; });
   refuses(bpe, "with 1 scores", [](auto& m) { m.scores = {1}; });
-  refuses(bpe, "cuts text by 'nonsense'", [](auto& m) { m.cuts = {"nonsense"}; });
+  refuses(bpe, "splits text by 'nonsense'", [](auto& m) { m.cuts = {"nonsense"}; });
   refuses(word, "cuts in a word", [](auto& m) { m.cuts = {"gpt2"}; });
   refuses(bpe, "spaced_words or a charsmap", [](auto& m) { m.spaced_words = true; });
   refuses(bpe, "prefix_space in a bpe", [](auto& m) { m.prefix_space = true; });
@@ -88,5 +91,5 @@ TEST_CASE("vocabulary: a bpe model of another program may lack a byte, and then 
   model.pieces['q'] = "qqqqq";
   const Tokenizer tokenizer(model);
   CHECK(tokenizer.encode("the cat").size() > 0);
-  CHECK_THROWS_WITH_AS(tokenizer.encode("the\ncat q"), "2:5: no piece of the tokenizer is the byte 'q'", TextError);
+  CHECK_THROWS_WITH_AS(tokenizer.encode("the\ncat q"), "2:5: the tokenizer has no piece for the byte 'q'", TextError);
 }

@@ -48,7 +48,7 @@ TEST_CASE("masked: stopped at any step and resumed, it ends with the same bits a
   const auto keep = [](std::vector<double>& list) {
     return [&list](const StepRecord& r) {
       list.push_back(r.loss);
-      for (const Metric& figure : r.valid) list.push_back(figure.value);
+      for (const Metric& metric : r.valid) list.push_back(metric.value);
     };
   };
   std::vector<double> expected;

@@ -35,7 +35,7 @@ inline training::TrainingConfig quick_settings(Index steps) {
   settings.training.batch_size = 4;
   settings.training.eval_every = 7;
   settings.training.eval_tokens = 200;
-  settings.training.checkpoint_every = 5;
+  settings.checkpoint_every = 5;
   settings.training.log_every = 3;
   settings.schedule.learning_rate = 3e-3;
   settings.seed = 9;

@@ -264,7 +264,7 @@ TEST_CASE("training: tokens that do not fit the model are refused before any wor
   CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_settings(1)), DataError);
   const auto enough = noisy_text(3000, 50, 1);
   CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_settings(0)),
-                       "how long? --steps or --epochs must be more than 0", UsageError);
+                       "--steps or --epochs must be more than 0", UsageError);
 }
 
 TEST_CASE("training: epochs become steps") {
@@ -284,7 +284,7 @@ TEST_CASE("training: checkpoints are saved at every interval and at the end, wit
   const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(tiny(50), 4);
   TrainingConfig settings = quick_settings(12);
-  settings.training.checkpoint_every = 5;
+  settings.checkpoint_every = 5;
   settings.training.accumulate = 2;
   CausalTrainer trainer(model, tokens, nullptr, settings);
   std::vector<Index> steps, seen;
@@ -295,7 +295,7 @@ TEST_CASE("training: checkpoints are saved at every interval and at the end, wit
   };
   trainer.run(hooks);
   CHECK(steps == std::vector<Index>{5, 10, 12});
-  CHECK(seen == std::vector<Index>{640, 1280, 1536});  // 2 x 4 windows of 16 tokens a step
+  CHECK(seen == std::vector<Index>{640, 1280, 1536});  // 2 x 4 windows of 16 tokens per step
 }
 
 namespace {

@@ -14,9 +14,9 @@ torch.manual_seed(1)
 torch.set_default_dtype(torch.float64)
 
 
-def normal(*shape, deviation=0.5):
+def normal(*shape, stddev=0.5):
     """Numbers of three decimals, which the file holds exactly."""
-    return (torch.randn(*shape) * deviation * 1000).round() / 1000
+    return (torch.randn(*shape) * stddev * 1000).round() / 1000
 
 
 def trained(*shape, **options):
@@ -42,7 +42,7 @@ def low_rank():
 def cross_entropy():
     """With class weights, with label smoothing, and with neither; one target does not count."""
     targets, weights = torch.tensor([2, 0, -1, 3, 0]), [0.5, 2, 1.25, 3]
-    logits = normal(5, 4, deviation=2)
+    logits = normal(5, 4, stddev=2)
     cases = []
     for options in ({}, {"class_weights": weights}, {"smoothing": 0.1}):
         variable = logits.clone().requires_grad_()

@@ -59,7 +59,7 @@ def write_classes(path, flags):
 
 
 def write_pretokens(path):
-    """A text a line: its pre-tokens in hexadecimal UTF-8."""
+    """One text per line: its pre-tokens in hexadecimal UTF-8."""
     draw = random.Random(1)
     with open(path, "w", encoding="ascii") as file:
         for count in range(3, 63):

@@ -1,0 +1,86 @@
+#include "heddle/formats/labelled/csv.hpp"
+
+#include <algorithm>
+
+#include "heddle/base/error.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+// One row, field by field.
+class Row {
+ public:
+  Row(std::string_view& rest, Place& place) : rest_(rest), place_(place) {}
+
+  // The next field; a view of the text, or of unquoted() where quotes had to be taken out.
+  std::string_view field(Index column) {
+    if (rest_.starts_with('"')) return quoted(column);
+    std::string_view field = rest_.substr(0, rest_.find_first_of(",\n"));
+    rest_.remove_prefix(field.size());
+    if (!rest_.starts_with(',') && field.ends_with('\r')) field.remove_suffix(1);
+    check<DataError>(field.find('"') == field.npos, place_, ": column ", column + 1,
+                     " has a quote within; such a field stands in quotes, and its own quotes are doubled");
+    return field;
+  }
+
+  // Whether another field follows; else the row's end is taken.
+  bool next() {
+    if (rest_.starts_with(',')) {
+      rest_.remove_prefix(1);
+      return true;
+    }
+    if (rest_.starts_with('\n')) rest_.remove_prefix(1);
+    ++place_.line;
+    return false;
+  }
+
+ private:
+  std::string_view quoted(Index column) {
+    const Place begin = place_;
+    unquoted_.clear();
+    for (rest_.remove_prefix(1);;) {
+      const std::size_t quote = rest_.find('"');
+      check<DataError>(quote != rest_.npos, begin, ": the quote that opens column ", column + 1, " is never closed");
+      const std::string_view part = rest_.substr(0, quote);
+      place_.line += std::ranges::count(part, '\n');
+      unquoted_ += part;
+      rest_.remove_prefix(quote + 1);
+      if (!rest_.starts_with('"')) break;
+      unquoted_ += '"';
+      rest_.remove_prefix(1);
+    }
+    if (rest_ == "\r" || rest_.starts_with("\r\n")) rest_.remove_prefix(1);
+    check<DataError>(rest_.empty() || rest_.front() == ',' || rest_.front() == '\n', place_, ": column ", column + 1,
+                     " has text after its closing quote; a quote within quotes is doubled");
+    return unquoted_;
+  }
+
+  std::string_view& rest_;
+  Place& place_;
+  std::string unquoted_;
+};
+
+Index split_commas(std::string_view& rest, Place& place, const TableFormat::Take& take) {
+  Row row(rest, place);
+  for (Index column = 0;; ++column) {
+    take(column, row.field(column));
+    if (!row.next()) return column + 1;
+  }
+}
+
+constexpr TableFormat csv{.split = split_commas, .has_header = true, .between = "comma"};
+
+}  // namespace
+
+std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                         TableColumns& columns) {
+  return read_table(content, begin, texts, gold, columns, csv);
+}
+
+std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold) {
+  TableColumns columns;
+  return read_csv(content, begin, texts, gold, columns);
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,19 @@
+// Comma-separated values: rows of fields, the first of which names the columns by default. A field in quotes may hold
+// commas, line breaks and, doubled, quotes; other fields hold none of these. Rows end in "\n" or "\r\n".
+// Source: RFC 4180.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "heddle/formats/labelled/table.hpp"
+
+namespace heddle::formats {
+
+// An example a row of whole rows, the first of which is at `begin`. Throws DataError, "FILE:LINE: …", for rows of
+// another form, with the line on which a row or an open quote begins.
+std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                         TableColumns& columns);
+std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold);
+
+}  // namespace heddle::formats

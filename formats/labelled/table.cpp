@@ -1,0 +1,197 @@
+#include "heddle/formats/labelled/table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "heddle/base/error.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+// A number from 1, as an index from 0.
+std::optional<Index> column_number(std::string_view text) {
+  Index number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1) return std::nullopt;
+  return number - 1;
+}
+
+// The columns of a header that have one of three names, and a list of all, cut where it is long.
+class HeaderNames {
+ public:
+  void add(Index column, std::string_view name) {
+    constexpr Index most_shown = 20;
+    if (column < most_shown) {
+      shown_ += concatenate(column == 0 ? "" : ", ", text::quoted(name));
+    } else if (column == most_shown) {
+      shown_ += ", …";
+    }
+    for (Search& search : searches_) {
+      if (search.name != name) continue;
+      (search.first ? search.second : search.first) = column;
+    }
+  }
+  void look_for(std::string name) { searches_.push_back({std::move(name), {}, {}}); }
+
+  const std::string& shown() const { return shown_; }
+  // Throws DataError for a name that two columns have.
+  std::optional<Index> find(std::string_view name, const Place& place) const {
+    const auto found = std::ranges::find(searches_, name, &Search::name);
+    check<DataError>(!found->second, place, ": the columns ", found->first.value_or(0) + 1, " and ",
+                     found->second.value_or(0) + 1, " are both called ", text::quoted(name),
+                     "; give the number of the one to read, or rename one");
+    return found->first;
+  }
+
+ private:
+  struct Search {
+    std::string name;
+    std::optional<Index> first, second;
+  };
+  std::vector<Search> searches_;
+  std::string shown_;
+};
+
+struct WantedColumn {
+  const char* option;
+  std::string name;   // as the user gave it, or ""
+  const char* usual;  // its name by default
+  std::optional<Index>* place;
+};
+
+}  // namespace
+
+class TableReader {
+ public:
+  TableReader(const TableFormat& format, Texts texts, Gold gold, TableColumns& columns)
+      : format_(format), texts_(texts), gold_(gold), columns_(columns) {}
+
+  std::vector<data::LabelledText> read(std::string_view content, Place place);
+
+ private:
+  std::vector<WantedColumn> wanted_columns();
+  void settle_by_header(std::string_view& rest, Place& place);
+  void settle_by_number(std::string_view rest, Place place);
+  void check_distinct(const Place& place);
+  data::LabelledText next(std::string_view& rest, Place& place);
+  std::string expected() const;
+
+  const TableFormat& format_;
+  Texts texts_;
+  Gold gold_;
+  TableColumns& columns_;
+};
+
+std::vector<WantedColumn> TableReader::wanted_columns() {
+  std::vector<WantedColumn> wanted;
+  const TextColumns& names = columns_.wanted_;
+  if (gold_ == Gold::given) wanted.push_back({"--label-column", names.label, "label", &columns_.label_});
+  wanted.push_back({"--text-column", names.text, "text", &columns_.text_});
+  if (texts_ == Texts::two) wanted.push_back({"--text-b-column", names.text_b, "text_b", &columns_.text_b_});
+  return wanted;
+}
+
+// Takes the header off the text.
+void TableReader::settle_by_header(std::string_view& rest, Place& place) {
+  HeaderNames names;
+  const std::vector<WantedColumn> wanted = wanted_columns();
+  for (const auto& [option, name, usual, column] : wanted) names.look_for(name.empty() ? usual : name);
+  if (texts_ == Texts::one) names.look_for("text_b");
+  const Place header = place;
+  const Index count = format_.split(rest, place, [&](Index column, std::string_view name) { names.add(column, name); });
+  for (const auto& [option, given, usual, column] : wanted) {
+    const std::string name = given.empty() ? usual : given;
+    *column = names.find(name, header);
+    if (!*column && !given.empty()) *column = column_number(given);
+    check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
+                     "; there are: ", names.shown(), "; ", option, " says which to read");
+  }
+  check<DataError>(texts_ == Texts::two || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
+                   ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
+  columns_.count_ = count;
+}
+
+// Looks at the first row, which is an example.
+void TableReader::settle_by_number(std::string_view rest, Place place) {
+  const std::vector<WantedColumn> wanted = wanted_columns();
+  if (columns_.wanted_.any()) {
+    const Place row = place;
+    columns_.count_ = format_.split(rest, place, [](Index, std::string_view) {});
+    for (Index i = 0; const auto& [option, name, usual, column] : wanted) {
+      const auto number = name.empty() ? std::optional(i) : column_number(name);
+      check<DataError>(number.has_value(), row, ": ", option, " ", text::quoted(name),
+                       ": there is no header, so columns have numbers, 1 to ", columns_.count_,
+                       "; --header takes the first row for one");
+      check<DataError>(*number < columns_.count_, row, ": has no column ", *number + 1, "; there are 1 to ",
+                       columns_.count_, "; ", option, " says which to read");
+      *column = number;
+      ++i;
+    }
+    return;
+  }
+  for (Index i = 0; const WantedColumn& column : wanted) *column.place = i++;
+  columns_.count_ = static_cast<Index>(wanted.size());
+}
+
+void TableReader::check_distinct(const Place& place) {
+  const std::vector<WantedColumn> wanted = wanted_columns();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      check<DataError>(*wanted[i].place != *wanted[j].place, place, ": ", wanted[j].option, " and ", wanted[i].option,
+                       " are both column ", wanted[i].place->value_or(0) + 1, "; give each its own");
+    }
+  }
+}
+
+std::string TableReader::expected() const {
+  if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
+  const std::string between(format_.between);
+  std::string line = gold_ == Gold::given ? "LABEL, " + between + ", TEXT" : "TEXT";
+  if (texts_ == Texts::two) line += ", " + between + ", TEXT";
+  return "; a line is " + line;
+}
+
+data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
+  const Place row = place;
+  const bool is_empty = rest.starts_with('\n') || rest.starts_with("\r\n");
+  data::LabelledText example;
+  example.line = row.line;
+  const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
+    if (column == columns_.text_) example.text = field;
+    if (column == columns_.text_b_) example.second_text = field;
+    if (column == columns_.label_) example.label = field;
+  });
+  check<DataError>(!is_empty || columns_.count_ == 1, row, ": is empty", expected());
+  check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
+                   expected());
+  if (gold_ == Gold::given) check_label(example.label, row);
+  return example;
+}
+
+std::vector<data::LabelledText> TableReader::read(std::string_view content, Place place) {
+  if (place.line == 1) content = without_byte_order_mark(content);
+  if (place.line == 1 || !columns_.settled_) {
+    const bool by_format = columns_.header_ == Header::automatic;
+    if (content.empty()) return {};
+    if (by_format) columns_.header_ = format_.has_header ? Header::present : Header::absent;
+    const Place first = place;
+    columns_.header_ == Header::present ? settle_by_header(content, place) : settle_by_number(content, place);
+    check_distinct(first);
+    columns_.settled_ = true;
+  }
+  std::vector<data::LabelledText> examples;
+  examples.reserve(line_count(content));
+  while (!content.empty()) examples.push_back(next(content, place));
+  return examples;
+}
+
+std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                           TableColumns& columns, const TableFormat& format) {
+  Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
+  return TableReader(format, texts, gold, columns).read(content, begin);
+}
+
+}  // namespace heddle::formats

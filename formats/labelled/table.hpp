@@ -1,0 +1,73 @@
+// Tables of labelled texts: rows of fields, in which some columns hold the text, the second text and the label. TSV and
+// CSV differ only in how a row is cut into fields.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/visit.hpp"
+#include "heddle/data/examples.hpp"
+#include "heddle/formats/labelled/labelled_line.hpp"
+
+namespace heddle::formats {
+
+// Whether the first row names the columns; automatic goes by the format.
+enum class Header { automatic, present, absent };
+
+}  // namespace heddle::formats
+
+template <>
+struct heddle::Names<heddle::formats::Header> {
+  static constexpr std::pair<formats::Header, std::string_view> list[] = {
+      {formats::Header::automatic, "auto"}, {formats::Header::present, "true"}, {formats::Header::absent, "false"}};
+};
+
+namespace heddle::formats {
+
+// Columns by name or number from 1; "" is the default: with a header the columns "text", "text_b" and "label", else
+// label, text, second text, from the left, without those that are not wanted.
+struct TextColumns {
+  std::string text, text_b, label;
+
+  bool any() const { return !text.empty() || !text_b.empty() || !label.empty(); }
+  bool operator==(const TextColumns&) const = default;
+};
+
+// The columns of one table as its rows are read, from its beginning: the row that begins at line 1 settles them.
+class TableColumns {
+ public:
+  explicit TableColumns(TextColumns wanted = {}, Header header = Header::automatic)
+      : wanted_(std::move(wanted)), header_(header) {}
+
+  const TextColumns& wanted() const { return wanted_; }
+  Header header() const { return header_; }
+
+ private:
+  friend class TableReader;
+  TextColumns wanted_;
+  Header header_;
+  bool settled_ = false;
+  Index count_ = 0;                             // fields of each row
+  std::optional<Index> text_, text_b_, label_;  // from 0
+};
+
+// A format of tables. split() takes the first row off `rest`, calls take(column, field) for each field, in order, with
+// a view that is valid during the call, moves the line behind the row, and returns how many fields there were. Throws
+// DataError, "FILE:LINE: …", for a row that cannot be cut.
+struct TableFormat {
+  using Take = std::function<void(Index column, std::string_view field)>;
+  Index (*split)(std::string_view& rest, Place& place, const Take& take);
+  bool has_header;           // by default
+  std::string_view between;  // what stands between fields, for messages
+};
+
+// An example a row of whole rows, the first of which is at `begin`; a header is no example. Throws DataError,
+// "FILE:LINE: …", for rows of different numbers of fields and for columns that are not there; takes no more memory than
+// Room says.
+std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
+                                           TableColumns& columns, const TableFormat& format);
+
+}  // namespace heddle::formats

@@ -1,0 +1,158 @@
+// Tables of labelled texts: quotes of CSV, headers and columns by name and number.
+#include <doctest/doctest.h>
+
+#include "formats/files.hpp"
+#include "heddle/formats/labelled/csv.hpp"
+#include "heddle/formats/labelled/jsonl.hpp"
+#include "heddle/formats/labelled/labelled_input.hpp"
+#include "heddle/formats/labelled/tsv.hpp"
+
+using namespace heddle;
+using namespace heddle::formats;
+using namespace heddle::tests;
+using namespace std::string_literals;
+
+namespace {
+
+std::vector<data::LabelledText> csv(const std::string& content, Texts texts = Texts::one, Gold gold = Gold::given,
+                                    const TextColumns& wanted = {}, Header header = Header::automatic) {
+  TableColumns columns(wanted, header);
+  return read_csv(content, "x.csv", texts, gold, columns);
+}
+
+std::string csv_message(const std::string& content, Texts texts = Texts::one, Gold gold = Gold::given,
+                        const TextColumns& wanted = {}, Header header = Header::automatic) {
+  return message_of([&] { csv(content, texts, gold, wanted, header); });
+}
+
+std::vector<data::LabelledText> tsv(const std::string& content, const TextColumns& wanted, Header header,
+                                    Gold gold = Gold::given) {
+  TableColumns columns(wanted, header);
+  return read_tsv(content, "x.tsv", Texts::one, gold, columns);
+}
+
+std::string tsv_message(const std::string& content, const TextColumns& wanted, Header header = Header::automatic) {
+  return message_of([&] { tsv(content, wanted, header); });
+}
+
+// LINE LABEL|TEXT of each example.
+std::string shown(const std::vector<data::LabelledText>& examples) {
+  std::string all;
+  for (const data::LabelledText& example : examples) {
+    all += std::to_string(example.line) + " " + example.label + "|" + example.text + "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("csv: fields in quotes hold commas, line breaks and doubled quotes") {
+  const std::string expected = "2 ham|hello, \"you\"\n3 spam|two\r\nlines\n5 ham|\n6 eggs|plain\n";
+  CHECK(shown(csv("text,label\n\"hello, \"\"you\"\"\",ham\n\"two\r\nlines\",spam\n\"\",\"ham\"\nplain,eggs\n")) ==
+        expected);
+  CHECK(shown(csv("\xEF\xBB\xBFtext,label\r\n\"hello, "
+                  "\"\"you\"\"\",ham\r\n\"two\r\nlines\",\"spam\"\r\n,ham\r\nplain,eggs\r\n")) == expected);
+  CHECK(shown(csv("text,label\nplain,\"eggs\"")) == "2 eggs|plain\n");
+  CHECK(shown(csv("text,label\nplain,eggs\r")) == "2 eggs|plain\n");
+  CHECK(shown(csv("text,label\nx\0\xff y,b\n"s)) == "2 b|x\0\xff y\n"s);
+  CHECK(csv("text,label\n").empty());
+  CHECK(csv("").empty());
+}
+
+TEST_CASE("csv: columns by the header's names, by other names and by numbers") {
+  const std::string content = "id,label,note,text\n7,ham,n,hello\n8,spam,m,buy\n";
+  CHECK(shown(csv(content)) == "2 ham|hello\n3 spam|buy\n");
+  CHECK(shown(csv(content, Texts::one, Gold::given, {.text = "note", .text_b = "", .label = "id"})) ==
+        "2 7|n\n3 8|m\n");
+  CHECK(shown(csv(content, Texts::one, Gold::given, {.text = "3", .text_b = "", .label = "1"})) == "2 7|n\n3 8|m\n");
+  CHECK(shown(csv(content, Texts::one, Gold::absent)) == "2 |hello\n3 |buy\n");
+  // A column's name goes before its number.
+  CHECK(shown(csv("2,1\na,b\n", Texts::one, Gold::given, {.text = "2", .text_b = "", .label = "1"})) == "2 b|a\n");
+  const auto pairs = csv("text_b,text,label\ntwo,one,T\n", Texts::two);
+  CHECK(pairs.at(0).text == "one");
+  CHECK(pairs.at(0).second_text == "two");
+  CHECK(csv("a,b,c\n1,2,3\n", Texts::two, Gold::given, {.text = "a", .text_b = "c", .label = "b"}).at(0).second_text ==
+        "3");
+}
+
+TEST_CASE("csv: without a header the columns are label, text and second text, or have numbers") {
+  CHECK(shown(csv("ham,\"a,b\"\nspam,c\n", Texts::one, Gold::given, {}, Header::absent)) == "1 ham|a,b\n2 spam|c\n");
+  CHECK(shown(csv("a\nb\n", Texts::one, Gold::absent, {}, Header::absent)) == "1 |a\n2 |b\n");
+  CHECK(csv("T,one,two\n", Texts::two, Gold::given, {}, Header::absent).at(0).second_text == "two");
+  CHECK(shown(csv("x,hi,ham\ny,ho,spam\n", Texts::one, Gold::given, {.text = "", .text_b = "", .label = "3"},
+                  Header::absent)) == "1 ham|hi\n2 spam|ho\n");
+}
+
+TEST_CASE("csv: other rows are errors with file and line") {
+  CHECK(csv_message("text,label\na,b\n\"x\ny,c\nd,e\n") == "x.csv:3: the quote that opens column 1 is never closed");
+  CHECK(csv_message("text,label\n\"a\nb\",c\nd\n") == "x.csv:4: the number of columns is 1, not 2");
+  CHECK(csv_message("text,label\na,b,c\n") == "x.csv:2: the number of columns is 3, not 2");
+  CHECK(csv_message("text,label\na,b\n\n") == "x.csv:3: is empty");
+  CHECK(csv_message("ham,a\nspam\n", Texts::one, Gold::given, {}, Header::absent) ==
+        "x.csv:2: the number of columns is 1, not 2; a line is LABEL, comma, TEXT");
+  CHECK(csv_message("text,label\na\"b,c\n") ==
+        "x.csv:2: column 1 has a quote within; such a field stands in quotes, and its own quotes are doubled");
+  CHECK(csv_message("text,label\nx,\"a\"b\n") ==
+        "x.csv:2: column 2 has text after its closing quote; a quote within quotes is doubled");
+  CHECK(csv_message("text,label\na,\n") == "x.csv:2: the label is empty");
+  CHECK(contains(csv_message("text,label\na,\"x\ny\"\n"), "x.csv:2: the label"));
+}
+
+TEST_CASE("csv: columns that are not there, and names that two columns have") {
+  CHECK(csv_message("sentence,gold\na,b\n") ==
+        "x.csv:1: has no column 'label'; there are: 'sentence', 'gold'; --label-column says which to read");
+  CHECK(csv_message("text,label\na,b\n", Texts::two) ==
+        "x.csv:1: has no column 'text_b'; there are: 'text', 'label'; --text-b-column says which to read");
+  CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "review", .text_b = "", .label = ""}) ==
+        "x.csv:1: has no column 'review'; there are: 'text', 'label'; --text-column says which to read");
+  CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""}) ==
+        "x.csv:1: has no column '3'; there are: 'text', 'label'; --text-column says which to read");
+  CHECK(csv_message("text,label,text\na,b,c\n") ==
+        "x.csv:1: the columns 1 and 3 are both called 'text'; give the number of the one to read, or rename one");
+  CHECK(shown(csv("text,label,text\na,b,c\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""})) ==
+        "2 b|c\n");
+  CHECK(shown(csv("id,text,label,id\n1,a,b,2\n")) == "2 b|a\n");  // nobody asks for those
+  CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "label", .text_b = "", .label = ""}) ==
+        "x.csv:1: --label-column and --text-column are both column 2; give each its own");
+  CHECK(contains(csv_message("text,text_b,label\na,b,c\n"), "x.csv:1: has a second text, 'text_b', where one is"));
+  CHECK(shown(csv("text,text_b,label\na,b,c\n", Texts::one, Gold::given,
+                  {.text = "text", .text_b = "", .label = ""})) == "2 c|a\n");
+}
+
+TEST_CASE("tsv: a header and columns, where they are asked for") {
+  CHECK(shown(tsv("text\tlabel\nhi\tham\n", {}, Header::present)) == "2 ham|hi\n");
+  CHECK(shown(tsv("text\tlabel\nhi\tham\n", {}, Header::automatic)) == "1 text|label\n2 hi|ham\n");
+  CHECK(shown(tsv("1\thi\tham\n2\tho\tspam\n", {.text = "2", .text_b = "", .label = "3"}, Header::automatic)) ==
+        "1 ham|hi\n2 spam|ho\n");
+  CHECK(shown(tsv("1\thi\tham\n", {.text = "2", .text_b = "", .label = ""}, Header::automatic, Gold::absent)) ==
+        "1 |hi\n");
+  CHECK(shown(tsv("id\ttext\n1\thi\n", {}, Header::present, Gold::absent)) == "2 |hi\n");
+  CHECK(tsv_message("a\tb\n", {.text = "text", .text_b = "", .label = ""}) ==
+        "x.tsv:1: --text-column 'text': there is no header, so columns have numbers, 1 to 2; --header takes the first "
+        "row for one");
+  CHECK(tsv_message("a\tb\n", {.text = "4", .text_b = "", .label = ""}) ==
+        "x.tsv:1: has no column 4; there are 1 to 2; --text-column says which to read");
+  CHECK(tsv_message("a\tb\n", {.text = "0", .text_b = "", .label = ""}).starts_with("x.tsv:1: --text-column '0'"));
+  CHECK(tsv_message("a\tb\nc\td\te\n", {.text = "2", .text_b = "", .label = ""}) ==
+        "x.tsv:2: the number of columns is 3, not 2");
+}
+
+TEST_CASE("jsonl: texts and labels under other keys") {
+  TableColumns columns({.text = "body", .text_b = "reply", .label = "gold"});
+  const std::string line = R"({"body": "a", "reply": "b", "gold": 3, "text": "c"})";
+  const auto pair = read_jsonl_texts(line, "x", Texts::two, Gold::given, columns).at(0);
+  CHECK(pair.text == "a");
+  CHECK(pair.second_text == "b");
+  CHECK(pair.label == "3");
+  TableColumns missing({.text = "sentence", .text_b = "", .label = ""});
+  CHECK(message_of([&] { read_jsonl_texts(line, "x", Texts::one, Gold::given, missing); }) ==
+        "x:1: has no key 'sentence'; there are: 'body', 'reply', 'gold', 'text'; --text-column says which to read");
+}
+
+TEST_CASE("labelled texts in parts: the header of the first part is that of all") {
+  LabelledTextReader reader("x.csv", {}, Texts::one, Gold::absent);
+  CHECK(reader.read("n,text\n", {"x.csv", 1}).empty());
+  CHECK(shown(reader.read("1,a\n2,\"b\nc\"\n", {"x.csv", 2})) == "2 |a\n3 |b\nc\n");
+  CHECK(shown(reader.read("3,d\n", {"x.csv", 5})) == "5 |d\n");
+  CHECK(message_of([&] { reader.read("4\n", {"x.csv", 6}); }) == "x.csv:6: the number of columns is 1, not 2");
+}

@@ -1,0 +1,17 @@
+// Comma-separated labelled texts and pairs of texts, with and without a header.
+#include "heddle/formats/labelled/csv.hpp"
+
+#include "fuzz/target.hpp"
+
+void heddle::fuzz::csv(std::string_view input) {
+  for (const formats::Texts texts : {formats::Texts::one, formats::Texts::two}) {
+    for (const formats::Gold gold : {formats::Gold::given, formats::Gold::absent}) {
+      for (const formats::Header header : {formats::Header::present, formats::Header::absent}) {
+        for (const char* text : {"", "2"}) {
+          formats::TableColumns columns({.text = text, .text_b = "", .label = ""}, header);
+          read_or_refuse([&] { formats::read_csv(input, "x", texts, gold, columns); });
+        }
+      }
+    }
+  }
+}

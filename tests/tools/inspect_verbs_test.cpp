@@ -1,0 +1,218 @@
+// inspect's verbs from outside: how they are called, listed, completed, and what happens to words that are none.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "support/skips.hpp"
+#include "tools/command.hpp"
+
+using heddle::testing::contains;
+using heddle::testing::lines_in;
+using heddle::testing::lines_of;
+using heddle::testing::Outcome;
+using heddle::testing::read_file;
+using heddle::testing::run_command;
+using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
+
+namespace {
+
+const std::vector<std::string> all_verbs{
+#define HEDDLE_VERB(name) #name,
+#include "tools/inspect/verbs.def"
+#undef HEDDLE_VERB
+};
+
+using Words = std::vector<std::string>;
+
+Outcome inspect(const std::string& words) {
+  return run_command(INSPECT " " + words);
+}
+
+// What bash offers for the last of the words, in a folder with the file "model.h5".
+Words offers(const std::string& words) {
+  const TemporaryFolder folder;
+  write_file(folder / "model.h5", "");
+  const Outcome outcome = run_command("cd '" + (folder / "") + "' && eval \"$('" INSPECT "' --completion bash)\"\n" +
+                                      "COMP_WORDS=(inspect " + words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n" +
+                                      "_heddle_inspect; printf '%s\\n' \"${COMPREPLY[@]}\"");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.empty());
+  Words lines = lines_of(outcome.out);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+Words fish_offers(const std::string& line) {
+  const TemporaryFolder folder;
+  write_file(folder / "model.h5", "");
+  const Outcome outcome = run_command(
+      "cd '" + (folder / "") +
+      "' && export HOME=$PWD && fish -N -c \"'" INSPECT "' --completion fish | source; complete -C '" + line + "'\"");
+  CHECK(outcome.status == 0);
+  Words words = lines_of(outcome.out);
+  for (std::string& word : words) word.erase(std::min(word.size(), word.find('\t')));
+  std::ranges::sort(words);
+  return words;
+}
+
+// What zsh makes of the line when someone presses the tabulator key after it.
+std::string zsh_line(const std::string& line) {
+  const TemporaryFolder folder;
+  write_file(folder / "model.h5", "");
+  write_file(folder / "session", R"(
+    zmodload zsh/zpty
+    zpty -b shell zsh -f -i
+    zpty -w shell 'PS1=; fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D'
+    zpty -w shell 'show() { print -r -- "<$BUFFER>" }; zle -N show; bindkey "^T" show; print "READ""Y"'
+    zpty -r -m shell text '*READY*'
+    zpty -w -n shell "$1"$'\t\C-t'
+    zpty -r -m shell text '*<*>*'
+    print -r -- "${${text##*<}%%>*}"
+  )");
+  const Outcome outcome = run_command("cd '" + (folder / "") + "' && '" INSPECT "' --completion zsh > _inspect && " +
+                                      "timeout 600 zsh -f session '" + line + "'");
+  CHECK(outcome.status == 0);
+  return outcome.out;
+}
+
+bool is_there(const std::string& shell) {
+  const bool there = run_command("command -v " + shell).status == 0;
+  if (!there) heddle::testing::skipped(shell + " is not installed");
+  return there;
+}
+
+}  // namespace
+
+TEST_CASE("inspect: --help lists the verbs, and each has its own") {
+  const Outcome overview = inspect("--help");
+  CHECK(overview.status == 0);
+  CHECK(inspect("help").out == overview.out);
+  CHECK(contains(inspect("--help=all").out, "--completion"));
+  CHECK(inspect("-h").out == overview.out);
+  std::set<std::string> helps;
+  for (const std::string& verb : all_verbs) {
+    CAPTURE(verb);
+    CHECK(contains(overview.out, "\n  " + verb + " "));
+    const Outcome help = inspect(verb + " --help");
+    CHECK(help.status == 0);
+    CHECK(help.out.starts_with("Usage: inspect " + verb + " "));
+    CHECK(inspect("help " + verb).out == help.out);
+    CHECK(contains(help.out, "--json"));
+    CHECK_FALSE(contains(inspect(verb + " --help=all").out, "--completion"));
+    CHECK_FALSE(contains(help.out, "--seed"));
+    helps.insert(help.out);
+  }
+  CHECK(helps.size() == all_verbs.size());
+  CHECK(contains(inspect("embed --help").out, "--pooling"));
+  CHECK_FALSE(contains(inspect("diff --help").out, "--pooling"));
+  CHECK(inspect("--version").out == inspect("show --version").out);
+  CHECK(inspect("--version").out.starts_with("inspect (heddle) "));
+}
+
+TEST_CASE("inspect: without a verb it is show") {
+  CHECK(inspect("--preset nano").out == inspect("show --preset nano").out);
+  const auto preset = nlohmann::json::parse(inspect("--preset nano --json").out);
+  CHECK(preset["parameters"].is_number());
+}
+
+TEST_CASE("inspect: a word that is almost a verb, and options that moved, are answered with what to write") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"dif a.h5 b.h5", "inspect: 'dif' is no verb or file; did you mean diff?\n"},
+      {"verfy a.h5", "inspect: 'verfy' is no verb or file; did you mean verify?\n"},
+      {"help dif", "inspect: 'dif' is no verb; did you mean diff? (inspect --help lists the verbs)\n"},
+      {"help nonsense", "inspect: 'nonsense' is no verb (inspect --help lists the verbs)\n"},
+      {"a.h5 --diff b.h5", "inspect: --diff is the verb now: inspect diff A B [--json]\n"},
+      {"--verify a.h5", "inspect: --verify is the verb now: inspect verify FILE... [--json|--jsonl]\n"},
+      {"a.h5 --evaluate b.h5", "inspect: --evaluate is the verb now: inspect evaluate MODEL TOKENS "},
+      {"a.h5 -o x.svg", "inspect: inspect show has no option -o, but inspect history, embed have it\n"},
+      {"a.h5 --voters 3", "inspect: inspect show has no option --voters, but inspect senses has it\n"},
+      {"diff a.h5 b.h5 --jsno",
+       "inspect: unknown option --jsno; did you mean --json? (inspect diff --help=all lists them)\n"},
+      {"diff a.h5", "inspect: B is missing (inspect diff --help shows the usage)\n"},
+      {"", "inspect: give one FILE, or --preset NAME (inspect --help lists the verbs)\n"}};
+  for (const auto& [words, message] : cases) {
+    CAPTURE(words);
+    const Outcome outcome = inspect(words);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err.starts_with(message));
+    CHECK(lines_in(outcome.err) == 1);
+    CHECK(outcome.out.empty());
+  }
+  CHECK(inspect("absent.h5").status == 1);
+  CHECK(inspect("absent.h5").err == "inspect: absent.h5: cannot open: No such file or directory\n");
+}
+
+TEST_CASE("inspect: a file named like a verb, or nearly so") {
+  const TemporaryFolder folder;
+  const auto in_folder = [&](const std::string& words) {
+    return run_command("cd '" + (folder / "") + "' && " INSPECT " " + words);
+  };
+  write_file(folder / "diff", "text\n");
+  write_file(folder / "dif", "text\n");
+  CHECK(in_folder("./diff").err.starts_with("inspect: ./diff: is plain text"));
+  CHECK(in_folder("dif").err.starts_with("inspect: dif: is plain text"));
+  CHECK(in_folder("show diff").err.starts_with("inspect: diff: is plain text"));
+  CHECK(in_folder("diff").err == "inspect: A is missing (inspect diff --help shows the usage)\n");
+}
+
+TEST_CASE("inspect: files of options and the environment work for each verb") {
+  const TemporaryFolder folder;
+  write_file(folder / "options.ini", "json = true\npreset = nano\n");
+  const std::string file = folder / "options.ini";
+  CHECK(nlohmann::json::parse(run_command("HEDDLE_CONFIG=" + file + " " INSPECT " show").out)["name"] == "nano");
+  CHECK(run_command("HEDDLE_CONFIG=" + file + " " INSPECT " show --print-config").out ==
+        run_command(INSPECT " show --json --preset nano --print-config").out);
+  const Outcome other = inspect("verify --config " + file + " " + file);
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "options.ini:2: unknown option preset"));
+  CHECK(contains(inspect("embed --print-config").out, "# pooling = none\n"));
+  CHECK_FALSE(contains(inspect("diff --print-config").out, "pooling"));
+  // A variable is for the verbs that have such an option; one that is for none is reported.
+  const auto with = [&](const std::string& variable, const std::string& words) {
+    return run_command(variable + " " INSPECT " " + words);
+  };
+  CHECK(contains(with("HEDDLE_INSPECT_POOLING=mean", "embed --print-config").out, "\npooling = mean\n"));
+  CHECK(with("HEDDLE_INSPECT_POOLING=mean", "diff --print-config").err.empty());
+  CHECK(contains(with("HEDDLE_INSPECT_POLING=mean", "diff --print-config").err, "HEDDLE_INSPECT_POLING"));
+}
+
+TEST_CASE("inspect: bash completes verbs first, then the verb's options and files") {
+  Words verbs = all_verbs;
+  verbs.emplace_back("help");
+  verbs.emplace_back("model.h5");
+  std::ranges::sort(verbs);
+  CHECK(offers("''") == verbs);
+  CHECK(offers("di") == Words{"diff"});
+  CHECK(offers("mod") == Words{"model.h5"});
+  CHECK(offers("--hist") == Words{"--history"});  // of show
+  CHECK(offers("--comp") == Words{"--completion"});
+  CHECK(offers("model.h5 --wei") == Words{"--weights"});
+  CHECK(offers("embed --pool") == Words{"--pooling"});
+  CHECK(offers("embed --pooling m") == Words{"mean"});
+  CHECK(offers("embed --part") == Words{""});
+  CHECK(offers("diff mod") == Words{"model.h5"});
+  CHECK(offers("help di") == Words{"diff"});
+}
+
+TEST_CASE("inspect: fish completes verbs and their options") {
+  if (!is_there("fish")) return;
+  CHECK(fish_offers("inspect di") == Words{"diff"});
+  CHECK(fish_offers("inspect --hist") == Words{"--history"});
+  CHECK(fish_offers("inspect embed --pool") == Words{"--pooling"});
+  CHECK(fish_offers("inspect embed --part").empty());
+  CHECK(fish_offers("inspect diff mod") == Words{"model.h5"});
+  CHECK(fish_offers("inspect help di") == Words{"diff"});
+}
+
+TEST_CASE("inspect: zsh completes verbs and their options") {
+  if (!is_there("zsh")) return;
+  CHECK(zsh_line("inspect dif") == "inspect diff \n");
+  CHECK(zsh_line("inspect --hist") == "inspect --history \n");
+  CHECK(zsh_line("inspect embed --pool") == "inspect embed --pooling=\n");
+  CHECK(zsh_line("inspect embed --pooling=m") == "inspect embed --pooling=mean \n");
+  CHECK(zsh_line("inspect diff mod") == "inspect diff model.h5 \n");
+  CHECK(zsh_line("inspect help dif") == "inspect help diff \n");
+}

@@ -1,0 +1,68 @@
+// A tool with verbs, `inspect diff A B`: each verb has its own options, operands, --help and man page. What is no verb
+// goes to the first one: `inspect FILE` is `inspect show FILE`. `TOOL help VERB` is `TOOL VERB --help`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/cli/run.hpp"
+
+namespace heddle::cli {
+
+struct Verb {
+  About about;  // VerbTool::add() fills in the names
+  std::function<int(Arguments&)> body;
+  std::function<OptionTable(const About&)> options;  // as Arguments::options_of() returns them
+};
+
+// A verb with these options. The body is called with (arguments, options) and may return an exit status.
+template <Visitable Options, class Body>
+Verb make_verb(About about, const Body& body) {
+  return {.about = std::move(about),
+          .body = [body](Arguments& arguments) -> int {
+            const auto options = arguments.read<Options>();
+            if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&, const Options&>>) {
+              body(arguments, options);
+              return 0;
+            } else {
+              return body(arguments, options);
+            }
+          },
+          .options = Arguments::options_of<Options>};
+}
+
+class VerbTool {
+ public:
+  // The summary is one sentence, as About has it.
+  VerbTool(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
+
+  // The first verb that is added is the standard one.
+  void add(const std::string& name, Verb verb);
+
+  // Null for what is no verb.
+  const Verb* find(const std::string& word) const;
+
+  // Runs what the words of the command line ask for. Throws UsageError for a word that is almost a verb and no file,
+  // and for options that this verb does not have, saying which verb to use instead.
+  int call(const std::vector<std::string>& words) const;
+
+  // What the tool is, without its verbs.
+  About about() const;
+
+ private:
+  int call(const Verb& verb, const std::vector<std::string>& words) const;
+  int answer(const std::vector<std::string>& words) const;
+  std::string explanation(const UnknownOption& error, const Verb& verb) const;
+  std::string suggestion(const std::string& word) const;
+  std::vector<std::string> names() const;
+
+  std::string name_, summary_;
+  std::vector<Verb> verbs_;
+};
+
+// As run() of a tool without verbs.
+int run(int argc, char** argv, const VerbTool& tool);
+
+}  // namespace heddle::cli

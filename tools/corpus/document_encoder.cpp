@@ -1,0 +1,32 @@
+#include "tools/corpus/document_encoder.hpp"
+
+#include <optional>
+
+namespace heddle {
+
+DocumentEncoder::DocumentEncoder(TextReader& reader, const text::Tokenizer& tokenizer, TokenSink& sink,
+                                 const text::StreamOptions& options)
+    : reader_(reader),
+      tokenizer_(tokenizer),
+      sink_(sink),
+      encoder_(
+          tokenizer, [this](const auto& part) { store(part); }, options) {}
+
+void DocumentEncoder::store(const text::StreamEncoder::Part& part) {
+  sink_.append(part.ids, part.text_bytes - spelled_bytes(part.ids));
+  if (!part.ends_document) return;
+  if (const std::optional<TokenId> end = tokenizer_.end_of_text()) sink_.append({&*end, 1}, 0);
+  sink_.end_document();
+  reader_.finish_document();
+}
+
+// Of the special tokens that the text spells out. The unknown one stands for other text.
+Index DocumentEncoder::spelled_bytes(std::span<const TokenId> ids) const {
+  Index bytes = 0;
+  for (const TokenId id : ids) {
+    if (tokenizer_.is_special(id) && id != tokenizer_.unknown()) bytes += tokenizer_.token_bytes(id);
+  }
+  return bytes;
+}
+
+}  // namespace heddle

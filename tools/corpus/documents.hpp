@@ -1,0 +1,56 @@
+// What is one document and what is the next.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "heddle/base/real.hpp"
+#include "heddle/base/visit.hpp"
+
+namespace heddle {
+
+enum class Documents {
+  line,   // every line
+  blank,  // what blank lines separate
+  file,   // every input
+  whole   // all inputs together
+};
+
+}  // namespace heddle
+
+template <>
+struct heddle::Names<heddle::Documents> {
+  static constexpr std::pair<Documents, std::string_view> list[] = {
+      {Documents::line, "line"}, {Documents::blank, "blank"}, {Documents::file, "file"}, {Documents::whole, "whole"}};
+};
+
+namespace heddle {
+
+// Cuts inputs that arrive in parts into documents. No byte is lost: line ends and blank lines belong to the document
+// before them.
+class DocumentCutter {
+ public:
+  struct Sink {
+    std::function<void(std::string_view text)> add;
+    std::function<void()> end_document;
+  };
+  DocumentCutter(Documents separator, Sink sink) : separator_(separator), sink_(std::move(sink)) {}
+
+  void add(std::string_view text);
+  void end_input();
+  void finish();  // after the last input
+
+ private:
+  void give(std::string_view text);
+  void cut_lines(std::string_view text);
+  void cut_paragraphs(std::string_view text);
+  void end_document();
+
+  Documents separator_;
+  Sink sink_;
+  bool has_bytes_ = false;  // of the current document
+  bool has_text_ = false;   // bytes other than line ends
+  Index line_ends_ = 0;     // since the last of those
+};
+
+}  // namespace heddle

@@ -1,0 +1,158 @@
+// inspect evaluate: how well a model predicts tokens.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <numbers>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/progress.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "heddle/formats/heddle/token_file.hpp"
+#include "heddle/training/causal.hpp"
+#include "heddle/training/masked.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/verbs.hpp"
+
+namespace heddle {
+
+namespace {
+
+struct EvaluateOptions {
+  bool json = false;
+  std::string base;
+  Index batch_size = 8, sequence_length = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("base", "the model that an adapter belongs to, if it is not beside the adapter")
+                .not_empty()
+                .takes("MODEL")
+                .essential(),
+            self.base);
+    visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
+    visitor(Field("sequence_length", "tokens per window; auto takes as many as the model was trained on")
+                .range(1, 10000000)
+                .word(0, "auto")
+                .takes("N")
+                .essential(),
+            self.sequence_length);
+  }
+};
+
+struct Score {
+  Index tokens;                                // predicted: by decoders all but the first, by encoders the masked ones
+  Index bytes;                                 // of the text that they stand for, special tokens aside; 0 for encoders
+  double nats;                                 // in all
+  std::vector<training::Metric> metrics = {};  // further ones
+
+  double nats_per_token() const { return nats / static_cast<double>(tokens); }
+  double perplexity() const { return std::exp(nats_per_token()); }
+  // NaN without bytes.
+  double bits_per_byte() const {
+    return bytes > 0 ? nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
+  }
+};
+
+// Bytes of the text but for its first token, which has those that it decodes to.
+Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
+  TokenId first = 0;
+  tokens.read(0, {&first, 1});
+  if (tokenizer.is_special(first)) return tokens.text_bytes();
+  return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
+}
+
+// Windows of `time` tokens.
+Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens, Index time, Index batch_size,
+               const std::function<bool()>& stop) {
+  if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
+    const training::Evaluation result =
+        training::evaluate(*next, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
+    return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
+  }
+  const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "inspect evaluate", tokens.name());
+  const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
+  const training::MaskedEvaluation result =
+      training::evaluate(masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
+  Score score{result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
+  if (result.pairs > 0) score.metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
+  return score;
+}
+
+// The model's loss on a token file. Throws DataError for a file of another tokenizer, and NumericError when the loss is
+// not finite.
+Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
+  const std::string model_path = arguments.operand("MODEL");
+  const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
+  const formats::TokenFile tokens(arguments.operand("TOKENS"));
+  tokens.check_made_with(loaded.tokenizer, model_path);
+  check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
+                   tokens.size() == 1 ? " token" : " tokens", "; an evaluation needs at least two");
+
+  cli::Progress progress(arguments, "tokens");
+  const Index most = loaded.model->position_limit();
+  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
+                    " is more than the ", most, " positions of ", model_path);
+  const Index time = options.sequence_length > 0 ? options.sequence_length : loaded.model->training_length();
+  const Index batch_tokens = options.batch_size * time;
+  double done = 0;
+  const auto show_progress = [&] {
+    progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
+    done += static_cast<double>(batch_tokens);
+    return false;
+  };
+  const Score score = score_of(loaded, tokens, time, options.batch_size, show_progress);
+  check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
+                      " on it is not finite; inspect verify finds weights that are not");
+  return score;
+}
+
+void print(const Score& score) {
+  const auto line = [](const char* name, double value) {
+    std::array<char, 64> text;
+    std::snprintf(text.data(), text.size(), "%-15s %.6g\n", name, value);
+    std::cout << text.data();
+  };
+  std::cout << "tokens          " << grouped(score.tokens) << "\n";
+  line("nats per token", score.nats_per_token());
+  line("perplexity", score.perplexity());
+  if (score.bytes > 0) line("bits per byte", score.bits_per_byte());
+  for (const training::Metric& metric : score.metrics) {
+    std::string name = metric.name;
+    std::ranges::replace(name, '_', ' ');
+    line(name.c_str(), metric.value);
+  }
+}
+
+formats::Json as_json(const Score& score) {
+  formats::Json answer{
+      {"tokens", score.tokens}, {"nats_per_token", score.nats_per_token()}, {"perplexity", score.perplexity()}};
+  if (score.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
+  for (const training::Metric& metric : score.metrics) answer[metric.name] = metric.value;
+  return answer;
+}
+
+void evaluate(const cli::Arguments& arguments, const EvaluateOptions& options) {
+  const Score score = score_of(arguments, options);
+  if (options.json) {
+    std::cout << dump(as_json(score));
+  } else {
+    print(score);
+  }
+}
+
+}  // namespace
+
+cli::Verb verbs::evaluate() {
+  return cli::make_verb<EvaluateOptions>(
+      {.summary = "Computes the loss of a model on a token file.",
+       .synopsis = {"MODEL TOKENS [--sequence-length N] [--json]", "ADAPTER TOKENS [--base MODEL] [--json]"},
+       .operands = {{"MODEL", "a model, or the adapter of one", 1, 1},
+                    {"TOKENS", "a token file made with the model's tokenizer", 1, 1}}},
+      heddle::evaluate);
+}
+
+}  // namespace heddle

@@ -1,0 +1,149 @@
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "heddle/base/strings.hpp"
+#include "tools/inspect/chart.hpp"
+#include "tools/inspect/picture.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr double width = 720, height = 400;                                      // without the legend of runs
+constexpr double left = 64, right = width - 24, top = 48, bottom = height - 48;  // of the plot
+constexpr double title_line = 20, legend_line = 18, legend_sample = 20;
+constexpr Index most_points = 600, most_marks = 100;
+constexpr double ticks = 5;
+
+constexpr Colour of_byte(int red, int green, int blue) {
+  return {red / 255.0, green / 255.0, blue / 255.0};
+}
+
+// Okabe and Ito's colours, which the colour-blind can distinguish; runs beyond these are dashed.
+constexpr std::array<Colour, 7> colours{of_byte(0x00, 0x72, 0xb2), of_byte(0xd5, 0x5e, 0x00), of_byte(0x00, 0x9e, 0x73),
+                                        of_byte(0xcc, 0x79, 0xa7), of_byte(0xe6, 0x9f, 0x00), of_byte(0x56, 0xb4, 0xe9),
+                                        of_byte(0x33, 0x33, 0x33)};
+constexpr std::size_t grey = colours.size() - 1;
+const std::array<std::vector<double>, 4> dashes{{{}, {6, 3}, {2, 3}, {8, 3, 2, 3}}};
+const Pen grid_pen{of_byte(0xdd, 0xdd, 0xdd)};
+constexpr Colour text_colour = of_byte(0x33, 0x33, 0x33);
+
+enum class Loss { training, validation };
+
+// Of a run's curve, or of one of a single run's two.
+Pen pen_of(Loss loss, std::size_t number) {
+  Pen pen{colours[number % colours.size()], 2.5, dashes[number / colours.size() % dashes.size()]};
+  if (loss == Loss::training) {
+    pen.width = 1;
+    pen.colour.opacity = 0.6;
+  }
+  return pen;
+}
+
+std::string number_text(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
+
+// 1, 2 or 5 times a power of ten, so that about `ticks` steps cover the range.
+double tick_distance(double range) {
+  const double power = std::pow(10.0, std::floor(std::log10(range / ticks)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (range / (factor * power) <= ticks + 0.5) return factor * power;
+  }
+  return 10 * power;
+}
+
+class LossPlot {
+ public:
+  LossPlot(const std::string& path, double whole_height, const Extent& extent)
+      : picture_(path, width, whole_height), extent_(extent) {}
+
+  Picture& picture() { return picture_; }
+
+  void text(Point at, std::string_view content, Anchor anchor = Anchor::start) {
+    picture_.text(at, content, anchor, text_colour);
+  }
+
+  void grid() {
+    const double losses = tick_distance(extent_.high - extent_.low);
+    for (double tick = std::ceil(extent_.low / losses); tick * losses <= extent_.high; ++tick) {
+      const double y = at({extent_.first_step, tick * losses}).y;
+      picture_.line({left, y}, {right, y}, grid_pen);
+      text({left - 8, y + 4}, number_text(tick * losses), Anchor::end);
+    }
+    const double steps = tick_distance(extent_.last_step - extent_.first_step);
+    for (double tick = std::ceil(extent_.first_step / steps); tick * steps <= extent_.last_step; ++tick) {
+      const double x = at({tick * steps, extent_.low}).x;
+      picture_.line({x, top}, {x, bottom}, grid_pen);
+      text({x, bottom + 18}, number_text(tick * steps), Anchor::middle);
+    }
+  }
+
+  // A few points of validation are marked, and a single one of either.
+  void curve(const Curve& curve, Loss loss, std::size_t number) {
+    if (curve.empty()) return;
+    std::vector<Point> points;
+    for (const CurvePoint& each : thinned(curve, most_points)) points.push_back(at(each));
+    const Pen pen = pen_of(loss, number);
+    picture_.polyline(points, pen);
+    const bool few = loss == Loss::validation && static_cast<Index>(points.size()) <= most_marks;
+    if (!few && points.size() > 1) return;
+    for (const Point& point : points) picture_.disc(point, 2, pen.colour);
+  }
+
+  void legend(Point at, Loss loss, std::size_t number, std::string_view name) {
+    picture_.line({at.x, at.y - 4}, {at.x + legend_sample, at.y - 4}, pen_of(loss, number));
+    text({at.x + legend_sample + 6, at.y}, name);
+  }
+
+ private:
+  Point at(const CurvePoint& point) const {
+    const double along = (point.step - extent_.first_step) / (extent_.last_step - extent_.first_step);
+    return {left + (right - left) * along,
+            bottom - (bottom - top) * (point.loss - extent_.low) / (extent_.high - extent_.low)};
+  }
+
+  Picture picture_;
+  Extent extent_;
+};
+
+LossCurves all_points(const std::vector<Run>& runs) {
+  LossCurves all;
+  for (const Run& run : runs) {
+    all.train.insert(all.train.end(), run.curves.train.begin(), run.curves.train.end());
+    all.valid.insert(all.valid.end(), run.curves.valid.begin(), run.curves.valid.end());
+  }
+  return all;
+}
+
+// Of one run the losses have colours, of several the runs, which are named below the plot.
+void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
+  const bool one = runs.size() == 1;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    plot.curve(runs[i].curves.train, Loss::training, one ? 0 : i);
+    plot.curve(runs[i].curves.valid, Loss::validation, one ? 1 : i);
+    const double y = height + legend_line * static_cast<double>(i + 1) - 8;
+    if (!one) plot.legend({left, y}, Loss::validation, i, runs[i].name);
+  }
+  if (!all.train.empty()) plot.legend({right - 210, title_line}, Loss::training, one ? 0 : grey, "training");
+  if (!all.valid.empty()) plot.legend({right - 100, title_line}, Loss::validation, one ? 1 : grey, "validation");
+}
+
+}  // namespace
+
+void save_loss_chart(const std::string& path, const std::vector<Run>& runs) {
+  const LossCurves all = all_points(runs);
+  const bool one = runs.size() == 1;
+  LossPlot plot(path, height + (one ? 0 : legend_line * static_cast<double>(runs.size())), extent_of(all));
+  plot.grid();
+  draw(plot, runs, all);
+  plot.text({left, title_line}, one ? runs.front().name : concatenate("loss of ", runs.size(), " runs"));
+  plot.text({(left + right) / 2, height - 10}, "step", Anchor::middle);
+  plot.text({8, top - 10}, "nats per token");
+  plot.picture().save();
+}
+
+}  // namespace heddle

@@ -1,0 +1,205 @@
+#include "tools/inspect/picture.hpp"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <cairo.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
+#include "heddle/cli/streams.hpp"
+
+#ifdef HEDDLE_SANITIZED
+// Fontconfig keeps the patterns of the fonts that it found, some of them without a pointer to them.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libfontconfig\n";
+}
+extern "C" const char* __lsan_default_options() {
+  return "print_suppressions=0";
+}
+#endif
+
+namespace heddle {
+
+namespace {
+
+template <auto release>
+struct Release {
+  template <class T>
+  void operator()(T* object) const {
+    release(object);
+  }
+};
+using Surface = std::unique_ptr<cairo_surface_t, Release<cairo_surface_destroy>>;
+using Context = std::unique_ptr<cairo_t, Release<cairo_destroy>>;
+using FontOptions = std::unique_ptr<cairo_font_options_t, Release<cairo_font_options_destroy>>;
+using FontFace = std::unique_ptr<cairo_font_face_t, Release<cairo_font_face_destroy>>;
+using ScaledFont = std::unique_ptr<cairo_scaled_font_t, Release<cairo_scaled_font_destroy>>;
+
+// Called by Cairo, which exceptions must not pass.
+cairo_status_t append(void* bytes, const unsigned char* data, unsigned length) {
+  try {
+    static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (...) {
+    return CAIRO_STATUS_NO_MEMORY;
+  }
+}
+
+Surface svg_surface(std::string& bytes, double width, double height) {
+  Surface surface(cairo_svg_surface_create_for_stream(append, &bytes, width, height));
+  cairo_svg_surface_set_document_unit(surface.get(), CAIRO_SVG_UNIT_PX);
+  return surface;
+}
+
+Surface pdf_surface(std::string& bytes, double width, double height) {
+  Surface surface(cairo_pdf_surface_create_for_stream(append, &bytes, width, height));
+  cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
+  return surface;
+}
+
+Surface png_surface(std::string&, double width, double height) {
+  constexpr double scale = Picture::pixels_per_point;
+  Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(std::ceil(width * scale)),
+                                             static_cast<int>(std::ceil(height * scale))));
+  cairo_surface_set_device_scale(surface.get(), scale, scale);
+  return surface;
+}
+
+struct Form {
+  std::string_view ending;
+  Surface (*open)(std::string& bytes, double width, double height);
+};
+constexpr Form forms[] = {{".svg", svg_surface}, {".png", png_surface}, {".pdf", pdf_surface}};
+
+const Form* form_of(std::string_view path) {
+  for (const Form& form : forms) {
+    if (path.size() > form.ending.size() && path.ends_with(form.ending)) return &form;
+  }
+  return nullptr;
+}
+
+// Whatever the screen's settings are.
+FontOptions font_options() {
+  FontOptions options(cairo_font_options_create());
+  cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);
+  cairo_font_options_set_hint_style(options.get(), CAIRO_HINT_STYLE_NONE);
+  cairo_font_options_set_hint_metrics(options.get(), CAIRO_HINT_METRICS_OFF);
+  return options;
+}
+
+bool is_usable(cairo_font_face_t* face, const cairo_font_options_t* options) {
+  cairo_matrix_t identity;
+  cairo_matrix_init_identity(&identity);
+  const ScaledFont font(cairo_scaled_font_create(face, &identity, &identity, options));
+  return cairo_scaled_font_status(font.get()) == CAIRO_STATUS_SUCCESS;
+}
+
+// Cairo's own family has ASCII alone, but is always there.
+FontFace font_face(const cairo_font_options_t* options) {
+  FontFace face(cairo_toy_font_face_create("sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL));
+  if (is_usable(face.get(), options)) return face;
+  return FontFace(cairo_toy_font_face_create("@cairo:", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL));
+}
+
+void set(cairo_t* context, const Colour& colour) {
+  cairo_set_source_rgba(context, colour.red, colour.green, colour.blue, colour.opacity);
+}
+
+void stroke(cairo_t* context, const Pen& pen) {
+  set(context, pen.colour);
+  cairo_set_line_width(context, pen.width);
+  cairo_set_dash(context, pen.dashes.data(), static_cast<int>(pen.dashes.size()), 0);
+  cairo_stroke(context);
+}
+
+}  // namespace
+
+struct Picture::Canvas {
+  Canvas(const Form& form_of_file, double width, double height)
+      : form(form_of_file), surface(form.open(bytes, width, height)), context(cairo_create(surface.get())) {
+    const FontOptions options = font_options();
+    cairo_set_font_options(context.get(), options.get());
+    cairo_set_font_face(context.get(), font_face(options.get()).get());
+    cairo_set_line_join(context.get(), CAIRO_LINE_JOIN_ROUND);
+  }
+
+  const Form& form;
+  std::string bytes;  // before what writes into it
+  Surface surface;
+  Context context;
+};
+
+bool Picture::is_name(std::string_view path) {
+  return form_of(path) != nullptr;
+}
+
+Picture::Picture(const std::string& path, double width, double height) : path_(path) {
+  const Form* const form = form_of(path);
+  check<UsageError>(form != nullptr, path, ": a picture ends in .svg, .png or .pdf");
+  canvas_ = std::make_unique<Canvas>(*form, width, height);
+  check_drawn();
+  rectangle({0, 0}, width, height, {1, 1, 1});
+}
+
+Picture::~Picture() = default;
+
+void Picture::check_drawn() const {
+  const cairo_status_t status = cairo_status(canvas_->context.get());
+  check<DataError>(status == CAIRO_STATUS_SUCCESS, path_, ": cannot be drawn: ", cairo_status_to_string(status));
+}
+
+void Picture::line(Point from, Point to, const Pen& pen) {
+  const Point ends[] = {from, to};
+  polyline(ends, pen);
+}
+
+void Picture::polyline(std::span<const Point> points, const Pen& pen) {
+  for (const Point& point : points) cairo_line_to(canvas_->context.get(), point.x, point.y);
+  stroke(canvas_->context.get(), pen);
+}
+
+void Picture::disc(Point centre, double radius, const Colour& colour) {
+  cairo_arc(canvas_->context.get(), centre.x, centre.y, radius, 0, 2 * std::numbers::pi);
+  set(canvas_->context.get(), colour);
+  cairo_fill(canvas_->context.get());
+}
+
+void Picture::rectangle(Point corner, double width, double height, const Colour& colour) {
+  cairo_rectangle(canvas_->context.get(), corner.x, corner.y, width, height);
+  set(canvas_->context.get(), colour);
+  cairo_fill(canvas_->context.get());
+}
+
+void Picture::text(Point at, std::string_view content, Anchor anchor, const Colour& colour, double size) {
+  cairo_t* const context = canvas_->context.get();
+  const std::string shown = printable(content);
+  cairo_set_font_size(context, size);
+  cairo_text_extents_t extents;
+  cairo_text_extents(context, shown.c_str(), &extents);
+  const double before = anchor == Anchor::start ? 0 : anchor == Anchor::middle ? 0.5 : 1;
+  set(context, colour);
+  cairo_move_to(context, at.x - before * extents.x_advance, at.y);
+  cairo_show_text(context, shown.c_str());
+  cairo_new_path(context);
+}
+
+void Picture::save() {
+  check_drawn();
+  cairo_surface_t* const surface = canvas_->surface.get();
+  cairo_surface_flush(surface);
+  const bool is_image = cairo_surface_get_type(surface) == CAIRO_SURFACE_TYPE_IMAGE;
+  cairo_status_t status = CAIRO_STATUS_SUCCESS;
+  if (is_image) status = cairo_surface_write_to_png_stream(surface, append, &canvas_->bytes);
+  canvas_->context.reset();
+  cairo_surface_finish(surface);
+  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
+  check<DataError>(status == CAIRO_STATUS_SUCCESS, path_, ": cannot be drawn: ", cairo_status_to_string(status));
+  cli::Output output(path_);
+  output.stream() << canvas_->bytes;
+  output.close();
+}
+
+}  // namespace heddle

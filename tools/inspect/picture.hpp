@@ -1,0 +1,63 @@
+// Drawings, which Cairo writes as SVG, PNG or PDF: one set of calls for all three. Coordinates and sizes are in points
+// from the upper left corner, of which a PNG has two pixels each. Equal drawings are equal bytes wherever the fonts are
+// the same.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+// Each from 0 to 1.
+struct Colour {
+  double red = 0, green = 0, blue = 0, opacity = 1;
+};
+
+struct Pen {
+  Colour colour = {};
+  double width = 1;
+  std::vector<double> dashes = {};  // lengths of lines and of the gaps after them; none: a solid line
+};
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+enum class Anchor { start, middle, end };  // which part of a text stands at the point
+
+class Picture {
+ public:
+  static constexpr double pixels_per_point = 2;  // of a PNG
+
+  // Whether a file of this name can be drawn: one that ends in .svg, .png or .pdf.
+  static bool is_name(std::string_view path);
+
+  // White. The form is that of the path's ending. Throws UsageError for other endings, DataError for a size that cannot
+  // be drawn.
+  Picture(const std::string& path, double width, double height);
+  ~Picture();
+
+  void line(Point from, Point to, const Pen& pen);
+  void polyline(std::span<const Point> points, const Pen& pen);
+  void disc(Point centre, double radius, const Colour& colour);
+  void rectangle(Point corner, double width, double height, const Colour& colour);
+  // One line on the baseline at the point, in a sans-serif font, or Cairo's own where the system has none. What is not
+  // printable() stands as \xHH.
+  void text(Point at, std::string_view content, Anchor anchor = Anchor::start, const Colour& colour = {},
+            double size = 12);
+
+  // Writes the file, whole or not at all; call it once, last. Throws DataError.
+  void save();
+
+ private:
+  struct Canvas;
+  void check_drawn() const;
+
+  std::string path_;
+  std::unique_ptr<Canvas> canvas_;
+};
+
+}  // namespace heddle

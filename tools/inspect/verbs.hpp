@@ -1,0 +1,12 @@
+// inspect's verbs: one function for each line of verbs.def, defined in the file of that name.
+#pragma once
+
+#include "heddle/cli/verbs.hpp"
+
+namespace heddle::verbs {
+
+#define HEDDLE_VERB(name) cli::Verb name();
+#include "tools/inspect/verbs.def"
+#undef HEDDLE_VERB
+
+}  // namespace heddle::verbs

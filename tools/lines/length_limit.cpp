@@ -1,0 +1,21 @@
+#include "tools/lines/length_limit.hpp"
+
+#include "heddle/base/strings.hpp"
+
+namespace heddle {
+
+bool LengthLimit::is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice) {
+  if (tokens <= room) return false;
+  check<DataError>(texts_.how != data::Overlong::error, where, ": the ", what_, " has ", tokens,
+                   " tokens, more than the ", room, " that fit the context; ", advice);
+  ++texts_.count;
+  return true;
+}
+
+void LengthLimit::report(const cli::Arguments& arguments, const std::string& more) const {
+  if (texts_.count == 0) return;
+  arguments.say(concatenate(counted(texts_.count, what_ + " was", what_ + "s were"), " longer than the context, and ",
+                            splits() ? "split" : "truncated", more));
+}
+
+}  // namespace heddle

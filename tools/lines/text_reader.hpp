@@ -1,0 +1,46 @@
+// The texts of an input, one by one: lines, paragraphs, or all of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heddle/cli/streams.hpp"
+
+namespace heddle {
+
+// What one text is.
+enum class TextUnit {
+  line,        // without its ending; the first one without a byte order mark
+  exact_line,  // all its bytes but the newline
+  row,         // a line, or several where quotes of CSV are open at their ends, with all their bytes
+  paragraph,   // lines up to an empty one, with all their bytes
+  document     // the whole input
+};
+
+struct InputText {
+  std::string text;
+  std::string file;
+  Index line = 1;  // the first one of the text, from 1; 0: the text is no part of a file, but of the option `file`
+
+  std::string where() const { return line == 0 ? file : concatenate(file, ":", line); }
+};
+
+class InputTexts {
+ public:
+  InputTexts(cli::Input& input, TextUnit unit) : name_(input.name()), lines_(input), unit_(unit) {}
+
+  // The next text, nothing at the end. Calls before_waiting() whenever more input would have to be waited for.
+  std::optional<InputText> next(const std::function<void()>& before_waiting);
+
+ private:
+  bool ends_text(std::string_view line);
+
+  std::string name_;
+  cli::LineReader lines_;
+  TextUnit unit_;
+  bool quote_is_open_ = false;
+};
+
+}  // namespace heddle

@@ -1,0 +1,184 @@
+#include "tools/training/checkpoints.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "heddle/base/error.hpp"
+#include "heddle/formats/files/atomic_file.hpp"
+#include "heddle/training/trainer.hpp"
+#include "tools/training/resume.hpp"
+#include "tools/training/write_rate.hpp"
+
+namespace heddle {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string ending = ".h5", checkpoint_part = ".checkpoint", kept_part = ".step-", best_part = ".best-";
+
+struct Numbered {
+  Index step;
+  fs::path path;
+};
+
+// NAME of NAME.h5.
+std::string without_ending(const std::string& output) {
+  return output.ends_with(ending) ? output.substr(0, output.size() - ending.size()) : output;
+}
+
+// The step of a name, or -1.
+Index step_of(const std::string& name, const std::string& beginning) {
+  if (!name.starts_with(beginning) || !name.ends_with(ending)) return -1;
+  if (name.size() < beginning.size() + ending.size()) return -1;
+  const char* const first = name.data() + beginning.size();
+  const char* const last = name.data() + name.size() - ending.size();
+  Index step = -1;
+  const auto [end, error] = std::from_chars(first, last, step);
+  return error == std::errc() && end == last ? step : -1;
+}
+
+// NAME of NAME.h5, NAME.checkpoint.h5 and NAME.step-STEP.h5.
+std::string stem_of(const std::string& file) {
+  const std::string stem = without_ending(file);
+  if (stem.ends_with(checkpoint_part)) return stem.substr(0, stem.size() - checkpoint_part.size());
+  const std::size_t part = stem.rfind(kept_part);
+  return part != std::string::npos && step_of(file, stem.substr(0, part) + kept_part) >= 0 ? stem.substr(0, part)
+                                                                                           : stem;
+}
+
+fs::path beginning_of(const std::string& output, const std::string& part) {
+  return without_ending(output) + part;
+}
+
+// Latest first; none where there is no folder.
+std::vector<Numbered> numbered_files(const fs::path& beginning) {
+  std::vector<Numbered> found;
+  std::error_code absent;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(beginning), absent)) {
+    const Index step = step_of(entry.path().filename().string(), beginning.filename().string());
+    if (step >= 0) found.push_back({step, entry.path()});
+  }
+  std::ranges::sort(found, std::greater{}, &Numbered::step);
+  return found;
+}
+
+// A second name, or a copy where there can be none. It appears whole: the name is given last.
+void link_or_copy(const fs::path& file, const fs::path& name) {
+  const fs::path temporary = formats::temporary_name(name);
+  std::error_code no_links, failed, ignored;
+  fs::remove(temporary);
+  formats::Temporary until_renamed;
+  until_renamed.created(temporary);
+  fs::create_hard_link(file, temporary, no_links);
+  if (no_links) fs::copy_file(file, temporary, failed);
+  if (!failed) fs::rename(temporary, name, failed);
+  if (failed) throw fs::filesystem_error("", name, failed);
+}
+
+template <class Work>
+void guarded(const char* aim, const Work& work) {
+  try {
+    work();
+  } catch (const fs::filesystem_error& error) {
+    throw DataError(concatenate(error.path1().string(), ": cannot ", aim, ": ", error.code().message()));
+  }
+}
+
+// The step whose model a checkpoint resumes with as the best so far; 0 where there is none, or the file is no
+// checkpoint.
+Index best_step_of(const std::string& checkpoint) {
+  std::error_code absent;
+  if (!fs::is_regular_file(checkpoint, absent)) return 0;
+  try {
+    return progress_of(open_to_resume(checkpoint)).best_step;
+  } catch (const DataError&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+std::string checkpoint_path(const std::string& output) {
+  return without_ending(output) + checkpoint_part + ending;
+}
+
+std::string best_path(const std::string& output, Index step) {
+  return without_ending(output) + best_part + std::to_string(step) + ending;
+}
+
+void check_checkpoint_names(const std::string& output, const std::vector<std::string>& others, bool keeps) {
+  for (const std::string& part : keeps ? std::vector{best_part, kept_part} : std::vector{best_part}) {
+    const fs::path beginning = beginning_of(output, part);
+    for (const std::string& other : others) {
+      std::error_code absent;
+      const bool in_folder = fs::equivalent(folder_of(other), folder_of(beginning), absent);
+      const std::string name = fs::path(other).filename().string();
+      check<UsageError>(!in_folder || step_of(name, beginning.filename().string()) < 0, other,
+                        ": is named like a checkpoint that this run writes and removes; give it or -o another name");
+    }
+  }
+}
+
+void check_none_kept(const std::string& output) {
+  const std::vector<Numbered> earlier = numbered_files(beginning_of(output, kept_part));
+  check<UsageError>(
+      earlier.empty(), earlier.empty() ? "" : earlier.front().path.string(),
+      ": was kept by an earlier run; move it away, take another -o, or have --restart replace all of that "
+      "run's checkpoints");
+}
+
+void remove_abandoned_checkpoints(const std::string& output) {
+  formats::remove_abandoned(formats::follow_links(checkpoint_path(output)));
+  for (const std::string& part : {kept_part, best_part}) {
+    const fs::path beginning = beginning_of(output, part);
+    formats::remove_abandoned(folder_of(beginning), [name = beginning.filename().string()](std::string_view target) {
+      return step_of(std::string(target), name) >= 0;
+    });
+  }
+}
+
+void keep_checkpoint(const std::string& output, Index step, Index count) {
+  const fs::path beginning = beginning_of(output, kept_part);
+  guarded("keep a checkpoint", [&] {
+    link_or_copy(formats::follow_links(checkpoint_path(output)), beginning.string() + std::to_string(step) + ending);
+    std::vector<Numbered> older = numbered_files(beginning);
+    std::erase_if(older, [&](const Numbered& kept) { return kept.step >= step; });
+    for (std::size_t i = static_cast<std::size_t>(count) - 1; i < older.size(); ++i) fs::remove(older[i].path);
+  });
+}
+
+void take_over_best(const std::string& checkpoint, const std::string& output, Index step) {
+  const fs::path from = best_path(stem_of(checkpoint), step), to = best_path(output, step);
+  std::error_code absent;
+  if (!fs::is_regular_file(from, absent) || fs::equivalent(from, to, absent)) return;
+  guarded("keep the best model", [&] { link_or_copy(formats::follow_links(from), to); });
+}
+
+void remove_checkpoint(const std::string& output) {
+  guarded("remove the checkpoint", [&] { fs::remove(checkpoint_path(output)); });
+}
+
+void remove_kept(const std::string& output) {
+  guarded("remove a kept checkpoint", [&] {
+    for (const Numbered& kept : numbered_files(beginning_of(output, kept_part))) fs::remove(kept.path);
+  });
+}
+
+void remove_unused_best(const std::string& output) {
+  std::vector<Numbered> best = numbered_files(beginning_of(output, best_part));
+  if (best.empty()) return;
+  std::set<Index> used{best_step_of(checkpoint_path(output))};
+  for (const Numbered& kept : numbered_files(beginning_of(output, kept_part))) used.insert(best_step_of(kept.path));
+  guarded("remove a former best model", [&] {
+    for (const Numbered& file : best) {
+      if (!used.contains(file.step)) fs::remove(file.path);
+    }
+  });
+}
+
+}  // namespace heddle
