@@ -53,7 +53,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libopenblas-dev, libhdf5-dev, libboost-program-options-dev, libboost-serialization-dev, nlohmann-json3-dev, \
-libxxhash-dev, libutf8proc-dev, zlib1g-dev")
+libxxhash-dev, libutf8proc-dev, zlib1g-dev, libfmt-dev")
 string(CONCAT CPACK_COMPONENT_TOOLS_DESCRIPTION
   "Programs that train transformers, run them and look inside them: tokenize, pretrain,\n"
   "finetune, classify, generate, inspect and convert, with self-contained HDF5 files between them.")

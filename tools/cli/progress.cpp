@@ -1,11 +1,12 @@
 #include "heddle/cli/progress.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 #include "heddle/base/printable.hpp"
@@ -25,10 +26,7 @@ std::size_t terminal_width() {
 
 // Counts whole, rates with three digits.
 std::string number_text(double number) {
-  char text[48];
-  const int digits = number >= 100 || number == std::floor(number) ? 0 : number >= 10 ? 1 : 2;
-  std::snprintf(text, sizeof text, "%.*f", digits, number);
-  return text;
+  return fmt::format("{:.{}f}", number, number >= 100 || number == std::floor(number) ? 0 : number >= 10 ? 1 : 2);
 }
 
 std::string bar_text(double share) {
@@ -44,15 +42,9 @@ std::string bar_text(double share) {
 std::string duration_text(double seconds) {
   const auto whole = static_cast<long long>(std::min(seconds, 1e9) + 0.5);
   const long long days = whole / 86400, hours = whole / 3600 % 24, minutes = whole / 60 % 60;
-  char text[48];
-  if (days > 0) {
-    std::snprintf(text, sizeof text, "%lldd %02lld:%02lld", days, hours, minutes);
-  } else if (hours > 0) {
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", hours, minutes, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%lld:%02lld", minutes, whole % 60);
-  }
-  return text;
+  if (days > 0) return fmt::format("{}d {:02}:{:02}", days, hours, minutes);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+  return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
 ProgressStyle progress_style(bool quiet) {

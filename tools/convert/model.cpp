@@ -1,9 +1,9 @@
 #include "tools/convert/model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 
 #include "heddle/formats/files/atomic_directory.hpp"
@@ -50,15 +50,9 @@ Index bytes_of(const std::vector<formats::NamedTensor>& weights, WeightType type
   return static_cast<Index>(bytes);
 }
 
-std::string number_text(double number) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3g", number);
-  return text.data();
-}
-
 std::string describe(const Converted& converted) {
   if (converted.where.empty()) return "nothing was rounded";
-  return concatenate("largest rounding error ", number_text(100 * converted.largest_error), " % in ", converted.where);
+  return fmt::format("largest rounding error {:.3g} % in {}", 100 * converted.largest_error, converted.where);
 }
 
 // What the weights become: int8 has no place in directories.
@@ -80,7 +74,8 @@ struct Job {
 std::string compare(const Job& job, const std::string& path, const std::string& name) {
   const double difference =
       check_written(job.source.parts, job.converted.weights, read_model_source(path).parts, job.type, name);
-  return concatenate("; read back, the logits for a test text differ by ", number_text(difference), " of their norm");
+  return concatenate("; read back, the logits for a test text differ by ", fmt::format("{:.3g}", difference),
+                     " of their norm");
 }
 
 std::string write_directory(const Job& job, const std::string& path) {

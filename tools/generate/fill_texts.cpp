@@ -1,7 +1,8 @@
 #include "tools/generate/fill_texts.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "heddle/cli/refuse.hpp"
 #include "tools/lines/json_line.hpp"
@@ -69,17 +70,16 @@ void TextFiller::answer(const std::vector<Item>& batch) {
 }
 
 std::string TextFiller::line_of(const Item& item, const Blanks& blanks) const {
-  std::ostringstream line;
-  line << item.text.filled(best_of(blanks));
-  if (!arguments_.given("top")) return line.str();
+  std::string line = item.text.filled(best_of(blanks));
+  if (!arguments_.given("top")) return line;
   for (const auto& top : blanks) {
     const char* separator = "\t";
     for (const decoding::LikelyToken& token : top) {
-      line << separator << tokenizer_.piece(token.id) << ' ' << token.probability;
+      line += fmt::format("{}{} {:.6g}", separator, tokenizer_.piece(token.id), token.probability);
       separator = " ";
     }
   }
-  return line.str();
+  return line;
 }
 
 std::string TextFiller::json_of(const Item& item, const Blanks& blanks) const {

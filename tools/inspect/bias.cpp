@@ -1,6 +1,6 @@
 // inspect bias: what a model associates with what.
-#include <array>
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "heddle/analysis/embed.hpp"
@@ -97,19 +97,11 @@ metrics::Association answer(const Loaded& loaded, const data::WordTest& test, co
   return metrics::weat(associations(test.x), associations(test.y), partitions);
 }
 
-template <class... Values>
-void print(const char* format, Values... values) {
-  std::array<char, 160> line;
-  std::snprintf(line.data(), line.size(), format, values...);
-  std::cout << line.data();
-}
-
 void print(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
   std::cout << "templates " << test.name << ": log p(" << test.targets[0].text << ") / p(" << test.targets[1].text
             << ")\n    ratio    prior     bias  attribute\n";
   for (const analysis::AttributeBias& one : biases) {
-    print("%9.4f%9.4f%9.4f  ", one.ratio, one.prior, one.bias());
-    std::cout << one.attribute << '\n';
+    std::cout << fmt::format("{:9.4f}{:9.4f}{:9.4f}  {}\n", one.ratio, one.prior, one.bias(), one.attribute);
   }
   std::cout << '\n';
 }
@@ -132,17 +124,17 @@ PairSummary summarise(const std::vector<analysis::PairLikelihoods>& pairs) {
 void print(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
   std::cout << "pairs " << test.name << ": log-likelihoods\n    first   second  difference\n";
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    print("%9.4f%9.4f%12.4f  ", pairs[i].first, pairs[i].second, pairs[i].difference());
-    std::cout << test.first[i].text << '\n';
+    std::cout << fmt::format("{:9.4f}{:9.4f}{:12.4f}  {}\n", pairs[i].first, pairs[i].second, pairs[i].difference(),
+                             test.first[i].text);
   }
   const PairSummary summary = summarise(pairs);
-  print("the first is more likely in %zu of %zu, mean difference %.4f\n\n", summary.first_likelier, pairs.size(),
-        summary.mean);
+  std::cout << fmt::format("the first is more likely in {} of {}, mean difference {:.4f}\n\n", summary.first_likelier,
+                           pairs.size(), summary.mean);
 }
 
 void print(const data::WordTest& test, const metrics::Association& result) {
   std::cout << "weat " << test.name << ":";
-  print(" effect size %.4f, p %.4g", result.effect_size, result.p);
+  std::cout << fmt::format(" effect size {:.4f}, p {:.4g}", result.effect_size, result.p);
   std::cout << " (" << (result.exact ? "all " : "") << grouped(result.partitions) << " partitions"
             << (result.exact ? "" : ", drawn at random") << ")\n";
 }

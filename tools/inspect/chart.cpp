@@ -1,9 +1,9 @@
 #include "tools/inspect/chart.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "heddle/base/strings.hpp"
@@ -47,9 +47,7 @@ Curve joined(const Curve& curve, const Extent& extent) {
 }
 
 std::string label(double loss) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%9.4g ", loss);
-  return text.data();
+  return fmt::format("{:9.4g} ", loss);
 }
 
 }  // namespace

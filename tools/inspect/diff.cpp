@@ -1,6 +1,6 @@
 // inspect diff: in what two files differ.
-#include <array>
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "heddle/base/printable.hpp"
@@ -34,9 +34,7 @@ std::string fields_text(const Comparison& comparison) {
 }
 
 std::string short_number(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3g", value);
-  return text.data();
+  return fmt::format("{:.3g}", value);
 }
 
 std::string shape_text(const std::optional<Shape>& shape) {

@@ -1,8 +1,8 @@
 // inspect evaluate: how well a model predicts tokens.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <numbers>
 
@@ -111,10 +111,8 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
 }
 
 void print(const Score& score) {
-  const auto line = [](const char* name, double value) {
-    std::array<char, 64> text;
-    std::snprintf(text.data(), text.size(), "%-15s %.6g\n", name, value);
-    std::cout << text.data();
+  const auto line = [](const std::string& name, double value) {
+    std::cout << fmt::format("{:<15} {:.6g}\n", name, value);
   };
   std::cout << "tokens          " << grouped(score.tokens) << "\n";
   line("nats per token", score.nats_per_token());
@@ -123,7 +121,7 @@ void print(const Score& score) {
   for (const training::Metric& metric : score.metrics) {
     std::string name = metric.name;
     std::ranges::replace(name, '_', ' ');
-    line(name.c_str(), metric.value);
+    line(name, metric.value);
   }
 }
 

@@ -1,8 +1,8 @@
 // inspect history: how one or several trainings went, side by side.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 
 #include "heddle/base/printable.hpp"
@@ -91,11 +91,7 @@ void write_tsv(const std::vector<NamedHistory>& histories, std::ostream& out) {
 }
 
 std::vector<std::string> row_of(const Run& run) {
-  const auto loss = [](const CurvePoint& point) {
-    std::array<char, 32> text;
-    std::snprintf(text.data(), text.size(), "%.4f", point.loss);
-    return std::string(text.data());
-  };
+  const auto loss = [](const CurvePoint& point) { return fmt::format("{:.4f}", point.loss); };
   const auto step = [](const CurvePoint& point) { return grouped(std::llround(point.step)); };
   const auto& [train, valid] = run.curves;
   std::vector<std::string> row{run.name, step(train.empty() ? valid.back() : train.back()),

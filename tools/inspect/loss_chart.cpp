@@ -1,6 +1,7 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "heddle/base/strings.hpp"
 #include "tools/inspect/chart.hpp"
@@ -42,9 +43,7 @@ Pen pen_of(Loss loss, std::size_t number) {
 }
 
 std::string number_text(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
+  return fmt::format("{:.6g}", value);
 }
 
 // 1, 2 or 5 times a power of ten, so that about `ticks` steps cover the range.

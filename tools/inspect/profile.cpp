@@ -1,9 +1,9 @@
 // inspect profile: where the time of a training step goes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-#include <iomanip>
 #include <iostream>
-#include <sstream>
 
 #include "heddle/base/printable.hpp"
 #include "heddle/formats/archives/json_archive.hpp"
@@ -143,28 +143,19 @@ StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& opti
 }
 
 std::string profile_table(const StepProfile& profile) {
-  std::ostringstream out;
-  const auto number = [&](double value, int width, int digits) {
-    out << std::fixed << std::setw(width) << std::setprecision(digits) << value;
-  };
-  out << std::fixed << std::setprecision(1) << "time per step: " << profile.milliseconds << " ms in "
-      << profile.precision << ", " << std::setprecision(0) << profile.tokens_per_second
-      << " tokens/s; limits measured just before: " << profile.matmul_gflops << " GFLOP/s in matrix products, "
-      << std::setprecision(1) << profile.memory_gigabytes << " GB/s of memory bandwidth\n\n"
-      << "operation                       calls       ms % time  GFLOP/s of limit    GB/s of limit\n";
+  std::string text = fmt::format(
+      "time per step: {:.1f} ms in {}, {:.0f} tokens/s; limits measured just before: {:.0f} GFLOP/s in matrix "
+      "products, "
+      "{:.1f} GB/s of memory bandwidth\n\n"
+      "operation                       calls       ms % time  GFLOP/s of limit    GB/s of limit\n",
+      profile.milliseconds, profile.precision, profile.tokens_per_second, profile.matmul_gflops,
+      profile.memory_gigabytes);
   for (const OperationProfile& row : profile.operations) {
-    out << std::left << std::setw(32) << row.operation << std::right;
-    number(row.calls, 5, 0);
-    number(row.milliseconds, 9, 2);
-    number(100 * row.time_fraction, 6, 1);
-    out << "%";
-    number(row.gflops, 9, 0);
-    number(row.matmul_fraction, 9, 2);
-    number(row.gigabytes, 8, 1);
-    number(row.memory_fraction, 9, 2);
-    out << "\n";
+    text += fmt::format("{:<32}{:5.0f}{:9.2f}{:6.1f}%{:9.0f}{:9.2f}{:8.1f}{:9.2f}\n", row.operation, row.calls,
+                        row.milliseconds, 100 * row.time_fraction, row.gflops, row.matmul_fraction, row.gigabytes,
+                        row.memory_fraction);
   }
-  return out.str();
+  return text;
 }
 
 formats::Json as_json(const StepProfile& profile) {

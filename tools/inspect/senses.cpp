@@ -1,6 +1,6 @@
 // inspect senses: which sense a word has in a sentence.
-#include <array>
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <iostream>
 #include <set>
 
@@ -166,19 +166,14 @@ std::vector<analysis::SenseGuess> guess(const analysis::SenseClassifier& classif
 }
 
 void print_report(const metrics::ClassificationReport& report, double baseline) {
-  std::array<char, 160> line;
-  const auto print = [&](auto... values) {
-    std::snprintf(line.data(), line.size(), values...);
-    std::cout << line.data();
-  };
-  print("words                %s\n", grouped(report.examples).c_str());
-  print("accuracy             %.4f\n", report.accuracy);
-  print("most frequent sense  %.4f\n", baseline);
-  print("macro F1             %.4f\n\n", report.macro_f1);
-  print("precision  recall      F1   words  sense\n");
+  std::cout << fmt::format(
+      "words                {}\naccuracy             {:.4f}\nmost frequent sense  {:.4f}\nmacro F1             "
+      "{:.4f}\n\n"
+      "precision  recall      F1   words  sense\n",
+      grouped(report.examples), report.accuracy, baseline, report.macro_f1);
   for (const auto& [name, scores] : report.classes.entries) {
-    print("%9.4f%8.4f%8.4f%8lld  ", scores.precision, scores.recall, scores.f1, static_cast<long long>(scores.support));
-    std::cout << name << '\n';
+    std::cout << fmt::format("{:9.4f}{:8.4f}{:8.4f}{:8}  {}\n", scores.precision, scores.recall, scores.f1,
+                             scores.support, name);
   }
 }
 

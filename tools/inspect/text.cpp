@@ -1,6 +1,6 @@
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/text_table.hpp"
@@ -15,16 +15,10 @@ namespace {
 
 constexpr std::size_t shown_pieces = 12;
 
-std::string fixed(double value, const char* format) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
 std::string statistics_text(const TokenStatistics& statistics, const TokenCounts& counts) {
   const auto percentage = [&](Index count) {
     const double part = counts.tokens > 0 ? 100 * static_cast<double>(count) / static_cast<double>(counts.tokens) : 0;
-    return fixed(part, "%.2f %%");
+    return fmt::format("{:.2f} %", part);
   };
   std::string text = concatenate(
       "used        ", grouped(statistics.used), " of the vocabulary\n", "special     ", grouped(statistics.special),
@@ -44,8 +38,8 @@ std::string tokens_text(const TokenCounts& counts) {
                   grouped(counts.vocabulary), "\ntext bytes  ", grouped(counts.text_bytes), "\n");
   if (counts.tokens > 0 && counts.text_bytes > 0) {
     const auto tokens = static_cast<double>(counts.tokens), bytes = static_cast<double>(counts.text_bytes);
-    text += concatenate("density     ", fixed(tokens / bytes, "%.3f"), " tokens per byte, ",
-                        fixed(bytes / tokens, "%.2f"), " bytes per token\n");
+    text += concatenate("density     ", fmt::format("{:.3f}", tokens / bytes), " tokens per byte, ",
+                        fmt::format("{:.2f}", bytes / tokens), " bytes per token\n");
   }
   return counts.statistics ? text + statistics_text(*counts.statistics, counts) : text;
 }
@@ -85,7 +79,7 @@ std::string tokenizer_text(const text::TokenizerModel& model) {
 }
 
 std::string at_step(const CurvePoint& point) {
-  return fixed(point.loss, "%.4f") + " at step " + grouped(static_cast<Index>(point.step));
+  return fmt::format("{:.4f} at step {}", point.loss, grouped(static_cast<Index>(point.step)));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "tools/tasks/report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iomanip>
 #include <numeric>
-#include <sstream>
 
 #include "heddle/base/printable.hpp"
 #include "heddle/metrics/answers.hpp"
@@ -22,17 +22,12 @@ using models::Task;
 using Places = std::span<const Index>;
 
 std::string rounded(double value) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(4) << value;
-  return out.str();
+  return fmt::format("{:.4f}", value);
 }
 
 std::string scores_line(const std::string& name, const metrics::Scores& scores, std::size_t width) {
-  std::ostringstream out;
-  out << name << std::string(width - display_width(name), ' ') << std::fixed << std::setprecision(4) << std::setw(11)
-      << scores.precision << std::setw(9) << scores.recall << std::setw(9) << scores.f1 << std::setw(9)
-      << scores.support << "\n";
-  return out.str();
+  return fmt::format("{}{:{}}{:11.4f}{:9.4f}{:9.4f}{:9}\n", name, "", width - display_width(name), scores.precision,
+                     scores.recall, scores.f1, scores.support);
 }
 
 std::string scores_table(const std::vector<std::pair<std::string, metrics::Scores>>& rows) {

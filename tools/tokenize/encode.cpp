@@ -1,8 +1,7 @@
 #include "tools/tokenize/encode.hpp"
 
-#include <array>
-#include <charconv>
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <optional>
 #include <span>
 #include <utility>
@@ -96,8 +95,7 @@ void LinePrinter::append(TokenId id) {
     text_ += tokenizer_.piece(id);
     return;
   }
-  std::array<char, 16> digits;
-  text_.append(digits.data(), std::to_chars(digits.begin(), digits.end(), id).ptr);
+  text_ += fmt::format_int(id).c_str();
 }
 
 class FileSink : public TokenSink {
@@ -126,9 +124,7 @@ void warn_if_small(const cli::Arguments& arguments, const text::TrainerOptions& 
 }
 
 std::string ratio_text(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.2f", value);
-  return text.data();
+  return fmt::format("{:.2f}", value);
 }
 
 }  // namespace

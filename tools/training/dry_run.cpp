@@ -1,12 +1,13 @@
 #include "tools/training/dry_run.hpp"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <iomanip>
 #include <iostream>
 
 #include "heddle/formats/archives/json_archive.hpp"
@@ -139,19 +140,15 @@ double checkpoints(const DryRun& run, const Estimate& result) {
 // "1:30:00", at least five minutes and rounded up to whole ones.
 std::string slurm_time(double seconds) {
   const Index minutes = std::max<Index>(5, static_cast<Index>(std::ceil(seconds / 60)));
-  std::ostringstream text;
-  text << minutes / 60 << ":" << std::setw(2) << std::setfill('0') << minutes % 60 << ":00";
-  return text.str();
+  return fmt::format("{}:{:02}:00", minutes / 60, minutes % 60);
 }
 
 // "1.25 GiB", "12.5 MiB": three digits.
 std::string quantity(double value, std::initializer_list<std::pair<double, const char*>> units) {
   const std::pair<double, const char*>* unit = units.begin();
   while (unit + 1 != units.end() && value < unit->first) ++unit;
-  std::ostringstream text;
   const double shown = value / unit->first;
-  text << std::fixed << std::setprecision(shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0) << shown << " " << unit->second;
-  return text.str();
+  return fmt::format("{:.{}f} {}", shown, shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, unit->second);
 }
 
 std::string memory_text(double bytes) {
@@ -171,7 +168,7 @@ void print_memory(const Estimate& result) {
                                                                                {"average", memory.average},
                                                                                {"activations", memory.activations},
                                                                                {"program", memory.program}}) {
-    if (bytes > 0) std::cout << "  " << std::left << std::setw(16) << name << memory_text(bytes) << "\n";
+    if (bytes > 0) std::cout << fmt::format("  {:<16}{}\n", name, memory_text(bytes));
   }
 }
 

@@ -1,13 +1,13 @@
 #include "tools/training/session.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iomanip>
 #include <map>
-#include <sstream>
 
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
@@ -19,9 +19,7 @@ namespace heddle {
 namespace {
 
 std::string text_of(double number, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << number;
-  return out.str();
+  return fmt::format("{:.{}f}", number, digits);
 }
 
 // What BSD's sysexits.h calls a temporary failure: run it again.
