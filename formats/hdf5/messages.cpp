@@ -220,28 +220,29 @@ Attribute read_attribute(Bytes message, const std::string& where) {
   return attribute;
 }
 
-DensePlace read_group_place(Bytes message, const std::string& where) {
+namespace {
+
+// `order_bytes`: of the largest creation order so far, which is there where order is tracked.
+DensePlace read_place(Bytes message, const std::string& what, std::size_t order_bytes, const std::string& where) {
   constexpr unsigned tracks_order = 1;
   Cursor cursor(message, where);
-  cursor.expect_version(0, "a group of version");
+  cursor.expect_version(0, what);
   DensePlace place;
   place.is_ordered = cursor.byte() & tracks_order;
-  if (place.is_ordered) cursor.take(8);
+  if (place.is_ordered) cursor.take(order_bytes);
   place.heap = cursor.address();
   place.index = cursor.address();
   return place;
 }
 
+}  // namespace
+
+DensePlace read_group_place(Bytes message, const std::string& where) {
+  return read_place(message, "a group of version", 8, where);
+}
+
 DensePlace read_attributes_place(Bytes message, const std::string& where) {
-  constexpr unsigned tracks_order = 1;
-  Cursor cursor(message, where);
-  cursor.expect_version(0, "a list of attributes of version");
-  DensePlace place;
-  place.is_ordered = cursor.byte() & tracks_order;
-  if (place.is_ordered) cursor.take(2);
-  place.heap = cursor.address();
-  place.index = cursor.address();
-  return place;
+  return read_place(message, "a list of attributes of version", 2, where);
 }
 
 }  // namespace heddle::formats::hdf5
