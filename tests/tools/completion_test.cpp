@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
-#include "support/skips.hpp"
 #include "tools/command.hpp"
+#include "tools/shells.hpp"
 
 using heddle::testing::contains;
+using heddle::testing::is_there;
 using heddle::testing::lines_of;
 using heddle::testing::Outcome;
 using heddle::testing::run_command;
@@ -15,61 +16,18 @@ using heddle::testing::write_file;
 
 namespace {
 
-// What bash offers for the last of the words, in a folder with the files "model.h5" and "my text".
-std::vector<std::string> offers(const std::string& words) {
-  const TemporaryFolder folder;
-  write_file(folder / "model.h5", "");
-  write_file(folder / "my text", "");
-  const Outcome outcome = run_command("cd '" + (folder / "") + "' && eval \"$('" TOY_TOOL "' --completion bash)\"\n" +
-                                      "COMP_WORDS=(toy " + words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n" +
-                                      "_heddle_toy; printf '%s\\n' \"${COMPREPLY[@]}\"");
-  CHECK(outcome.status == 0);
-  CHECK(outcome.err.empty());
-  std::vector<std::string> lines = lines_of(outcome.out);
-  std::ranges::sort(lines);
-  return lines;
-}
-
 using Offers = std::vector<std::string>;
 
-bool is_there(const std::string& shell) {
-  const bool there = run_command("command -v " + shell).status == 0;
-  if (!there) heddle::testing::skipped(shell + " is not installed");
-  return there;
+Offers offers(const std::string& words) {
+  return heddle::testing::Shells(TOY_TOOL, "toy").bash(words);
 }
 
-// What fish offers to write for the last word, each with its description, in the same folder.
 Offers fish_offers(const std::string& line) {
-  const TemporaryFolder folder;
-  write_file(folder / "model.h5", "");
-  const Outcome outcome = run_command(
-      "cd '" + (folder / "") +
-      "' && export HOME=$PWD && fish -N -c \"'" TOY_TOOL "' --completion fish | source; complete -C '" + line + "'\"");
-  CHECK(outcome.status == 0);
-  Offers words = lines_of(outcome.out);
-  for (std::string& word : words) word.erase(std::min(word.size(), word.find('\t')));
-  std::ranges::sort(words);
-  return words;
+  return heddle::testing::Shells(TOY_TOOL, "toy").fish(line);
 }
 
-// What zsh makes of the line when someone presses the tabulator key behind it.
 std::string zsh_line(const std::string& line) {
-  const TemporaryFolder folder;
-  write_file(folder / "model.h5", "");
-  write_file(folder / "session", R"(
-    zmodload zsh/zpty
-    zpty -b shell zsh -f -i
-    zpty -w shell 'PS1=; fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D'
-    zpty -w shell 'show() { print -r -- "<$BUFFER>" }; zle -N show; bindkey "^T" show; print "READ""Y"'
-    zpty -r -m shell text '*READY*'
-    zpty -w -n shell "$1"$'\t\C-t'
-    zpty -r -m shell text '*<*>*'
-    print -r -- "${${text##*<}%%>*}"
-  )");
-  const Outcome outcome = run_command("cd '" + (folder / "") + "' && '" TOY_TOOL "' --completion zsh > _toy && " +
-                                      "timeout 600 zsh -f session '" + line + "'");
-  CHECK(outcome.status == 0);
-  return outcome.out;
+  return heddle::testing::Shells(TOY_TOOL, "toy").zsh(line);
 }
 
 }  // namespace

@@ -5,10 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "support/skips.hpp"
 #include "tools/command.hpp"
+#include "tools/shells.hpp"
 
 using heddle::testing::contains;
+using heddle::testing::is_there;
 using heddle::testing::lines_in;
 using heddle::testing::lines_of;
 using heddle::testing::Outcome;
@@ -31,57 +32,16 @@ Outcome inspect(const std::string& words) {
   return run_command(INSPECT " " + words);
 }
 
-// What bash offers for the last of the words, in a folder with the file "model.h5".
 Words offers(const std::string& words) {
-  const TemporaryFolder folder;
-  write_file(folder / "model.h5", "");
-  const Outcome outcome = run_command("cd '" + (folder / "") + "' && eval \"$('" INSPECT "' --completion bash)\"\n" +
-                                      "COMP_WORDS=(inspect " + words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n" +
-                                      "_heddle_inspect; printf '%s\\n' \"${COMPREPLY[@]}\"");
-  CHECK(outcome.status == 0);
-  CHECK(outcome.err.empty());
-  Words lines = lines_of(outcome.out);
-  std::ranges::sort(lines);
-  return lines;
+  return heddle::testing::Shells(INSPECT, "inspect").bash(words);
 }
 
 Words fish_offers(const std::string& line) {
-  const TemporaryFolder folder;
-  write_file(folder / "model.h5", "");
-  const Outcome outcome = run_command(
-      "cd '" + (folder / "") +
-      "' && export HOME=$PWD && fish -N -c \"'" INSPECT "' --completion fish | source; complete -C '" + line + "'\"");
-  CHECK(outcome.status == 0);
-  Words words = lines_of(outcome.out);
-  for (std::string& word : words) word.erase(std::min(word.size(), word.find('\t')));
-  std::ranges::sort(words);
-  return words;
+  return heddle::testing::Shells(INSPECT, "inspect").fish(line);
 }
 
-// What zsh makes of the line when someone presses the tabulator key after it.
 std::string zsh_line(const std::string& line) {
-  const TemporaryFolder folder;
-  write_file(folder / "model.h5", "");
-  write_file(folder / "session", R"(
-    zmodload zsh/zpty
-    zpty -b shell zsh -f -i
-    zpty -w shell 'PS1=; fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D'
-    zpty -w shell 'show() { print -r -- "<$BUFFER>" }; zle -N show; bindkey "^T" show; print "READ""Y"'
-    zpty -r -m shell text '*READY*'
-    zpty -w -n shell "$1"$'\t\C-t'
-    zpty -r -m shell text '*<*>*'
-    print -r -- "${${text##*<}%%>*}"
-  )");
-  const Outcome outcome = run_command("cd '" + (folder / "") + "' && '" INSPECT "' --completion zsh > _inspect && " +
-                                      "timeout 600 zsh -f session '" + line + "'");
-  CHECK(outcome.status == 0);
-  return outcome.out;
-}
-
-bool is_there(const std::string& shell) {
-  const bool there = run_command("command -v " + shell).status == 0;
-  if (!there) heddle::testing::skipped(shell + " is not installed");
-  return there;
+  return heddle::testing::Shells(INSPECT, "inspect").zsh(line);
 }
 
 }  // namespace
@@ -182,7 +142,7 @@ TEST_CASE("inspect: files of options and the environment work for each verb") {
 TEST_CASE("inspect: bash completes verbs first, then the verb's options and files") {
   Words verbs = all_verbs;
   verbs.emplace_back("help");
-  verbs.emplace_back("model.h5");
+  verbs.insert(verbs.end(), {"model.h5", "my text"});
   std::ranges::sort(verbs);
   CHECK(offers("''") == verbs);
   CHECK(offers("di") == Words{"diff"});
