@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "heddle/formats/archives/archive.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/hdf5/hdf5.hpp"
 #include "heddle/formats/hdf5/writer.hpp"
-#include "heddle/formats/heddle/column.hpp"
 
 namespace heddle::formats {
 

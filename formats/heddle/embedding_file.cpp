@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/problems.hpp"
 #include "heddle/formats/heddle/tensor_group.hpp"
 

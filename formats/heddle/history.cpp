@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 
 namespace heddle::formats {
 

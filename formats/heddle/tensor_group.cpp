@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/problems.hpp"
 
 namespace heddle::formats {

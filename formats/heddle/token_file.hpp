@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heddle/data/token_source.hpp"
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/file.hpp"
 #include "heddle/formats/heddle/tokenizer_file.hpp"
 

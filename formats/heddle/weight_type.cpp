@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "heddle/formats/huggingface/half.hpp"
+#include "heddle/formats/heddle/half.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle::formats {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/huggingface/half.hpp"
+#include "heddle/formats/heddle/half.hpp"
 #include "heddle/formats/json/node.hpp"
 #include "heddle/text/spelling.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "formats/files.hpp"
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

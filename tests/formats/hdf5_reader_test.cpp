@@ -7,7 +7,7 @@
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
 #include "heddle/formats/hdf5/checksum.hpp"
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/file.hpp"
 #include "heddle/formats/heddle/tensor_group.hpp"
 #include "support/peak_memory.hpp"

@@ -10,7 +10,7 @@
 
 #include "formats/files.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/huggingface/half.hpp"
+#include "heddle/formats/heddle/half.hpp"
 #include "heddle/formats/huggingface/sharded_safetensors.hpp"
 
 using namespace heddle;

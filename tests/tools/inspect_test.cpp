@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "support/models.hpp"

@@ -1,4 +1,4 @@
-#include "heddle/formats/heddle/column.hpp"
+#include "heddle/formats/hdf5/column.hpp"
 
 #include <algorithm>
 #include <cstdint>
