@@ -16,7 +16,7 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr int permissions_bits = 0777;  // who may read, write and run; nobody's rights (set-user-id) are passed on
+constexpr int permissions_bits = 0777;  // who may read, write and run; set-user-id bits are not passed on
 constexpr int attempts = 100;
 
 std::string directory_of(const std::string& path) {

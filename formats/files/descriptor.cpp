@@ -15,7 +15,7 @@ namespace heddle::formats {
 
 namespace {
 
-// The number that all of the text is.
+// The number that the whole text spells.
 std::optional<int> number_of(std::string_view text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

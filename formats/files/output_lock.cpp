@@ -42,7 +42,7 @@ OutputLock::OutputLock(const std::string& path) {
                        holder_of(file.number()), "; wait until it ends, or use another name");
       return;
     }
-    // The one that had the lock may have removed the file between the two calls; then it locks nothing.
+    // The previous holder may have removed the file between the two calls; then a lock on it has no effect.
     if (!file.is_at(name)) continue;
     file_ = std::move(file);
     name_.created(std::move(name));

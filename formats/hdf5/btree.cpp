@@ -11,12 +11,12 @@ namespace {
 constexpr std::uint64_t prefix_width = 6, checksum_width = 4, address_width = 8;  // of nodes
 constexpr unsigned most_levels = 16;
 
-// Bytes that a number up to this takes.
+// Bytes needed for a number up to this one.
 std::uint64_t width_of_number(std::uint64_t largest) {
   return (static_cast<std::uint64_t>(std::bit_width(largest)) + 7) / 8;
 }
 
-// Nodes of one distance from the leaves.
+// Nodes at one distance from the leaves.
 struct Level {
   std::uint64_t most_records;  // in a node
   std::uint64_t most_below;    // in a node and all nodes below

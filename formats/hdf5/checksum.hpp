@@ -10,8 +10,8 @@ namespace heddle::formats::hdf5 {
 
 std::uint32_t lookup3(std::span<const std::byte> bytes);
 
-// Whether a structure, given without the checksum that ends it, is as it was written. (Fuzzers have a function of their
-// own in its place, in tests/fuzz/hdf5_checksums.cpp.)
+// Whether a structure, given without the checksum that ends it, matches the checksum. (Fuzzers replace this function by
+// that of tests/fuzz/hdf5_checksums.cpp.)
 bool is_sound(std::span<const std::byte> bytes, std::uint32_t checksum);
 
 }  // namespace heddle::formats::hdf5

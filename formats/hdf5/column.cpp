@@ -12,8 +12,8 @@ namespace {
 
 constexpr Index chunk_elements = Index{1} << 16;  // of a column of numbers
 constexpr Index text_block = Index{1} << 18;      // bytes of text that are handled at once, a chunk in the file
-// A column may take so many times the size of its file, and so much besides, in memory. Compressed columns, of which a
-// small file can hold a thousand times its size, are what this stops.
+// Memory of a column is limited to this multiple of its file's size, plus a constant: a small file can hold compressed
+// columns of a thousand times its size.
 constexpr Index times_file = 8, least_memory = Index{16} << 20;
 
 Index rows_of_text_block(Index width) {
@@ -32,7 +32,7 @@ hdf5::Dataset open_column(const hdf5::Group& group, const std::string& name) {
   return dataset;
 }
 
-// Throws DataError, before anything is read, where elements of that size in memory would be too much.
+// Throws DataError, before anything is read, if elements of that size would take too much memory.
 void check_memory(const hdf5::Dataset& dataset, Index element) {
   const Index room = times_file * dataset.file().size + least_memory;
   check<DataError>(dataset.size() <= room / element, dataset.where(), ": ", dataset.size(),

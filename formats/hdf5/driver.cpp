@@ -47,8 +47,8 @@ herr_t close(H5FD_t* base) {
   return 0;
 }
 
-// HDF5 asks for the driver in general too, without a file. Only files being written are read through the accumulator:
-// that of HDF5 1.10 copies from nowhere for addresses near 2^64, which a hostile file may have.
+// HDF5 also calls this without a file. Only files being written are read through the accumulator: that of HDF5 1.10
+// reads outside its buffer for addresses near 2^64, which a hostile file may have.
 herr_t query(const H5FD_t* base, unsigned long* flags) {
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
            H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;

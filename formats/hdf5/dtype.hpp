@@ -30,7 +30,7 @@ constexpr DType dtype_of() {
   if constexpr (std::same_as<T, char>) return DType::text;
 }
 
-// How a data set lies in the file.
+// The layout of a data set in the file.
 struct DatasetLayout {
   DType dtype = DType::float32;
   std::vector<Index> extents;
@@ -39,12 +39,12 @@ struct DatasetLayout {
   bool compress = false;  // needs chunks
 };
 
-// Bytes of the elements. Throws DataError beyond what any file could hold; `where` says what is being read.
+// Bytes of the elements. Throws DataError if they are more than any file could hold; `where` names what is being read.
 Index bytes_of(const DatasetLayout& layout, const std::string& where);
 // Bytes of one element.
 Index width_of(const DatasetLayout& layout);
 
-// Deflate makes nothing smaller than one 1032nd, and a little goes for its header.
+// Deflate compresses to no less than 1/1032 of the size, plus a small header.
 inline constexpr Index best_compression = 1100;
 inline constexpr Index largest_chunk = Index{1} << 25;  // bytes, decompressed
 

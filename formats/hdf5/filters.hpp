@@ -1,5 +1,5 @@
-// How chunks are made smaller: shuffle puts first bytes of all elements first, then all second bytes, and so on;
-// deflate (RFC 1950) compresses.
+// The filters of chunks: shuffle stores the first bytes of all elements, then all second bytes, and so on; deflate (RFC
+// 1950) compresses.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace heddle::formats::hdf5 {
 
-// Throws DataError unless the bytes decompress to just so many.
+// Throws DataError unless the bytes decompress to exactly this number.
 std::vector<std::byte> inflate(std::span<const std::byte> bytes, std::size_t size, const std::string& where);
 
-// Bytes beyond whole elements, which a chunk does not have, stay where they are.
+// Bytes after the last whole element, which chunks do not have, stay unchanged.
 std::vector<std::byte> unshuffle(std::span<const std::byte> bytes, std::size_t width);
 
 }  // namespace heddle::formats::hdf5

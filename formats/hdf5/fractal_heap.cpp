@@ -17,7 +17,7 @@ std::uint64_t log2_of(std::uint64_t power) {
   return static_cast<std::uint64_t>(std::countr_zero(power));
 }
 
-// Bytes that a number of so many bits takes.
+// Bytes needed for a number of this many bits.
 std::uint64_t width_of_bits(std::uint64_t bits) {
   return (bits + 7) / 8;
 }
@@ -55,7 +55,7 @@ void FractalHeap::read_header(Cursor header) {
                            width_of_bits(static_cast<std::uint64_t>(std::bit_width(largest_object))));
 }
 
-// Sizes that the library's own heaps have room to grow to; anything else would only make arithmetic overflow.
+// Sizes that heaps of the library can have; others would make arithmetic overflow.
 void FractalHeap::check_proportions() const {
   constexpr std::uint64_t most_columns = 256, most_direct = 1 << 24, most_bits = 56, widest_id = 16;
   const bool possible =
@@ -104,7 +104,7 @@ Bytes FractalHeap::managed_object(Cursor id) {
   return Bytes(block.bytes).subspan(within, size);
 }
 
-// From the root down to the direct block that the offset is in.
+// Descends from the root to the direct block that contains the offset.
 const FractalHeap::Block& FractalHeap::find_block(std::uint64_t offset) {
   const auto known = blocks_.upper_bound(offset);
   if (known != blocks_.begin()) {
@@ -165,7 +165,7 @@ const FractalHeap::Block& FractalHeap::open_block(Address address, std::uint64_t
   return blocks_.emplace(offset, Block{offset, std::move(bytes)}).first->second;
 }
 
-// Objects too large for blocks have numbers, which an index leads from to where they are.
+// Objects too large for blocks have numbers, which an index maps to their places.
 Bytes FractalHeap::huge_object(Cursor id) {
   if (id_width_ >= 1 + 2 * address_width) fail_foreign(where_, "a heap with ids that are addresses");
   if (!has_huge_objects_) read_huge_objects();

@@ -1,5 +1,5 @@
 // Fractal heaps: objects of any size in blocks whose sizes double from row to row of a table. Heddle's files have them
-// where a group has more than 64 parts, or an object attributes that do not fit into its header.
+// if a group has more than 64 parts, or if an object's attributes do not fit into its header.
 #pragma once
 
 #include <map>
@@ -12,12 +12,11 @@ namespace heddle::formats::hdf5 {
 
 class FractalHeap {
  public:
-  // Throws DataError where the heap is damaged or of a kind that heddle does not write.
+  // Throws DataError if the heap is damaged or of a kind that heddle does not write.
   FractalHeap(StructureReader& file, Address address, const std::string& where);
 
   std::uint64_t id_width() const { return id_width_; }
-  // The object that the id, of id_width() bytes, names; lives as long as the heap. Throws DataError where there is
-  // none.
+  // The object with the id, of id_width() bytes; lives as long as the heap. Throws DataError if there is none.
   Bytes object(Bytes id);
 
  private:

@@ -1,4 +1,4 @@
-// What the sources that call the HDF5 library share; included by them alone.
+// Helpers for the sources that call the HDF5 library; only they include this.
 #pragma once
 
 #include <hdf5.h>
@@ -18,7 +18,7 @@ static_assert(sizeof(hid_t) == sizeof(std::int64_t), "heddle needs HDF5 1.10 or 
 
 inline constexpr double chunk_preemption = 0.75;  // of a cache of chunks: HDF5's own default
 
-// Holds HDF5 for this thread, and keeps it from printing its errors or loading filters from elsewhere.
+// Locks HDF5 for this thread, and keeps it from printing its errors and from loading filters as plugins.
 class Lock {
  public:
   Lock();

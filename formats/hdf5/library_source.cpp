@@ -10,7 +10,7 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-// A file that the library has open; every object of it keeps it so.
+// A file that the library has open; every object of the file keeps it open.
 struct LibraryFile {
   std::shared_ptr<const Descriptor> descriptor;
   DriverFile driver;

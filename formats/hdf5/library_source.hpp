@@ -1,5 +1,5 @@
-// Files that the user trusts, read by the HDF5 library: whatever its version understands, as far as it says something
-// in heddle's terms. The library crashes on some files that were made to have it crash.
+// Files that the user trusts, read by the HDF5 library: whatever its version can read and heddle can represent. Some
+// files crash the library, so it must not read untrusted ones.
 #pragma once
 
 #include <memory>

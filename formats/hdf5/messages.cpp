@@ -144,8 +144,8 @@ StoragePlace read_chunked(Cursor cursor, const Datatype& element) {
   if (index != extensible_array || (flags & filtered_single_chunk)) {
     fail_foreign(where, concatenate("chunks with an index of type ", index));
   }
-  // The library's own constants: bits of a chunk's number; elements in the index block; least pointers of a secondary
-  // block; least elements of a data block; bits of an element's place in a page.
+  // Constants of the library: bits of a chunk's number; elements in the index block; minimum pointers of a secondary
+  // block; minimum elements of a data block; bits of an element's place in a page.
   constexpr std::uint64_t usual = 0x0a10040420;
   if (cursor.number(5) != usual) fail_foreign(where, "chunks with an index of unusual proportions");
   place.address = cursor.address();

@@ -1,4 +1,4 @@
-// What the messages of object headers say.
+// The contents of the messages of object headers.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct Filters {
   bool any() const { return shuffle || deflate; }
 };
 
-// Where the elements of a data set are.
+// The place of the elements of a data set.
 struct StoragePlace {
   Address address = undefined_address;  // of the elements, or of the index of the chunks
   Index size = 0;                       // bytes, where contiguous
@@ -40,14 +40,14 @@ struct Link {
   bool is_hard = true;
 };
 
-// Where many parts or attributes lie, in a heap with an index; both are undefined where there are few.
+// The place of many parts or attributes: a heap with an index; both are undefined if there are few.
 struct DensePlace {
   bool is_ordered = false;  // parts know the order of their creation
   Address heap = undefined_address, index = undefined_address;
   bool exists() const { return heap != undefined_address; }
 };
 
-// All throw DataError, with `where`, for what is damaged and for what heddle does not write.
+// All throw DataError, with `where`, for damage and for features that heddle does not write.
 std::vector<Index> read_extents(Bytes message, const std::string& where);
 Datatype read_datatype(Bytes message, const std::string& where);
 StoragePlace read_storage(Bytes message, const Datatype& element, const std::string& where);

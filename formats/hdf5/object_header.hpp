@@ -1,4 +1,4 @@
-// The header of a group or a data set: a list of messages, in blocks that continue one another.
+// The header of a group or a data set: a list of messages, in a chain of blocks.
 #pragma once
 
 #include <span>
@@ -37,14 +37,14 @@ struct Message {
 };
 
 struct ObjectHeader {
-  std::vector<std::vector<std::byte>> blocks;  // which the messages lie in
+  std::vector<std::vector<std::byte>> blocks;  // which contain the messages
   std::vector<Message> messages;
 
-  // The content of the only message of that type; null data where there is none. Throws DataError where there are two.
+  // The content of the only message of that type; null data if there is none. Throws DataError if there are two.
   std::span<const std::byte> find(MessageType type, const std::string& where) const;
 };
 
-// Throws DataError where it is damaged or has messages that heddle does not write.
+// Throws DataError if it is damaged or has messages that heddle does not write.
 ObjectHeader read_object_header(StructureReader& file, Address address, const std::string& where);
 
 }  // namespace heddle::formats::hdf5

@@ -219,7 +219,7 @@ Reader::Node Reader::read_dataset(const ObjectHeader& header, const std::string&
   return std::make_unique<const ContiguousDataset>(*this, std::move(dataset), name_, path, std::move(attributes));
 }
 
-// Elements of different data sets lie in different places, so that all of them together are no larger than the file.
+// Elements of different data sets do not overlap, so that together they are no larger than the file.
 void Reader::count_elements(const DatasetLayout& layout, const StoragePlace& place, const std::string& where) {
   const Index bytes = bytes_of(layout, where);
   const bool fits = place.chunk > 0 || bytes == 0 ||

@@ -1,7 +1,7 @@
 // Heddle's own reader of HDF5: superblock, object headers, groups, attributes and data sets as heddle writes them
 // (writer.hpp), and nothing else. It is safe for untrusted files: every address, size and count is checked against the
 // file before it is used; an object has one place in the file, so that groups cannot contain themselves; and work and
-// memory grow with the file's size at most.
+// memory are at most proportional to the file's size.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ namespace heddle::formats::hdf5 {
 class Reader : public std::enable_shared_from_this<Reader> {
  public:
   // The root group. Groups and data sets keep the reader alive, and it keeps the file open. The name is for messages.
-  // Throws DataError where the file is damaged or not as heddle writes files.
+  // Throws DataError if the file is damaged or not as heddle writes files.
   static std::shared_ptr<const GroupSource> open(std::shared_ptr<const Descriptor> file, const std::string& name);
 
   // The group or data set at that address, by the path it was found under.

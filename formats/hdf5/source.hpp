@@ -82,7 +82,7 @@ class GroupSource : public ObjectSource {
 
 // UTF-8 without NUL: what text in a file may be.
 bool is_text(std::string_view text);
-// What parts of a file and attributes are called: text that messages can show.
+// Whether the text can name a part of a file or an attribute: messages can show it.
 bool is_name(std::string_view name);
 // The path of a part: "/weights" and "norm" make "/weights/norm".
 std::string path_of(const std::string& group, std::string_view name);

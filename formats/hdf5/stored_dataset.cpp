@@ -79,7 +79,7 @@ std::vector<std::byte> ChunkedDataset::decompress(const Chunk& chunk) const {
   const auto whole = static_cast<std::uint64_t>(chunk_bytes());
   const bool is_deflated = filters_.deflate && !(chunk.filters_left_out & deflate_bit);
   const bool is_shuffled = filters_.shuffle && !(chunk.filters_left_out & shuffle_bit);
-  const std::uint64_t largest = whole + whole / 512 + 64;  // what deflate cannot make smaller grows a little
+  const std::uint64_t largest = whole + whole / 512 + 64;  // data that deflate cannot compress grows a little
   if (is_deflated ? chunk.size > largest : chunk.size != whole) fail_damaged(where(), "has a chunk of impossible size");
   std::vector<std::byte> bytes(static_cast<std::size_t>(chunk.size));
   reader_.read_elements(chunk.address, bytes, where());

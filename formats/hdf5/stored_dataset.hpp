@@ -14,7 +14,7 @@ namespace heddle::formats::hdf5 {
 
 class Reader;
 
-// What the header of a data set says of it.
+// The contents of a data set's header.
 struct DatasetDescription {
   DatasetLayout layout;
   StoragePlace place;
@@ -38,8 +38,8 @@ class ContiguousDataset : public DatasetSource {
   Address address_;
 };
 
-// Elements in chunks of so many rows, each of which may be compressed. The index is read when first needed, and some
-// chunks stay decompressed.
+// Elements in chunks of a number of rows, each of which may be compressed. The index is read when first needed, and
+// some decompressed chunks are cached.
 class ChunkedDataset : public DatasetSource {
  public:
   template <class... Rest>

@@ -11,11 +11,11 @@ namespace heddle::formats::hdf5 {
 namespace {
 
 constexpr std::size_t checksum_width = 4;
-// Each structure is read once, and the objects in a heap are looked at once more. Beyond so many bytes no file of
-// heddle has structures, however large (and a file may be large without taking space on the disk).
+// Each structure is read once, and the objects in a heap are read once more. The structures of heddle's files are never
+// larger than this, however large the file (which may be large without taking space on the disk).
 constexpr std::uint64_t times_read = 2;
 constexpr std::uint64_t most_structures = std::uint64_t{1} << 30;
-// What paths take besides the names that they are made of.
+// Memory of a path besides the names in it.
 constexpr std::uint64_t times_path = 4, least_paths = std::uint64_t{1} << 20;
 
 std::uint64_t little_endian(std::span<const std::byte> bytes) {

@@ -1,6 +1,6 @@
-// Bytes of an untrusted file: structures are read whole, from within the file only, and decoded by a cursor that knows
-// where they end. What all structures of a file take is bounded by the file's size, so that structures which contain
-// each other, or lie over one another, end in a refusal.
+// Bytes of an untrusted file: structures are read whole, from within the file only, and decoded by a cursor that checks
+// their ends. The total size of all structures is bounded by the file's size, so that structures which contain each
+// other or overlap are refused.
 //
 // Source of all structures: the HDF5 File Format Specification, version 3.0. Numbers are little-endian and without
 // sign.
@@ -18,15 +18,15 @@
 
 namespace heddle::formats::hdf5 {
 
-// A place in the file, as the file has it; it may be anything.
+// A place in the file, as stored; it may be invalid.
 using Address = std::uint64_t;
 inline constexpr Address undefined_address = ~Address{0};
 
-// Throw DataError: the file cannot be right, or is right and not as heddle writes files.
+// Throw DataError: the file is damaged, or is valid but not as heddle writes files.
 [[noreturn]] void fail_damaged(const std::string& where, const std::string& what);
 [[noreturn]] void fail_foreign(const std::string& where, const std::string& what);
 
-// Reads a structure from front to end. Throws DataError where it ends too early.
+// Reads a structure from beginning to end. Throws DataError if it ends too early.
 class Cursor {
  public:
   Cursor(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(&where) {}
@@ -55,14 +55,14 @@ class StructureReader {
 
   Index file_size() const { return size_; }
   bool lies_within(Address address, std::uint64_t size) const;
-  // The bytes of a structure, or of a part of one. Throws DataError where they are not in the file, or more than all
+  // The bytes of a structure, or of a part of one. Throws DataError if they are not in the file, or more than all
   // structures of a file can have.
   std::vector<std::byte> read(Address address, std::uint64_t size, const std::string& where);
   // The same, with a checksum in the last four bytes, which must be right.
   std::vector<std::byte> read_checked(Address address, std::uint64_t size, const std::string& where);
-  // Counts bytes that are looked at once more.
+  // Counts bytes that are read once more.
   void count(std::uint64_t bytes, const std::string& where);
-  // Counts what the elements of a data set take in the file, and what the names of objects take in memory.
+  // Counts the bytes of a data set's elements in the file, and the memory of the names of objects.
   void count_elements(std::uint64_t bytes, const std::string& where);
   void count_path(std::uint64_t bytes, const std::string& where);
   // Elements; not counted.

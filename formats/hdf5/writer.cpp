@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned most_compact = 64;  // links or attributes in one header before HDF5 builds an index
 constexpr unsigned compression_level = 4, text_compression_level = 1;  // text is wide, and mostly padding
 
-// What groups have in common, the root among them: an order, no time of day, no index while they are small.
+// Properties of all groups, including the root: creation order, no timestamps, no index while they are small.
 void set_group_properties(const Handle& properties, const std::string& where) {
   const hid_t id = properties.id();
   require({H5Pset_link_creation_order(id, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
@@ -66,7 +66,7 @@ void OutputObject::set_attribute<double>(const std::string& name, const double& 
   write_attribute(handle_, where(), name, stored_dtype(DType::float64).id(), &value);
 }
 
-// Fixed-length text lies in the object's own header, under HDF5's checksum; text of variable length would not.
+// Fixed-length text is stored in the object's own header, covered by HDF5's checksum; text of variable length is not.
 template <>
 void OutputObject::set_attribute<std::string>(const std::string& name, const std::string& value) {
   const Lock lock;
@@ -143,8 +143,8 @@ Writer Writer::create(DriverFile& file, const std::string& name) {
   const Lock lock;
   const Handle access(H5Pcreate(H5P_FILE_ACCESS)), properties(H5Pcreate(H5P_FILE_CREATE));
   if (!use_descriptor(access.id(), file)) fail_writing(name, "open");
-  // Chunks are written whole, once, so that keeping them would only cost time. The structures are those of HDF5 1.10.
-  // Elements begin at multiples of 64 bytes, so that weights can be used where they lie in a mapped file.
+  // Chunks are written whole, once, so that caching them would only cost time. The structures are those of HDF5 1.10.
+  // Elements begin at multiples of 64 bytes, so that weights can be used in a mapped file without a copy.
   require({H5Pset_cache(access.id(), 0, 1, 0, chunk_preemption),
            H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110), H5Pset_alignment(access.id(), 1, 64),
            H5Pset_small_data_block_size(access.id(), 0)},

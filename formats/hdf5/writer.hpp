@@ -1,8 +1,8 @@
-// Writing HDF5, which the library does: groups, data sets and attributes as objects that close themselves, every call
-// checked. Whatever HDF5 refuses is a DataError "FILE: cannot ATTEMPT PATH: HDF5's reason". No HDF5 type leaves the
-// sources, and no call runs beside another: one lock guards the library, so any thread may use any object.
+// Writes HDF5 with the library: groups, data sets and attributes are objects that close themselves, and every call is
+// checked. A failure of HDF5 is a DataError "FILE: cannot ATTEMPT PATH: HDF5's reason". HDF5 types are only used in the
+// sources. One lock guards the library, so any thread may use any object.
 //
-// What is written here is what reader.hpp reads.
+// reader.hpp reads all that is written here.
 #pragma once
 
 #include <memory>
@@ -66,7 +66,7 @@ class OutputDataset : public OutputObject {
 class OutputGroup : public OutputObject {
  public:
   OutputGroup create_group(const std::string& name);
-  // The group of that name, made where there is none.
+  // The group of that name; it is created if it does not exist.
   OutputGroup group(const std::string& name);
   OutputDataset create_dataset(const std::string& name, const DatasetLayout& layout);
 
@@ -85,7 +85,7 @@ class Writer {
   static Writer create(DriverFile& file, const std::string& name);
 
   OutputGroup root() const;
-  // Writes out everything; no object of the file may be used afterwards. Throws DataError when writing failed.
+  // Flushes everything; no object of the file may be used afterwards. Throws DataError if writing failed.
   void close();
 
  private:

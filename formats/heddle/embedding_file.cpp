@@ -27,7 +27,7 @@ void write_embeddings(const std::string& path, const Embeddings& embeddings, con
 namespace {
 
 void verify_hidden(const hdf5::Dataset& hidden) {
-  // Of no width, or nowhere in the file, rows without end would take no space.
+  // With a width of 0, or without a place in the file, any number of rows would take no space.
   check<DataError>(hidden.dtype() == hdf5::DType::float32 && hidden.layout().chunk == 0 &&
                        hidden.extents().size() == 2 && hidden.extents()[1] > 0 && hidden.offset(),
                    hidden.where(), ": is not a contiguous float32 matrix");

@@ -8,7 +8,7 @@ namespace heddle::formats {
 
 namespace {
 
-// HDF5 goes to and fro in its files.
+// HDF5 needs random access.
 std::shared_ptr<const Descriptor> open_hdf5(const std::string& path) {
   check<DataError>(path != "-", "HDF5 files cannot come from standard input; give the file by its name");
   auto file = std::make_shared<const Descriptor>(Descriptor::open_for_reading(path));
@@ -56,7 +56,8 @@ OutputFile::OutputFile(const std::string& path, FileKind kind)
     : target_(path), kind_(kind), driver_{target_.descriptor()}, file_(hdf5::Writer::create(driver_, path)) {}
 
 OutputFile::~OutputFile() {
-  if (driver_.write_error == 0) driver_.write_error = ECANCELED;  // what HDF5 still holds need not reach the disk
+  if (driver_.write_error == 0)
+    driver_.write_error = ECANCELED;  // data that HDF5 still buffers need not reach the disk
 }
 
 void OutputFile::check_written() const {

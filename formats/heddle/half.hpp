@@ -6,7 +6,7 @@
 
 namespace heddle::formats {
 
-// Every one is a float too.
+// Exact: every half is a float.
 constexpr float from_half(std::uint16_t half) {
   const std::uint32_t sign = (half & 0x8000u) << 16, magnitude = half & 0x7FFFu;
   // Subnormal ones are whole multiples of 2^-24; the others need another bias of the exponent, 127 instead of 15.

@@ -12,7 +12,7 @@ std::vector<NamedTensor> named_tensors(const Parameters& parameters) {
 
 namespace {
 
-// A fine-tuned model's head, which its body does without.
+// Whether the name is of a fine-tuned model's head, which the body does not use.
 constexpr std::string_view head_of_task = "task/";
 
 std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weights) {
@@ -23,7 +23,7 @@ std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weig
   }
 }
 
-// Tensors of the asked shapes, until many are asked for that the file lacks.
+// Provides tensors of the requested shapes; throws if many are requested that the file lacks.
 ParameterSource shapes_only(const ModelFile& file) {
   return ParameterSource::given([&file, lacking = 0](const Declaration& declaration) mutable {
     constexpr int most_lacking = 100;
@@ -34,8 +34,8 @@ ParameterSource shapes_only(const ModelFile& file) {
   });
 }
 
-// A configuration may ask for any number of layers of any size; it gets no memory, and little time, until the file is
-// known to have weights for it.
+// A configuration may have any number of layers of any size; no memory is allocated until the file is known to have
+// the weights.
 void check_weights(const ModelFile& file) {
   const Simulation simulation;
   file.weights().check_match(named_tensors(build(file, shapes_only(file))->parameters()), head_of_task);

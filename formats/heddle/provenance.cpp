@@ -42,7 +42,7 @@ std::string quote(std::string_view word) {
   return quoted + "'";
 }
 
-// Takes over the steps of an input and returns which of them made it.
+// Adds the steps of an input and returns the index of the one that made it.
 Index merge(Provenance& provenance, const Provenance& made) {
   std::vector<Index> places;
   const auto take_over = [&](ProvenanceStep step) {

@@ -26,7 +26,7 @@ ParameterSource mapped(const ModelFile& file) {
       concatenate(file.file().path(), ": /", part, ": ", error.what(), ". The file is damaged or not heddle's"));
 }
 
-// What make() gives; that it cannot be is the fault of this part of the file.
+// Returns make(); errors are attributed to this part of the file.
 template <class Make>
 auto guarded(const ModelFile& file, const char* part, const Make& make) {
   try {
@@ -64,8 +64,8 @@ LoadedTask load_whole(const std::string& path) {
   return loaded;
 }
 
-// The base's file: the given one, else the file of the name in the adapter, in the adapter's directory. An adapter from
-// a stranger must not choose any other file.
+// The base's file: the given one, else the file with the name in the adapter, in the adapter's directory. An untrusted
+// adapter must not choose any other file.
 std::string find_base(const std::string& adapter, const std::string& given, const std::string& noted) {
   namespace fs = std::filesystem;
   if (!given.empty()) return given;
@@ -108,7 +108,7 @@ LoadedTask load_adapted(const Adapted& files) {
   return {build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
 }
 
-// What a file has of a declaration, as Reals of its own.
+// A file's tensor for a declaration, copied as Reals.
 Tensor read_copy(const ModelFile& file, const Declaration& declaration) {
   const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
   const Tensor stored = file.weights().map(declaration.names, memory), copy(stored.shape());
@@ -136,7 +136,7 @@ void save_whole(const std::string& path, const SavedTask& saved, std::span<const
   writer.commit(saved.provenance);
 }
 
-// Matrices with their adapters, and all else as it is.
+// Merges matrices with their adapters; other tensors stay unchanged.
 std::vector<NamedTensor> merged_weights(const models::TaskModel& model, const LowRankOptions& adapters) {
   std::vector<NamedTensor> merged;
   for (const Parameter& parameter : model.parameters().all()) {

@@ -12,7 +12,7 @@ namespace heddle::formats {
 
 static_assert(std::same_as<Real, float>, "files hold float32; heddle_formats goes with the float libraries");
 
-// What a list may visit: a hostile file can link groups into cycles.
+// Limits of a listing: a hostile file can link groups into cycles.
 struct TensorGroup::Budget {
   int parts = 1'000'000;
   int depth = 32;
@@ -86,7 +86,7 @@ bool is_aligned(const hdf5::Dataset& dataset) {
   return dataset.offset().value_or(0) % hdf5::size_of(dataset.dtype()) == 0;
 }
 
-// The elements where they lie; read when processors could not do that there.
+// The elements as a view of the file; copied if they are not aligned.
 Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, DType dtype,
                     const std::shared_ptr<const MappedFile>& file) {
   if (!is_aligned(dataset)) {
@@ -98,7 +98,7 @@ Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, DType dtyp
   const std::size_t bytes = static_cast<std::size_t>(shape.size()) * bytes_of(dtype);
   check<DataError>(offset <= file->size() && bytes <= file->size() - offset, dataset.where(),
                    ": lies beyond the end of the file. The file is damaged");
-  // Mapped pages are read-only; a tensor is a handle that has no constant form.
+  // Mapped pages are read-only, but there is no read-only type of tensor.
   auto* elements = const_cast<std::byte*>(file->data() + offset);
   return {shape, dtype, elements, std::const_pointer_cast<MappedFile>(file)};
 }
@@ -140,7 +140,8 @@ Tensor joined(std::vector<Tensor> parts) {
 }  // namespace
 
 void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors) {
-  // All names come first, then all elements: nothing of HDF5's own lies between those of neighbours.
+  // All names are written first, then all elements, so that no HDF5 structures lie between elements of successive
+  // tensors.
   std::vector<Unwritten> unwritten, scales;
   for (const NamedTensor& tensor : tensors) {
     std::vector<std::string> parts = split(tensor.name, '/');
@@ -302,7 +303,7 @@ bool TensorGroup::lie_together(std::span<const std::size_t> numbers) const {
   return are_adjacent(datasets) && (scales.empty() || are_adjacent(scales));
 }
 
-// As many tensors as `count` that lie together, from that of number `first` on.
+// `count` contiguous tensors, starting with number `first`.
 Tensor TensorGroup::map(std::size_t first, Index count, const std::shared_ptr<const MappedFile>& file) const {
   const TensorInfo& tensor = tensors_[first];
   const Shape shape = stacked(tensor.shape, count);

@@ -16,7 +16,8 @@ Real quantise_row(std::span<const Real> row, std::int8_t* numbers) {
   Real largest = 0;
   for (const Real x : row) largest = std::max(largest, std::abs(x));
   const Real scale = largest / 127;
-  // Divided, for the reciprocal of a tiny scale can be infinite; and cut, for a tiny scale is coarse itself.
+  // Divides, because the reciprocal of a tiny scale can be infinite, and clamps, because a tiny scale is itself
+  // rounded.
   std::transform(row.begin(), row.end(), numbers, [scale](Real x) {
     return static_cast<std::int8_t>(scale > 0 ? std::clamp<Real>(std::nearbyint(x / scale), -127, 127) : Real(0));
   });

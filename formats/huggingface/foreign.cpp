@@ -21,7 +21,7 @@ struct Signature {
   const char* guess;
   std::size_t at = 0;
 };
-// No text begins so by chance; "BZh" and a digit, which bzip2's files begin with, could.
+// Text does not begin like this; it could begin like bzip2's first bytes, "BZh" and a digit.
 constexpr std::array compressions{
     Signature{"\x1f\x8b\x08"sv, "is compressed with gzip; decompress it first"},
     Signature{"1AY&SY"sv, "is compressed with bzip2; decompress it first", 4},
@@ -38,7 +38,7 @@ constexpr std::array signatures{
               "is a program, not a heddle file"},
 };
 
-// What the file is, as the list has it, or nullptr.
+// The matching entry of the list, or nullptr.
 const char* find(std::span<const Signature> list, std::string_view bytes) {
   const auto found = std::ranges::find_if(
       list, [&](const Signature& one) { return bytes.substr(std::min(one.at, bytes.size())).starts_with(one.bytes); });

@@ -14,7 +14,7 @@ struct ActivationName {
   std::string_view name;
   Activation activation;
 };
-// Of several names for one activation the first is written.
+// If an activation has several names, the first is written.
 constexpr std::array activation_names{
     ActivationName{"relu", Activation::relu},           ActivationName{"gelu", Activation::gelu},
     ActivationName{"gelu_new", Activation::gelu_tanh},  ActivationName{"gelu_pytorch_tanh", Activation::gelu_tanh},

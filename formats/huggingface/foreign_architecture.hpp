@@ -32,8 +32,7 @@ const std::vector<ForeignArchitecture>& foreign_architectures();
 Activation read_activation(const JsonNode& field);
 std::string foreign_name(Activation activation);
 
-// Refuses fields of config.json that are there and mean something else than the value given, which is what their
-// absence means.
+// Refuses fields of config.json whose value differs from the given one, which is the default of a missing field.
 struct FixedField {
   const char* name;
   nlohmann::json value;

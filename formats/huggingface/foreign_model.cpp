@@ -34,7 +34,7 @@ const ForeignArchitecture& architecture_of(const JsonNode& config) {
 }
 
 std::vector<ParameterShape> parameters_of(const models::ModelConfig& config) {
-  const Simulation simulation;  // no memory for weights that may not be there
+  const Simulation simulation;  // no memory for weights that may be missing
   std::vector<ParameterShape> parameters;
   const auto model = models::make_model(config, ParameterSource::unset());
   for (const Parameter& parameter : model->parameters().all()) {
@@ -49,9 +49,9 @@ TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTen
   return {architecture.tensors, names};
 }
 
-// "heads = 4", …: one line per field, with what stands for defaults spelled out.
+// "heads = 4", …: one line per field, with defaults written out.
 std::vector<std::string> fields_of(models::ModelConfig config) {
-  config->sequence_length = 0;  // how it was trained says nothing of what it is
+  config->sequence_length = 0;  // a training setting, not a property of the model
   if (auto* const transformer = config.as<models::TransformerConfig>()) transformer->spell_out();
   return split(to_text(config), '\n');
 }
@@ -61,7 +61,7 @@ std::vector<std::string> lost_fields(const models::ModelConfig& config, const mo
   models::ModelConfig wanted = config;
   const auto* const kept_stack = kept.as<models::TransformerConfig>();
   if (auto* const stack = wanted.as<models::TransformerConfig>(); stack != nullptr && kept_stack != nullptr) {
-    stack->bias = stack->bias || kept_stack->bias;  // biases of zero are none
+    stack->bias = stack->bias || kept_stack->bias;  // zero biases count as absent
   }
   const std::vector<std::string> fields = fields_of(wanted), others = fields_of(kept);
   std::vector<std::string> lost;
@@ -100,7 +100,7 @@ Written express(const ModelParts& parts) {
                               "; give -o the name of a model file"));
 }
 
-// The weights that the written configuration asks for.
+// The weights that the written configuration needs.
 std::vector<NamedTensor> complete(const std::vector<NamedTensor>& weights, const models::ModelConfig& config) {
   std::map<std::string, Tensor> values;
   for (const NamedTensor& weight : weights) values.emplace(weight.name, weight.value);
@@ -187,7 +187,7 @@ void write_model_directory(const std::string& path, const ModelParts& parts, Wei
     tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
   }
   write_directory_tokenizer(path, parts.tokenizer);
-  // Transformers asks for this entry before it reads a file.
+  // Transformers requires this entry.
   write_safetensors((std::filesystem::path(path) / "model.safetensors").string(), tensors, {{"format", "pt"}});
   AtomicFile config(config_path(path));
   config.write(written.json.dump(2) + "\n");

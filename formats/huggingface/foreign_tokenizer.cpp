@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using text::TokenizerKind;
 using text::TokenizerModel;
 
-// The class that transformers makes; the fast one reads tokenizer.json alone, the others have files of their own too.
+// The tokenizer class of transformers; the fast one reads only tokenizer.json, the others also have files of their own.
 enum class Class { fast, gpt2, roberta, bert };
 
 Class class_of(const TokenizerModel& tokenizer) {
@@ -44,7 +44,7 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
                                                   {Class::bert, "BertTokenizer"}};
   const Class kind = class_of(tokenizer);
   Json json{{"tokenizer_class", names.at(kind)}};
-  // A class has default tokens for roles that are not set, and would add them to the vocabulary.
+  // A class adds default tokens for roles that are not set to the vocabulary.
   for (const auto& [name, id] : roles) {
     json[name] = tokenizer.*id < 0 ? Json() : Json(tokenizer.pieces[static_cast<std::size_t>(tokenizer.*id)]);
   }

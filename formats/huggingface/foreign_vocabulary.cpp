@@ -12,7 +12,7 @@ namespace heddle::formats {
 
 namespace {
 
-// Where a directory holds several, the first counts.
+// If a directory holds several, the first is used.
 constexpr std::array vocabularies{
     ForeignVocabulary{"Hugging Face's tokenizer",
                       "tokenizer.json or another JSON file, or a directory that holds tokenizer.json",

@@ -41,7 +41,7 @@ std::optional<Files> find_files(const std::string& directory) {
 
 using Ids = std::unordered_map<std::string_view, Index>;
 
-// The pieces by their ids; each has one of its own, from 0 on without gaps.
+// The pieces by their ids, which are unique and start at 0 without gaps.
 std::vector<std::string> pieces_in_order(const JsonNode& document) {
   if (!document.is_object() || document.size() == 0) document.refuse("is not a JSON object from pieces to ids");
   std::vector<std::string> pieces(document.size());
@@ -88,7 +88,7 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
   return merges;
 }
 
-// GPT-2 has one special token. RoBERTa, whose files are the same, has others, and GPT-2's as text.
+// GPT-2 has one special token. RoBERTa, whose files have the same format, has others and treats GPT-2's as text.
 void give_roles(text::TokenizerModel& model, const Ids& ids) {
   const auto special = [&](const char* piece) {
     const auto found = ids.find(piece);

@@ -65,7 +65,7 @@ Safetensor read_entry(const JsonNode& entry, std::span<const std::byte> data) {
   return tensor;
 }
 
-// Tensors share no bytes and leave none over.
+// Throws DataError unless each byte belongs to exactly one tensor.
 void check_places(const std::vector<Safetensor>& tensors, std::span<const std::byte> data, const std::string& path) {
   const std::byte* expected = data.data();
   for (const Safetensor& tensor : tensors) {
@@ -78,7 +78,7 @@ void check_places(const std::vector<Safetensor>& tensors, std::span<const std::b
                    data.size() - static_cast<std::size_t>(expected - data.data()), " bytes that belong to no tensor");
 }
 
-// Calls f with each element, of type T, wherever it lies.
+// Calls f with each element, of type T, whatever its alignment.
 template <class T, class F>
 void for_each_element(std::span<const std::byte> elements, const F& f) {
   for (std::size_t i = 0; i < elements.size() / sizeof(T); ++i) {
@@ -115,7 +115,7 @@ Tensor convert_elements(const Safetensor& tensor, const Shape& shape) {
   return result;
 }
 
-// The elements where they lie; a copy where processors could not read them there.
+// The elements as a view of the file; a copy if they are not aligned.
 Tensor view_elements(const Safetensor& tensor, const Shape& shape, DType dtype) {
   auto* first = const_cast<std::byte*>(tensor.elements.data());
   const bool aligned = reinterpret_cast<std::uintptr_t>(first) % heddle::bytes_of(dtype) == 0;
@@ -215,7 +215,7 @@ std::vector<Safetensor> read_safetensors(const std::string& path) {
     tensors.back().file = file;
     tensors.back().path = shared_path;
   }
-  // An empty tensor stands before the one that begins where it does.
+  // An empty tensor comes before the one that begins at the same place.
   std::ranges::sort(tensors, {},
                     [](const Safetensor& tensor) { return std::pair(tensor.elements.data(), tensor.elements.size()); });
   check_places(tensors, data, path);

@@ -34,7 +34,7 @@ namespace heddle::formats {
 
 Index bytes_of(Safetype type);
 
-// A tensor where it lies in its file.
+// A tensor as a view of its file.
 struct Safetensor {
   std::string name;
   Safetype type = Safetype::f32;
@@ -57,7 +57,7 @@ std::vector<Safetensor> read_safetensors(const std::string& path);
 // not finite.
 Tensor to_tensor(const Safetensor& tensor);
 
-// What is to be written: Reals as F32 or F16, bfloat16 as BF16.
+// A tensor to write: Reals as F32 or F16, bfloat16 as BF16.
 struct SafetensorOutput {
   std::string name;
   Tensor value;

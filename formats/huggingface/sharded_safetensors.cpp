@@ -20,7 +20,7 @@ PartOf read_index(const std::string& path) {
   PartOf part_of;
   for (const JsonNode& file : map.members()) {
     const std::string_view part = file.text();
-    // Nothing outside the directory.
+    // Refuses files outside the directory.
     if (part.empty() || part.find('/') != part.npos) file.refuse("must be the name of a file beside this one");
     part_of.emplace(file.key(), part);
   }

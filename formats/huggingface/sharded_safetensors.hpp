@@ -14,8 +14,8 @@ struct DirectoryTensors {
   std::vector<Safetensor> tensors;
 };
 
-// Throws DataError as read_safetensors() does, where the directory has no such files, and where the parts do not hold
-// just what the index says.
+// Throws DataError as read_safetensors() does, if the directory has no such files, and if the parts do not match the
+// index.
 DirectoryTensors read_directory_tensors(const std::string& directory);
 
 }  // namespace heddle::formats

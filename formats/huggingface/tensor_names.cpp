@@ -13,7 +13,7 @@ namespace {
 
 constexpr char layer_mark = '#';
 
-// The number in place of a mark; "" where the name has none.
+// The number at the mark; "" if the name has none.
 std::string number_in(std::string_view name, std::string_view pattern) {
   const std::size_t mark = pattern.find(layer_mark);
   if (mark == pattern.npos || !name.starts_with(pattern.substr(0, mark))) return "";
@@ -112,7 +112,7 @@ class Importer {
     return found->second;
   }
 
-  // What no rule has asked for; copies must be equal to what they are copies of.
+  // Adds tensors that no rule uses to the problems; copies must be equal to their originals.
   void check_rest(Complaints& unknown, Complaints& unequal) {
     for (const auto& [name, tensor] : tensors_) {
       if (used_.contains(name) || is_ignored(name)) continue;

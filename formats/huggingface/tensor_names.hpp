@@ -18,11 +18,11 @@ namespace heddle::formats {
 struct TensorRule {
   enum class Form {
     plain,
-    transposed  // [in, out], as GPT-2's Conv1D has its weights, where ours are [out, in]
+    transposed  // [in, out], as in GPT-2's Conv1D; ours are [out, in]
   };
 
   std::string foreign;
-  std::vector<std::string_view> parameters;  // stacked by rows where there are several
+  std::vector<std::string_view> parameters;  // stacked by rows if there are several
   Form form = Form::plain;
 };
 
@@ -30,11 +30,11 @@ struct TensorNames {
   // The foreign names' prefix; files of a model without its head leave it out.
   std::string prefix;
   std::vector<TensorRule> rules;
-  // Tensors that some files have again under another name: {again, original}.
+  // Tensors that some files hold twice: {second name, original name}.
   std::vector<std::pair<std::string, std::string>> copies;
-  // What some files hold besides weights.
+  // Tensors in some files that are not weights.
   std::vector<std::string> ignored;
-  // Endings of names as older files have them: {older, newer}.
+  // Endings of names in older files: {older, newer}.
   std::vector<std::pair<std::string, std::string>> endings;
 };
 

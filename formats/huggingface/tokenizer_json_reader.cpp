@@ -80,7 +80,7 @@ class Reader {
   bool marks_are_spaces_ = false;                    // in pieces
 };
 
-// Older files do not say it.
+// Missing in older files.
 std::string Reader::type_of_model() const {
   if (const JsonNode type = model_["type"]; !type.is_null()) return std::string(type.text());
   if (!model_["merges"].is_null()) return "BPE";
@@ -308,7 +308,7 @@ void Reader::name_others() {
   result_.end_of_text = special({"<|endoftext|>", "</s>"}).value_or(-1);
 }
 
-// Pieces of bytes and of wordpiece are spelled alike here and there.
+// Pieces of bytes and of wordpiece have the same spelling in heddle.
 void Reader::spell_pieces() {
   if (result_.kind != TokenizerKind::unigram && result_.kind != TokenizerKind::char_bpe) return;
   std::vector<bool> as_is(result_.pieces.size());

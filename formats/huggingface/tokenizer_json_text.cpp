@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_steps = 100;
 
-// Calls take(step, type) for the step itself, or for the members of a Sequence.
+// Calls take(step, type) for the step, or for each member if it is a Sequence.
 void for_each_step(const JsonNode& node, const char* members,
                    const std::function<void(const JsonNode&, std::string_view)>& take) {
   if (node.is_null()) return;

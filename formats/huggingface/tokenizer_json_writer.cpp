@@ -113,7 +113,7 @@ Json Writer::normaliser() const {
   return sequence("normalizers", steps);
 }
 
-// GPT-2's way is ByteLevel itself in models of bytes, and its pattern in others.
+// Splitting as GPT-2 does is ByteLevel in byte-level models, and its pattern in others.
 Json Writer::cut_steps() const {
   const bool of_bytes = model_.kind == TokenizerKind::bpe;
   bool is_byte_level = false;
@@ -182,7 +182,8 @@ Json Writer::decoder() const {
   return sequence("decoders", steps);
 }
 
-// As the file has it. Where words have spaces set before them their marks are spaces to it, elsewhere spaces are.
+// The spelling in the file: if words have a space put before them, the marks of spaces stand for spaces, else spaces
+// do.
 std::string Writer::spelling(Index id) const {
   const bool of_characters = model_.kind == TokenizerKind::unigram || model_.kind == TokenizerKind::char_bpe;
   if (!of_characters || !vocabulary_.is_piece(id)) return piece(id);
@@ -203,7 +204,7 @@ Json Writer::ids() const {
   const auto twin = std::ranges::adjacent_find(sorted, {}, &std::pair<std::string, Index>::first);
   check<DataError>(twin == sorted.end(), "the tokenizer cannot be written as tokenizer.json: two of its tokens are ",
                    twin == sorted.end() ? text::quoted("") : text::quoted(twin->first));
-  // Members one by one would each be looked for among the others.
+  // Not added one by one, because each would be searched for among the others.
   return Json::object_t(entries.begin(), entries.end());
 }
 

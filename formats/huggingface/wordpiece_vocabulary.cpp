@@ -20,7 +20,7 @@ constexpr std::string_view file_name = "vocab.txt";
 
 using Ids = std::unordered_map<std::string_view, Index>;
 
-// The keys lie in the text, which the file's lines are.
+// The keys are views of the file's text.
 Ids read_pieces(std::string_view text, const std::string& path, std::vector<std::string>& pieces) {
   Ids ids;
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;

@@ -12,13 +12,13 @@ namespace heddle::formats {
 // The vocab.txt that a path is, or a directory that has one; empty for others.
 std::vector<std::string> wordpiece_vocabulary_files(const std::string& path);
 
-// The tokenizer. Text is made small and loses its accents if tokenizer_config.json beside the file says do_lower_case;
-// where it does not say, if no piece has a capital letter of ASCII.
+// The tokenizer. Text is lower-cased and loses its accents if do_lower_case is set in tokenizer_config.json beside the
+// file; if that is missing, if no piece has an ASCII capital.
 // Throws DataError with file and line for empty lines, pieces that come twice and text that is not UTF-8, and where
 // [UNK] is missing.
 text::TokenizerModel read_wordpiece_vocabulary(const std::string& path);
 
-// Writes vocab.txt into the directory. Whether capitals become small ones is not in it.
+// Writes vocab.txt into the directory. It does not say whether text is lower-cased.
 void write_wordpiece_vocabulary(const std::string& directory, const text::TokenizerModel& model);
 
 }  // namespace heddle::formats

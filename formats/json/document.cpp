@@ -23,11 +23,12 @@ constexpr int most_depth = 128;
 constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // bytes, and values
 
 struct Extent {
-  int depth = 0;           // objects and lists within one another
+  int depth = 0;           // nesting depth of objects and lists
   std::size_t values = 1;  // and keys, or more
 };
 
-// Counts outside of strings, as far as the text is JSON: values begin after brackets, commas and colons, or first.
+// Counts outside of strings, assuming that the text is JSON: values begin at the start or after brackets, commas,
+// colons.
 Extent extent_of(std::string_view text) {
   Extent extent;
   int depth = 0;
@@ -203,7 +204,7 @@ class Parser {
     values_.push_back({Kind::text, static_cast<std::uint32_t>(string.size()), begin});
   }
 
-  // Puts what the escape stands for to text_[to], …; returns the place after it.
+  // Writes the unescaped character to text_[to], …; returns the place after it.
   std::size_t unescape(std::size_t to) {
     constexpr std::string_view names = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     if (letter() == 'u') {
@@ -219,7 +220,7 @@ class Parser {
     return to + 1;
   }
 
-  // Of uXXXX, or of two of them that are one character.
+  // The code point of uXXXX, or of a surrogate pair.
   char32_t unescape_code() {
     const char32_t code = hexadecimal_after_u();
     const bool high = code >= 0xD800 && code < 0xDC00, low = code >= 0xDC00 && code < 0xE000;

@@ -1,7 +1,7 @@
 // An untrusted JSON document, in memory bounded by its length: the text, in which strings are unescaped in place, and
 // 16 bytes for each value and key, which are counted before any is allocated.
 //
-// An object that has a key twice is refused: programs differ in which of the two they take.
+// An object that has a key twice is refused, because programs differ in which of the two they use.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class JsonDocument {
  public:
   enum class Kind : std::uint8_t { null, yes, no, number, text, list, object };
 
-  // Values stand in the order of the text, each before what it contains, and a key before its value.
+  // Values are in the order of the text, each before the values that it contains, and a key before its value.
   struct Value {
     Kind kind;
     std::uint32_t size;  // of text and numbers: bytes; of lists and objects: the place after their last part
     std::uint64_t at;    // of text and numbers: where in the text; of lists and objects: how many members
   };
 
-  // The first line of the text has the number given. Throws DataError, "FILE:LINE: not valid JSON, at byte N of the
-  // line", and for values nested deeper than any of use, for numbers beyond all doubles and for keys that come twice.
+  // `first_line` is the number of the text's first line. Throws DataError, "FILE:LINE: not valid JSON, at byte N of the
+  // line", also for values nested too deeply, numbers outside the range of doubles and repeated keys.
   JsonDocument(std::string text, std::string_view file, Index first_line = 1);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
@@ -41,7 +41,7 @@ class JsonDocument {
   std::vector<Value> values_;
 };
 
-// Where the value after this one, with all of its parts, stands.
+// The index of the value that follows this one and all of its parts.
 inline std::size_t next_of(const std::vector<JsonDocument::Value>& values, std::size_t index) {
   using Kind = JsonDocument::Kind;
   const JsonDocument::Value& value = values[index];

@@ -15,7 +15,7 @@ using Kind = JsonDocument::Kind;
 
 constexpr std::size_t most_bytes = std::size_t{1} << 28;
 
-// A key as it stands in places: in quotation marks unless it is a word.
+// A key as messages show it: in quotation marks unless it is a word.
 std::string key_text(std::string_view key) {
   const auto is_plain = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
@@ -29,7 +29,7 @@ std::string quoted_json(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// Appends the value as compact JSON, and stops a little beyond so many bytes.
+// Appends the value as compact JSON; stops a little after `most` bytes.
 void append_json(const JsonDocument& document, std::size_t index, std::size_t most, std::string& text) {
   const JsonDocument::Value& value = document.values()[index];
   if (value.kind == Kind::text) {

@@ -1,4 +1,4 @@
-// A value in a JSON document from elsewhere. Where it stands is found when an error has to name it.
+// A value in an untrusted JSON document. Its path is computed only when an error has to name it.
 #pragma once
 
 #include <initializer_list>
@@ -13,16 +13,16 @@
 
 namespace heddle::formats {
 
-// The document of a file of at most 256 MB. Throws DataError with file and line where it is not JSON.
+// The document of a file of at most 256 MB. Throws DataError with file and line if it is not JSON.
 JsonDocument read_json(const std::string& path);
 
 class JsonNodes;
 
-// All functions throw DataError "FILE: a.b[3]: …" where the value is not as asked for. The document must outlive it,
-// and the texts that it gives.
+// All functions throw DataError "FILE: a.b[3]: …" if the value is of another kind. The document must outlive the node
+// and the texts that it returns.
 class JsonNode {
  public:
-  // The whole of a document.
+  // The root value of a document.
   explicit JsonNode(const JsonDocument& document) : document_(&document) {}
   JsonNode(const JsonDocument& document, std::size_t index) : document_(&document), index_(index) {}
 
@@ -35,9 +35,9 @@ class JsonNode {
   // A number without sign, fraction and exponent.
   bool is_count() const;
 
-  // A member of an object; null where there is none.
+  // A member of an object; null if it is absent.
   JsonNode operator[](std::string_view key) const;
-  // The same, and null of what is no object.
+  // The same, and null if the value is not an object.
   JsonNode find(std::string_view key) const;
   // The members of a list, or of an object, which have key().
   JsonNodes list() const;
@@ -55,7 +55,7 @@ class JsonNode {
   // The digits of a number as they are written.
   std::string_view digits() const { return document_->characters(value()); }
 
-  // Refuses objects with other members than these, which would mean something that is not known here.
+  // Refuses objects with other members than these, whose meaning is unknown.
   const JsonNode& expect_only(std::initializer_list<std::string_view> keys) const;
   // Refuses other values, null for absent ones.
   void expect(const nlohmann::json& wanted) const;

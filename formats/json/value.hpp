@@ -1,5 +1,4 @@
-// Members of JSON objects that are examples. `where` says for messages what is being read: "FILE:LINE", "FILE: question
-// 'x'".
+// Members of JSON objects that are examples. `where` names the object in messages: "FILE:LINE", "FILE: question 'x'".
 #pragma once
 
 #include <string>
@@ -8,11 +7,11 @@
 
 namespace heddle::formats {
 
-// Members of an object. Throw DataError where they are absent or of another kind.
+// Members of an object. Throw DataError if they are absent or of another kind.
 std::string text_member(const JsonNode& object, const char* name, const std::string& where);
 JsonNode list_member(const JsonNode& object, const char* name, const std::string& where);
 
-// Text as it is, or a number or truth value as text, as labels and ids come.
+// A text, or a number or boolean as text, for labels and ids.
 std::string name_member(const JsonNode& object, const char* name, const std::string& where);
 
 }  // namespace heddle::formats

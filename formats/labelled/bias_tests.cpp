@@ -34,7 +34,7 @@ void check_slot(const PlacedText& text, const std::string& slot, std::string_vie
 
 constexpr std::string_view headings = "[templates NAME], [pairs NAME] and [weat NAME]";
 
-// A section while it is read: the lists that its kind has, by key.
+// A section while it is read: its lists by key.
 struct Section {
   std::string kind, name;
   Index line = 0;
@@ -102,7 +102,7 @@ class Builder {
   }
 
  private:
-  // A word that counts twice, or on both sides, would weigh what is found.
+  // A word that occurs twice, or on both sides, would bias the result.
   void check_distinct(std::initializer_list<const std::vector<PlacedText>*> lists) const {
     std::map<std::string, Index> lines;
     for (const auto* texts : lists) {

@@ -1,6 +1,6 @@
 // Files of bias tests. Sections begin with a line in brackets, "[templates NAME]", "[pairs NAME]" or "[weat NAME]";
 // then come lines "KEY = VALUE", which may repeat a key. A value is one text for template, first, second and context,
-// else words or phrases apart by commas. Empty lines and those that begin with # mean nothing.
+// else comma-separated words or phrases. Empty lines and those that begin with # are ignored.
 //
 //   [templates occupations]                [weat flowers]
 //   template = [TARGET] is a [ATTRIBUTE].  x = rose, tulip
@@ -19,7 +19,7 @@
 
 namespace heddle::formats {
 
-// Throws DataError, "FILE:LINE: …", for lines that are none of these and for sections that lack something.
+// Throws DataError, "FILE:LINE: …", for any other line and for incomplete sections.
 data::BiasTests read_bias_tests(std::string_view content, std::string_view file);
 
 }  // namespace heddle::formats

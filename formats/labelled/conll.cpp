@@ -23,7 +23,7 @@ std::optional<Index> number_of(std::string_view digits) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-// Sentences as their words come, in as much memory as they need and no more.
+// Collects sentences word by word, without unused memory.
 class Sentences {
  public:
   explicit Sentences(Room room) : room_(room) {}
@@ -64,7 +64,7 @@ class Sentences {
   data::TaggedSentence sentence_;
 };
 
-// Between tabs, where there are any; else between blanks.
+// The columns: separated by tabs if the line has any, else by blanks.
 void split_columns(std::string_view line, std::vector<std::string_view>& columns) {
   const bool tabs = line.find('\t') != line.npos;
   columns.clear();
@@ -100,7 +100,7 @@ std::size_t conllu_column(std::string_view column) {
   return static_cast<std::size_t>(*number - 1);
 }
 
-// Whether the line is a word's; those of multiword tokens and empty nodes are not. Words count from 1.
+// Whether the line is a word, not a multiword token or an empty node. Words are numbered from 1.
 bool is_word(std::string_view id, Index next, const Place& place) {
   const std::size_t mark = id.find_first_of("-.");
   const std::optional<Index> first = number_of(id.substr(0, mark));

@@ -13,7 +13,7 @@ class Row {
  public:
   Row(std::string_view& rest, Place& place) : rest_(rest), place_(place) {}
 
-  // The next field; a view of the text, or of unquoted() where quotes had to be taken out.
+  // The next field; a view of the text, or of unquoted() if quotes had to be removed.
   std::string_view field(Index column) {
     if (rest_.starts_with('"')) return quoted(column);
     std::string_view field = rest_.substr(0, rest_.find_first_of(",\n"));
@@ -24,7 +24,7 @@ class Row {
     return field;
   }
 
-  // Whether another field follows; else the row's end is taken.
+  // Whether another field follows; if not, consumes the end of the row.
   bool next() {
     if (rest_.starts_with(',')) {
       rest_.remove_prefix(1);

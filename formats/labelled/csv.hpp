@@ -10,8 +10,8 @@
 
 namespace heddle::formats {
 
-// An example a row of whole rows, the first of which is at `begin`. Throws DataError, "FILE:LINE: …", for rows of
-// another form, with the line on which a row or an open quote begins.
+// One example per row, for whole rows, the first of which is at `begin`. Throws DataError, "FILE:LINE: …", for invalid
+// rows, with the line on which a row or an open quote begins.
 std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                          TableColumns& columns);
 std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold);

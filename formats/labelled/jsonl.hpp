@@ -1,6 +1,6 @@
-// Lines of JSON, an object a line; members that are not named here are passed over.
+// JSON lines, one object per line; members that are not named here are ignored.
 // Labelled texts: {"text": …, "label": …}, and "text_b" where there are two texts, or the keys that the user names;
-// labels may be numbers or truth values. Spans: {"question": …, "context": …, "answers": [...]}, and "id" if there is
+// labels may be numbers or booleans. Spans: {"question": …, "context": …, "answers": [...]}, and "id" if there is
 // one, else it is the line's number; span_json.hpp says what answers are.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace heddle::formats {
 
-// The first line is at `begin`. Throw DataError, "FILE:LINE: …", for lines of another form, empty ones among them.
+// The first line is at `begin`. Throw DataError, "FILE:LINE: …", for lines in another format, including empty ones.
 // Of the columns only their names are read: keys, never numbers.
 std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                                  TableColumns& columns);

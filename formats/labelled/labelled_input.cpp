@@ -31,7 +31,7 @@ constexpr Entry entries[] = {
 #undef HEDDLE_LABELLED_FORMAT
 };
 
-// What the files of a format hold, and for which tasks of finetune.
+// What the files of a format contain, and for which tasks of finetune.
 std::string_view examples_of(const Entry& entry) {
   if (entry.sentences != nullptr) return "tagged sentences, for --task label";
   if (entry.texts == nullptr) return "questions with spans, for --task span";
@@ -45,7 +45,7 @@ std::string one_of(std::vector<std::string> names) {
   return names.empty() ? last : join(names) + " or " + last;
 }
 
-// By the ending of the file's name; nullptr where it says nothing.
+// The format by the ending of the file's name; nullptr if the ending is unknown.
 const Entry* entry_by_ending(std::string_view file) {
   for (const Entry& entry : entries) {
     if (file.ends_with(entry.ending)) return &entry;

@@ -82,13 +82,13 @@ struct LabelledInput {
 // Reads the labelled texts of a file, perhaps in parts: columns that a header names in the first part are those of all.
 class LabelledTextReader {
  public:
-  // Where the ending says nothing, the format is tsv. Throws UsageError for a format that has no labelled texts, and
+  // If the ending is unknown, the format is tsv. Throws UsageError for a format that has no labelled texts, and
   // for options of other formats.
   LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold);
 
   LabelledFormat format() const { return format_; }
-  // The examples of whole rows, the first of which is at `begin`. Throws DataError for content of another form and,
-  // where labels are wanted, for content without any example.
+  // The examples of whole rows, the first of which is at `begin`. Throws DataError for content in another format and,
+  // if labels are required, for content without any example.
   std::vector<data::LabelledText> read(std::string_view content, const Place& begin);
 
  private:
@@ -98,14 +98,14 @@ class LabelledTextReader {
   TableColumns columns_;
 };
 
-// The examples of a file, or of whole lines of it, the first of which is at `begin`. Where the ending says nothing,
-// sentences are conll and questions squad. Throw UsageError for a format that has no such examples, and DataError for
-// content of another form and, where gold answers are wanted, for content without any example.
+// The examples of a file, or of whole lines of it, the first of which is at `begin`. If the ending is unknown, the
+// format of sentences is conll, of questions squad. Throw UsageError for a format that has no such examples, and
+// DataError for content in another format and, if gold answers are required, for content without any example.
 std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Texts texts, Gold gold);
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold);
-// squad, which is one document, or jsonl, a line a question. Throws UsageError.
+// squad, which is one document, or jsonl, one question per line. Throws UsageError.
 LabelledFormat span_format(std::string_view file, const LabelledInput& input);
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Gold gold);

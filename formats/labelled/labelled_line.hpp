@@ -1,4 +1,4 @@
-// What the formats of labelled data have in common: what a caller expects of them, and what a label may be.
+// Common parts of the formats of labelled data: what a caller requires, valid labels, memory limits.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +8,24 @@
 
 namespace heddle::formats {
 
-// Whether a file has the right answers (labels, tags, spans). What is not asked for need not be there.
+// Whether the gold answers (labels, tags, spans) are required. Those that are not required may be missing.
 enum class Gold { given, absent };
 
-// How many texts an example has.
+// The number of texts in an example.
 enum class Texts { one, two };
 
 // Throws DataError unless the label is UTF-8 text without control characters, and not empty.
 void check_label(std::string_view label, const Place& place);
 
-// The memory that examples may take: 16 times their text and 48 MB, which no lines of any use exceed. Counted before it
-// is taken.
+// The memory that examples may take: 16 times their text plus 48 MB, which meaningful lines do not exceed. Checked
+// before it is allocated.
 class Room {
  public:
   Room(std::string_view content, std::string_view file) : file_(file), left_(16 * content.size() + (48u << 20)) {}
 
-  // Throws DataError where so many bytes are not left.
+  // Throws DataError if fewer bytes are left.
   void take(std::size_t bytes);
-  // For one object of this size a line.
+  // For one object of this size per line.
   void take_for_lines(std::string_view content, std::size_t bytes_each);
 
  private:

@@ -1,5 +1,5 @@
-// Lines of words whose senses are, or are to be told: SENSE, a tab, POSITION, a tab and SENTENCE, or POSITION TAB
-// SENTENCE. Words have blanks between them; the position is the word's number in the sentence, from 0.
+// Words in sentences, with or without their senses, one per line: SENSE, a tab, POSITION, a tab and SENTENCE, or
+// POSITION TAB SENTENCE. Words are separated by blanks; the position is the word's index in the sentence, from 0.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace heddle::formats {
 
-// A word a line. Throws DataError, "FILE:LINE: …", for other columns and for a position that no word has.
+// One word per line. Throws DataError, "FILE:LINE: …", for other columns and for a position that no word has.
 std::vector<data::MarkedWord> read_marked_words(std::string_view content, std::string_view file, Gold gold);
 
 }  // namespace heddle::formats

@@ -13,7 +13,7 @@ namespace heddle::formats {
 
 namespace {
 
-// Where else the answer is, for messages.
+// Where the context contains the answer, for messages.
 std::string hint(const std::string& context, const std::string& answer) {
   const std::size_t found = context.find(answer);
   if (found == context.npos) return "; the context does not contain it";

@@ -1,8 +1,8 @@
-// Questions about contexts as JSON objects, which SQuAD's files and lines of JSON share. An answer is
-// {"text": …, "answer_start": …}, where answer_start counts the characters (Unicode code points) of the context before.
-// "answers" is a list of them, or, as Hugging Face's data sets have it, {"text": [...], "answer_start": [...]}; an
-// empty list says that the context has no answer, and "is_impossible", if it is there, must say the same. Source:
-// Rajpurkar et al. 2016 and 2018, "SQuAD" and "Know what you don't know", and their files.
+// Questions about contexts as JSON objects, in SQuAD's files and in JSON lines. An answer is
+// {"text": …, "answer_start": …}; answer_start is the number of characters (Unicode code points) before it in the
+// context. "answers" is a list of them, or, as Hugging Face's data sets have it, {"text": [...], "answer_start":
+// [...]}; an empty list says that the context has no answer, and "is_impossible", if it is there, must say the same.
+// Source: Rajpurkar et al. 2016 and 2018, "SQuAD" and "Know what you don't know", and their files.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace heddle::formats {
 
-// The question of {"question": …, "answers": …}. `where` names it in messages. Throws DataError for what is missing,
-// and for an answer that the context does not have at its place.
+// The question of {"question": …, "answers": …}. `where` names it in messages. Throws DataError for missing members,
+// and for an answer that is not at its place in the context.
 data::SpanQuestion span_question(const JsonNode& object, std::string id, std::shared_ptr<const std::string> context,
                                  Gold gold, const std::string& where);
 

@@ -1,6 +1,6 @@
 // SQuAD's JSON, versions 1.1 and 2.0:
 // {"data": [{"paragraphs": [{"context": …, "qas": [{"id": …, "question": …, "answers": [...]}]}]}]}; span_json.hpp says
-// what answers are. All else in the file is passed over.
+// what answers are. Other members are ignored.
 #pragma once
 
 #include <string_view>

@@ -11,7 +11,7 @@ namespace heddle::formats {
 
 namespace {
 
-// A number from 1, as an index from 0.
+// A column number, from 1, as an index from 0.
 std::optional<Index> column_number(std::string_view text) {
   Index number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -19,7 +19,7 @@ std::optional<Index> column_number(std::string_view text) {
   return number - 1;
 }
 
-// The columns of a header that have one of three names, and a list of all, cut where it is long.
+// The columns of a header that have one of three names, and a list of all names, truncated if it is long.
 class HeaderNames {
  public:
   void add(Index column, std::string_view name) {
@@ -94,7 +94,7 @@ std::vector<WantedColumn> TableReader::wanted_columns() {
   return wanted;
 }
 
-// Takes the header off the text.
+// Removes the header from the text.
 void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   HeaderNames names;
   const std::vector<WantedColumn> wanted = wanted_columns();
@@ -114,7 +114,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   columns_.count_ = count;
 }
 
-// Looks at the first row, which is an example.
+// Reads the number of columns from the first row, which is an example.
 void TableReader::settle_by_number(std::string_view rest, Place place) {
   const std::vector<WantedColumn> wanted = wanted_columns();
   if (columns_.wanted_.any()) {

@@ -1,5 +1,5 @@
 // Tables of labelled texts: rows of fields, in which some columns hold the text, the second text and the label. TSV and
-// CSV differ only in how a row is cut into fields.
+// CSV differ only in how a row is split into fields.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace heddle::formats {
 
-// Whether the first row names the columns; automatic goes by the format.
+// Whether the first row names the columns; automatic: depends on the format.
 enum class Header { automatic, present, absent };
 
 }  // namespace heddle::formats
@@ -36,7 +36,7 @@ struct TextColumns {
   bool operator==(const TextColumns&) const = default;
 };
 
-// The columns of one table as its rows are read, from its beginning: the row that begins at line 1 settles them.
+// The columns of one table while its rows are read, from its beginning: the row that begins at line 1 determines them.
 class TableColumns {
  public:
   explicit TableColumns(TextColumns wanted = {}, Header header = Header::automatic)
@@ -54,19 +54,18 @@ class TableColumns {
   std::optional<Index> text_, text_b_, label_;  // from 0
 };
 
-// A format of tables. split() takes the first row off `rest`, calls take(column, field) for each field, in order, with
-// a view that is valid during the call, moves the line behind the row, and returns how many fields there were. Throws
-// DataError, "FILE:LINE: …", for a row that cannot be cut.
+// A format of tables. split() removes the first row from `rest`, calls take(column, field) for each field, in order,
+// with a view that is valid during the call, advances `line` past the row, and returns the number of fields. Throws
+// DataError, "FILE:LINE: …", for a row that cannot be split.
 struct TableFormat {
   using Take = std::function<void(Index column, std::string_view field)>;
   Index (*split)(std::string_view& rest, Place& place, const Take& take);
   bool has_header;           // by default
-  std::string_view between;  // what stands between fields, for messages
+  std::string_view between;  // the separator of fields, for messages
 };
 
-// An example a row of whole rows, the first of which is at `begin`; a header is no example. Throws DataError,
-// "FILE:LINE: …", for rows of different numbers of fields and for columns that are not there; takes no more memory than
-// Room says.
+// One example per row, for whole rows, the first of which is at `begin`; a header is not an example. Throws DataError,
+// "FILE:LINE: …", for rows of different numbers of fields and for missing columns. Memory is limited by Room.
 std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                            TableColumns& columns, const TableFormat& format);
 

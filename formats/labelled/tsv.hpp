@@ -10,8 +10,8 @@
 
 namespace heddle::formats {
 
-// An example a line, the first of which is at `begin`; without labels and columns, a text a line. Throws DataError,
-// "FILE:LINE: …", for other columns.
+// One example per line, the first of which is at `begin`; without labels and columns, one text per line. Throws
+// DataError, "FILE:LINE: …", for other columns.
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                          TableColumns& columns);
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold);

@@ -71,7 +71,7 @@ TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is
   CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5").err, "is finished"));
   CHECK(read_file(corpus.path("done.h5")) == bytes);
   corpus.refused("finetune --from model.h5 --train texts.tsv --epochs 5 -o more.h5 --resume done.h5", 1,
-                 "to train further, begin with it (finetune --from)");
+                 "to train it further, start from it (finetune --from)");
 }
 
 TEST_CASE("finetune: the best model by the validation is the output, of an adapter and of a model with frozen parts") {

@@ -44,7 +44,7 @@ TEST_CASE("inspect diff: the same is said to be the same, whatever made it") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
   corpus.must("pretrain -q --train train.h5 -o b.h5 --steps 4 --threads 2" + tiny_model);
-  CHECK(corpus.must("inspect diff a.h5 b.h5").out == "a.h5 and b.h5 hold the same\n");
+  CHECK(corpus.must("inspect diff a.h5 b.h5").out == "a.h5 and b.h5 have the same content\n");
   CHECK(difference_of(corpus, "a.h5 b.h5")["same"] == true);
   for (const char* file : {"tokenizer.h5", "train.h5"}) {
     CHECK(difference_of(corpus, concatenate(file, " ", file))["same"] == true);

@@ -80,10 +80,10 @@ TEST_CASE("inspect: without a verb it is show") {
 
 TEST_CASE("inspect: a word that is almost a verb, and options that moved, are answered with what to write") {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"dif a.h5 b.h5", "inspect: 'dif' is no verb or file; did you mean diff?\n"},
-      {"verfy a.h5", "inspect: 'verfy' is no verb or file; did you mean verify?\n"},
-      {"help dif", "inspect: 'dif' is no verb; did you mean diff? (inspect --help lists the verbs)\n"},
-      {"help nonsense", "inspect: 'nonsense' is no verb (inspect --help lists the verbs)\n"},
+      {"dif a.h5 b.h5", "inspect: 'dif' is neither a verb nor a file; did you mean diff?\n"},
+      {"verfy a.h5", "inspect: 'verfy' is neither a verb nor a file; did you mean verify?\n"},
+      {"help dif", "inspect: 'dif' is not a verb; did you mean diff? (inspect --help lists the verbs)\n"},
+      {"help nonsense", "inspect: 'nonsense' is not a verb (inspect --help lists the verbs)\n"},
       {"a.h5 --diff b.h5", "inspect: --diff is the verb now: inspect diff A B [--json]\n"},
       {"--verify a.h5", "inspect: --verify is the verb now: inspect verify FILE... [--json|--jsonl]\n"},
       {"a.h5 --evaluate b.h5", "inspect: --evaluate is the verb now: inspect evaluate MODEL TOKENS "},

@@ -255,7 +255,7 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
   CHECK(corpus.leftovers() == 0);
   const Outcome text = corpus.must("pretrain --preset nano --vocab-size 65 --dry-run --threads 2");
   for (const char* part :
-       {"parameters", "\n  activations ", "s a step, measured; ", "\ndisk ", "\n#SBATCH --cpus-per-task=2 --mem="}) {
+       {"parameters", "\n  activations ", "s per step, measured; ", "\ndisk ", "\n#SBATCH --cpus-per-task=2 --mem="}) {
     CAPTURE(part);
     CHECK(contains(text.out, part));
   }

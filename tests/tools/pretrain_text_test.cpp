@@ -75,8 +75,8 @@ TEST_CASE("pretrain on text: refusals say what to do") {
   const std::string run = "pretrain -q --steps 2 -o x.h5" + tiny_model + "--train ";
   for (const Refusal& refusal : std::vector<Refusal>{
            {run + "train.txt", "to train on text give its tokenizer, -t tokenizer.h5, or encode it first", 1},
-           {run + "train.h5,valid.txt", "valid.txt: is no token file; to train on text", 1},
-           {run + "train.h5 --valid valid.txt", "valid.txt: is no token file; to train on text", 1},
+           {run + "train.h5,valid.txt", "valid.txt: is not a token file; to train on text", 1},
+           {run + "train.h5 --valid valid.txt", "valid.txt: is not a token file; to train on text", 1},
            {run + "train.h5 -t other.h5", "train.h5: was encoded with another tokenizer than other.h5", 1},
            {run + "empty.txt -t tokenizer.h5", "empty.txt: no text", 1},
            {run + "train.h5 -t tokenizer.h5 --documents line", "--documents is for text", 2},

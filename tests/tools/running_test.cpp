@@ -76,7 +76,7 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
   corpus.must("touch -d 2001-01-01 m.h5");
   const std::string bytes = read_file(corpus.path("m.h5"));
   CHECK(contains(corpus.must(command).err,
-                 "m.h5: is finished: this command made it, in 60 steps; --restart trains anew"));
+                 "m.h5: is finished: this command made it, in 60 steps; --restart trains it again"));
   CHECK(corpus.must("find m.h5 -newermt 2002-01-01").out == "m.h5\n");
   CHECK(read_file(corpus.path("m.h5")) == bytes);
   // Another command replaces it, but not before it has finished.
@@ -89,13 +89,14 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
   CHECK(corpus.weights("m.h5") != corpus.weights("whole.h5"));
 }
 
-TEST_CASE("running: another command than the checkpoint's is refused and changes nothing; --restart begins anew") {
+TEST_CASE("running: another command than the checkpoint's is refused and changes nothing; --restart starts over") {
   const Runs corpus;
   const std::string command = train + "-q --steps 30 -o m.h5 ";
   REQUIRE(corpus.run(command + "--max-time 0.001s").status == 75);
   const std::string before = read_file(corpus.path("m.checkpoint.h5"));
   const std::vector<std::pair<std::string, std::string>> changes{
-      {"--learning-rate 1e-2", "--learning-rate was 0.005 and is 0.01 now; use the former, or --restart to begin anew"},
+      {"--learning-rate 1e-2",
+       "--learning-rate was 0.005 and is 0.01 now; use the previous value, or --restart to start over"},
       {"--steps 40", "--steps was 30 and is 40 now"},
       {"--seed 2", "--seed was 1 and is 2 now"},
       {"--layers 3", "--layers was 2 and is 3 now"},
@@ -106,7 +107,7 @@ TEST_CASE("running: another command than the checkpoint's is refused and changes
     corpus.refused(command + change, 2, "pretrain: m.checkpoint.h5: " + says);
   }
   corpus.refused(command + "--valid valid.h5 --select last", 1,
-                 "m.checkpoint.h5: its run does not read valid.h5 (valid); give the same, or --restart to begin anew");
+                 "m.checkpoint.h5: its run does not read valid.h5 (valid); give the same, or --restart to start over");
   corpus.must("cp train.h5 former.h5 && tokenize -q -t tokenizer.h5 -o train.h5 valid.txt");
   corpus.refused(command, 1, "m.checkpoint.h5: train.h5 has changed since its run began; give the same");
   CHECK(read_file(corpus.path("m.checkpoint.h5")) == before);
@@ -208,7 +209,7 @@ TEST_CASE("running: --max-time saves and ends with 75, and the run is completed 
   }
   for (const char* wrong : {"soon", "10x", "-5", "0", "-1", "1.5"}) {
     corpus.refused(train + "-o x.h5 --checkpoint-every=" + std::string(wrong), 2,
-                   "' is neither steps (500), nor a length of time (10m), nor never");
+                   "' is not a number of steps (500), a duration (10m) or never");
   }
 }
 
@@ -251,7 +252,7 @@ TEST_CASE("running: the output holds the best model, or the last") {
   CHECK(corpus.run(signalled(lost, "ls lost.best-* 2> /dev/null", "TERM")).status == 143);
   corpus.must("rm lost.best-*.h5");
   corpus.refused(lost, 1,
-                 ": is missing, the best model so far of the run in lost.checkpoint.h5; --restart begins anew");
+                 ": is missing; it was the best model so far of the run in lost.checkpoint.h5; --restart starts over");
 }
 
 TEST_CASE("running: SIGUSR1 makes a checkpoint and training continues, or ends with one") {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view mark = "{}";  // where in the template the text goes
 
-// The labels as a text would go on: after a space unless the template ends in white space.
+// The labels as continuations of the prompt: with a space before them unless the template ends in white space.
 std::vector<decoding::Tokens> encoded(const ZeroShotOptions& options, const text::Tokenizer& tokenizer) {
   const bool ends_in_space = std::isspace(static_cast<unsigned char>(options.template_text.back())) != 0;
   std::vector<decoding::Tokens> labels;
@@ -56,7 +56,7 @@ LabelAsker::LabelAsker(const models::TokenLoss& model, const text::Tokenizer& to
   if (neutral) prior_ = scores({prompt(*neutral, "--neutral")}).front();
 }
 
-// Special tokens are those of the template; what looks like one in a text is text.
+// Special tokens are recognised in the template only; in a text they are plain text.
 decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& where) {
   decoding::Tokens ids;
   try {

@@ -16,16 +16,16 @@ namespace heddle {
 
 class LabelAsker {
  public:
-  // With a neutral text, each label's score after the prompt with that is subtracted. All must stay. Throws UsageError
-  // where there are fewer than two labels, or the template has no place for the text.
+  // With a neutral text, each label's score after the prompt with that text is subtracted. The arguments must outlive
+  // this object. Throws UsageError if there are fewer than two labels or the template has no {}.
   LabelAsker(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const ClassifyOptions& options,
              const std::optional<std::string>& neutral);
 
   // The probability of each label for each text: [texts][labels]. Throws DataError, "FILE:LINE: …", for a prompt that
-  // does not fit and is not to be cut.
+  // does not fit the context, unless --overlong truncates it.
   std::vector<std::vector<double>> operator()(const TaskData& data);
 
-  // Of prompts, which lose their beginning.
+  // Truncated prompts lose their beginning.
   const LengthLimit& limit() const { return limit_; }
 
  private:

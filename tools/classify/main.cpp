@@ -1,4 +1,4 @@
-// classify: what a fine-tuned model, or a language model that is asked, says of texts.
+// classify: labels texts with a fine-tuned model, or zero-shot with a language model.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -30,7 +30,7 @@ const cli::About about{
     .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
                  {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}}};
 
-// What answers the examples of some of the input.
+// Predicts and prints the answers for parts of the input.
 using Answerer = std::function<TaskAnswers(const TaskData&)>;
 
 class Classifier {
@@ -51,7 +51,7 @@ class Classifier {
   }
 
  private:
-  // Options that are for other tasks than the model's.
+  // Refuses options that the model's task does not use.
   void refuse_for(Task task) const {
     const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
     if (task == Task::label || task == Task::span) {

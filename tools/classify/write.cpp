@@ -16,9 +16,9 @@ namespace {
 
 using formats::Json;
 
-const std::string no_tag = "_";  // as CoNLL-U writes what is not there
+const std::string no_tag = "_";  // CoNLL-U's mark of an empty field
 
-// The most likely classes, the likeliest first.
+// The most probable classes, best first.
 std::vector<Index> ranking(const std::vector<double>& probabilities, Index top) {
   std::vector<Index> order(probabilities.size());
   std::iota(order.begin(), order.end(), Index{0});

@@ -1,4 +1,4 @@
-// What classify prints of its answers.
+// The output of classify.
 #pragma once
 
 #include <ostream>
@@ -22,23 +22,24 @@ struct WriteOptions {
   double null_threshold = 0;
 };
 
-// A line a text: LABEL TAB PROBABILITY, and so on for the next most likely ones, as far as probabilities reach the
-// threshold; where none does, an empty label and the probability of the most likely one. With jsonl an object with
-// text, label (null where the probability does not reach the threshold), probability, and top, which has all.
+// One line per text: LABEL TAB PROBABILITY of the most probable labels, best first, as far as their probabilities reach
+// the threshold; if none does, an empty label and the highest probability. With jsonl one object per text: text, label
+// (null below the threshold), probability, and top with all printed labels.
 void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
                    const std::vector<std::vector<double>>& classes, const WriteOptions& options);
 
-// A line a text: the number.
+// One line per text: the predicted number.
 void write_numbers(std::ostream& out, const TaskData& data, const std::vector<double>& numbers,
                    const WriteOptions& options);
 
-// Every line of the texts as it is, with TAB TAG added to those of words, _ for words that got none; with jsonl an
-// object a sentence, with null for these.
+// Every input line unchanged, with TAB TAG appended to lines of words; the tag is _ for words without a prediction.
+// With jsonl one object per sentence, with null for such words.
 void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                 const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
 
-// A line a question: ID TAB ANSWER TAB BEGIN TAB END TAB SCORE, in characters of the context, for the best answers; no
-// answer is an empty one. IDs and answers are escaped (escaped.hpp). With jsonl an object a question.
+// One line per question: ID, and for each of the best answers TAB ANSWER TAB BEGIN TAB END TAB SCORE, with offsets in
+// characters of the context; the fields are empty for "no answer". IDs and answers are escaped (escaped.hpp). With
+// jsonl one object per question.
 void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& answers, const WriteOptions& options);
 
 }  // namespace heddle

@@ -32,7 +32,7 @@ constexpr auto common_group = "Common options";
 Arguments::Arguments(const About& about, std::vector<std::string> words)
     : about_(about), words_(std::move(words)), operands_(about.operands.size()) {}
 
-// The common options and the requests, but for those that the tool has itself.
+// Adds the common options and requests, except those that the tool defines itself.
 void Arguments::add_shared(OptionTable& table) {
   OptionTable common;
   common.add(common_, common_group);
@@ -48,7 +48,7 @@ void Arguments::add_shared(OptionTable& table) {
   requests.add(requests_, common_group);
   for (Option option : requests.options()) {
     if (table.find(option.field.name) != nullptr) continue;
-    if (option.field.name == "completion" && !about_.verb.empty()) continue;  // which is the whole tool's
+    if (option.field.name == "completion" && !about_.verb.empty()) continue;  // an option of the whole tool
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
     table.add(std::move(option));
@@ -67,7 +67,7 @@ OptionTable Arguments::described(OptionTable table) {
   return result;
 }
 
-// What asks for an answer is looked at first, so that no mistake elsewhere on the line keeps --help from being read.
+// Requests are handled first, so that --help works whatever else is wrong on the command line.
 void Arguments::parse(OptionTable& table) {
   add_shared(table);
   const CommandLine line = parse_command_line(words_, table);
@@ -132,7 +132,7 @@ std::vector<Setting> Arguments::environment_settings(const OptionTable& table) c
   return std::move(found.settings);
 }
 
-// Fills operands from the left, leaving later ones the words that they need.
+// Assigns words to operands from the left; each leaves later operands the minimum that they need.
 void Arguments::assign_operands(const std::vector<std::string>& words) {
   std::size_t next = 0, needed = 0;
   for (const Operand& operand : about_.operands) needed += operand.minimum;

@@ -17,7 +17,7 @@
 
 namespace heddle::cli {
 
-// The options that every tool has. A tool's own field of the same name takes the place of one, which then has its
+// The options that every tool has. A tool's own field of the same name replaces the common option, which then takes its
 // value.
 struct CommonOptions {
   Index seed = 1;
@@ -39,8 +39,8 @@ struct CommonOptions {
   }
 };
 
-// What asks for an answer instead of work, and where options come from. Neither files nor the environment can ask. Here
-// too, a tool's own field of the same name takes the place of one.
+// Options that print something and exit, and the source of options (--config). Only the command line can set them. A
+// tool's own field of the same name replaces one of these, too.
 struct Requests {
   std::string config;
   bool print_config = false;
@@ -110,7 +110,7 @@ class Arguments {
     return read<Options>([](Options&) {});
   }
 
-  // The options that read<Options>() knows, to be described: they can neither be set nor asked for their values.
+  // The options of read<Options>() for help and completion; they cannot be set, and hold only defaults.
   template <Visitable Options>
   static OptionTable options_of(const About& about) {
     Options options;
@@ -124,7 +124,7 @@ class Arguments {
 
   // The words for an operand that About declares.
   const std::vector<std::string>& operands(std::string_view name) const;
-  // The one word for it, or "".
+  // The only word for it, or "".
   std::string operand(std::string_view name) const;
   // The words for it, or "-" (standard input) when there are none. Throws UsageError rather than wait for someone to
   // type: when there are none and standard input is a terminal.
@@ -138,11 +138,11 @@ class Arguments {
   // The command as a shell would take it, for the provenance of files.
   std::string command_line() const;
 
-  // Lines on standard error, "tool: text": say() unless -q, detail() only with -v, warn() always.
+  // Prints "tool: text" to standard error: say() unless -q, detail() only with -v, warn() always.
   void say(std::string_view text) const;
   void detail(std::string_view text) const;
   void warn(std::string_view text) const;
-  // Text by its name, with a warning when it is not UTF-8. Throws as Input does.
+  // Opens a text by its name; warns if it is not UTF-8. Throws as Input does.
   Input open_text(const std::string& path) const;
 
  private:

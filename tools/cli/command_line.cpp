@@ -36,8 +36,7 @@ po::options_description describe(const OptionTable& table) {
   }
 }
 
-// "--name=" is an empty value, which Program_options takes only as a word of its own; and it knows no option that may
-// stand without a value.
+// Program_options does not accept "--name=" (an empty value) in one word, nor options with an optional value.
 std::vector<std::string> with_all_values(const std::vector<std::string>& words, const OptionTable& table) {
   const auto without_value = [&](const std::string& word) -> const Option* {
     for (const Option& option : table.options()) {
@@ -83,7 +82,7 @@ po::parsed_options parse_words(const std::vector<std::string>& words, const po::
   }
 }
 
-// A long option in the place of a value is a forgotten value. (Letters Program_options finds itself.)
+// A long option where a value is expected: the value is missing. (Program_options itself detects short options there.)
 void check_value(const po::option& item, const OptionTable& table) {
   const std::string& value = item.value.front();
   const bool forgotten = item.original_tokens.size() > 1 && value.starts_with("--") &&

@@ -1,4 +1,4 @@
-// Options and operands as they stand on the command line, before they mean anything.
+// The options and operands of a command line as text, before they are interpreted.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace heddle::cli {
 struct CommandLine {
   std::vector<Setting> settings;  // in their order
   std::vector<std::string> operands;
-  std::string unknown;  // the first word that looks like an option and is none
+  std::string unknown;  // the first word that looks like an option but is unknown
 };
 
 // --name VALUE, --name=VALUE, -n VALUE, -nVALUE, bundled letters (-qv), --flag and --no-flag, `--` before operands.

@@ -62,7 +62,7 @@ std::string bash_function(const std::string& function, const Options& options) {
              ") mapfile -t COMPREPLY < <(compgen -W " + in_quotes(join(option->choices, " ")) +
              " -- \"$word\"); return ;;\n";
   }
-  // Values of a kind that only the user knows are left to the user.
+  // No completion for values that are neither files nor one of a list.
   for (const auto& [pattern, action] : {std::pair{bash_pattern(options, takes_file), std::string("")},
                                         std::pair{bash_pattern(options, takes_other), std::string(" return")}}) {
     if (!pattern.empty()) cases += "    " + pattern + ")" + action + " ;;\n";
@@ -95,7 +95,7 @@ std::string bash_completion(const std::string& name, const Options& options) {
   return bash_function("_heddle_" + name, options) + "complete -F _heddle_" + name + " " + name + "\n";
 }
 
-// A verb's options after the verb; `options` where there is none.
+// A verb's options after the verb; `options` if there is no verb.
 std::string bash_completion(const std::string& name, const Options& options, const std::vector<VerbEntry>& verbs) {
   const std::string function = "_heddle_" + name;
   std::vector<std::string> names;
@@ -223,7 +223,7 @@ std::string fish_completion(const std::string& name, const Options& options, con
          fish_options(name, options, "not __fish_seen_subcommand_from " + join(names, " "));
 }
 
-// With those of the verb that is meant when none is named.
+// Includes the options of the default verb.
 Options options_without_verb(const About& about, const OptionTable& table) {
   Options options = shown_options(about.verbs.front().options);
   for (const Option* option : shown_options(table)) {

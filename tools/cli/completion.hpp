@@ -23,9 +23,8 @@ namespace heddle::cli {
 // Whether a value with this placeholder is the name of a file: FILE, MODEL, TOKENS and so on.
 bool is_file(const std::string& placeholder);
 
-// A script that has the shell complete the tool, under its installed name: its verbs, options, the values of
-// enumerations, and names of files for operands and for options that take them. Bash's needs nothing but bash 4.4.
-// Precondition: a shell other than none.
+// A script that makes the shell complete the tool under its installed name: verbs, options, values of enumerations, and
+// file names for operands and options that take them. Needs bash 4.4 or newer. Precondition: a shell other than none.
 std::string render_completion(Shell shell, const About& about, const OptionTable& table);
 
 }  // namespace heddle::cli

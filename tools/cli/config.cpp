@@ -76,7 +76,7 @@ bool needs_quotes(std::string_view value) {
          value.starts_with('"');
 }
 
-// A line's worth each: the list on one line, unless a final backslash would hide the comma after it.
+// The list on one line, or one element per line if a final backslash would escape the comma after it.
 std::vector<std::string> values_of(const Option& option) {
   const std::vector<std::string> elements = option.get();
   const auto hides = [](const std::string& element) { return element.ends_with('\\'); };

@@ -1,7 +1,7 @@
-// Option files: INI as people write it. `name = value` a line, names as the long options; `[headings]` and blank lines
-// are for the reader; `#` or `;` begins a comment at the start of a line, and `#` after a space. A value in double
-// quotes keeps spaces and comment signs, and knows \" \\ \n \t \r \xHH. A list's name may be repeated.
-// Boost.Program_options reads INI too, but cuts every value at `#` and names no lines in its errors.
+// Option files in INI format: one `name = value` per line, with the names of long options. `[headings]` and blank lines
+// have no meaning. `#` or `;` at the start of a line begins a comment, and so does `#` after a space. A value in double
+// quotes keeps spaces and comment signs and may contain \" \\ \n \t \r \xHH. A list option may be repeated.
+// Boost.Program_options reads INI too, but cuts every value at `#` and its errors have no line numbers.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct ConfigLine {
 // Throws DataError ("run.ini:3: …") for text that is not such a file. `file` is its name in messages.
 std::vector<ConfigLine> parse_config(std::string_view text, const std::string& file);
 
-// What is in force. Options that were not given stand in comments: read back, the file gives what was given and nothing
-// else, so that a default is never taken for the user's wish.
+// The options in effect. Those that were not given are commented out, so that reading the file sets the same options
+// as given, and never sets a default explicitly.
 std::string render_config(const OptionTable& table, const GivenOptions& given);
 
 }  // namespace heddle::cli

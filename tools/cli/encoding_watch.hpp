@@ -1,5 +1,5 @@
-// Text in another encoding than UTF-8 is read byte for byte, without an error but with wrong characters: a warning is
-// printed once.
+// Detects text that is not UTF-8, for a warning that is printed once: such text is read byte by byte, without an error
+// but with wrong characters.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ class EncodingWatch {
 
   bool told_ = false;
   bool begun_ = false;
-  std::string rest_;  // bytes that are not judged yet: of a character whose end may follow
+  std::string rest_;  // bytes not checked yet: an incomplete character whose end may follow
   Index line_ = 1;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t line_width = 80;
 constexpr std::size_t help_column = 28;
 
-// Words of the text from `column` on (which the caller has reached), continued on lines indented to `indent`.
+// The text wrapped: the first line begins at `column`, further lines are indented to `indent`.
 std::string wrapped(const std::string& text, std::size_t column, std::size_t indent) {
   std::string lines, word;
   std::istringstream words(text);
@@ -81,7 +81,7 @@ std::string scdoc_paragraph(const std::string& text) {
   return "\t" + (markup ? "**" + scdoc(line) : scdoc(line)) + "\n\n";
 }
 
-// scdoc copies headings to its output, so they are written for roff.
+// scdoc copies headings unchanged to its output, so they are escaped for roff.
 std::string scdoc_heading(std::string_view text) {
   std::string escaped;
   for (const char letter : text) escaped += letter == '\\' ? "\\e" : std::string{letter};

@@ -18,7 +18,7 @@ struct Operand {
 };
 inline constexpr std::size_t any_number = static_cast<std::size_t>(-1);
 
-// A tool's verb as the tool's help and completion list it.
+// A verb as listed by the tool's help and completion.
 struct VerbEntry {
   std::string name;     // diff
   std::string summary;  // one sentence
@@ -33,8 +33,8 @@ struct About {
   std::vector<Operand> operands = {};
   int failure_status = 0;             // the exit status of every failure; 0: each has its own
   std::string verb = {};              // diff, of inspect diff
-  std::vector<VerbEntry> verbs = {};  // of a tool as a whole; the first is the one for what is no verb
-  // Of a verb: whether another one has an option of this name, whose variable this one should not wonder at.
+  std::vector<VerbEntry> verbs = {};  // of the whole tool; the first is the default
+  // Of a verb: whether another verb has an option of this name, so that its environment variable gives no warning.
   std::function<bool(const std::string& option)> is_of_other_verb = {};
 
   // What a user types: "tokenize", "inspect diff".

@@ -1,4 +1,4 @@
-// Options of the command line merged with others of their type: defaults of a preset, or what a file was made with.
+// Merges options of the command line with those of a preset, or with those that a file was made with.
 #pragma once
 
 #include <any>
@@ -50,7 +50,7 @@ void for_each_pair(T& object, const T& other, const Visit& visit) {
   visit_fields(object, compare);
 }
 
-// Takes what the command line leaves out from the defaults.
+// Sets the options that the command line leaves out to the defaults.
 template <Visitable T>
 void merge(T& options, const T& defaults, const cli::Arguments& arguments) {
   for_each_pair(options, defaults, [&](const Field& field, auto& value, const auto& preset) {

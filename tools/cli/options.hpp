@@ -1,6 +1,5 @@
-// The fields of a visited struct as command-line options: one Option a field, with its texts and how to set it.
-// Everything about options (parsing, INI files, --help, man pages) walks an OptionTable and knows nothing of the
-// struct.
+// The fields of a visited struct as command-line options: one Option per field, with its texts and a way to set it.
+// Parsing, INI files, --help and man pages all use an OptionTable and do not depend on the struct.
 #pragma once
 
 #include <any>
@@ -46,7 +45,7 @@ struct Option {
   std::string shown() const;
 };
 
-// What a setting in a file or the environment is for. A flag's negation sets the flag.
+// The option that a setting in a file or the environment sets. A flag's negation sets the flag.
 struct Addressed {
   const Option* option;  // null where there is none
   bool negated;
@@ -103,8 +102,8 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-// The number that the text is, or that it is the word for. Throws UsageError, which names the range, for others and for
-// what is no number.
+// The number that the text spells or, for a word such as "auto", stands for. Throws UsageError, which names the range,
+// for numbers out of range and for any other text.
 Index parse_index_in_range(const Field& field, std::string_view text);
 double parse_number_in_range(const Field& field, std::string_view text);
 

@@ -10,14 +10,14 @@ namespace heddle::cli {
 
 namespace {
 
-// A terminal or /dev/null may well be both.
+// A terminal or /dev/null may be both input and output.
 bool same_file(const std::string& input, const std::string& output) {
   std::error_code absent;
   return input != "-" && output != "-" && !std::filesystem::is_character_file(output, absent) &&
          std::filesystem::equivalent(input, output, absent);
 }
 
-// Neither of which need exist.
+// For files that need not exist.
 bool same_name(const std::string& a, const std::string& b) {
   std::error_code absent, error_of_a, error_of_b;
   if (a.empty() || b.empty() || a == "-" || std::filesystem::is_character_file(a, absent)) return false;

@@ -1,4 +1,4 @@
-// What a program reads and what it writes.
+// Checks that a program does not overwrite its inputs.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace heddle::cli {
 
-// All files that are read where these are named: with each directory what heddle reads of it, with each adapter the
-// model that it belongs to, and the file that the options come from.
+// All files that are read if these are named: the files that heddle reads in a directory, an adapter's base model, and
+// the file of options.
 std::vector<std::string> files_read(const std::vector<std::string>& inputs, const Arguments& arguments);
 
-// Throws UsageError where an output is the same file as one of these, under whatever name, which writing would destroy,
-// or as another output. Empty paths, "-" and inputs that do not exist are nobody's.
+// Throws UsageError if an output is the same file, under any name, as an input, which writing would destroy, or as
+// another output. Empty paths, "-" and inputs that do not exist are ignored.
 void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                  const Arguments& arguments);
 

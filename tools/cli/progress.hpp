@@ -1,5 +1,5 @@
-// How far a long job is: a bar that redraws itself on a terminal, plain lines at growing intervals in a log file.
-// It uses no colour, so there is nothing that NO_COLOR would have to switch off.
+// Progress of a long job: a bar that redraws itself on a terminal, plain lines at growing intervals in a log file.
+// It uses no colour, so NO_COLOR has no effect.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace heddle::cli {
 
 enum class ProgressStyle { silent, lines, bar };
 
-// What suits standard error: silent with -q, a bar on a terminal that can redraw, lines otherwise.
+// The style for standard error: silent with -q, a bar on a terminal that can redraw, lines otherwise.
 ProgressStyle progress_style(bool quiet);
 
 struct ProgressSettings {
@@ -38,12 +38,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `done` of `total` (0 where that is unknown), and what else is worth saying: "loss 2.31". The rate counts from the
-  // first call, which may come before any work or after resuming. Most calls only look at the clock.
+  // `done` of `total` (0 if unknown), and further text: "loss 2.31". The rate counts from the first call, which may
+  // come before any work or after resuming. Most calls only check the clock.
   void update(double done, double total, std::string_view text = {});
-  // Whether update() would print now; saves the work of making the text.
+  // Whether update() would print now; if not, the caller need not compose the text.
   bool due() const;
-  // The last word: prints the line whatever the time is.
+  // Prints the last line, whenever the previous one was printed.
   void finish(double done, double total, std::string_view text = {});
   // A line of its own between updates, in every style but silent.
   void note(std::string_view text);

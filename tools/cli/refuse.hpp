@@ -1,4 +1,4 @@
-// Options that have no meaning in what the user wants.
+// Refuses options that have no effect in the chosen mode.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline void refuse(const std::vector<std::string>& options, const cli::Arguments
   }
 }
 
-// The same for those that say how to evaluate, where there is nothing to evaluate on.
+// The same for evaluation options if there is no validation data.
 inline void refuse_evaluation(const cli::Arguments& arguments, const std::string& missing) {
   refuse({"eval_every", "eval_tokens"}, arguments, " has no effect without " + missing + "; add it or leave that out");
 }

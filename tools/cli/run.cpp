@@ -24,7 +24,7 @@ namespace heddle::cli {
 
 namespace {
 
-// Where the BLAS does the products, with its best kernel, unless the user chose one.
+// If the BLAS multiplies matrices: restarts the program with its best kernel, unless the user chose one.
 void restart_with_better_kernel(char** argv) {
   if (f32_unit() != "BLAS" || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
   const std::optional<std::string> kernel = better_blas_kernel();
@@ -32,14 +32,14 @@ void restart_with_better_kernel(char** argv) {
   setenv("OPENBLAS_CORETYPE", kernel->c_str(), 1);
   setenv(kernel_marker, "1", 1);
   keep_save_signal_harmless();
-  // By its real path: "exe" would be the process's name in ps. Where this fails, the slower kernel does the work.
+  // By its real path: otherwise ps would show the name "exe". If this fails, the slower kernel is used.
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) execv(program.c_str(), argv);
 }
 
-// A missing standard stream would give its number to the next file that is opened, and notes would land in a model.
-// Its stand-in refuses to be used.
+// If a standard stream is closed, the next file opened would get its number, and messages would be written into a
+// model. The replacement fails on use.
 void reserve_standard_streams() {
   for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
     if (fcntl(number, F_GETFD) == -1) (void)!open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -81,7 +81,7 @@ int detail::run(int argc, char** argv, const About& about, const Body& body) {
   reserve_standard_streams();
   signal(SIGPIPE, SIG_IGN);
   clean_up_on_signals();
-  // So that a file size limit is an error of write(), which leaves no half-written file.
+  // So that exceeding a file size limit is an error of write(), after which no incomplete file is left.
   signal(SIGXFSZ, SIG_IGN);
   try {
     return run_body({argv + std::min(argc, 1), argv + argc}, body);

@@ -1,4 +1,4 @@
-// What surrounds every tool's main: errors become one line and an exit status, output is known to have arrived.
+// The frame of every tool's main: reports errors as one line and an exit status, and checks that all output is written.
 //
 //   int main(int argc, char** argv) {
 //     return heddle::cli::run(argc, argv, about, [](heddle::cli::Arguments& arguments) { … });
@@ -15,17 +15,17 @@
 namespace heddle::cli {
 
 namespace detail {
-// With the words behind the program's name. Of `about` the name and the status of failures count.
+// `words` follow the program's name. Of `about` only the name and the exit status of failures are used.
 int run(int argc, char** argv, const About& about, const std::function<int(const std::vector<std::string>&)>& body);
 }  // namespace detail
 
-// Calls body(arguments), which may return an exit status (75, exit_status_of(signal)), and returns the process's.
-// Whatever the body throws is printed as "tool: message" on standard error and ends with Error::exit_status(), or 1,
-// unless the tool has a status for all failures.
-// Beforehand it may start the process anew, once, with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS reads the
-// variable only when it is loaded. Signals leave no temporary file behind (signals.hpp). SIGPIPE is ignored, so that
-// losing standard error stops no training; a lost standard output ends the process by SIGPIPE after everything has been
-// cleaned up.
+// Calls body(arguments), which may return an exit status (75, exit_status_of(signal)), and returns the exit status of
+// the process. An exception is printed as "tool: message" on standard error; the status is then Error::exit_status(),
+// or 1, unless the tool has one status for all failures.
+// Before that it may restart the process once with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS reads the
+// variable only when it is loaded. Signals leave no temporary file behind (signals.hpp). SIGPIPE is ignored, so that a
+// closed standard error does not stop training; if standard output is closed, the process ends by SIGPIPE after
+// cleaning up.
 template <class Body>
 int run(int argc, char** argv, const About& about, const Body& body) {
   return detail::run(argc, argv, about, [&](const std::vector<std::string>& words) -> int {

@@ -38,7 +38,7 @@ void note(int signal) {
   }
 }
 
-// The signal's own effect is back when this is called, so that whoever waits for the process sees what ended it.
+// The signal's default action is restored before this is called, so that the parent process sees which signal ended it.
 void clean_up(int signal) {
   formats::remove_temporaries();
   raise(signal);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t block_size = std::size_t{1} << 18;
 
-// What Output writes directly: devices and pipes. Directories and other mistakes are left to AtomicFile's messages.
+// Whether Output writes directly, to a device or pipe. AtomicFile reports directories and other mistakes.
 bool is_device(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
@@ -145,7 +145,7 @@ std::streamsize DescriptorBuffer::xsputn(const char* bytes, std::streamsize coun
 
 int DescriptorBuffer::sync() {
   const auto pending = static_cast<std::size_t>(pptr() - pbase());
-  // Emptied first: after a failure nobody should write the same bytes again.
+  // Emptied first, so that the same bytes are not written again after a failure.
   setp(buffer_.data(), buffer_.data() + buffer_.size());
   write(buffer_.data(), pending);
   return 0;

@@ -38,12 +38,12 @@ class Input {
   // Puts the next bytes into the block, as many as are there; returns how many, 0 only at the end.
   std::size_t read(std::span<char> block);
 
-  // Whether nothing comes within that time, though more may come later: whoever writes may be waiting for an answer.
+  // Whether no input arrives within that time, though more may follow: the writer may be waiting for an answer.
   bool is_idle(std::chrono::milliseconds patience = {}) const;
 
   // The path, or "standard input".
   const std::string& name() const { return name_; }
-  // Bytes altogether, where that is known beforehand: for regular files.
+  // Size in bytes if it is known beforehand: for regular files.
   std::optional<Index> size() const;
   // Bytes read so far.
   Index position() const { return position_; }
@@ -90,8 +90,8 @@ class LineReader {
   Input& input_;
   std::size_t limit_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // of the bytes in the buffer that no line has had
-  std::size_t taken_ = 0;            // length of the line handed out last
+  std::size_t begin_ = 0, end_ = 0;  // of the bytes in the buffer that were not returned yet
+  std::size_t taken_ = 0;            // length of the line returned last
   Index number_ = 0, offset_ = 0;
 };
 
@@ -131,8 +131,8 @@ class StandardOutput {
   std::streambuf* previous_;
 };
 
-// Where the result goes: standard output for "-" (and ""), or a file that appears whole at close() or not at all.
-// Devices, named pipes and open streams (/dev/stdout, /dev/fd/3) are written directly, these from where they stand.
+// The output: standard output for "-" (and ""), or a file that appears complete at close() or not at all. Devices,
+// named pipes and open streams (/dev/stdout, /dev/fd/3) are written directly, streams from their current position.
 class Output {
  public:
   explicit Output(const std::string& path);

@@ -16,7 +16,7 @@ Index parse_index(std::string_view text);
 double parse_number(std::string_view text);
 
 // Seconds in a length of time: units, 45s, 90m, 1d12h, 1h30m; or as Slurm writes it: minutes, 90; minutes:seconds;
-// 11:30:00; days-hours, 1-12, perhaps with :minutes and :seconds behind. It must be more than 0.
+// 11:30:00; days-hours, 1-12, optionally followed by :minutes and :seconds. It must be more than 0.
 double parse_duration(std::string_view text);
 
 std::string format(bool value);

@@ -17,8 +17,8 @@ struct Parsed {
   std::any value;
 };
 
-// An option as Program_options stores it. Program_options' own typed values read with streams, which take "1e3x" for a
-// number, know no words and no ranges, and name no field; so parsing is the Option's.
+// An option as Program_options stores it. The typed values of Program_options are parsed with streams, which accept
+// "1e3x" as a number, have no words and no ranges, and do not name the field; so the Option parses.
 class FieldValue : public po::value_semantic {
  public:
   explicit FieldValue(const Option& option) : option_(option) {}

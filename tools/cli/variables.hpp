@@ -22,11 +22,11 @@ class Variables {
   // The table must outlive this.
   explicit Variables(const OptionTable& table);
 
-  // One source; what an earlier one has set is left alone. Returns the options that it sets more than once, though they
-  // are no lists; the last counts. Throws UsageError, "WHERE: ...".
+  // Adds one source; options that an earlier source has set keep their values. Returns the options other than lists
+  // that it sets more than once; the last value counts. Throws UsageError, "WHERE: ...".
   std::vector<std::string> store(const std::vector<Setting>& settings);
 
-  // Writes what is set into the fields.
+  // Writes the values that are set into the fields.
   void assign();
 
   // Names of the options that are set.
@@ -38,9 +38,9 @@ class Variables {
   boost::program_options::variables_map values_;
 };
 
-// What the environment sets: PREFIX_LAYERS for --layers, PREFIX_NO_BIAS for --no-bias, HEDDLE_THREADS for a common
-// option, where PREFIX is HEDDLE_ and the tool's name. Variables with the prefix that
-// name no option are in `unknown`.
+// The options that the environment sets: PREFIX_LAYERS for --layers, PREFIX_NO_BIAS for --no-bias, HEDDLE_THREADS for a
+// common option, where PREFIX is HEDDLE_ and the tool's name. `unknown` has variables with the prefix that name no
+// option.
 struct EnvironmentSettings {
   std::vector<Setting> settings;
   std::vector<std::string> unknown;

@@ -9,7 +9,7 @@ namespace {
 
 const std::string help_word = "help";
 
-// Options of the tool itself, which need no verb.
+// Options that are valid without a verb.
 struct NoOptions {
   template <class Self, class Visitor>
   static void visit(Self&, Visitor&) {}
@@ -20,7 +20,7 @@ bool is_request(const std::string& word) {
   return name == "-h" || name == "--help" || name == "--version" || name == "--completion" || name == "--help-man";
 }
 
-// What looks like "dif", not like "x.h5" or "runs/x".
+// Whether the word may be a misspelt verb such as "dif", not a file such as "x.h5" or "runs/x".
 bool could_be_verb(const std::string& word) {
   return !word.empty() && word.find_first_of("./") == std::string::npos && !word.starts_with('-');
 }
@@ -61,19 +61,20 @@ std::string VerbTool::suggestion(const std::string& word) const {
 
 int VerbTool::call(const std::vector<std::string>& words) const {
   const std::string list = " (" + name_ + " --help lists the verbs)";
-  if (words.empty()) return call(verbs_.front(), words);  // whose options may come from elsewhere
+  if (words.empty()) return call(verbs_.front(), words);  // whose options may come from files or the environment
   const std::string& first = words.front();
   if (const Verb* const verb = find(first)) return call(*verb, {words.begin() + 1, words.end()});
   if (first == help_word && words.size() > 1) {
     const Verb* const verb = find(words[1]);
-    check<UsageError>(verb != nullptr, "'", words[1], "' is no verb", suggestion(words[1]), list);
+    check<UsageError>(verb != nullptr, "'", words[1], "' is not a verb", suggestion(words[1]), list);
     return call(*verb, {"--help"});
   }
   if (first == help_word) return answer({"--help"});
   if (is_request(first)) return answer(words);
   std::error_code unknown;
   const std::string near = could_be_verb(first) ? suggestion(first) : "";
-  check<UsageError>(near.empty() || std::filesystem::exists(first, unknown), "'", first, "' is no verb or file", near);
+  check<UsageError>(near.empty() || std::filesystem::exists(first, unknown), "'", first,
+                    "' is neither a verb nor a file", near);
   return call(verbs_.front(), words);
 }
 
@@ -91,7 +92,7 @@ int VerbTool::call(const Verb& verb, const std::vector<std::string>& words) cons
   }
 }
 
-// Of the tool as a whole: its help, which lists the verbs, its version, its completion.
+// Handles the options of the whole tool: help, which lists the verbs, version and completion.
 int VerbTool::answer(const std::vector<std::string>& words) const {
   About whole = about();
   for (const Verb& verb : verbs_) {
@@ -99,7 +100,7 @@ int VerbTool::answer(const std::vector<std::string>& words) const {
   }
   Arguments arguments(whole, words);
   arguments.read<NoOptions>();
-  throw UsageError("give a file, or a verb and what it is for (" + name_ + " --help lists the verbs)");
+  throw UsageError("give a FILE, or a verb with its arguments (" + name_ + " --help lists the verbs)");
 }
 
 std::string VerbTool::explanation(const UnknownOption& error, const Verb& verb) const {

@@ -1,5 +1,5 @@
-// A tool with verbs, `inspect diff A B`: each verb has its own options, operands, --help and man page. What is no verb
-// goes to the first one: `inspect FILE` is `inspect show FILE`. `TOOL help VERB` is `TOOL VERB --help`.
+// A tool with verbs, `inspect diff A B`: each verb has its own options, operands, --help and man page. The first verb
+// is the default: `inspect FILE` is `inspect show FILE`. `TOOL help VERB` is `TOOL VERB --help`.
 #pragma once
 
 #include <functional>
@@ -38,17 +38,17 @@ class VerbTool {
   // The summary is one sentence, as About has it.
   VerbTool(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
 
-  // The first verb that is added is the standard one.
+  // The first verb that is added is the default.
   void add(const std::string& name, Verb verb);
 
-  // Null for what is no verb.
+  // Null if there is no verb of this name.
   const Verb* find(const std::string& word) const;
 
-  // Runs what the words of the command line ask for. Throws UsageError for a word that is almost a verb and no file,
-  // and for options that this verb does not have, saying which verb to use instead.
+  // Runs the verb that the command line names. Throws UsageError for a word that is similar to a verb and not a file,
+  // and for options that this verb does not have; the message names the verb that has them.
   int call(const std::vector<std::string>& words) const;
 
-  // What the tool is, without its verbs.
+  // The description of the tool without its verbs.
   About about() const;
 
  private:

@@ -19,7 +19,7 @@ std::string version() {
 
 namespace {
 
-// What the user's own OPENBLAS_CORETYPE came to.
+// A note if the user's OPENBLAS_CORETYPE was not used, or makes the BLAS slower.
 std::string note_on_kernel(const std::string& kernel) {
   const char* wanted = std::getenv("OPENBLAS_CORETYPE");
   if (wanted == nullptr || std::getenv(kernel_marker) != nullptr) return "";

@@ -28,13 +28,13 @@ std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
   return ids;
 }
 
-// What the model predicts tokens with.
+// The weights of the head that predicts tokens.
 const heads::TokenHead& head_of(const models::Model& model, const std::string& where) {
   if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head();
   return models::require<models::MaskedPredictor>(model, "the check of the written file", where).masked_token_head();
 }
 
-// With weights as float32, whatever they are stored as.
+// With weights as float32, whatever their stored dtype.
 Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& ids, const std::string& where) {
   const Values values = values_of(parts.weights);
   const auto model = models::make_model(
@@ -57,7 +57,7 @@ void check_weights(const std::vector<formats::NamedTensor>& stored, const std::v
   const Values values = values_of(stored);
   for (const auto& [name, tensor] : written) {
     const auto found = values.find(name);
-    // A bias that only the written model has is zero.
+    // A bias that only the written model has must be zero.
     const bool equal = found != values.end() ? found->second.elements() == tensor.elements()
                                              : formats::rounding_error(Tensor(tensor.shape(), Real(0)), tensor) == 0;
     check<DataError>(equal, where, ": ", name, " differs when read back; nothing was written");

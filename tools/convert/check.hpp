@@ -1,4 +1,4 @@
-// Checks that a written model is the intended one.
+// Checks a written model against its source.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace heddle {
 
-// How far logits may be from those of the original's weights as float32: |written - original| / |original|, in the norm
-// over a probe text of some twenty tokens and the whole vocabulary.
+// The largest accepted difference between the logits of the written model and of the original with float32 weights:
+// |written - original| / |original|, the norm taken over a test text of about twenty tokens and the whole vocabulary.
 double logit_tolerance(formats::WeightType type);
 
-// The difference of the logits. Throws DataError where the tokenizers cut the probe text differently, a weight is not
-// to the bit the stored value, or logits differ by more than the tolerance; `where` is what was written.
-//   original: what was read.  stored: its weights, converted.  written: what is read again.
+// Returns the difference of the logits. Throws DataError if the tokenizers give different ids for the test text, if a
+// weight is not bitwise equal to the stored one, or if logits differ by more than the tolerance; `where` names the
+// written file.
+//   original: the model as read.  stored: its converted weights.  written: the model read back.
 double check_written(const formats::ModelParts& original, const std::vector<formats::NamedTensor>& stored,
                      const formats::ModelParts& written, formats::WeightType type, const std::string& where);
 

@@ -88,7 +88,7 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   arguments.say(options.output + ": adapter and base merged into one model");
 }
 
-// The directory of a model holds a tokenizer too, and one that lacks its config.json is still no tokenizer.
+// A model's directory holds a tokenizer too, but is not a tokenizer even if its config.json is missing.
 bool is_tokenizer(const std::string& input) {
   if (formats::is_model_directory(input)) return false;
   check<DataError>(!formats::has_tensors(input), input, ": has tensors, but no config.json to describe the model");

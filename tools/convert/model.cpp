@@ -55,7 +55,7 @@ std::string describe(const Converted& converted) {
   return fmt::format("largest rounding error {:.3g} % in {}", 100 * converted.largest_error, converted.where);
 }
 
-// What the weights become: int8 has no place in directories.
+// The type of the written weights: directories cannot hold int8.
 WeightType type_for(const ModelConversion& conversion, const formats::ModelParts& parts) {
   const bool is_int8 = std::ranges::any_of(
       parts.weights, [](const formats::NamedTensor& tensor) { return tensor.value.dtype() == DType::int8; });
@@ -67,10 +67,10 @@ struct Job {
   const ModelSource& source;
   const Converted& converted;
   WeightType type;
-  bool checks;  // whether what was written is compared with what was read
+  bool checks;  // whether the written model is compared with the original
 };
 
-// "; logits differ by …" where they were compared.
+// "; logits differ by …" if they were compared.
 std::string compare(const Job& job, const std::string& path, const std::string& name) {
   const double difference =
       check_written(job.source.parts, job.converted.weights, read_model_source(path).parts, job.type, name);

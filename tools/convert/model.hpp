@@ -1,4 +1,4 @@
-// Makes another form of a model: a model file, or a directory of Hugging Face's.
+// Converts a model to a model file or to a Hugging Face directory.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct ModelConversion {
 // Whether a path is a directory, or says so with a slash at its end.
 bool names_directory(const std::string& path);
 
-// Returns what there is to say, a line each. What comes from or goes to a directory is read again before it gets its
-// name, and compared. Throws DataError; then nothing is written.
+// Returns notes for the user, one line each. A model read from or written to a directory is read back and compared
+// before the output gets its name. Throws DataError; then nothing is written.
 std::vector<std::string> convert_model(const ModelConversion& conversion);
 
 }  // namespace heddle

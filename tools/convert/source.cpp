@@ -11,7 +11,7 @@ namespace {
 
 ModelSource read_file(const std::string& path) {
   const formats::ModelFile file(path);
-  // Field by field: where a field throws, GCC destroys those before it in a list of initialisers twice.
+  // Field by field: if a field throws, GCC destroys the preceding fields of an initialiser list twice.
   ModelSource source;
   source.parts.config = file.config<models::ModelConfig>();
   source.parts.tokenizer = file.tokenizer_model();
@@ -25,7 +25,7 @@ ModelSource read_file(const std::string& path) {
   } else {
     source.parts.weights = formats::named_tensors(formats::load_model(file).model->parameters());
   }
-  // Damage and numbers that are not finite would be hidden by what follows.
+  // Checked now, because conversion would hide damage and non-finite numbers.
   for (const std::string& problem : file.weights().verify()) throw DataError(problem + "; it cannot be converted");
   return source;
 }
@@ -46,7 +46,7 @@ void check_same(const formats::Json& first, const formats::Json& other, const st
   }
 }
 
-// Throws where the mean of their weights would mean nothing.
+// Throws if averaging their weights makes no sense.
 void check_alike(const ModelSource& first, const ModelSource& other) {
   const std::string &path = other.files.front(), &than = first.files.front();
   check_same(formats::to_json(first.parts.config), formats::to_json(other.parts.config), path, than);
@@ -56,7 +56,7 @@ void check_alike(const ModelSource& first, const ModelSource& other) {
   if (first.task) check_same(formats::to_json(*first.task), formats::to_json(*other.task), path, than);
 }
 
-// The mean of one tensor over the sources, whose parameters stand in one order.
+// The mean of one tensor over the sources, whose parameters have the same order.
 Tensor mean_of(const std::vector<ModelSource>& sources, std::size_t tensor) {
   const Shape& shape = sources.front().parts.weights[tensor].value.shape();
   std::vector<double> sums(static_cast<std::size_t>(shape.size()), 0.0);

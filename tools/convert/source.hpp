@@ -1,4 +1,4 @@
-// What convert reads: a model from wherever it is, or the mean of several.
+// The input of convert: a model file, a directory, or the mean of several models.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ struct ModelSource {
   std::vector<std::string> files;
 };
 
-// A model file, or a directory of Hugging Face's. Throws DataError where it is damaged.
+// Reads a model file or a Hugging Face directory. Throws DataError if it is damaged.
 ModelSource read_model_source(const std::string& path);
 
-// Models of one configuration (but for dropout), vocabulary and task, with the mean of their weights as f32 (Vaswani et
-// al. 2017, 6.1; Wortsman et al. 2022), computed in double; without a history. Throws DataError that names the file and
-// what is otherwise.
+// Averages models of the same configuration (except dropout), vocabulary and task: the mean of their weights as f32
+// (Vaswani et al. 2017, 6.1; Wortsman et al. 2022), computed in double; without a history. Throws DataError that names
+// the file and the difference.
 ModelSource average_models(const std::vector<std::string>& paths);
 
 }  // namespace heddle

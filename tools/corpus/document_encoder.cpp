@@ -20,7 +20,7 @@ void DocumentEncoder::store(const text::StreamEncoder::Part& part) {
   reader_.finish_document();
 }
 
-// Of the special tokens that the text spells out. The unknown one stands for other text.
+// The bytes of special tokens among the ids. The unknown token is not counted: it stands for other text.
 Index DocumentEncoder::spelled_bytes(std::span<const TokenId> ids) const {
   Index bytes = 0;
   for (const TokenId id : ids) {

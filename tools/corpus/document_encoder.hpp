@@ -1,4 +1,4 @@
-// Text as documents of ids: what a token file holds, and what training on text itself reads.
+// Encodes text as documents of ids, for token files and for training on text.
 #pragma once
 
 #include <span>
@@ -8,17 +8,17 @@
 
 namespace heddle {
 
-// Where the ids go.
+// Receives the ids.
 class TokenSink {
  public:
   virtual ~TokenSink() = default;
-  // Ids that were made from so many bytes of text, special tokens that it spells not counted.
+  // Ids of the next `bytes` bytes of text; special tokens that the text spells out are not counted.
   virtual void append(std::span<const TokenId> ids, Index text_bytes) = 0;
   virtual void end_document() = 0;
 };
 
-// Encodes what the reader reads; the end-of-text token, where the tokenizer has one, ends each document. The reader and
-// the sink must stay.
+// Encodes the text of the reader and ends each document with the end-of-text token, if the tokenizer has one. The
+// reader and the sink must outlive this object.
 class DocumentEncoder : public TextConsumer {
  public:
   DocumentEncoder(TextReader& reader, const text::Tokenizer& tokenizer, TokenSink& sink,

@@ -37,7 +37,7 @@ void DocumentCutter::cut_lines(std::string_view text) {
   give(text);
 }
 
-// A document begins with the first byte of text behind two line ends that have at most carriage returns between them.
+// A document begins with the first byte of text after two line ends with nothing but carriage returns between them.
 void DocumentCutter::cut_paragraphs(std::string_view text) {
   while (!text.empty()) {
     const std::size_t gap = std::min(text.find_first_not_of("\r\n"), text.size());

@@ -1,4 +1,4 @@
-// What is one document and what is the next.
+// Divides text into documents.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ struct heddle::Names<heddle::Documents> {
 
 namespace heddle {
 
-// Cuts inputs that arrive in parts into documents. No byte is lost: line ends and blank lines belong to the document
-// before them.
+// Divides inputs that arrive in parts into documents. No byte is lost: line ends and blank lines belong to the
+// preceding document.
 class DocumentCutter {
  public:
   struct Sink {

@@ -1,4 +1,4 @@
-// A text file as tokens in memory, the same as the token file that tokenize would make of it.
+// A text file as tokens in memory, the same tokens as in the token file that tokenize makes of it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace heddle {
 
-// Takes 2 bytes a token (4 where the vocabulary has more than 65,536 pieces) and 8 a document, in blocks, so that
+// Takes 2 bytes per token (4 if the vocabulary has more than 65,536 pieces) and 8 per document, in blocks, so that
 // growing copies nothing.
 class EncodedText : public data::TokenSource {
  public:
@@ -47,7 +47,7 @@ class EncodedText : public data::TokenSource {
   Index size_ = 0;
 };
 
-// Reads and encodes the file. Throws DataError where it cannot be read, has no text, or has what the tokenizer cannot
+// Reads and encodes the file. Throws DataError if it cannot be read, has no text, or has text that the tokenizer cannot
 // encode.
 std::unique_ptr<EncodedText> encode_text(const std::string& path, const text::Tokenizer& tokenizer, Documents documents,
                                          const cli::Arguments& arguments);

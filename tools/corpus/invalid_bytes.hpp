@@ -1,4 +1,4 @@
-// What becomes of text that is not UTF-8, for tokenizers that need it to be.
+// Handling of invalid UTF-8 for tokenizers that need valid text.
 #pragma once
 
 #include <string>
@@ -23,18 +23,18 @@ struct Names<InvalidText> {
 
 class InvalidBytes {
  public:
-  // Bytes that pass are left as they are, valid or not.
+  // With `pass`, invalid bytes are left unchanged.
   InvalidBytes(InvalidText how, bool pass) : how_(how), pass_(pass) {}
 
   bool pass() const { return pass_; }
   bool failed() const { return failed_; }
-  // The text with what becomes of its invalid bytes, which are counted. Valid until the next call. Where they are an
-  // error: what is before the first of them.
+  // The text with its invalid bytes replaced or left out, and counted; if they are an error, the text before the first
+  // of them. Valid until the next call.
   std::string_view valid(std::string_view text);
-  // The error of the text that valid() was given last; the text began at `begin`. Throws DataError, "FILE:LINE:BYTE:
-  // …".
+  // Throws DataError, "FILE:LINE:BYTE: …", if the text last given to valid(), which began at `begin`, has an invalid
+  // byte and that is an error.
   void check_valid(const std::string& file, text::TextPosition begin) const;
-  // How many were replaced or left out, if any.
+  // Prints how many bytes were replaced or left out, if any.
   void report(const cli::Arguments& arguments) const;
 
  private:
@@ -43,13 +43,13 @@ class InvalidBytes {
   Index count_ = 0;
   bool failed_ = false;
   std::string text_;
-  std::string_view before_;  // the first invalid byte, where that is an error
+  std::string_view before_;  // text before the first invalid byte, if that is an error
 };
 
-// Whether bytes that are no UTF-8 have tokens too. WordPiece drops them without a word, so it has none for them.
+// Whether the tokenizer has tokens for invalid UTF-8 too. WordPiece drops such bytes silently, so it has none.
 bool takes_any_bytes(const text::Tokenizer& tokenizer);
 
-// The bytes at the end of the text that begin a character which more bytes may complete: 0 to 3.
+// The number of bytes at the end of the text that are an incomplete character: 0 to 3.
 std::size_t unfinished_bytes(std::string_view text);
 
 }  // namespace heddle

@@ -23,7 +23,7 @@ bool is_file(const std::string& name) {
   return name != "-" && type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character;
 }
 
-// An input's bytes, which are checked and summed up as they are read: of a file while the block before is worked on.
+// An input's bytes, checked and hashed as they are read; blocks of a file are read ahead in another thread.
 class Blocks {
  public:
   Blocks(cli::Input& input, formats::Checksum& checksum)
@@ -59,10 +59,10 @@ class Blocks {
   formats::Checksum& checksum_;
   std::vector<char> block_, spare_;
   const bool ahead_;
-  std::future<std::size_t> pending_;  // last, for it waits for what uses the others
+  std::future<std::size_t> pending_;  // last: its destructor waits for a thread that uses the others
 };
 
-// Hands on the text of an input without its invalid bytes. A character may be cut by the end of a block.
+// Passes the text of an input on without its invalid bytes. The end of a block may divide a character.
 class ValidText {
  public:
   ValidText(InvalidBytes& invalid, const std::string& file) : invalid_(invalid), file_(file) {}
@@ -90,7 +90,7 @@ class ValidText {
 
   InvalidBytes& invalid_;
   std::string file_;
-  text::TextPosition position_;  // in the input as it is
+  text::TextPosition position_;  // in the original input
   std::string rest_;
 };
 

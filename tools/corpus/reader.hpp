@@ -16,7 +16,7 @@
 
 namespace heddle {
 
-// Tells where in which input something is, while documents are on their way through an encoder.
+// Maps positions in documents to files, lines and bytes, while an encoder processes the documents.
 class Places {
  public:
   void begin_input(const std::string& name) { inputs_.push_back({name, here_}); }
@@ -34,16 +34,16 @@ class Places {
   };
   text::TextPosition here_;  // in all inputs, one after the other
   std::vector<Input> inputs_;
-  std::deque<text::TextPosition> documents_{here_};  // where those begin that are not finished
+  std::deque<text::TextPosition> documents_{here_};  // where the unfinished documents begin
 };
 
-// What becomes of the text.
+// Receives the text.
 class TextConsumer {
  public:
   virtual ~TextConsumer() = default;
   virtual void add(std::string_view text) = 0;
   virtual void end_document() = 0;
-  // No more text is there now: the time to give what there is to whoever waits for it.
+  // More text would have to be waited for: results so far should be written now.
   virtual void pause() = 0;
 };
 
@@ -72,7 +72,7 @@ class TextReader {
   const cli::Arguments& arguments_;
   Documents separator_;
   std::vector<std::string> names_;
-  double total_ = 0;  // megabytes; what has no size is not in it
+  double total_ = 0;  // megabytes; without inputs of unknown size
   bool total_known_ = true;
   Index bytes_ = 0;
   Places places_;

@@ -29,7 +29,7 @@ class FinetuneTrial : public Trial {
   std::unique_ptr<training::Objective> objective_;
 };
 
-// Of the run that the command continues, whose settings it takes over.
+// Progress of the run that the command continues and whose settings it takes over.
 Index steps_done_of(FinetuneOptions& options, const cli::Arguments& arguments) {
   const RunStart start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
     check_same_options(options, file, arguments);

@@ -1,4 +1,4 @@
-// What fine-tuning would take.
+// The resources that fine-tuning needs.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-// Prints it. Reads the data, and of the model its configuration and tokenizer.
+// Prints them. Reads the data, and the model's configuration and tokenizer.
 void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -30,7 +30,7 @@ std::vector<TaskData> read_training_files(const std::vector<std::string>& words,
   return files;
 }
 
-// Examples of all files, numbered through.
+// The examples of all files, numbered consecutively.
 std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, const EncodeTask& with,
                                             data::OverlongTexts& overlong) {
   std::vector<data::TaskExample> all;
@@ -118,7 +118,7 @@ std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExampl
   return training::balanced_weights(examples, labels_.size(), settings.task);
 }
 
-// Of models that fill in masked tokens; others predict the next ones.
+// For models that predict masked tokens; others predict next tokens.
 std::optional<data::MaskVocabulary> LabelledTask::vocabulary_to_mask(const models::Model& model) const {
   if (model.as<models::MaskedPredictor>() == nullptr) return std::nullopt;
   return data::MaskVocabulary(tokenizer_, options_.from);
@@ -153,7 +153,7 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
 
 EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
   if (!valid_) return {};
-  (void)encode(model);  // reports problems of the rest too
+  (void)encode(model);  // reports problems of the rest of the data too
   const Index batch_size = config.training.batch_size;
   const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
   const Fold sample{.folds = all / most, .fold = 0, .seed = 0};

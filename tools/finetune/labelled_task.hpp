@@ -21,7 +21,7 @@ class LabelledTask : public FinetuningTask {
   std::string summary() const override;
 
  private:
-  // Both files; says what was too long.
+  // Reads both files and reports how many examples were too long.
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
@@ -30,7 +30,7 @@ class LabelledTask : public FinetuningTask {
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
-  std::vector<TaskData> train_files_, valid_files_;  // whose lines messages name
+  std::vector<TaskData> train_files_, valid_files_;  // for messages with line numbers
   TaskData train_;
   std::optional<TaskData> valid_;
   data::LabelSet labels_;

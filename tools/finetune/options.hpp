@@ -1,4 +1,4 @@
-// The command line of finetune, and what its files keep of it.
+// The command line of finetune, and the part of it that is stored in files.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Names<ClassWeights> {
                                                                        {ClassWeights::balanced, "auto"}};
 };
 
-// What a run is beside its training setup; its files keep it for resuming.
+// The settings of a run besides its training setup; stored in files for resuming.
 struct FinetuneSettings {
   models::Task task = models::Task::classify;
   models::Pooling pooling = models::Pooling::automatic;
@@ -160,7 +160,7 @@ struct FinetuneOptions {
     TrainingSetup::visit(self.setup, for_this_tool);
   }
 
-  // What fine-tuning takes where pre-training takes other values.
+  // Defaults of fine-tuning that differ from those of pre-training.
   FinetuneOptions() {
     setup.training.steps = 0;
     setup.training.epochs = 3;

@@ -23,7 +23,7 @@ Index blocks_above(std::string_view name, Index layers) {
   return error == std::errc() && *end == '/' ? layers - 1 - block : 0;
 }
 
-// By the first parts of a name, or a word for several: "embeddings", "body".
+// Whether the word, a prefix of a name, "embeddings" or "body", selects the parameter.
 bool is_named(std::string_view name, std::string_view word) {
   if (word == "body") return !name.starts_with("task/") && !models::is_of_head(name);
   if (word == "embeddings") return name.find("/embedding/") != name.npos;
@@ -31,7 +31,7 @@ bool is_named(std::string_view name, std::string_view word) {
   return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '/');
 }
 
-// Throws UsageError for a word that names nothing.
+// Throws UsageError for a word that matches no parameter.
 void check_freeze(const std::string& freeze, const Parameters& parameters) {
   if (freeze.empty()) return;
   for (const std::string& word : split(freeze, ',')) {
@@ -43,7 +43,7 @@ void check_freeze(const std::string& freeze, const Parameters& parameters) {
   }
 }
 
-// Whether nothing that is learned depends on the parameter, which weight decay would only shrink.
+// Whether the loss does not depend on the parameter, so that weight decay would only shrink it.
 bool is_idle(std::string_view name, const FinetuneSettings& settings, const models::Model& model) {
   const bool is_summary = model.is_of_summary(name);
   if (settings.task == Task::lm) {
@@ -56,7 +56,7 @@ bool is_idle(std::string_view name, const FinetuneSettings& settings, const mode
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;
 }
 
-// The model as it would be, without memory for its weights.
+// The model without memory for its weights.
 std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& config) {
   const Simulation simulation;
   return models::make_model(config, ParameterSource::unset());
@@ -141,7 +141,7 @@ void FinetuneRun::read_inputs() {
   add_checkpoint_input(provenance_, options_.control, options_.output);
 }
 
-// Takes the settings from the file; whatever the command line repeats agrees.
+// Takes the settings from the file; options repeated on the command line must agree.
 void FinetuneRun::resume() {
   const bool may_change = start_.beginning == Beginning::resumed;
   if (options_.control.resume.empty()) {

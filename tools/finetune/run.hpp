@@ -15,13 +15,13 @@ namespace heddle {
 
 bool evaluates(const FinetuneOptions& options);
 
-// Takes the settings from the file and returns its record. Throws UsageError where the command line says something else
-// than the run began with, but for what may change.
+// Takes the settings from the file and returns its record. Throws UsageError for an option of the command line that
+// differs from the run's, except those that may change.
 TrainingRecord take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
                          Changes changes);
 
-// Throws UsageError where the command line says something else than that of the file's run. With --resume, what it
-// leaves out is as it was.
+// Throws UsageError for an option that differs from the command line of the file's run. With --resume, options that are
+// left out keep their values.
 void check_same_options(const FinetuneOptions& options, const formats::ModelFile& file,
                         const cli::Arguments& arguments);
 

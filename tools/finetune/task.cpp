@@ -9,7 +9,7 @@ namespace heddle {
 
 namespace {
 
-// Columns that the task's examples do not have.
+// Refuses options for columns that the task's examples do not have.
 void refuse_columns(models::Task task, const cli::Arguments& arguments) {
   const std::string reason = concatenate(": is for labelled texts, which --task ", to_text(task), " has none of");
   if (task == models::Task::label || task == models::Task::span) {

@@ -1,4 +1,4 @@
-// A fine-tuning task: the data, and what is learned from them.
+// A fine-tuning task: its data and its objective.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,17 @@ class FinetuningTask {
   virtual ~FinetuningTask() = default;
 
   virtual models::TaskConfig config() const = 0;
-  // The model and this must stay.
+  // The model and this object must outlive the objective.
   virtual std::unique_ptr<training::Objective> objective(models::TaskModel& model,
                                                          const training::TrainingConfig& config) = 0;
-  // For a dry run: has evaluations of the objectives made from now on read a part of the data.
+  // For a dry run: evaluations of objectives created from now on read only a part of the data.
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) = 0;
-  // What is learned from, for people: "4,014 examples of 2 classes".
+  // A description of the training data: "4,014 examples of 2 classes".
   virtual std::string summary() const = 0;
 };
 
-// The options and the arguments must stay. Reads the data. Throws UsageError and DataError for options and files that
-// do not go together.
+// Reads the data. The options and the arguments must outlive the task. Throws UsageError and DataError for options and
+// files that do not fit together.
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
                                                      const cli::Arguments& arguments);
 

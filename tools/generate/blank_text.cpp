@@ -57,7 +57,7 @@ std::string BlankText::filled(std::span<const TokenId> pieces) const {
       drop_last_space(result);
       if (result.empty() && begins_with_space) piece.erase(0, 1);
     } else if (tokenizer_.kind() == text::TokenizerKind::wordpiece) {
-      // The space is no part of the piece; its absence says that the piece goes on with a word.
+      // The space is not part of the piece; without it, the piece continues a word.
       if (begins_with_space) piece.erase(0, 1);
       if (!begins_with_space) drop_last_space(result);
     }

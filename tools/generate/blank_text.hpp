@@ -1,4 +1,4 @@
-// A text with blanks, for which the mask token's text stands, and what it becomes when they are filled in.
+// A text with blanks, which are marked by the mask token's text, and the text with the blanks filled in.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ class BlankText {
 
   const std::string& text() const { return text_; }
   bool has_blanks() const { return parts_.size() > 1; }
-  // What the model reads. Where pieces begin with the space before them, a mask takes the place of that space too.
-  // Throws DataError, "WHERE:BYTE: …", for what the tokenizer has no token for.
+  // The model's input. If pieces include the space before them, a mask replaces that space too. Throws DataError,
+  // "WHERE:BYTE: …", for text that the tokenizer has no token for.
   std::vector<TokenId> encode(const std::string& where) const;
-  // The text with the first blanks filled by these pieces; what is around them stays as it is, but for the space before
-  // a piece that goes on with a word. Line ends in pieces are written \n and \r.
+  // The text with the first blanks filled with these pieces; the text around them is unchanged, except that a piece
+  // that continues a word loses the space before it. Line ends in pieces are written \n and \r.
   std::string filled(std::span<const TokenId> pieces) const;
 
  private:
@@ -28,7 +28,7 @@ class BlankText {
 
   text::Tokenizer tokenizer_;
   std::string text_, mask_;
-  std::vector<std::string> parts_;  // before, between and behind the blanks
+  std::vector<std::string> parts_;  // before, between and after the blanks
 };
 
 }  // namespace heddle

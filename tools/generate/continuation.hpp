@@ -1,4 +1,4 @@
-// What a model adds to a prompt, as text.
+// The text that a model adds to a prompt.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,16 +13,16 @@ namespace heddle {
 
 class Continuation {
  public:
-  // Stop strings count in what follows the first min_tokens tokens. They must stay.
+  // Stop strings are searched for after the first min_tokens tokens. They must outlive this object.
   Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops, Index min_tokens = 0);
 
-  // Takes a token. False when the text has come to a stop string; the text then ends before it.
+  // Adds a token. Returns false if the text contains a stop string now; it then ends before the stop string.
   bool add(const decoding::Choice& token);
-  // No token will follow: nothing is held back any longer.
+  // No token will follow: text that was held back becomes final.
   void finish();
 
-  // The text that became certain with the last call of add() or finish(). The beginning of what may become a stop
-  // string is held back until it is clear.
+  // The text that became final with the last call of add() or finish(). A possible beginning of a stop string is held
+  // back until it is decided.
   std::string_view fresh_text() const { return std::string_view(text_).substr(fresh_begin_, certain_ - fresh_begin_); }
 
   const std::string& text() const { return text_; }

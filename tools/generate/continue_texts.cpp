@@ -45,7 +45,7 @@ TextContinuer::Prompt TextContinuer::make(const InputText& input) {
   return {input.text, std::move(ids)};
 }
 
-// An empty prompt is the beginning of a document.
+// An empty prompt starts a document.
 std::vector<TokenId> TextContinuer::encode(const InputText& prompt) const {
   if (!prompt.text.empty()) return encode_line(tokenizer_, prompt.text, prompt.where());
   check<DataError>(tokenizer_.end_of_text().has_value(), prompt.where(),

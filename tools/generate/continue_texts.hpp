@@ -16,7 +16,8 @@ namespace heddle {
 
 class TextContinuer {
  public:
-  // All must stay. Throws UsageError for options that are for filling in blanks, or do not fit the model.
+  // The arguments must outlive this object. Throws UsageError for options for filling in blanks, and for options that
+  // do not fit the model.
   TextContinuer(const models::Generator& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
                 const cli::Arguments& arguments, std::ostream& out);
 
@@ -26,9 +27,10 @@ class TextContinuer {
   };
   Index batch_size() const { return options_.stream ? 1 : options_.batch_size; }
   Prompt make(const InputText& input);
-  // A line for each prompt, or as many as texts are wanted for each.
+  // One line per prompt, or one per text if several are generated for each prompt.
   void answer(const std::vector<Prompt>& prompts);
-  // One text with its continuation, as it is; each piece goes out as soon as it is certain. Several are lines.
+  // One prompt with its continuation; with --stream, each piece is printed as soon as it is final. Several texts are
+  // printed one per line.
   void answer_one(const Prompt& prompt);
   void report() const { limit_.report(arguments_); }
 
@@ -37,16 +39,16 @@ class TextContinuer {
     Continuation text;
     std::optional<double> score{};  // of a beam search
   };
-  // Told of a text that has become longer, or is finished.
+  // Called when a text has become longer or is finished.
   using Watcher = std::function<void(const Continuation&)>;
 
   std::vector<TokenId> encode(const InputText& prompt) const;
-  // As many for each prompt as are wanted.
+  // All texts of each prompt.
   std::vector<Answer> answers(const std::vector<Prompt>& prompts, const Watcher& watch);
   std::vector<Answer> drawn(const std::vector<std::vector<TokenId>>& prompts, const Watcher& watch) const;
   std::vector<Answer> searched(const std::vector<std::vector<TokenId>>& prompts) const;
   std::string line(const Prompt& prompt, const Answer& answer, Index number) const;
-  // Writes a text as it is made, through `spelled`.
+  // Writes a text while it is generated, through `spelled`.
   void stream(const Prompt& prompt, const std::function<std::string(std::string_view)>& spelled);
 
   const models::Generator& model_;

@@ -16,8 +16,8 @@ namespace heddle {
 
 class TextFiller {
  public:
-  // All must stay. Throws UsageError for options that are for continuing texts, and DataError for models that know no
-  // masks.
+  // The arguments must outlive this object. Throws UsageError for options for continuing texts, and DataError for
+  // models without a mask token.
   TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
              const cli::Arguments& arguments, std::ostream& out);
 
@@ -27,7 +27,7 @@ class TextFiller {
   };
   Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
   Item make(const InputText& input);
-  // A line for each text; those without blanks come out as they are.
+  // One line per text; texts without blanks are printed unchanged.
   void answer(const std::vector<Item>& batch);
   void answer_one(const Item& item) { answer({item}); }
   void report() const;

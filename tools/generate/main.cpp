@@ -1,4 +1,4 @@
-// generate: continues texts, scores them or fills in their blanks, as far as the model can.
+// generate: continues texts, scores them, or fills in their blanks, depending on the model.
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
@@ -20,7 +20,7 @@ const cli::About about{
     .operands = {{"MODEL", "model file made by pretrain, finetune --task lm or convert; or an adapter file", 1, 1},
                  {"FILE", "one text per line; none or - is standard input", 0, 1}}};
 
-// Answers --prompt, or the lines of the file, in the way that the mode does: TextContinuer, TextFiller, TextScorer.
+// Processes --prompt or the lines of the file with a mode: TextContinuer, TextFiller or TextScorer.
 template <class Mode, class Role>
 void run(const Role& role, const formats::LoadedModel& loaded, const GenerateOptions& options, const std::string& file,
          const cli::Arguments& arguments) {

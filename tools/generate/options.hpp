@@ -42,7 +42,7 @@ struct BeamFields {
   }
 };
 
-// Of encoders and with --score, unless told.
+// Of encoders and with --score, unless --batch-size is given.
 inline constexpr Index lines_at_once = 256;
 
 struct GenerateOptions {
@@ -107,7 +107,7 @@ struct GenerateOptions {
               "log_likelihood, tokens, log_probabilities; with encoders prompt, text, masks")
             .essential(),
         self.jsonl);
-    visitor(Field("constraints", "Constraints, in whichever way texts are decoded"), self.constraints);
+    visitor(Field("constraints", "Constraints, for sampling and beam search"), self.constraints);
     visitor(Field("sampling", "Sampling"), self.sampling);
     visitor(Field("search", "Beam search"), self.search);
   }

@@ -33,7 +33,8 @@ TextScorer::TextScorer(const models::TokenLoss& model, const text::Tokenizer& to
   check<DataError>(model.position_limit() > 1, "the model's context is one token, which is too short to score a text");
 }
 
-// What is before the first token is the token that begins texts, where the model knows one; else that token is given.
+// The token before the first one is the model's token that begins texts, if it has one; else the first token is not
+// scored.
 TextScorer::Text TextScorer::make(const InputText& input) {
   Text text{input.text, encode_line(tokenizer_, input.text, input.where()), {}, 0};
   const std::optional<TokenId> begin = tokenizer_.end_of_text();
@@ -49,8 +50,8 @@ TextScorer::Text TextScorer::make(const InputText& input) {
   return text;
 }
 
-// Bytes of the text that its first tokens stand for; where the tokenizer changes texts in ways that leave its tokens no
-// place in them, of what they decode to.
+// Bytes of the text that its first tokens stand for; if the tokenizer changes texts so that tokens have no offsets in
+// them, the bytes that the tokens decode to.
 Index TextScorer::bytes_of_first(const Text& text, Index count) const {
   const auto tokens = static_cast<std::size_t>(count);
   if (count == 0) return 0;
@@ -62,7 +63,7 @@ Index TextScorer::bytes_of_first(const Text& text, Index count) const {
   }
 }
 
-// The first part is as long as can be; each further one scores half a context of tokens after the other half.
+// The first part fills the context; each further one scores half a context of tokens after the other half.
 std::vector<decoding::GivenTokens> TextScorer::parts_of(decoding::Tokens ids) const {
   const auto size = static_cast<Index>(ids.size()), most = decoding::score_limit(model_);
   std::vector<decoding::GivenTokens> parts;

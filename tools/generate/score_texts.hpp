@@ -15,7 +15,7 @@ namespace heddle {
 
 class TextScorer {
  public:
-  // All must stay. Throws UsageError for options that are for filling in blanks.
+  // The arguments must outlive this object. Throws UsageError for options for filling in blanks.
   TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
              const cli::Arguments& arguments, std::ostream& out);
 
@@ -28,7 +28,7 @@ class TextScorer {
 
   Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
   Text make(const InputText& input);
-  // A line for each text.
+  // One line per text.
   void answer(const std::vector<Text>& texts);
   void answer_one(const Text& text) { answer({text}); }
   void report() const;

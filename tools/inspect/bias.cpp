@@ -1,4 +1,4 @@
-// inspect bias: what a model associates with what.
+// inspect bias: measures associations of a model.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -30,7 +30,7 @@ struct BiasOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(layer_field("the last").essential(), self.layer);
-    visitor(Field("partitions", "most partitions of two sets of words that a p-value looks at")
+    visitor(Field("partitions", "maximum number of partitions of two sets of words to compute a p-value from")
                 .range(1, 1000000000)
                 .takes("N")
                 .essential(),
@@ -45,7 +45,7 @@ struct Loaded {
   std::vector<Index> layers;
 };
 
-// A word's tokens in a text, by the bytes it has there.
+// The tokens of a word in a text, by its bytes in the text.
 analysis::TextToEmbed word_in(const Loaded& loaded, const std::string& context, const std::string& word) {
   const std::size_t begin = context.find(data::word_slot);
   std::string text = context;
@@ -60,7 +60,7 @@ analysis::TextToEmbed word_in(const Loaded& loaded, const std::string& context, 
   return result;
 }
 
-// The mean over the contexts of a word's states, or without any the mean of its pieces' embeddings.
+// The mean of a word's hidden states over the contexts; without contexts, the mean of its pieces' embeddings.
 Tensor vector_of(const Loaded& loaded, const std::string& word, const std::vector<PlacedText>& contexts) {
   if (contexts.empty()) return analysis::embed_tokens(loaded.whole.vectors, loaded.whole.tokenizer.encode(word));
   std::vector<analysis::TextToEmbed> texts;
@@ -106,7 +106,7 @@ void print(const data::TemplateTest& test, const std::vector<analysis::Attribute
   std::cout << '\n';
 }
 
-// Of a list of pairs.
+// Summary of a list of pairs.
 struct PairSummary {
   std::size_t first_likelier = 0;
   double mean = 0;  // of the differences

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index columns = 64, rows = 14, rows_a_label = 3;
 
-// Where the value lies in `count` equal parts of [low, high].
+// The index of the part of [low, high], divided into `count` equal parts, that contains the value.
 Index part_of(double value, double low, double high, Index count) {
   const double fraction = (value - low) / (high - low);
   return std::clamp(static_cast<Index>(fraction * static_cast<double>(count)), Index{0}, count - 1);
@@ -31,7 +31,7 @@ Curve finite_points(const formats::History& history, std::string_view column) {
   return curve;
 }
 
-// With points on straight lines between the given ones, so that no column stays empty.
+// Adds linearly interpolated points, so that no column stays empty.
 Curve joined(const Curve& curve, const Extent& extent) {
   const double distance = (extent.last_step - extent.first_step) / columns;
   Curve result;

@@ -1,4 +1,4 @@
-// Charts of how training went: one of characters for terminals, one for documents.
+// Charts of training losses: one of characters for terminals, one for documents.
 #pragma once
 
 #include <string>
@@ -39,8 +39,8 @@ struct Run {
   LossCurves curves;
 };
 
-// Draws into the file, whose ending is that of a Picture: of one run training and validation in two colours, of several
-// a colour for each run. Throws DataError where the file cannot be written. Precondition: there are runs, all with
+// Draws into the file, whose name ends like that of a Picture: for one run, training and validation in two colours; for
+// several, one colour per run. Throws DataError if the file cannot be written. Precondition: there are runs, all with
 // points.
 void save_loss_chart(const std::string& path, const std::vector<Run>& runs);
 

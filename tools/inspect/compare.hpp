@@ -1,4 +1,4 @@
-// What two files differ in.
+// The differences between two files.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,21 @@
 
 namespace heddle {
 
-// A field, "config.dropout", and its value in either file, null where a file has none. Of lists it is the first element
-// that differs, "tokenizer.pieces[97]".
+// A field, "config.dropout", and its value in either file, null if a file has none. For lists, the first element that
+// differs, "tokenizer.pieces[97]".
 struct FieldDifference {
   std::string field;
   formats::Json first, second;
   Index others = 0;  // further elements of the list that differ
 };
 
-// ||second - first|| / ||first|| and the largest |second - first|; infinite where one of them is not finite, and the
-// norm where `first` is 0.
+// ||second - first|| / ||first|| and the largest |second - first|; both are infinite if either tensor is not finite,
+// and the norm is if `first` is 0.
 struct Distance {
   double relative_norm = 0, largest = 0;
 };
 
-// A weight that both files have, in one shape.
+// A weight that both files have, with the same shape.
 struct WeightDifference {
   std::string name;
   Shape shape;
@@ -33,7 +33,7 @@ struct WeightDifference {
   bool same() const { return distance.largest == 0 && first_type == second_type; }
 };
 
-// A weight that only one file has, or that has another shape in the other.
+// A weight that only one file has, or whose shapes differ.
 struct WeightMismatch {
   std::string name;
   std::optional<Shape> first, second;
@@ -54,8 +54,8 @@ struct Comparison {
   bool same() const;
 };
 
-// Compares values, whatever the types of weights, and leaves checksums to inspect verify. Provenance, history and
-// training state do not count. Throws DataError for files that cannot be read, or have no such parts.
+// Compares values, whatever the dtypes of weights; does not verify checksums (inspect verify does). Provenance, history
+// and training state are ignored. Throws DataError for files that cannot be read or have no such parts.
 Comparison compare(const std::string& first, const std::string& second);
 
 }  // namespace heddle

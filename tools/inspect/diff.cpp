@@ -1,4 +1,4 @@
-// inspect diff: in what two files differ.
+// inspect diff: prints the differences between two files.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -93,7 +93,7 @@ Json weights_json(const WeightComparison& weights) {
 
 std::string as_text(const Comparison& comparison) {
   const std::string names = comparison.first + " and " + comparison.second;
-  if (comparison.same()) return names + " hold the same\n";
+  if (comparison.same()) return names + " have the same content\n";
   std::string text = names + " differ\n";
   if (!comparison.fields.empty()) text += text_section("Fields", fields_text(comparison));
   if (comparison.token) {

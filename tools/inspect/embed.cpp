@@ -18,7 +18,7 @@
 
 namespace heddle {
 
-// Which vectors stand for a text.
+// Which vectors represent a text.
 enum class TextPooling {
   none,   // one for each token
   first,  // the first token's: an encoder's [CLS]
@@ -51,21 +51,22 @@ struct EmbedOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("text", "one text instead of the lines of FILE").not_empty().takes("TEXT").essential(), self.text);
     visitor(layer_field("the last").essential(), self.layer);
-    visitor(
-        Field("pooling", "a vector for each token, or one for a text: the first token's, the mean, the last token's")
-            .essential(),
-        self.pooling);
-    visitor(Field("overlong", "what to do with a text longer than the context: an error, or keep its beginning")
+    visitor(Field("pooling",
+                  "none: one vector per token; first, mean or last: one per text, of the first token, the mean or the "
+                  "last token")
+                .essential(),
+            self.pooling);
+    visitor(Field("overlong", "what to do with a text longer than the context: report an error, or keep its beginning")
                 .one_of({"error", "truncate"})
                 .essential(),
             self.overlong);
-    visitor(Field("output", "where the vectors go: .h5, or .tsv as on standard output")
+    visitor(Field("output", "file for the vectors: .h5, or .tsv in the format of standard output")
                 .letter('o')
                 .takes("FILE")
                 .essential(),
             self.output);
     visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("jsonl", "print a JSON object for each text, one per line").essential(), self.jsonl);
+    visitor(Field("jsonl", "print one JSON object per text, one per line").essential(), self.jsonl);
   }
 };
 
@@ -82,7 +83,7 @@ std::vector<data::TokenSpan> wanted_of(const TextToEmbed& text, TextPooling pool
   }
 }
 
-// The shortest texts that read as the same numbers.
+// With the fewest digits that read back as the same numbers.
 std::string row_text(const Real* row, Index width, std::string_view separator) {
   std::string line;
   char digits[32];
@@ -93,7 +94,7 @@ std::string row_text(const Real* row, Index width, std::string_view separator) {
   return line;
 }
 
-// Reads texts, embeds some at a time, and hands their states over in order.
+// Reads texts, embeds some at a time, and returns their states in order.
 class Embedder {
  public:
   Embedder(const cli::Arguments& arguments, const EmbedOptions& options)
@@ -106,7 +107,7 @@ class Embedder {
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }
   Index width() const { return loaded_.vectors.width(); }
-  // Where the texts came from, for messages.
+  // The name of the input, for messages.
   const std::string& source() const { return source_; }
 
   // Calls take(text, states) for each.

@@ -1,4 +1,4 @@
-// inspect evaluate: how well a model predicts tokens.
+// inspect evaluate: the loss of a model on a token file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,13 +28,13 @@ struct EvaluateOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("base", "the model that an adapter belongs to, if it is not beside the adapter")
+    visitor(Field("base", "base model of an adapter, if it is not in the adapter's directory")
                 .not_empty()
                 .takes("MODEL")
                 .essential(),
             self.base);
     visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
-    visitor(Field("sequence_length", "tokens per window; auto takes as many as the model was trained on")
+    visitor(Field("sequence_length", "tokens per window; auto means the length that the model was trained with")
                 .range(1, 10000000)
                 .word(0, "auto")
                 .takes("N")
@@ -45,7 +45,7 @@ struct EvaluateOptions {
 
 struct Score {
   Index tokens;                                // predicted: by decoders all but the first, by encoders the masked ones
-  Index bytes;                                 // of the text that they stand for, special tokens aside; 0 for encoders
+  Index bytes;                                 // of text that they stand for, without special tokens; 0 for encoders
   double nats;                                 // in all
   std::vector<training::Metric> metrics = {};  // further ones
 
@@ -57,7 +57,7 @@ struct Score {
   }
 };
 
-// Bytes of the text but for its first token, which has those that it decodes to.
+// Bytes of the text without those of its first token, which are those that it decodes to.
 Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
   TokenId first = 0;
   tokens.read(0, {&first, 1});

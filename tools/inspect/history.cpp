@@ -1,4 +1,4 @@
-// inspect history: how one or several trainings went, side by side.
+// inspect history: the training history of one or several runs, side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct HistoryOptions {
                 .essential(),
             self.output);
     visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("jsonl", "print a JSON object for each file, one per line").essential(), self.jsonl);
+    visitor(Field("jsonl", "print one JSON object per file, one per line").essential(), self.jsonl);
   }
 };
 
@@ -158,7 +158,7 @@ void history(const cli::Arguments& arguments, const HistoryOptions& options) {
 }  // namespace
 
 cli::Verb verbs::history() {
-  return cli::make_verb<HistoryOptions>({.summary = "Shows how one or several trainings went, side by side.",
+  return cli::make_verb<HistoryOptions>({.summary = "Shows the training history of one or several runs, side by side.",
                                          .synopsis = {"FILE... [-o x.svg|x.png|x.pdf|x.tsv] [--json|--jsonl]"},
                                          .operands = {{"FILE", "models with a history", 1, cli::any_number}}},
                                         heddle::history);

@@ -21,7 +21,7 @@ constexpr Colour of_byte(int red, int green, int blue) {
   return {red / 255.0, green / 255.0, blue / 255.0};
 }
 
-// Okabe and Ito's colours, which the colour-blind can distinguish; runs beyond these are dashed.
+// Okabe and Ito's colours, which colour-blind people can distinguish; further runs are dashed.
 constexpr std::array<Colour, 7> colours{of_byte(0x00, 0x72, 0xb2), of_byte(0xd5, 0x5e, 0x00), of_byte(0x00, 0x9e, 0x73),
                                         of_byte(0xcc, 0x79, 0xa7), of_byte(0xe6, 0x9f, 0x00), of_byte(0x56, 0xb4, 0xe9),
                                         of_byte(0x33, 0x33, 0x33)};
@@ -32,7 +32,7 @@ constexpr Colour text_colour = of_byte(0x33, 0x33, 0x33);
 
 enum class Loss { training, validation };
 
-// Of a run's curve, or of one of a single run's two.
+// The line style of a run's curve, or of one of the two curves of a single run.
 Pen pen_of(Loss loss, std::size_t number) {
   Pen pen{colours[number % colours.size()], 2.5, dashes[number / colours.size() % dashes.size()]};
   if (loss == Loss::training) {
@@ -81,7 +81,7 @@ class LossPlot {
     }
   }
 
-  // A few points of validation are marked, and a single one of either.
+  // Marks the points if there are only a few of validation, or a single one of either.
   void curve(const Curve& curve, Loss loss, std::size_t number) {
     if (curve.empty()) return;
     std::vector<Point> points;
@@ -118,7 +118,7 @@ LossCurves all_points(const std::vector<Run>& runs) {
   return all;
 }
 
-// Of one run the losses have colours, of several the runs, which are named below the plot.
+// With one run, colours stand for the losses; with several, for the runs, which are listed below the plot.
 void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
   const bool one = runs.size() == 1;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -1,4 +1,4 @@
-// Looks into heddle's files.
+// inspect: shows, checks and compares heddle's files.
 #include "tools/inspect/verbs.hpp"
 
 int main(int argc, char** argv) {

@@ -25,7 +25,7 @@ struct NeighboursOptions {
   }
 };
 
-// The pieces whose embeddings are nearest to the mean of the word's, its own pieces and special ones aside.
+// The pieces whose embeddings are most similar to the mean of the word's pieces, except these and special tokens.
 void neighbours(const cli::Arguments& arguments, const NeighboursOptions& options) {
   const std::string text = arguments.operand("WORD");
   check<UsageError>(!text.empty(), "the WORD is empty");

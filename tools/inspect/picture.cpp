@@ -12,7 +12,7 @@
 #include "heddle/cli/streams.hpp"
 
 #ifdef HEDDLE_SANITIZED
-// Fontconfig keeps the patterns of the fonts that it found, some of them without a pointer to them.
+// Fontconfig keeps the patterns of fonts until the process ends, some of them unreachable: not a leak of heddle.
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libfontconfig\n";
 }
@@ -38,7 +38,7 @@ using FontOptions = std::unique_ptr<cairo_font_options_t, Release<cairo_font_opt
 using FontFace = std::unique_ptr<cairo_font_face_t, Release<cairo_font_face_destroy>>;
 using ScaledFont = std::unique_ptr<cairo_scaled_font_t, Release<cairo_scaled_font_destroy>>;
 
-// Called by Cairo, which exceptions must not pass.
+// Called by Cairo, so it must not throw.
 cairo_status_t append(void* bytes, const unsigned char* data, unsigned length) {
   try {
     static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
@@ -81,7 +81,7 @@ const Form* form_of(std::string_view path) {
   return nullptr;
 }
 
-// Whatever the screen's settings are.
+// Independent of the screen's settings.
 FontOptions font_options() {
   FontOptions options(cairo_font_options_create());
   cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);
@@ -97,7 +97,7 @@ bool is_usable(cairo_font_face_t* face, const cairo_font_options_t* options) {
   return cairo_scaled_font_status(font.get()) == CAIRO_STATUS_SUCCESS;
 }
 
-// Cairo's own family has ASCII alone, but is always there.
+// Cairo's own font has only ASCII, but is always available.
 FontFace font_face(const cairo_font_options_t* options) {
   FontFace face(cairo_toy_font_face_create("sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL));
   if (is_usable(face.get(), options)) return face;
@@ -127,7 +127,7 @@ struct Picture::Canvas {
   }
 
   const Form& form;
-  std::string bytes;  // before what writes into it
+  std::string bytes;  // declared before its users
   Surface surface;
   Context context;
 };

@@ -1,6 +1,6 @@
 // Drawings, which Cairo writes as SVG, PNG or PDF: one set of calls for all three. Coordinates and sizes are in points
-// from the upper left corner, of which a PNG has two pixels each. Equal drawings are equal bytes wherever the fonts are
-// the same.
+// from the upper left corner; a PNG has two pixels per point. Equal drawings give equal bytes if the fonts are the
+// same.
 #pragma once
 
 #include <memory>
@@ -35,8 +35,8 @@ class Picture {
   // Whether a file of this name can be drawn: one that ends in .svg, .png or .pdf.
   static bool is_name(std::string_view path);
 
-  // White. The form is that of the path's ending. Throws UsageError for other endings, DataError for a size that cannot
-  // be drawn.
+  // A white picture; the ending of the path gives the format. Throws UsageError for other endings, DataError for a size
+  // that cannot be drawn.
   Picture(const std::string& path, double width, double height);
   ~Picture();
 
@@ -44,8 +44,8 @@ class Picture {
   void polyline(std::span<const Point> points, const Pen& pen);
   void disc(Point centre, double radius, const Colour& colour);
   void rectangle(Point corner, double width, double height, const Colour& colour);
-  // One line on the baseline at the point, in a sans-serif font, or Cairo's own where the system has none. What is not
-  // printable() stands as \xHH.
+  // One line with its baseline at the point, in a sans-serif font, or in Cairo's own if the system has none.
+  // Unprintable characters are written as \xHH.
   void text(Point at, std::string_view content, Anchor anchor = Anchor::start, const Colour& colour = {},
             double size = 12);
 

@@ -10,9 +10,9 @@ namespace heddle {
 
 std::string as_text(const Summary& summary);
 formats::Json as_json(const Summary& summary);
-// A chart of the losses and what they came to.
+// A chart of the losses, and the last and lowest values.
 std::string history_text(const formats::History& history);
-// A list for each column; what a row has no value for is null.
+// One list per column; missing values are null.
 formats::Json as_json(const formats::History& history);
 
 // A blank line, the title, and the content indented.

@@ -1,4 +1,4 @@
-// inspect profile: where the time of a training step goes.
+// inspect profile: the time of each operation in a training step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,21 +51,21 @@ struct OperationProfile {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("operation", "what takes the time"), self.operation);
-    visitor(Field("calls", "times per step"), self.calls);
+    visitor(Field("operation", "name of the operation"), self.operation);
+    visitor(Field("calls", "calls per step"), self.calls);
     visitor(Field("milliseconds", "time per step"), self.milliseconds);
-    visitor(Field("time_fraction", "of the step's time"), self.time_fraction);
+    visitor(Field("time_fraction", "fraction of the step's time"), self.time_fraction);
     visitor(Field("gflops", "GFLOP/s of matrix products"), self.gflops);
-    visitor(Field("matmul_fraction", "of the rate of matrix products alone"), self.matmul_fraction);
+    visitor(Field("matmul_fraction", "fraction of the rate of matrix products alone"), self.matmul_fraction);
     visitor(Field("gigabytes", "GB/s, reading inputs and writing results once"), self.gigabytes);
-    visitor(Field("memory_fraction", "of the rate of memory"), self.memory_fraction);
+    visitor(Field("memory_fraction", "fraction of the memory bandwidth"), self.memory_fraction);
   }
 };
 
 struct StepProfile {
   std::string precision;
   double tokens_per_second = 0, milliseconds = 0, matmul_gflops = 0, memory_gigabytes = 0;
-  std::vector<OperationProfile> operations;  // in falling order of time; what is in none of them is "other"
+  std::vector<OperationProfile> operations;  // by decreasing time; the rest of the step is "other"
 };
 
 constexpr double least_seconds = 2;
@@ -113,7 +113,7 @@ OperationProfile summed_up(const Profile::Entry& entry, const Measured& measured
   return result;
 }
 
-// Trains a model with random weights for a moment, on all threads.
+// Trains a model with random weights for some steps, on all threads.
 StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& options, const cli::Arguments& arguments) {
   const Index batch_size = options.batch_size;
   if (config->vocab_size == 0) config->vocab_size = 256;
@@ -182,7 +182,7 @@ void profile(const cli::Arguments& arguments, const ProfileOptions& options) {
 
 cli::Verb verbs::profile() {
   return cli::make_verb<ProfileOptions>(
-      {.summary = "Runs some training steps and prints where their time goes.",
+      {.summary = "Runs some training steps and prints the time of each operation.",
        .synopsis = {"MODEL [--precision bf16] [--batch-size N] [--json]", "--preset NAME [--precision bf16] [--json]"},
        .operands = {{"MODEL", "a model file, of which only the configuration is used", 0, 1}}},
       heddle::profile);

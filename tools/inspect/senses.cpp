@@ -1,4 +1,4 @@
-// inspect senses: which sense a word has in a sentence.
+// inspect senses: word sense disambiguation by examples.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -34,7 +34,7 @@ struct SensesOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("gold", "FILE has the senses too; report how many are found").essential(), self.gold);
+    visitor(Field("gold", "FILE has the senses too; print the accuracy").essential(), self.gold);
     visitor(layer_field("the last four").essential(), self.layer);
     visitor(Field("voters", "the K most similar examples vote; none takes the sense whose mean is most similar")
                 .range(1, 1000000)
@@ -47,7 +47,7 @@ struct SensesOptions {
                 .essential(),
             self.sentence);
     visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("jsonl", "print a JSON object for each word, one per line").essential(), self.jsonl);
+    visitor(Field("jsonl", "print one JSON object per word, one per line").essential(), self.jsonl);
   }
 };
 
@@ -63,7 +63,7 @@ MarkedFile read(cli::Input input, Gold gold) {
   return file;
 }
 
-// Those that occur in either file, in the order of their bytes.
+// The senses that occur in either file, in byte order.
 data::LabelSet senses_of(const MarkedFile& train, const MarkedFile& file) {
   std::set<std::string> names;
   for (const MarkedWord& word : train.words) names.insert(word.sense);
@@ -79,7 +79,7 @@ std::vector<Index> ids_of(const MarkedFile& file, const data::LabelSet& senses) 
   return ids;
 }
 
-// The vectors of those words that have one, and which these are.
+// The vectors of the words that have one, and the indices of these words.
 struct WordVectors {
   Tensor vectors;  // [count, width]
   std::vector<std::size_t> words;
@@ -154,7 +154,7 @@ analysis::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& 
   return {known.vectors, ids, voters};
 }
 
-// Words without a token have the most frequent sense.
+// Words without a token get the most frequent sense.
 std::vector<analysis::SenseGuess> guess(const analysis::SenseClassifier& classifier, const WordEmbedder& embedder,
                                         const MarkedFile& file) {
   std::vector<analysis::SenseGuess> guesses(file.words.size(), {classifier.most_frequent(), 0.0});
@@ -177,7 +177,7 @@ void print_report(const metrics::ClassificationReport& report, double baseline) 
   }
 }
 
-// `first` is what takes always the most frequent sense of the training file.
+// `first` is the most frequent sense of the training file, which the baseline always predicts.
 void evaluate(const std::vector<Index>& gold, const std::vector<analysis::SenseGuess>& guesses, Index first,
               const data::LabelSet& senses, bool json) {
   metrics::Confusion confusion(senses.size()), always(senses.size());

@@ -19,7 +19,7 @@ std::string kind_text(formats::FileKind kind) {
   return kind == formats::FileKind::tokens ? "token" : to_text(kind);
 }
 
-// Published numbers of parameters leave out the head that predicts masked tokens.
+// Published parameter counts do not include the head that predicts masked tokens.
 void count_parameters(Summary& summary) {
   Index all = 0, head = 0;
   for (const formats::TensorInfo& tensor : *summary.weights) {

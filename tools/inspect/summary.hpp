@@ -1,4 +1,4 @@
-// What inspect shows of a file: gathered here, printed by others.
+// The contents of a file as inspect shows them: collected here, printed by print.hpp.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace heddle {
 
-// The parts of a file that can be asked for; none means all that it has.
+// The parts of a file to show; none means all that it has.
 struct Parts {
   bool config = false, weights = false, tokens = false, tokenizer = false, history = false, provenance = false;
 
@@ -31,7 +31,7 @@ struct Parts {
             .essential(),
         self.tokens);
     visitor(Field("tokenizer", "kind, size, special tokens, some pieces").essential(), self.tokenizer);
-    visitor(Field("history", "the course of the training").essential(), self.history);
+    visitor(Field("history", "the losses and other metrics during training").essential(), self.history);
     visitor(Field("provenance", "the commands and inputs that made the file").essential(), self.provenance);
   }
   bool any() const { return config || weights || tokens || tokenizer || history || provenance; }
@@ -39,11 +39,11 @@ struct Parts {
 
 struct TokenCounts {
   Index tokens, documents, vocabulary;
-  Index text_bytes;                                // of the text, special tokens aside
-  std::optional<TokenStatistics> statistics = {};  // when they were asked for
+  Index text_bytes;                                // of the text, without special tokens
+  std::optional<TokenStatistics> statistics = {};  // if requested
 };
 
-// Each part that the file has, if it is wanted.
+// The requested parts that the file has.
 struct Summary {
   std::string name;         // the file's, or the preset's
   std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"; empty when parts were asked for
@@ -55,17 +55,18 @@ struct Summary {
   std::optional<LowRankOptions> adapters = {};  // of adapter files, with the configuration
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};
-  std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, when these were asked for
+  std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, if requested
   std::optional<text::TokenizerModel> tokenizer = {};
   std::optional<formats::History> history = {};
   std::optional<formats::Provenance> provenance = {};
 };
 
 // Reads no weights, and tokens only for their statistics. Throws DataError for files that are damaged or not heddle's,
-// and for a part that was asked for by name and is not there.
+// and for a requested part that is missing.
 Summary summarize_file(const std::string& path, const Parts& parts, Index most_frequent = 10);
 
-// The model of that shape, with its exact parameters, in no memory. Throws UsageError that lists the presets.
+// The summary of a preset, with exact parameter counts but without memory for weights. Throws UsageError that lists the
+// presets.
 Summary summarize_preset(const std::string& name, const Parts& parts);
 
 // The names and shapes that a model of this configuration has.

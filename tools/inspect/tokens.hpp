@@ -1,4 +1,4 @@
-// What a token file's tokens are like.
+// Statistics of the tokens of a token file.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct PieceCount {
 
 struct TokenStatistics {
   Index used;                        // pieces of the vocabulary that occur
-  Index special, unknown;            // special tokens, and among them those for what the tokenizer does not know
+  Index special, unknown;            // special tokens, and how many of them are the unknown token
   Index shortest, median, longest;   // tokens of a document
   std::vector<PieceCount> frequent;  // the most frequent pieces first, of equally frequent ones the lower id
 };

@@ -1,4 +1,4 @@
-// A model whose vectors inspect looks at: of texts, words, senses.
+// A model whose hidden states or embeddings inspect uses.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-// A model file whose vectors are asked for. Throws DataError for a model that gives none.
+// Opens a model file. Throws DataError for a model that has no hidden states.
 struct VectorModel {
   VectorModel(const std::string& path, std::string_view user)
       : loaded(formats::load_model(formats::ModelFile(path))),
@@ -21,11 +21,11 @@ struct VectorModel {
   const models::ContextualVectors& vectors;
 };
 
-// The field of --layer, whose default is described in `otherwise`.
+// The field of --layer; `otherwise` describes its default.
 inline Field layer_field(const std::string& otherwise) {
   return Field("layer",
-               "whose states: 0 is what enters the first block, i what leaves block i, -1 the last; of several "
-               "their mean; by default " +
+               "layer of the hidden states: 0 is the input of the first block, i the output of block i, -1 the last; "
+               "several are averaged; by default " +
                    otherwise)
       .takes("N,...");
 }

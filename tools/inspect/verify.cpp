@@ -1,4 +1,4 @@
-// inspect verify: what is wrong with files.
+// inspect verify: checks files and reports their problems.
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -23,11 +23,11 @@ struct VerifyOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("jsonl", "print a JSON object for each file, one per line").essential(), self.jsonl);
+    visitor(Field("jsonl", "print one JSON object per file, one per line").essential(), self.jsonl);
   }
 };
 
-// Whether the weights are those of the configuration, by names and shapes.
+// Compares names and shapes of the weights with the configuration.
 void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
   const std::string where = file.file().path() + ": ";
   std::map<std::string, Shape> wanted;
@@ -77,7 +77,7 @@ std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
   return problems.list();
 }
 
-// What is wrong with the file, one line per problem. Throws DataError when it cannot even be opened.
+// The problems of the file, one line each. Throws DataError if it cannot be opened.
 std::vector<std::string> problems_of(const std::string& path) {
   if (std::filesystem::is_directory(path) || formats::find_foreign_vocabulary(path) != nullptr) {
     formats::load_tokenizer(path);
@@ -91,7 +91,7 @@ std::vector<std::string> problems_of(const std::string& path) {
   return verify_tokenizer(file);
 }
 
-// The problems as JSON, in which a file that cannot be read has that one.
+// The problems as JSON; that a file cannot be read is a problem, too.
 formats::Json checked(const std::string& path) {
   std::vector<std::string> problems;
   try {
@@ -118,7 +118,7 @@ int verify_as_json(const std::vector<std::string>& paths, bool lines) {
   return all_good ? 0 : 1;
 }
 
-// A file that cannot be read does not keep the others from being checked.
+// The other files are checked even if one cannot be read.
 bool print_problems(const std::string& path, const cli::Arguments& arguments) {
   try {
     const std::vector<std::string> problems = problems_of(path);
@@ -144,7 +144,7 @@ int verify(const cli::Arguments& arguments, const VerifyOptions& options) {
 
 cli::Verb verbs::verify() {
   return cli::make_verb<VerifyOptions>(
-      {.summary = "Reads files completely and reports what is wrong with them.",
+      {.summary = "Reads files completely and reports problems.",
        .synopsis = {"FILE... [--json|--jsonl]"},
        .operands = {{"FILE", "tokenizer, token, model, adapter and vector files", 1, cli::any_number}}},
       heddle::verify);

@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-// decoder/3/norm/gain is "decoder/", "3", "/norm/gain"; without a number, all of the name stands in front.
+// decoder/3/norm/gain is "decoder/", "3", "/norm/gain"; a name without a number is all in the first part.
 struct NumberedName {
   std::string front, number, back;
 };

@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-// A line for each kind of tensor: those that differ only in the number of their layer share one, with the parameters of
-// all of them; the last line has the total.
+// One line per kind of tensor: tensors that differ only in the layer number share a line, which has the number of their
+// parameters; the last line has the total.
 std::string weight_table(std::span<const formats::TensorInfo> weights);
 
 }  // namespace heddle

@@ -9,18 +9,18 @@
 
 namespace heddle {
 
-// What is answered together. Of the two limits the one that is reached first counts.
+// The size of a batch, which ends at the limit that is reached first.
 struct Batching {
   TextUnit unit = TextUnit::line;
   Index texts = std::numeric_limits<Index>::max();
-  // A text counts for some bytes more than it has, because empty ones are work too.
+  // Added to the size of each text, because empty ones take time too.
   Index bytes = std::numeric_limits<Index>::max();
 };
 
-// Calls make(InputText) for each text, and answer(items) for what it makes of a batch of them, or of fewer where the
-// next text would have to be waited for. The texts before a bad one are answered: when make throws DataError, those of
-// its batch before; when answer does, each of its batch by itself. So answer must write nothing before it has all
-// answers, and what it says of a text must not depend on the batch.
+// Calls make(InputText) for each text, and answer(items) with the results for a batch of texts, or for fewer if the
+// next text would have to be waited for. Texts before a bad one are answered: if make throws DataError, the preceding
+// ones of its batch; if answer throws, it is called again for each text of the batch alone. So answer must write
+// nothing before it has all answers, and its answer for a text must not depend on the batch.
 template <class Make, class Answer>
 void answer_texts(cli::Input input, const Batching& batching, const Make& make, const Answer& answer) {
   using Item = decltype(make(InputText()));

@@ -1,4 +1,4 @@
-// The tokens of a text that stands in a line of a file.
+// The tokens of a line of a file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-// Throws DataError, "WHERE:BYTE: …", for what the tokenizer has no token for.
+// Throws DataError, "WHERE:BYTE: …", for text that the tokenizer has no token for.
 inline std::vector<TokenId> encode_line(const text::Tokenizer& tokenizer, const std::string& text,
                                         const std::string& where) {
   try {

@@ -1,4 +1,4 @@
-// Texts in one line.
+// Escapes texts, so that each fits in one line.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-// With a backslash and a name in place of each of these letters, of newline (n), carriage return (r), tab (t) and
-// backslash, that the text has.
+// Replaces those of the characters `letters` that the text has, of newline, carriage return, tab and backslash, by \n,
+// \r, \t and \\.
 inline std::string escaped(std::string_view text, std::string_view letters) {
   constexpr std::string_view known = "\n\r\t\\", names = "nrt\\";
   std::string line;
@@ -25,7 +25,7 @@ inline std::string escaped_line_ends(std::string_view text) {
   return escaped(text, "\n\r");
 }
 
-// Backslash is \\ in these, so that the text can be had back: of a line, and of a field between tabs.
+// These escape backslashes too, so that the text can be restored: from a line, and from a tab-separated field.
 inline std::string escaped(std::string_view text) {
   return escaped(text, "\n\r\\");
 }

@@ -1,4 +1,4 @@
-// What tools that read texts one by one do with those longer than the context.
+// Handling of texts longer than the context, in tools that read texts one by one.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ class LengthLimit {
  public:
   explicit LengthLimit(data::Overlong how, std::string what = "text") : texts_{how}, what_(std::move(what)) {}
 
-  // Whether so many tokens are more than there is room for, so that the text must be cut or split. Throws DataError,
-  // "WHERE: …", with the advice, where that is an error.
+  // Whether the text is too long and must be truncated or split. Throws DataError, "WHERE: …", with the advice, if that
+  // is an error.
   bool is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice);
   bool splits() const { return texts_.how == data::Overlong::split; }
 
-  // For those that find out by themselves what is too long.
+  // For callers that check the length themselves.
   data::OverlongTexts& texts() { return texts_; }
 
-  // "2 texts were longer than the context, and cut" and what else is to be said of it, where there were any.
+  // Prints "2 texts were longer than the context, and truncated", followed by `more`, if there were any.
   void report(const cli::Arguments& arguments, const std::string& more = "") const;
 
  private:

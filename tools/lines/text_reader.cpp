@@ -8,7 +8,7 @@ namespace heddle {
 
 namespace {
 
-// Long enough for a program that writes without a pause, too short for people to notice.
+// Long enough for a program that writes continuously, too short for people to notice.
 constexpr std::chrono::milliseconds patience{2};
 
 }  // namespace

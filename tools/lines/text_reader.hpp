@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-// What one text is.
+// How an input is divided into texts.
 enum class TextUnit {
   line,        // without its ending; the first one without a byte order mark
   exact_line,  // all its bytes but the newline

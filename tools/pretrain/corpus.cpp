@@ -31,7 +31,7 @@ Corpus::Corpus(const PretrainOptions& options, const cli::Arguments& arguments)
 std::unique_ptr<data::TokenSource> Corpus::open(const std::string& path, const cli::Arguments& arguments) const {
   if (is_text(path)) {
     check<DataError>(has_tokenizer_, path,
-                     ": is no token file; to train on text give its tokenizer, -t tokenizer.h5, or encode it first: "
+                     ": is not a token file; to train on text give its tokenizer, -t tokenizer.h5, or encode it first: "
                      "tokenize -t tokenizer.h5 -o tokens.h5 ",
                      path);
     return encode_text(path, *tokenizer_, documents_, arguments);

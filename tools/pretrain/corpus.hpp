@@ -1,4 +1,4 @@
-// What a run reads: tokens to train on and to evaluate on, of token files or of text, and their tokenizer.
+// The data of a run: tokens to train on and to evaluate on, from token files or from text, and their tokenizer.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace heddle {
 
 class Corpus {
  public:
-  // Reads and encodes what is text. Throws UsageError for text without -t, and DataError for files that another
-  // tokenizer made and where too little is there to hold out a part. Precondition: --train names a file.
+  // Reads and encodes files that are text. Throws UsageError for text without -t, DataError for token files made with
+  // another tokenizer and for too little text to hold out a part. Precondition: --train names a file.
   Corpus(const PretrainOptions& options, const cli::Arguments& arguments);
 
   const data::TokenSource& train() const { return tokens_->train(); }
-  // Null where there is nothing to evaluate on.
+  // Null if there is no validation data.
   const data::TokenSource* valid() const { return tokens_->valid(); }
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
-  // The file that has it.
+  // The file that contains the tokenizer.
   const std::string& tokenizer_file() const { return tokenizer_file_; }
   void add_to(formats::Provenance& provenance) const;
 
@@ -32,8 +32,8 @@ class Corpus {
   std::vector<TrainingFile> files_;
   Validation valid_;
   Documents documents_;
-  bool encodes_ = false;        // any text
-  bool has_tokenizer_ = false;  // by -t
+  bool encodes_ = false;        // whether any file is text
+  bool has_tokenizer_ = false;  // given by -t
   std::string tokenizer_file_;
   std::optional<text::Tokenizer> tokenizer_;
   std::optional<TrainingTokens> tokens_;

@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-// What there is to train on and to evaluate; or, for a shape alone, tokens that mean nothing.
+// The training and validation data; without --train, placeholder tokens.
 struct Tokens {
   std::unique_ptr<Corpus> corpus;
   std::unique_ptr<data::TokensInMemory> memory;
@@ -55,7 +55,7 @@ class PretrainTrial : public Trial {
   std::unique_ptr<training::Objective> objective_;
 };
 
-// What is left of the run that the command continues, or all of a new one.
+// The remaining steps of the run that the command continues, or all steps of a new one.
 ResumedRun planned_run(PretrainOptions& options, const cli::Arguments& arguments) {
   const RunStart start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
     check_same_options(options, file, arguments);

@@ -1,4 +1,4 @@
-// What pre-training would take.
+// The resources that pre-training needs.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-// Prints it. Without --train, tokens that mean nothing stand for the text.
+// Prints them. Without --train, placeholder tokens replace the data.
 void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// pretrain: trains a transformer from the beginning.
+// pretrain: trains a transformer from scratch.
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
@@ -12,13 +12,13 @@ using namespace heddle;
 namespace {
 
 const cli::About about{.name = "pretrain",
-                       .summary = "Trains a transformer on token files or text, from the beginning.",
+                       .summary = "Trains a transformer on token files or text, from scratch.",
                        .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
                                     "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
                                     "--dry-run [--preset NAME] [options]"},
                        .operands = {}};
 
-// A preset gives what the command line leaves out of the model; --resume takes it from the file.
+// Model options that the command line leaves out come from the preset, or with --resume from the file.
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
   options.model.show(chosen_model(options, arguments));
   settle_length(options.setup.training, arguments);

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-// What a run is beside its model and its training setup; its files keep it for resuming.
+// The settings of a run besides its model and its training setup; stored in files for resuming.
 struct PretrainSettings {
   std::string objective = "auto";
   Index patience = 0;
@@ -121,7 +121,7 @@ struct PretrainRecord {
   }
 };
 
-// The model that the options describe: what they give, over the preset's fields or the architecture's defaults.
+// The model that the options describe; fields that are not given are the preset's or the architecture's defaults.
 models::ModelConfig chosen_model(const PretrainOptions& options, const cli::Arguments& arguments);
 
 }  // namespace heddle

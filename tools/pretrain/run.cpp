@@ -8,14 +8,14 @@ namespace heddle {
 
 namespace {
 
-// What the options make of the preset is what the file has, the size of the vocabulary aside.
+// Throws UsageError if the preset with the options differs from the file's model, except in the vocabulary size.
 void check_preset(const PretrainOptions& options, models::ModelConfig stored, const cli::Arguments& arguments,
                   const std::string& path) {
   if (options.preset.empty()) return;
   const models::ModelConfig wanted = chosen_model(options, arguments);
   if (!arguments.given("vocab_size")) stored->vocab_size = wanted->vocab_size;
   check<UsageError>(wanted == stored, "--preset ", options.preset, " differs from what ", path,
-                    " was trained with; leave the preset out to resume, or train anew to another -o");
+                    " was trained with; leave the preset out to resume, or start a new run with another -o");
 }
 
 // The name that auto stands for.
@@ -35,7 +35,7 @@ ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, c
   check_preset(options, config, arguments, path);
   options.model.check_agrees(
       config, arguments,
-      "differs from what " + path + " was trained with; leave it out to resume, or train anew to another -o");
+      "differs from what " + path + " was trained with; leave it out to resume, or start a new run with another -o");
   const std::set<std::string> may_change =
       changes == Changes::some ? std::set<std::string>{"patience", "select"} : std::set<std::string>{};
   PretrainSettings former = record.settings;
@@ -118,7 +118,7 @@ void PretrainRun::begin_anew() {
   asked_precision_ = options_.setup.training.precision;
 }
 
-// Takes model and settings from the file; whatever the command line repeats agrees.
+// Takes model and settings from the file; options repeated on the command line must agree.
 void PretrainRun::resume() {
   const bool may_change = start_.beginning == Beginning::resumed;
   if (options_.control.resume.empty()) {

@@ -14,19 +14,19 @@
 
 namespace heddle {
 
-// The run that a file is of: its model, and where it stands.
+// The run that made a file: its model and its progress.
 struct ResumedRun {
   models::ModelConfig model;
   TrainingRecord record = {};
 };
 
-// Takes the settings from the file. Throws UsageError where the command line says something else than the run began
-// with, but for what may change.
+// Takes the settings from the file. Throws UsageError for an option of the command line that differs from the run's,
+// except those that may change.
 ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
                      Changes changes);
 
-// Throws UsageError where the command line says something else than that of the file's run. With --resume, what it
-// leaves out is as it was.
+// Throws UsageError for an option that differs from the command line of the file's run. With --resume, options that are
+// left out keep their values.
 void check_same_options(const PretrainOptions& options, const formats::ModelFile& file,
                         const cli::Arguments& arguments);
 

@@ -1,4 +1,4 @@
-// What models say of the examples of labelled files.
+// Predictions for the examples of labelled files.
 #pragma once
 
 #include <optional>
@@ -10,27 +10,28 @@
 
 namespace heddle {
 
-// What a model says of each example; the part that its task has.
+// The predictions for each example; only the member of the model's task is filled.
 struct TaskAnswers {
-  std::vector<std::vector<double>> classes;            // [examples][classes]
-  std::vector<double> numbers;                         // [examples]
-  std::vector<std::vector<std::vector<double>>> tags;  // [sentences][words][tags]; empty for words that it did not see
+  std::vector<std::vector<double>> classes;  // [examples][classes]
+  std::vector<double> numbers;               // [examples]
+  std::vector<std::vector<std::vector<double>>>
+      tags;  // [sentences][words][tags]; empty for words that the model did not read
   std::vector<std::vector<decoding::FoundAnswer>> spans;  // [questions][answers]
 };
 
 TaskAnswers answer(const models::TaskModel& model, const TaskData& data, std::span<const data::TaskExample> examples,
                    const decoding::SpanLimits& limits, const decoding::PredictOptions& options = {});
 
-// The most likely one.
+// The class with the highest probability.
 Index best_of(const std::vector<double>& probabilities);
 
-// The predicted tags. Words that the model did not see, because they lie beyond the context or have no token, are O
-// where that is a tag, which says that a word belongs to nothing, and nothing otherwise.
+// The predicted tags. Words that the model did not read, because they are beyond the context or have no token, get the
+// tag O ("outside") if it exists, and no tag otherwise.
 std::vector<std::optional<Index>> predicted_tags(const std::vector<std::vector<double>>& words,
                                                  const data::LabelSet& labels);
 Index unseen_words(const TaskAnswers& answers);
 
-// The answer's text; "" where no answer is better than it by more than the threshold.
+// The answer's text; "" if the score of "no answer" exceeds the answer's by more than the threshold.
 std::string predicted_answer(const data::SpanQuestion& question, const std::vector<decoding::FoundAnswer>& found,
                              double null_threshold);
 

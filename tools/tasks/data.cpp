@@ -23,7 +23,7 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   return part;
 }
 
-// Keys of what the examples are about, whatever their labels.
+// The keys of examples: their texts, without labels.
 std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   for (const data::LabelledText& example : data.texts) {
@@ -91,7 +91,7 @@ TaskData joined(const std::vector<TaskData>& files) {
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   if (fold.folds == 0) return data;
   check<UsageError>(fold.fold < fold.folds, "--fold = ", fold.fold, " must be less than --folds = ", fold.folds);
-  // Only classes are spread evenly; words, numbers and questions are dealt out as they come.
+  // Only classes are stratified; sentences, numbers and questions are distributed in order.
   std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
   const data::LabelSet labels = labels_in(data, Task::classify);
   if (!data.texts.empty() && labels.size() <= data.size() / fold.folds) kinds = gold_labels(data, labels);

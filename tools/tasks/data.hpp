@@ -1,4 +1,4 @@
-// Labelled files as tasks use them.
+// The examples of labelled files.
 #pragma once
 
 #include <optional>
@@ -35,9 +35,9 @@ class TaskReader {
  public:
   TaskReader(std::string_view file, const TaskInput& input);
 
-  // Those of whole lines or rows, the first of which is at `begin`.
+  // The examples of whole lines or rows, the first of which is at `begin`.
   TaskData read(std::string_view content, const formats::Place& begin);
-  // Of texts; else automatic.
+  // The format of texts; automatic for other tasks.
   formats::LabelledFormat text_format() const { return texts_ ? texts_->format() : formats::LabelledFormat::automatic; }
 
  private:
@@ -45,15 +45,15 @@ class TaskReader {
   std::optional<formats::LabelledTextReader> texts_;
 };
 
-// All of the source. Throws as TaskReader does.
+// Reads the whole source. Throws as TaskReader does.
 TaskData read_task_data(cli::Input source, const TaskInput& input);
 
-// Puts the examples of `more` after those of `all`.
+// Appends the examples of `more` to those of `all`.
 void append(TaskData& all, const TaskData& more);
-// The examples of several files, as of one.
+// The examples of several files as one.
 TaskData joined(const std::vector<TaskData>& files);
 
-// One of K equal parts of the examples, or all but it.
+// One of K equal parts of the examples, or all the others.
 struct Fold {
   Index folds = 0, fold = 0;  // 0 folds: everything
   std::uint64_t seed = 0;
@@ -61,9 +61,9 @@ struct Fold {
 enum class Side { inside, outside };
 TaskData part_of(const TaskData& data, const Fold& fold, Side side);
 
-// The files without the examples that are held out for validation, and these: the fraction of each class, where that
-// gives most classes an example, else of all; all examples with one text (or pair of texts, sentence, context of
-// questions) are on the same side. Depends on the examples and the fraction alone. Throws DataError where a side would
+// Splits the examples into those to train on and those held out for validation: the fraction of each class if that
+// gives most classes an example, else of all examples. All examples with one text (or pair of texts, sentence, context
+// of questions) are on the same side. Depends on the examples and the fraction alone. Throws DataError if a side would
 // be empty.
 struct HeldOutData {
   std::vector<TaskData> train, valid;
@@ -89,7 +89,7 @@ struct EncodeTask {
 };
 std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with, data::OverlongTexts& overlong);
 
-// What a tool says of examples that were too long, of which there is one at least.
+// The message about examples that were too long. Precondition: there is at least one.
 std::string overlong_note(const data::OverlongTexts& overlong, models::Task task);
 
 }  // namespace heddle

@@ -53,7 +53,7 @@ std::string confusion_table(const metrics::ClassificationReport& report) {
   return table;
 }
 
-// A metric over the examples at these places: of all, or of a bootstrap sample, in which some come several times.
+// A metric over the examples at these indices: all, or a bootstrap sample, which repeats some.
 struct Measure {
   std::string name;
   std::function<double(Places)> of;
@@ -65,7 +65,7 @@ std::vector<Index> all_places(Index examples) {
   return places;
 }
 
-// Brings the measure that decides to the front.
+// Moves the measure that decides to the front.
 void choose(std::vector<Measure>& measures, const std::string& metric) {
   if (metric.empty()) return;
   const auto found = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == metric; });
@@ -77,7 +77,7 @@ void choose(std::vector<Measure>& measures, const std::string& metric) {
   std::rotate(measures.begin(), found, found + 1);
 }
 
-// The metrics of all examples, and the interval of the one that decides.
+// The metrics of all examples, and the confidence interval of the first.
 void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how) {
   choose(measures, how.metric);
   const std::vector<Index> all = all_places(examples);
@@ -96,7 +96,7 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
                                 rounded(interval.high), "\n");
 }
 
-// Labels with what was predicted, in the groups that samples draw: a text has one, a sentence one for each word.
+// Labels with their predictions, in the groups that are resampled: one for a text, one per word for a sentence.
 class Predictions {
  public:
   explicit Predictions(Index classes) : classes_(classes) {}
@@ -235,7 +235,7 @@ std::vector<metrics::AnswerScore> scores_with(double null_threshold, const TaskD
   return scores;
 }
 
-// Which threshold would have been best, and what it would have given.
+// The threshold that maximises token_f1, and that token_f1.
 void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAnswers& answers) {
   constexpr double digits = 1e4;
   std::vector<metrics::NullDecision> decisions;
@@ -248,7 +248,7 @@ void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAn
                          score_of(data.questions[i], "").token_f1});
   }
   if (decisions.empty()) return;
-  // Rounded up, so that the question whose score it is stays answered by what people copy.
+  // Rounded up, so that the question with exactly this score is still answered with the printed threshold.
   const double best = std::ceil(metrics::best_null_threshold(decisions) * digits) / digits;
   const double token_f1 = metrics::report(scores_with(best, data, answers)).all.token_f1;
   judgement.json["best_null_threshold"] = {{"threshold", best}, {"token_f1", token_f1}};
@@ -310,7 +310,7 @@ Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, c
   return judgement;
 }
 
-// Judges answers that say nothing.
+// Judges placeholder answers.
 void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                   const std::string& metric) {
   if (metric.empty()) return;

@@ -1,4 +1,4 @@
-// How well a model does a task, for training and for people.
+// Evaluates predictions: metrics for training, and a report for people.
 #pragma once
 
 #include <string>
@@ -27,12 +27,12 @@ struct Judge {
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                 const TaskAnswers& answers, const Judge& how);
 
-// The same of the texts whose most likely class has at least that probability, and which fraction of all these are: the
-// coverage. Nothing but that where there are none.
+// The same for the texts whose most probable class has at least that probability, and the coverage, their fraction of
+// all texts. If there are none, only the coverage.
 Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                          const TaskAnswers& answers, double threshold, const Judge& how);
 
-// Throws UsageError for a metric that such examples cannot be judged by, before anything has judged them.
+// Throws UsageError for a metric that the task does not have, before predictions are computed.
 void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                   const std::string& metric);
 

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr Index block_tokens = Index{1} << 16;
-constexpr std::size_t longest_number = 20;  // characters; no id has as many
+constexpr std::size_t longest_number = 20;  // characters; more than any id has
 
-// Decodes numbers between white space, a line of text for a line of them, from parts of any size.
+// Decodes numbers separated by white space, one line of text per line of numbers, from parts of any size.
 class IdParser {
  public:
   IdParser(const text::Tokenizer& tokenizer, std::string name) : tokenizer_(tokenizer), name_(std::move(name)) {}
@@ -72,7 +72,7 @@ void decode_ids(const std::string& name, const text::Tokenizer& tokenizer, std::
   while (const std::size_t count = input.read(block)) {
     text.clear();
     parser.add({block.data(), count}, text);
-    // At once, for whoever gives a line and waits for its text.
+    // Flushes after each line, for a program that writes a line and waits for its text.
     out << text << std::flush;
   }
   text.clear();
@@ -84,8 +84,8 @@ bool loses_line_ends(const text::Tokenizer& tokenizer) {
   return tokenizer.kind() == text::TokenizerKind::wordpiece || tokenizer.model().spaced_words;
 }
 
-// The end-of-text token that tokenize puts after each document is no part of the text; where line ends were lost, one
-// stands for it.
+// The end-of-text token that tokenize adds after each document is not part of the text. If the tokenizer drops line
+// ends, it becomes a line end.
 void decode_token_file(const formats::TokenFile& file, const text::Tokenizer& tokenizer, std::ostream& out) {
   const std::optional<TokenId> end_of_text = tokenizer.end_of_text();
   Index document = -1, document_end = 0;

@@ -1,4 +1,4 @@
-// Ids and token files become text again.
+// tokenize --decode: converts ids and token files to text.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"

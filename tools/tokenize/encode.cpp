@@ -32,7 +32,7 @@ class Learner : public TextConsumer {
   text::Trainer trainer_;
 };
 
-// A line of tokens for every line of text. A last line without an end stays without, so that --decode gives back the
+// Prints one line of tokens per line of text. A last line without a newline gets none, so that --decode restores the
 // same bytes.
 class LinePrinter : public TextConsumer {
  public:
@@ -70,7 +70,7 @@ class LinePrinter : public TextConsumer {
   std::ostream& out_;
   text::StreamEncoder encoder_;
   bool line_ends_ = true;      // the line being read
-  bool line_is_open_ = false;  // the line being printed has no end
+  bool line_is_open_ = false;  // the line being printed has no newline
   bool owes_line_end_ = false;
   bool has_tokens_ = false;  // the line being printed
   std::string text_;
@@ -112,7 +112,7 @@ void check_has_text(const TextReader& reader) {
   check<DataError>(reader.bytes() > 0, reader.shown_names(), ": no text to encode");
 }
 
-// Fails before the work rather than after it where the file cannot be written.
+// Fails before the work rather than after it if the file cannot be written.
 void check_writable(const std::string& path) {
   const formats::AtomicFile attempt(path);
 }
@@ -133,7 +133,7 @@ void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& opt
   TextReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
   Learner learner(reader, options.training);
   check_writable(options.output);
-  // Characters and words must be text, and so must what wordpiece lowers and splits.
+  // Character and word tokenizers need valid text, and so does wordpiece, which lower-cases and splits it.
   const bool has_bytes = options.training.byte_fallback || options.training.kind == text::TokenizerKind::bpe;
   InvalidBytes invalid = invalid_bytes(options.training.kind == text::TokenizerKind::byte ||
                                            (has_bytes && options.training.kind != text::TokenizerKind::wordpiece),

@@ -1,4 +1,4 @@
-// Text becomes a tokenizer, lines of ids, or a token file.
+// tokenize on text: trains a tokenizer, prints ids, or writes a token file.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"

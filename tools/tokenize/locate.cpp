@@ -15,7 +15,7 @@ constexpr Index bytes_at_once = Index{1} << 20;
 
 struct LocatedLine {
   std::string text;
-  std::vector<text::LocatedToken> tokens;  // without offsets, where these are not wanted
+  std::vector<text::LocatedToken> tokens;  // without offsets if they are not printed
 };
 
 std::vector<text::LocatedToken> tokens_of(const std::string& text, const text::Tokenizer& tokenizer,

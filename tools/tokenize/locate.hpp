@@ -1,4 +1,4 @@
-// tokenize --offsets and --jsonl: the tokens of each line, and where in it they are.
+// tokenize --offsets and --jsonl: prints the tokens of each line with their offsets.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-// A line for each line of text: ID:BEGIN:END or PIECE:BEGIN:END for each token, or an object with text, ids, pieces and
-// offsets, as they are wanted. Offsets are bytes of the line, from 0; the end is one past the last.
+// One line per line of text: ID:BEGIN:END or PIECE:BEGIN:END for each token, or an object with text, ids, and pieces
+// and offsets if requested. Offsets are bytes of the line, from 0; the end is one past the last byte.
 void print_located(const cli::Arguments& arguments, const TokenizeOptions& options);
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// Trains tokenizers; converts text to token ids and back.
+// tokenize: trains tokenizers; converts text to token ids and back.
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/run.hpp"

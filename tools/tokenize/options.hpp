@@ -59,8 +59,8 @@ struct TokenizeOptions {
             self.jsonl);
     visitor(Field("decode", "convert ids or token files to text").essential(), self.decode);
     visitor(Field("check",
-                  "encode and decode every line (or what --documents says), and print how many there are and how many "
-                  "come back as other bytes; the exit status is 1 if any does, with the place of the first"),
+                  "encode and decode every line (or document, with --documents), and print how many there are and how "
+                  "many change; if any does, print where the first one changes and exit with status 1"),
             self.check);
     visitor(
         Field("invalid",
@@ -79,7 +79,8 @@ struct TokenizeOptions {
   }
 };
 
-// As the options say, unless bytes pass because each has a token, which is noted where --invalid was given.
+// The handling that the options ask for. If every byte has a token, invalid bytes pass, and a note says that --invalid
+// has no effect.
 inline InvalidBytes invalid_bytes(bool pass, const TokenizeOptions& options, const cli::Arguments& arguments) {
   if (pass && arguments.given("invalid")) arguments.say("--invalid has no effect: the tokenizer has all bytes");
   return {options.invalid, pass};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t shown_bytes = 24, kept_bytes = std::size_t{1} << 20;
 
-// Compares each document with what its ids decode to, part by part, in constant memory.
+// Compares each document with its decoded ids, part by part, in constant memory.
 class RoundTrip : public TextConsumer {
  public:
   RoundTrip(TextReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, bool by_lines)
@@ -48,7 +48,7 @@ class RoundTrip : public TextConsumer {
   text::StreamEncoder encoder_;
   std::string waiting_;  // text of which the first bytes are encoded
   std::size_t encoded_ = 0;
-  std::string text_, decoded_;   // of the document being compared, from the first byte that is not the same yet
+  std::string text_, decoded_;   // of the document being compared, from the first byte not compared yet
   text::TextPosition position_;  // of that byte, in the document
   text::TextPlace place_ = text::TextPlace::begin;
   bool differs_ = false;  // the document being compared

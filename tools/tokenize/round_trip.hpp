@@ -1,4 +1,4 @@
-// tokenize --check: whether text comes back from its ids.
+// tokenize --check: checks that decoding the ids of a text restores it.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-// Encodes and decodes every line, or every document, and prints how many there are and how many come back as other
-// bytes. Throws DataError, "FILE:LINE:BYTE: …", where the first of these differs.
+// Encodes and decodes every line, or every document, and prints how many there are and how many change. Throws
+// DataError, "FILE:LINE:BYTE: …", with the first difference, if there is one.
 void check_round_trip(const cli::Arguments& arguments, const TokenizeOptions& options);
 
 }  // namespace heddle

@@ -26,12 +26,12 @@ struct Numbered {
   fs::path path;
 };
 
-// NAME of NAME.h5.
+// "NAME" of "NAME.h5".
 std::string without_ending(const std::string& output) {
   return output.ends_with(ending) ? output.substr(0, output.size() - ending.size()) : output;
 }
 
-// The step of a name, or -1.
+// The step in a file name, or -1.
 Index step_of(const std::string& name, const std::string& beginning) {
   if (!name.starts_with(beginning) || !name.ends_with(ending)) return -1;
   if (name.size() < beginning.size() + ending.size()) return -1;
@@ -55,7 +55,7 @@ fs::path beginning_of(const std::string& output, const std::string& part) {
   return without_ending(output) + part;
 }
 
-// Latest first; none where there is no folder.
+// Latest first; empty if the directory does not exist.
 std::vector<Numbered> numbered_files(const fs::path& beginning) {
   std::vector<Numbered> found;
   std::error_code absent;
@@ -67,7 +67,7 @@ std::vector<Numbered> numbered_files(const fs::path& beginning) {
   return found;
 }
 
-// A second name, or a copy where there can be none. It appears whole: the name is given last.
+// Makes a hard link, or a copy if links are not possible. It appears complete: it is renamed last.
 void link_or_copy(const fs::path& file, const fs::path& name) {
   const fs::path temporary = formats::temporary_name(name);
   std::error_code no_links, failed, ignored;
@@ -89,8 +89,7 @@ void guarded(const char* aim, const Work& work) {
   }
 }
 
-// The step whose model a checkpoint resumes with as the best so far; 0 where there is none, or the file is no
-// checkpoint.
+// The step of the best model so far in a checkpoint; 0 if there is none, or if the file is not a checkpoint.
 Index best_step_of(const std::string& checkpoint) {
   std::error_code absent;
   if (!fs::is_regular_file(checkpoint, absent)) return 0;
@@ -128,8 +127,8 @@ void check_none_kept(const std::string& output) {
   const std::vector<Numbered> earlier = numbered_files(beginning_of(output, kept_part));
   check<UsageError>(
       earlier.empty(), earlier.empty() ? "" : earlier.front().path.string(),
-      ": was kept by an earlier run; move it away, take another -o, or have --restart replace all of that "
-      "run's checkpoints");
+      ": was kept by an earlier run; move it away, use another -o, or replace all checkpoints of that run with "
+      "--restart");
 }
 
 void remove_abandoned_checkpoints(const std::string& output) {

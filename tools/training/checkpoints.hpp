@@ -1,7 +1,7 @@
 // The files that a training run keeps beside its output NAME.h5:
-//   NAME.checkpoint.h5   what it takes to resume; removed when the output is in place
-//   NAME.best-STEP.h5    the best model so far, where that becomes the output
-//   NAME.step-STEP.h5    checkpoints that --keep asks for; they stay, and the best models that they resume with do, too
+//   NAME.checkpoint.h5   the state to resume from; removed when the output is in place
+//   NAME.best-STEP.h5    the best model so far, if the output is to be the best model
+//   NAME.step-STEP.h5    checkpoints kept by --keep; they stay, and so do the best models that they refer to
 #pragma once
 
 #include <string>
@@ -18,21 +18,21 @@ std::string best_path(const std::string& output, Index step);
 // kept checkpoint.
 void check_checkpoint_names(const std::string& output, const std::vector<std::string>& others, bool keeps);
 
-// Throws UsageError where an earlier run kept some, with which a new one's would be mixed.
+// Throws UsageError if an earlier run kept checkpoints, which would be mixed with those of the new run.
 void check_none_kept(const std::string& output);
 
 // Removes the temporary files of runs that were killed while they wrote one of these.
 void remove_abandoned_checkpoints(const std::string& output);
 
-// Gives NAME.checkpoint.h5 the second name NAME.step-STEP.h5, without copying it where the file system has hard links,
-// and deletes those of earlier steps but for the last `count`. Throws DataError.
+// Links NAME.checkpoint.h5 to NAME.step-STEP.h5, or copies it if the file system has no hard links, and deletes all but
+// the last `count` kept checkpoints. Throws DataError.
 void keep_checkpoint(const std::string& output, Index step, Index count);
 
-// Has the best model of another run's checkpoint, if it is there, beside this output, too. Throws DataError.
+// Links or copies the best model of another run's checkpoint, if it exists, to this output's. Throws DataError.
 void take_over_best(const std::string& checkpoint, const std::string& output, Index step);
 
-// Each removes what is there of: the checkpoint; kept checkpoints; the best models that no checkpoint resumes with.
-// Throws DataError.
+// These remove, if they exist: the checkpoint; kept checkpoints; the best models that no checkpoint refers to. Throw
+// DataError.
 void remove_checkpoint(const std::string& output);
 void remove_kept(const std::string& output);
 void remove_unused_best(const std::string& output);

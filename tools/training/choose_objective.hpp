@@ -1,4 +1,4 @@
-// What a model is pre-trained for.
+// The choice of the pre-training objective.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heddle {
 
-// What --objective may say: "auto" and the objectives of the list.
+// The values of --objective: "auto" and the objectives of the list.
 std::vector<std::string> objective_choices();
 
-// The objective for a model, by name. Throws UsageError for one that the model is not for, and for options of another
-// objective that the command line gives.
+// The name of the objective for a model. Throws UsageError for one that the model does not support, and for options of
+// another objective on the command line.
 std::string choose_objective(const std::string& wanted, const models::Model& model, const cli::Arguments& arguments);
 
 // Throws UsageError, "--NAME" and the reason, for a masking option that was given.

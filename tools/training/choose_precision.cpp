@@ -13,7 +13,7 @@ struct Rates {
   double single = 0, half = 0;
 };
 
-// The best of up to three turns, since other programs may take a turn's time away from it.
+// The best of up to three measurements, since other programs may slow one down.
 Rates measure_rates() {
   Rates best;
   for (int turn = 0; turn < 3 && best.half <= best.single; ++turn) {

@@ -1,4 +1,4 @@
-// What --precision comes to on this machine.
+// The precision that --precision selects on this machine.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -8,8 +8,8 @@ namespace heddle {
 
 enum class Start { fresh, resumed };
 
-// f32 or bf16: f32 instead of bf16 where bf16 is missing or no faster, and says so. What is resumed in bf16 continues
-// in it wherever it can, unmeasured, for its bits to be those of a run that never stopped.
+// f32 or bf16; prints a note if bf16 is missing or no faster and f32 is used instead. A run resumed in bf16 continues
+// in bf16 if the processor has it, without measuring, so that its results equal those of an uninterrupted run.
 PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& arguments, Start start = Start::fresh);
 
 }  // namespace heddle

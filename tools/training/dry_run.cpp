@@ -25,10 +25,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What HDF5 and the allocator take besides, bytes, once a run has written and evaluated: 2 to 7 MiB were measured.
+// Further bytes of HDF5 and the allocator after a run has written and evaluated: 2 to 7 MiB were measured.
 constexpr double libraries_later = 4 << 20;
 
-// Steps that would take longer are not worth the wait.
+// Longer steps are estimated instead of measured.
 constexpr double most_seconds_to_measure = 20;
 
 double seconds_since(Clock::time_point start) {
@@ -46,7 +46,7 @@ double bytes_of_pool() {
   return static_cast<double>(pool().statistics().bytes_from_system);
 }
 
-// What the run would train, with a trainer of its own.
+// The trial with its own trainer.
 struct Begun {
   std::unique_ptr<Trial> trial;
   training::Trainer trainer;
@@ -62,14 +62,14 @@ struct Begun {
   }
 };
 
-// A few steps must not diverge, whatever the rate is to be.
+// A few steps must not diverge, whatever the learning rate.
 training::TrainingConfig harmless(training::TrainingConfig config) {
   config.schedule.learning_rate = 1e-12;
   config.schedule.final_learning_rate = -1;
   return config;
 }
 
-// Runs steps in a simulation, which allocates nothing. Returns the steps from one evaluation to the next.
+// Simulates steps, without allocating memory. Returns the number of steps between evaluations.
 Index simulate(const DryRun& run, Estimate& result) {
   const Simulation simulation;
   Begun begun(run, run.config);
@@ -93,7 +93,7 @@ Index simulate(const DryRun& run, Estimate& result) {
   return begun.trainer.evaluation_interval();
 }
 
-// Does steps, and an evaluation where there is one; returns the seconds of an evaluation.
+// Times steps and, if the run evaluates, an evaluation; returns the seconds of an evaluation.
 double measure(const DryRun& run, Estimate& result) {
   Begun begun(run, run.config);
   begun.trainer.step();
@@ -124,12 +124,12 @@ void add_disk(const DryRun& run, Estimate& result) {
   const MemoryEstimate& memory = result.memory;
   const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
   result.checkpoint_bytes = weights + memory.optimizer + memory.average;
-  // The former one stays until the next checkpoint is there.
+  // The previous checkpoint stays until the next one is written.
   const Index kept = run.control.keep, best = run.keeps_best ? 2 + kept : 0;
   result.disk_bytes = static_cast<double>(2 + kept) * result.checkpoint_bytes + static_cast<double>(best) * weights;
 }
 
-// How many there are in the steps of the result.
+// The number of checkpoints in the steps of the result.
 double checkpoints(const DryRun& run, const Estimate& result) {
   const auto [every, seconds] = checkpoint_interval(run.control);
   if (every > 0) return times(result.steps, every);
@@ -143,7 +143,7 @@ std::string slurm_time(double seconds) {
   return fmt::format("{}:{:02}:00", minutes / 60, minutes % 60);
 }
 
-// "1.25 GiB", "12.5 MiB": three digits.
+// "1.25 GiB", "12.5 MiB": three significant digits.
 std::string quantity(double value, std::initializer_list<std::pair<double, const char*>> units) {
   const std::pair<double, const char*>* unit = units.begin();
   while (unit + 1 != units.end() && value < unit->first) ++unit;
@@ -172,7 +172,7 @@ void print_memory(const Estimate& result) {
   }
 }
 
-// The time that a job needs; where the run stops by itself before its end, after a step at least, the time until then.
+// The time that a job needs; with --max-time, the time until the run stops, which is after at least one step.
 double job_seconds(const Estimate& result, const RunControl& control) {
   const double all = 1.25 * result.seconds, most = max_seconds(control);
   return most == 0 ? all : std::min(all, most + 60 + 2 * result.seconds_per_step + 2 * result.seconds_to_save);
@@ -182,8 +182,8 @@ void print(const Estimate& result, Index threads, const RunControl& control) {
   std::cout << "parameters        " << grouped(result.parameters) << "\n";
   print_memory(result);
   std::cout << "arithmetic        "
-            << quantity(result.flops_per_step, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}}) << " a step\n"
-            << "time              " << time_text(result.seconds_per_step) << " a step, "
+            << quantity(result.flops_per_step, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}}) << " per step\n"
+            << "time              " << time_text(result.seconds_per_step) << " per step, "
             << (result.measured ? "measured" : "estimated from the machine's rates") << "; "
             << time_text(result.seconds) << " for " << grouped(result.steps) << " steps\n"
             << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
@@ -207,7 +207,7 @@ Estimate estimate(DryRun run) {
   if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
     evaluation = measure(run, result);
   } else {
-    // The optimizer and the norm of the gradient read and write 32 bytes a parameter.
+    // The optimizer and the norm of the gradient read and write 32 bytes per parameter.
     result.seconds_per_step =
         arithmetic_seconds + 32.0 * static_cast<double>(result.parameters) / measure_memory_rate();
   }
@@ -223,7 +223,7 @@ Estimate estimate(DryRun run) {
 }  // namespace
 
 void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
-  (void)max_seconds(run.control);  // what is wrong with it is told at once
+  (void)max_seconds(run.control);  // reports a wrong --max-time before the estimate
   const Estimate result = estimate(run);
   if (json) {
     std::cout << json_line(formats::to_json(result)) << "\n";

@@ -1,4 +1,4 @@
-// What a training run would take.
+// Estimates memory, time and disk space of a training run.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace heddle {
 
-// Bytes at the peak of the process, by what they are for.
+// Peak memory of the process in bytes, by category.
 struct MemoryEstimate {
   double weights = 0, gradients = 0, optimizer = 0, average = 0;
-  double activations = 0;  // of a micro-batch or an evaluation, with all that operations keep and need meanwhile
+  double activations = 0;  // of a micro-batch or an evaluation, with temporary memory of operations
   double program = 0;      // the program itself, its libraries and tables
 
   double total() const { return weights + gradients + optimizer + average + activations + program; }
@@ -48,24 +48,22 @@ struct Estimate {
     visitor(Field("memory_bytes", "peak memory of the process"), self.memory_bytes);
     visitor(Field("memory", "peak memory by category"), self.memory);
     visitor(Field("flops_per_step", "floating-point operations per step, of the matrix products"), self.flops_per_step);
-    visitor(Field("seconds_per_step", "per step, without evaluations and checkpoints"), self.seconds_per_step);
+    visitor(Field("seconds_per_step", "seconds per step, without evaluations and checkpoints"), self.seconds_per_step);
     visitor(
         Field("measured",
               "whether steps were timed; otherwise the time is estimated from the rates of matrix products and memory"),
         self.measured);
-    visitor(Field("steps", "steps that remain"), self.steps);
-    visitor(Field("seconds", "for these steps, with evaluations and checkpoints"), self.seconds);
-    visitor(Field("seconds_to_save", "of a checkpoint"), self.seconds_to_save);
+    visitor(Field("steps", "remaining steps"), self.steps);
+    visitor(Field("seconds", "seconds for these steps, with evaluations and checkpoints"), self.seconds);
+    visitor(Field("seconds_to_save", "seconds to write a checkpoint"), self.seconds_to_save);
     visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
-    visitor(
-        Field(
-            "disk_bytes",
-            "most that the files take at a time: checkpoints, best models, the one that is being written, the output"),
-        self.disk_bytes);
+    visitor(Field("disk_bytes",
+                  "maximum disk space at any time: checkpoints, best models, the file being written, the output"),
+            self.disk_bytes);
   }
 };
 
-// What a run would train, with what that needs.
+// The model and the data of a dry run.
 class Trial {
  public:
   virtual ~Trial() = default;
@@ -73,22 +71,22 @@ class Trial {
 };
 
 struct DryRun {
-  // Called in a simulation, where nothing has elements, and for real.
+  // Called once in a simulation, in which tensors have no elements, and once for measured steps.
   std::function<std::unique_ptr<Trial>(const training::TrainingConfig&)> begin;
   training::TrainingConfig config;
   const RunControl& control;
-  std::string output;                  // on whose disk it would be
-  bool saves_what_is_trained = false;  // and not the rest of the model
-  Index steps_to_simulate = 1;         // more where steps differ
-  Index steps_done = 0;                // of a run that is continued
+  std::string output;                  // to find its disk
+  bool saves_what_is_trained = false;  // without frozen weights
+  Index steps_to_simulate = 1;         // more if steps differ
+  Index steps_done = 0;                // of the run that is continued
   bool evaluates = false;
   bool keeps_best = false;           // the best model so far, in a file of its own
-  bool simulates_evaluation = true;  // where it reads no element
-  EvaluationSample evaluation = {};  // what a trial's evaluation reads
+  bool simulates_evaluation = true;  // if evaluating reads no elements
+  EvaluationSample evaluation = {};  // the data that a trial's evaluation reads
 };
 
-// Prints the estimate to standard output, in the plan's precision. Steps are simulated for the memory and, where they
-// are short enough and the memory is there, done and timed.
+// Prints the estimate for the configured precision to standard output. Steps are simulated to find the memory, and
+// timed if they are short enough and the memory suffices.
 void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
 
 }  // namespace heddle

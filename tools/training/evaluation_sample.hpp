@@ -1,4 +1,4 @@
-// What a dry run evaluates in place of all validation data.
+// The sample that a dry run evaluates instead of all validation data.
 #pragma once
 
 #include "heddle/training/options.hpp"
@@ -6,11 +6,11 @@
 namespace heddle {
 
 struct EvaluationSample {
-  double parts = 1;    // how many of it make one evaluation of the run
+  double parts = 1;    // number of samples in one evaluation of the run
   double batches = 1;  // micro-batches in it
 };
 
-// One batch of so many tokens of validation text, which the configuration asks for from now on.
+// One batch of `tokens` tokens of validation text; sets the configuration to evaluate on it.
 EvaluationSample sample_tokens(training::TrainingConfig& config, Index tokens, Index context);
 
 }  // namespace heddle

@@ -13,45 +13,45 @@
 
 namespace heddle {
 
-// FILE or FILE:WEIGHT; a file of the whole name goes first.
+// FILE or FILE:WEIGHT; if a file with the whole name exists, it is meant.
 struct TrainingFile {
   std::string path;
   double weight = 1;
 };
-// Throws UsageError for a weight that is none.
+// Throws UsageError for an invalid weight.
 TrainingFile training_file(const std::string& word);
 std::vector<TrainingFile> training_files(const std::vector<std::string>& words);
 
-// What --valid says: a file, or "10%" for a part of the training data.
+// The value of --valid: a file, or "10%" for a part of the training data.
 struct Validation {
-  std::string file;         // "" where it is none
-  data::Fraction held_out;  // 0 where it is none
+  std::string file;         // "" for a fraction
+  data::Fraction held_out;  // 0 for a file
 
   bool holds_out() const { return held_out.millionths > 0; }
 };
 // Throws UsageError for a fraction that is not between 0% and 100%.
 Validation validation(const std::string& word);
 
-// Adds them as inputs of the role "train", or "train, weight 2", "train, 10% for validation", …: with all that a run
-// must repeat to be resumed.
+// Adds the files as inputs with the role "train", or "train, weight 2", "train, 10% for validation", …: the role
+// includes the settings that must be equal when a run is resumed.
 void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>& files, const Validation& valid,
                 Documents documents = Documents::file);
 
-// Whether a file to train on is text, which is everything that is there and is no HDF5 file.
+// Whether a file to train on is text: it exists and is not an HDF5 file.
 bool is_text(const std::string& path);
 
-// What to train on and, where --valid says so, what to evaluate on.
+// The data to train on and, with --valid, to evaluate on.
 class TrainingTokens {
  public:
-  // Takes the files that were opened for `train`, in their order, and for --valid FILE, which is null otherwise. Throws
-  // DataError where too little is there to hold out a part.
+  // Takes the files opened for `train`, in their order, and the file of --valid FILE, else null. Throws DataError if
+  // there is too little data to hold out a part.
   TrainingTokens(std::vector<std::unique_ptr<data::TokenSource>> train, const std::vector<TrainingFile>& files,
                  std::unique_ptr<data::TokenSource> valid_file, const Validation& valid);
   TrainingTokens(const TrainingTokens&) = delete;
   TrainingTokens& operator=(const TrainingTokens&) = delete;
 
   const data::TokenSource& train() const { return *train_; }
-  // Null where there is nothing to evaluate on.
+  // Null if there is no validation data.
   const data::TokenSource* valid() const { return valid_ ? &*valid_ : valid_file_.get(); }
 
  private:

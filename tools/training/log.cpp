@@ -27,7 +27,7 @@ std::vector<std::string> lines_up_to(const std::string& path, Index last_step) {
   return kept;
 }
 
-// Whole or not at all, whatever ends the program meanwhile. Pipes, terminals and open streams have nothing to keep.
+// Rewrites the log atomically. Pipes, terminals and open streams have no lines to keep.
 void keep_lines(const std::string& path, Index last_step) {
   if (formats::named_descriptor(path) || !std::filesystem::is_regular_file(path)) return;
   formats::AtomicFile file(path);
@@ -63,7 +63,7 @@ void TrainingLog::write(const training::StepRecord& record, double matmul_rate) 
             {"learning_rate", rounded(record.learning_rate, 7)},
             {"gradient_norm", rounded(record.gradient_norm, 7)},
             {"precision", precision() == Precision::bf16 ? "bf16" : "f32"}};
-  if (record.tokens_per_second > 0) {  // not of a step that was done before this run went on
+  if (record.tokens_per_second > 0) {  // not for a step done before this run was resumed
     step["tokens_per_second"] = rounded(record.tokens_per_second, 5);
     step["matmul_fraction"] = rounded(record.flops_per_second / matmul_rate, 4);
   }

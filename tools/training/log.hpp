@@ -1,4 +1,4 @@
-// The file of --log: a JSON object a line.
+// The file of --log: one JSON object per line.
 #pragma once
 
 #include <string>
@@ -10,11 +10,12 @@ namespace heddle {
 
 class TrainingLog {
  public:
-  // Keeps the lines of the steps up to last_step, which a resumed run will not do again, and drops the others.
-  // Throws DataError when the file cannot be written.
+  // Keeps the lines of the steps up to last_step, which a resumed run does not repeat, and drops the others. Throws
+  // DataError if the file cannot be written.
   TrainingLog(const std::string& path, Index last_step);
 
-  // A line for the step and, when it was evaluated, one with its metrics: valid_loss, …. Throws DataError as above.
+  // Writes a line for the step and, if it was evaluated, one with its metrics: valid_loss, …. Throws DataError as
+  // above.
   void write(const training::StepRecord& record, double matmul_rate);
 
  private:

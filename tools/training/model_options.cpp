@@ -25,7 +25,7 @@ std::map<std::string, Value> values_of(models::ModelConfig& config) {
   return values;
 }
 
-// Of several architectures, the first that has a field.
+// The first architecture that has a field.
 std::map<std::string, Value> values_of(std::vector<models::ModelConfig>& configs) {
   std::map<std::string, Value> values;
   for (models::ModelConfig& config : configs) values.merge(values_of(config));
@@ -89,7 +89,7 @@ void ModelOptions::check_agrees(const models::ModelConfig& config, const cli::Ar
 }
 
 void ModelOptions::check_unchanged(models::ModelConfig now, models::ModelConfig then, const std::string& path) {
-  const std::string advice = " now; use the former, or --restart to begin anew";
+  const std::string advice = " now; use the previous value, or --restart to start over";
   check<UsageError>(now.arch() == then.arch(), path, ": --arch was ", then.arch(), " and is ", now.arch(), advice);
   const auto before = values_of(then);
   for_each_field(now, [&]<class T>(const Field& field, const T& value) {

@@ -15,23 +15,23 @@ class ModelOptions {
   // Defaults of every architecture.
   ModelOptions();
 
-  // What the command line asks for: the fields that it gives, over those of `base`, or of the architecture's defaults
-  // where the base is null. Throws UsageError for an architecture other than the base's.
+  // The configuration that the command line describes; fields that it does not give are those of `base` or, if that is
+  // null, the architecture's defaults. Throws UsageError for an architecture other than the base's.
   models::ModelConfig chosen(const cli::Arguments& arguments, const models::ModelConfig* base) const;
-  // Makes the options say what a configuration does, for --print-config.
+  // Sets the options to the values of a configuration, for --print-config.
   void show(models::ModelConfig config);
 
-  // Throws UsageError for an option that the command line sets to something else than the configuration has, "--NAME
-  // REASON", and for one that its architecture does not have; `except` names fields that may differ.
+  // Throws UsageError, "--NAME REASON", for an option of the command line that differs from the configuration, and for
+  // one that its architecture does not have; `except` names fields that may differ.
   void check_agrees(const models::ModelConfig& config, const cli::Arguments& arguments, const std::string& reason,
                     const std::set<std::string>& except = {}) const;
 
-  // Throws UsageError, "PATH: --layers was 2 and is 4 now; …", where two models differ.
+  // Throws UsageError, "PATH: --layers was 2 and is 4 now; …", if two models differ.
   static void check_unchanged(models::ModelConfig now, models::ModelConfig then, const std::string& path);
 
   const std::string& arch() const { return arch_; }
 
-  // `arch`, and each field of any architecture; one that not all of them have needs one of those that have it.
+  // Visits `arch` and each field of any architecture. A field that only some architectures have needs one of these.
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(models::arch_field(), self.arch_);

@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-// Terminals and pipes may have several writers.
+// Whether the log is a regular file. Terminals and pipes may have several writers.
 bool is_file(const std::string& log) {
   std::error_code absent;
   const auto status = std::filesystem::status(log, absent);
@@ -18,7 +18,7 @@ bool is_file(const std::string& log) {
          (std::filesystem::is_regular_file(status) || !std::filesystem::exists(status));
 }
 
-// Fails before the work rather than after it where the file cannot be written.
+// Fails before the work rather than after it if the file cannot be written.
 void check_writable(const std::string& path) {
   const formats::AtomicFile attempt(path);
 }

@@ -21,11 +21,11 @@ struct TrainingOutputs {
 void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
                    const cli::Arguments& arguments);
 
-// The outputs of one run. While it lives no other run can have them.
+// The outputs of one run. While this object exists, no other run can write them.
 class ClaimedOutputs {
  public:
-  // Throws DataError when another run writes one of them, or it cannot be written. Removes temporary files of runs that
-  // were killed.
+  // Throws DataError if another run is writing one of them, or if one cannot be written. Removes temporary files of
+  // killed runs.
   explicit ClaimedOutputs(const TrainingOutputs& outputs);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a run that diverged may continue with, among it.
+// These include the options with which a diverged run may be continued.
 const std::set<std::string> may_change{"precision", "steps",         "epochs", "eval_every",          "eval_tokens",
                                        "log_every", "learning_rate", "warmup", "final_learning_rate", "clip_norm"};
 
@@ -46,7 +46,7 @@ std::optional<formats::ModelFile> open_if_finished(const std::string& path) {
   return std::nullopt;
 }
 
-// Why the file is not of this command's run; "" where it is.
+// Why the file is not from a run of this command; "" if it is.
 std::string difference(const formats::ModelFile& file, const CheckSameRun& check_same_run) {
   try {
     check_same_run(file);
@@ -58,7 +58,7 @@ std::string difference(const formats::ModelFile& file, const CheckSameRun& check
   }
 }
 
-// Whether both name one file, which need not exist.
+// Whether both paths name the same file, which need not exist.
 bool same_place(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return fs::weakly_canonical(fs::absolute(a, ignored), ignored) ==
@@ -75,7 +75,7 @@ RunStart find_start(const std::string& output, const RunControl& control, const 
   const std::string own = checkpoint_path(output);
   const bool resumes_own = names_own(control, output);
   check<UsageError>(!control.restart || !resumes_own, "--restart ignores ", own, ", which --resume names; give one");
-  if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // which must exist in any case
+  if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // which must exist
   std::error_code absent;
   const bool interrupted = !control.restart && !output.empty() && fs::exists(own, absent);
   RunStart start;
@@ -109,18 +109,19 @@ void report_replacement(const RunStart& start, const cli::Arguments& arguments) 
 int settle_finished(const std::string& output, const RunStart& start, const cli::Arguments& arguments) {
   if (start.has_leftover) remove_checkpoint(output);
   remove_unused_best(output);
-  std::error_code ignored;  // a courtesy to make, for which the file's owner must be its user
+  std::error_code ignored;  // for make; fails if the user does not own the file
   fs::last_write_time(output, fs::file_time_type::clock::now(), ignored);
   arguments.say(concatenate(output, ": is finished: this command made it, in ", progress_of(*start.file).step,
-                            " steps; --restart trains anew"));
+                            " steps; --restart trains it again"));
   return 0;
 }
 
 formats::ModelFile open_to_resume(const std::string& path) {
   formats::ModelFile file = open_trained(path);
-  check<DataError>(!file.has_part("run"), path,
-                   ": is a finished model and holds no training state to resume from; to train further, begin with it "
-                   "(finetune --from)");
+  check<DataError>(
+      !file.has_part("run"), path,
+      ": is a finished model and holds no training state to resume from; to train it further, start from it "
+      "(finetune --from)");
   check<DataError>(file.has_training(), path, ": holds no training state to resume from");
   return file;
 }
@@ -145,13 +146,13 @@ bool is_unchanged(const TrainingSetup& now, const TrainingSetup& then) {
 void check_unchanged(const TrainingSetup& now, const TrainingRecord& then, const cli::Arguments& arguments,
                      const std::string& path) {
   check_unchanged(now, then.setup, path, {"precision"});
-  const std::string advice = "; use the former, or --restart to begin anew";
+  const std::string advice = "; use the previous value, or --restart to start over";
   check<UsageError>(now.training.precision == then.asked_precision, path, ": --precision was ",
                     to_text(then.asked_precision), " and is ", to_text(now.training.precision), " now", advice);
   const Index seed = arguments.common().seed;
   check<UsageError>(seed == then.seed, path, ": --seed was ", then.seed, " and is ", seed, " now", advice);
   check<UsageError>(then.changed_at == 0, path, ": its options were changed by --resume after step ", then.changed_at,
-                    "; give that again, or --restart to begin anew");
+                    "; give the same --resume again, or --restart to start over");
 }
 
 void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
@@ -181,7 +182,7 @@ void add_checkpoint_input(formats::Provenance& provenance, const RunControl& con
     formats::add_input(provenance, checkpoint_role, control.resume);
     return;
   }
-  // What this run began with, though --keep may have removed it since.
+  // The checkpoint that this run began with, which --keep may have removed since.
   const std::string own = fs::exists(checkpoint_path(output), absent) ? checkpoint_path(output) : output;
   if (!fs::is_regular_file(own, absent)) return;
   for (formats::ProvenanceInput input : inputs_of(open_trained(own).file().provenance(), checkpoint_role)) {
@@ -195,7 +196,7 @@ void add_checkpoint_input(formats::Provenance& provenance, const RunControl& con
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role) {
   const auto before = inputs_of(file.file().provenance(), role), here = inputs_of(now, role);
   const std::string& path = file.file().path();
-  const std::string advice = "; give the same, or --restart to begin anew";
+  const std::string advice = "; give the same, or --restart to start over";
   for (std::size_t i = 0; i < std::max(before.size(), here.size()); ++i) {
     check<DataError>(i < here.size(), path, ": its run reads ", before[std::min(i, before.size() - 1)].name, " (", role,
                      "), too", advice);

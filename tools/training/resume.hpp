@@ -1,4 +1,5 @@
-// How a run begins: anew, from its own checkpoint, from one that --resume names, or not at all because it has finished.
+// How a run begins: from step 0, from its own checkpoint, from one that --resume names, or not at all because it has
+// finished.
 #pragma once
 
 #include <functional>
@@ -18,34 +19,34 @@ enum class Beginning {
   anew,
   interrupted,  // this command was interrupted: its checkpoint
   resumed,      // the file that --resume names, with other options where given
-  finished,     // there is nothing left to do
+  finished,     // nothing is left to do
 };
 
 struct RunStart {
   Beginning beginning = Beginning::anew;
-  std::optional<formats::ModelFile> file = {};  // unless anew
-  std::string replaced = {};                    // a finished model of another command, and in what that differs
+  std::optional<formats::ModelFile> file = {};  // null for a new run
+  std::string replaced = {};                    // a finished model of another command, with the difference
   bool has_leftover = false;                    // the checkpoint of a finished run, which was killed before its end
 };
 
-// Throws UsageError or DataError, which say what differs and what to do, where the file is of another command's run.
+// Throws UsageError or DataError, which say what differs and what to do, if the file is from a run of another command.
 using CheckSameRun = std::function<void(const formats::ModelFile&)>;
 
-// Looks at the output and its checkpoint; an empty name has neither. Throws DataError for a checkpoint that cannot be
-// resumed, and what check_same_run() throws of it.
+// Examines the output and its checkpoint, if the name is not empty. Throws DataError for a checkpoint that cannot be
+// resumed, and what check_same_run() throws for it.
 RunStart find_start(const std::string& output, const RunControl& control, const CheckSameRun& check_same_run);
 
-// Where a new run replaces the model of another one.
+// Prints a note if a new run replaces the model of another one.
 void report_replacement(const RunStart& start, const cli::Arguments& arguments);
 
-// Of a run that has finished: reports it, removes what is left beside the output, and marks that as made just now, for
-// make. Returns the exit status.
+// For a run that has finished: prints a note, removes remaining files of checkpoints, and sets the output's
+// modification time for make. Returns the exit status.
 int settle_finished(const std::string& output, const RunStart& start, const cli::Arguments& arguments);
 
-// A checkpoint. Throws DataError for other files.
+// Opens a checkpoint. Throws DataError for other files.
 formats::ModelFile open_to_resume(const std::string& path);
 
-// Where the training of a checkpoint or of a finished model stands.
+// The training progress of a checkpoint or of a finished model.
 training::TrainingState progress_of(const formats::ModelFile& file);
 
 // The record of a checkpoint or of a finished model. Throws DataError for a file without one.
@@ -55,7 +56,7 @@ Record record_of(const formats::ModelFile& file) {
   return file.part<Record>("run");
 }
 
-// Has a file hold the record, and what else resuming takes.
+// Writes the record and, into a checkpoint, the tensors needed for resuming.
 template <class Record>
 void write_record(formats::ModelWriter& writer, const Record& record, Contents contents,
                   const std::vector<formats::NamedTensor>& tensors) {
@@ -70,35 +71,35 @@ std::string text_of_value(const Field& field, const T& value) {
   return text.empty() ? "not given" : text;
 }
 
-// Throws UsageError, "PATH: --learning-rate was 0.001 and is 0.002 now; …", for the first field that is not as it was.
+// Throws UsageError, "PATH: --learning-rate was 0.001 and is 0.002 now; …", for the first field that has changed.
 template <Visitable T>
 void check_unchanged(T now, const T& then, const std::string& path, const std::set<std::string>& except = {}) {
   for_each_pair(now, then, [&](const Field& field, const auto& value, const auto& old) {
     check<UsageError>(value == old || except.contains(field.name), path, ": --", field.option(), " was ",
                       text_of_value(field, old), " and is ", text_of_value(field, value),
-                      " now; use the former, or --restart to begin anew");
+                      " now; use the previous value, or --restart to start over");
   });
 }
-// The same for the setup and the seed, and for a run that --resume gave other options.
+// The same for the setup and the seed; throws for a run whose options --resume changed, too.
 void check_unchanged(const TrainingSetup& now, const TrainingRecord& then, const cli::Arguments& arguments,
                      const std::string& path);
 
-// Whether all fields but precision, which a run may have to choose anew, are as they were.
+// Whether all fields are unchanged except precision, which a run may have to choose again.
 bool is_unchanged(const TrainingSetup& now, const TrainingSetup& then);
 
 // Which options --resume may change.
 enum class Changes { none, some };
 
-// Takes over what the command line leaves out. Throws UsageError where it says something else than the run began with,
-// but for what may change: precision, length, and how often something is done.
+// Takes options that the command line leaves out from the record. Throws UsageError for options that differ from the
+// run's, except those that may change: precision, length, learning rates and intervals.
 void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
                const std::string& path, Changes changes);
 
-// Adds the checkpoint that the run begins with to its inputs: one of another run, or those that its own began with.
+// Adds the checkpoint that the run begins with to its inputs: one of another run, or the inputs of its own checkpoint.
 void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output);
 
-// Throws DataError unless the inputs of this role ("train"; "train, weight 2" too) are, byte for byte and in order,
-// those that the file was made from.
+// Throws DataError unless the inputs with this role ("train"; "train, weight 2" too) are identical, in content and
+// order, to those that the file was made from.
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role);
 
 }  // namespace heddle

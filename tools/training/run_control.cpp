@@ -24,7 +24,7 @@ CheckpointInterval checkpoint_interval(const RunControl& control) {
   } catch (const UsageError&) {  // the message below says more
   }
   throw UsageError(
-      concatenate("--checkpoint-every: '", text, "' is neither steps (500), nor a length of time (10m), nor never"));
+      concatenate("--checkpoint-every: '", text, "' is not a number of steps (500), a duration (10m) or never"));
 }
 
 void check_control(const RunControl& control) {

@@ -1,4 +1,4 @@
-// When a training run saves, stops and continues: what its command line says of it. None of it changes the result.
+// The options that say when a training run saves, stops and continues. None of them changes the result.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace heddle {
 // Which model the output holds: the best evaluated one, or the last.
 enum class Select { automatic, best, last };
 
-// What SIGUSR1 asks for, which batch systems send before they end a job, or users to have a checkpoint.
+// The action on SIGUSR1, which batch systems send before they end a job, and users to request a checkpoint.
 enum class OnSignal { save, exit };
 
 }  // namespace heddle
@@ -43,13 +43,15 @@ struct RunControl {
                 .completes_others()
                 .essential(),
             self.resume);
-    visitor(Field("restart", "begin anew: ignore and replace what an earlier run with the same -o left"), self.restart);
-    visitor(Field("checkpoint_every",
-                  "save OUTPUT.checkpoint.h5 every so many steps (500), or so often (10m), or never but when the "
-                  "run is stopped")
-                .not_empty()
-                .takes("N|TIME|never"),
-            self.checkpoint_every);
+    visitor(Field("restart", "start over: ignore and replace the files of an earlier run with the same -o"),
+            self.restart);
+    visitor(
+        Field("checkpoint_every",
+              "save OUTPUT.checkpoint.h5 every N steps (500) or after each interval (10m); never: only when the run is "
+              "stopped")
+            .not_empty()
+            .takes("N|TIME|never"),
+        self.checkpoint_every);
     visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5").range(0, 1000000).takes("N"),
             self.keep);
     visitor(Field("max_time",
@@ -64,8 +66,8 @@ struct RunControl {
   }
 };
 
-// Best where the run evaluates, unless the user says otherwise. Throws UsageError for best without an evaluation;
-// `missing` says what gives one.
+// Best if the run evaluates, unless the user chose. Throws UsageError for best without evaluations; `missing` names the
+// options that add them.
 Select resolved(Select wanted, bool evaluates, const std::string& missing);
 
 struct CheckpointInterval {
@@ -73,17 +75,17 @@ struct CheckpointInterval {
   double seconds = 0;  // 0: not by time
 };
 
-// Throws UsageError for a text that is none.
+// Throws UsageError for an invalid interval.
 CheckpointInterval checkpoint_interval(const RunControl& control);
 
-// Throws UsageError for values that mean nothing, and for options that contradict each other.
+// Throws UsageError for invalid values and for options that contradict each other.
 void check_control(const RunControl& control);
 
-// --max-time, 0 without. Throws UsageError for what is no time.
+// --max-time in seconds, 0 if it was not given. Throws UsageError for an invalid duration.
 double max_seconds(const RunControl& control);
 
-// From here on SIGUSR1 asks for what the command line says; where it comes before there is something to save, for a
-// checkpoint as soon as there is.
+// From here on, SIGUSR1 has the action that the command line chose. If it arrives before there is anything to save, a
+// checkpoint is saved as soon as possible.
 void catch_usr1(const RunControl& control);
 
 }  // namespace heddle

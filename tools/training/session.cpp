@@ -31,10 +31,10 @@ double most_memory() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-// Before the names of an evaluation's metrics in the history.
+// The prefix of validation metrics in the history.
 const std::string valid_prefix = "valid_";
 
-// "next_sentence_accuracy" as people say it.
+// "next sentence accuracy" for "next_sentence_accuracy".
 std::string spoken(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
@@ -78,15 +78,15 @@ void TrainingSession::resume(const RunStart& start, const TrainingRecord& record
     const std::string best = best_path(options_.output, progress.best_step);
     if (!std::filesystem::exists(best, absent)) {
       check<DataError>(start.beginning == Beginning::resumed, best,
-                       ": is missing, the best model so far of the run in ", path, "; --restart begins anew");
-      forget_best(best + ": is missing, the best model so far");
+                       ": is missing; it was the best model so far of the run in ", path, "; --restart starts over");
+      forget_best(best + ": is missing; it was the best model so far");
     }
   }
   if (start.beginning == Beginning::resumed) {
     const bool same = record.asked_precision == options_.asked_precision && is_unchanged(setup_, record.setup);
     if (!same) changed_at_ = progress.step;
   }
-  if (is_own) keep_last();  // which what ended the run may have prevented
+  if (is_own) keep_last();  // which may not have happened before the run was killed
 }
 
 void TrainingSession::compare_validation(const formats::ModelFile& file, const formats::Provenance& now) {
@@ -176,7 +176,7 @@ std::string TrainingSession::what_is_saved() const {
 }
 
 void TrainingSession::save_checkpoint(const SaveModel& save) {
-  if (is_finished() && options_.control.keep == 0) return;  // the output will do
+  if (is_finished() && options_.control.keep == 0) return;  // the output is written instead
   save(checkpoint_path(options_.output), Contents::checkpoint);
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
@@ -189,7 +189,7 @@ void TrainingSession::keep_last() const {
   if (keep > 0 && saved_step_ > 0) keep_checkpoint(options_.output, saved_step_, keep);
 }
 
-// The best model before stays until a checkpoint has this one as the best.
+// The previous best model stays until a checkpoint refers to this one.
 void TrainingSession::save_best(const SaveModel& save) {
   if (options_.select != Select::best) return;
   try {
@@ -200,7 +200,7 @@ void TrainingSession::save_best(const SaveModel& save) {
   }
 }
 
-// What is not trained is the same in all models of a run.
+// Frozen weights are the same in all models of a run.
 void TrainingSession::read_best() const {
   const std::string path = best_path(options_.output, trainer_.state().best_step);
   const formats::ModelFile file(path, formats::kind_of(path));
@@ -212,12 +212,12 @@ void TrainingSession::read_best() const {
     if (!parameter.is_trained()) continue;
     const auto found = stored.find(parameter.name);
     check<DataError>(found != stored.end() && found->second.shape() == parameter.value().shape(), path, ": ",
-                     parameter.name, " is not that of this run's model; --restart begins anew");
+                     parameter.name, " does not match this run's model; --restart starts over");
     parameter.value().assign(found->second);
   }
 }
 
-// Killed at any instant, the run finds a checkpoint to finish from, or the output and files to remove.
+// Wherever the process is killed here, the next run finds either a checkpoint, or the output and files to remove.
 void TrainingSession::finish(const SaveModel& save) {
   const training::TrainingState& state = trainer_.state();
   if (options_.select == Select::best && state.best_step > 0 && state.best_step != state.step) read_best();
@@ -233,7 +233,7 @@ bool TrainingSession::checkpoint_is_due() const {
   return seconds > 0 && passed.count() >= seconds;
 }
 
-// Not before this run has done a step: called again and again, it must come to an end.
+// Only after at least one step, so that repeated calls of the command finish the training.
 bool TrainingSession::time_is_over() const {
   return max_seconds_ > 0 && trainer_.state().step > first_step_ && cli::seconds_since_start() >= max_seconds_;
 }
@@ -253,7 +253,7 @@ training::Hooks TrainingSession::hooks(const SaveModel& save) {
   return hooks;
 }
 
-// What an earlier run left that this one does not continue.
+// Files of an earlier run that this one does not continue.
 void TrainingSession::clear_earlier() const {
   const bool restarts = options_.control.restart;
   if (restarts) remove_checkpoint(options_.output);

@@ -1,4 +1,4 @@
-// A run of the training loop as a user sees it: progress, notes, history, log, files, signals, resuming.
+// A training run with its user interface: progress, notes, history, log, files, signals, resuming.
 #pragma once
 
 #include <chrono>
@@ -21,36 +21,36 @@ namespace heddle {
 struct SessionOptions {
   std::string output, log;
   RunControl control;
-  Index patience = 0;  // evaluations without anything better until training stops; 0: never
+  Index patience = 0;  // evaluations without improvement until training stops; 0: never
   Select select = Select::last;
   PrecisionChoice asked_precision = PrecisionChoice::f32;
 };
 
-// Writes a file with the weights as they are, the history so far and, for resuming, the record and the tensors.
+// Writes a file with the current weights, the history so far and, for resuming, the record and the tensors.
 using SaveModel = std::function<void(const std::string& path, Contents contents)>;
 
 class TrainingSession {
  public:
-  // The objective and the arguments must stay.
+  // The objective and the arguments must outlive the session.
   TrainingSession(training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
                   const cli::Arguments& arguments);
 
-  // Continues where the start's checkpoint stands; the weights are the caller's matter. Throws UsageError for a run
-  // that has done more than it should, DataError where the file does not hold what that takes.
+  // Continues from the start's checkpoint; the caller loads the weights. Throws UsageError for a run that has already
+  // done more steps than requested, DataError if the file lacks state.
   void resume(const RunStart& start, const TrainingRecord& record);
-  // After resume(): where the file's run was evaluated on other data than this one, its best model does not count.
+  // To be called after resume(): ignores the best model of the file's run if it was evaluated on other data.
   void compare_validation(const formats::ModelFile& file, const formats::Provenance& now);
 
   Index total_steps() const { return trainer_.total_steps(); }
-  // What files keep.
+  // The state that files store.
   const formats::History& history() const { return history_; }
   TrainingRecord record() const;
   std::vector<formats::NamedTensor> tensors() const;
 
-  // Trains, with checkpoints beside the output, and writes the output when training has finished. From here on signals
-  // ask to save or to stop. Returns the exit status: 0, 75 where the time was over, or 128 + N when a signal stopped
-  // it. Throws NumericError, and DataError when a file cannot be written, that say what the checkpoint holds: the last
-  // finished step where it was the log or the best model that failed.
+  // Trains, with checkpoints beside the output, and writes the output when training has finished. From here on, signals
+  // request saving or stopping. Returns the exit status: 0, 75 if the time is up, or 128 + N if a signal stopped it.
+  // Throws NumericError, and DataError if a file cannot be written; both name the step in the checkpoint, which is the
+  // last finished one if the log or the best model could not be written.
   int run(const SaveModel& save);
 
  private:

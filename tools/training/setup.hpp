@@ -1,4 +1,4 @@
-// How a run trains: what command lines say of it, and what its files keep of it.
+// The training settings of a run, as options and as stored in files.
 #pragma once
 
 #include "heddle/cli/arguments.hpp"
@@ -21,14 +21,14 @@ struct TrainingSetup {
     visitor(Field("optimizer", "Optimizer"), self.optimizer);
   }
 
-  // Checkpoints every so many steps; 0: never.
+  // Interval of checkpoints in steps; 0: never.
   training::TrainingConfig config(Index seed, Index checkpoint_every = 0) const {
     return {optimizer, schedule, training, static_cast<std::uint64_t>(seed), checkpoint_every};
   }
 };
 
-// Steps or epochs: whichever the user set takes the place of the other, a default or what a file says. Throws
-// UsageError where both are set.
+// Steps or epochs: the one that the user set replaces the other, which is a default or comes from a file. Throws
+// UsageError if both are set.
 inline void settle_length(training::TrainingOptions& training, const cli::Arguments& arguments) {
   const bool by_steps = arguments.given("steps") && training.steps > 0;
   const bool by_epochs = arguments.given("epochs") && training.epochs > 0;
@@ -38,8 +38,8 @@ inline void settle_length(training::TrainingOptions& training, const cli::Argume
   if (by_epochs) training.steps = 0;
 }
 
-// How a run began and where it stands, for the command that resumes it: a part of /training/state of a checkpoint, and
-// of /run of a finished model.
+// The settings and the progress of a run, for the command that resumes it: a part of /training/state of a checkpoint,
+// and of /run of a finished model.
 struct TrainingRecord {
   training::TrainingState progress;
   TrainingSetup setup;  // with the precision that the run computes in
@@ -58,9 +58,9 @@ struct TrainingRecord {
   }
 };
 
-// What files hold of a run.
+// The contents of a run's files.
 enum class Contents {
-  checkpoint,  // all that resuming takes
+  checkpoint,  // everything needed for resuming
   best,        // the best model so far
   result,      // the finished model
 };
