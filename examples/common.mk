@@ -5,7 +5,9 @@
 # classify), and includes this file first.
 #
 # ENCODER is the model to start from. Without one, examples/encoder trains an encoder on TEXT (English, some megabytes, one
-# or several files), which takes a while; all examples can use the same one.
+# or several files), which takes a while; all examples can use the same one. The fine-tuning of one seed takes one to
+# seven minutes on one core (answers: 13). Of a run, tuned.SEED.h5 appears when it is finished; the same command resumes one
+# that was stopped.
 EXAMPLES := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 BIN ?= $(EXAMPLES)/../build/release/bin
 OUT ?= build

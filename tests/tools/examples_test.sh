@@ -69,6 +69,21 @@ run prompting DATA="$work" TEXT="$work/text.txt" STEPS=2
 says '^corrected: accuracy +[01]\.[0-9]+$'
 picture out/history.svg
 
+for script in "$examples"/slurm/*.sbatch; do
+  bash -n "$script" || fail "$script is no script for bash"
+done
+if command -v jq > /dev/null; then
+  run sweep TEXT="$work/text.txt" RATES='1e-3 1e-2' STEPS=20 VOCABULARY=270 \
+    MODEL='--layers 1 --width 16 --heads 2 --context 16 --batch-size 2'
+  says '^1e-3	[0-9]+\.[0-9]+	[0-9]+$'
+  says '^1e-2	[0-9]+\.[0-9]+	[0-9]+$'
+  says '^lowest validation loss with 1e-[23]$'
+  finished
+  picture out/history.svg
+else
+  echo "skipped: no jq"
+fi
+
 # Only pairs of words separate these classes, and the last label is wrong.
 printf 'a\tnot bad\na\tgood\nb\tnot good\nb\tbad\n' > train.tsv
 printf 'a\tNOT bad at all\nb\tnot good\na\tnot good\n' > test.tsv
