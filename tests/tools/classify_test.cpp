@@ -200,6 +200,17 @@ TEST_CASE("classify: the lines before a bad one have their answers") {
   CHECK(outcome.out == corpus.must("head -n 2 texts | classify t.h5").out);
 }
 
+TEST_CASE("classify: a full disk is named, with one line or many") {
+  const Labelled corpus;
+  write_file(corpus.path("two.tsv"), "a\tthe cat\nb\ta dog\na\tmy cat\nb\tmy dog\n");
+  corpus.must("finetune --from model.h5 --train two.tsv -o t.h5" + quick);
+  for (const char* lines : {"the cat\n", "the cat\na dog\nmy cat\n"}) {
+    write_file(corpus.path("texts"), lines);
+    CHECK(corpus.refused("classify t.h5 texts > /dev/full", 1, "").err ==
+          "classify: standard output: cannot write: No space left on device\n");
+  }
+}
+
 TEST_CASE("classify: prompts that are too long are refused, or cut and counted") {
   const Labelled corpus;
   write_file(corpus.path("texts"), "the cat\n" + repeated("the cat ", 12) + "\n");

@@ -120,7 +120,7 @@ TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files"
   corpus.refused("inspect diff x.h5 x.h5", 2, "x.h5: holds vectors");
   corpus.refused("inspect diff a.h5 train.txt", 2, "train.txt:");
   corpus.refused("inspect diff a.h5 absent.h5", 2, "absent.h5: cannot open");
-  corpus.refused("inspect diff a.h5 a.h5 > /dev/full", 2, "cannot write standard output");
+  corpus.refused("inspect diff a.h5 a.h5 > /dev/full", 2, "standard output: cannot write: No space left on device");
   corpus.refused("inspect diff a.h5 half.h5 --weights", 2,
                  "inspect diff has no option --weights, but inspect show has it");
   CHECK(difference_of(corpus, "a.h5 train.h5")["fields"][0]["field"] == "kind");

@@ -439,7 +439,7 @@ TEST_CASE("inspect: a history of one row, or of none") {
 TEST_CASE("inspect: lost outputs") {
   const Workplace place;
   CHECK(place.run("$I random.h5 > /dev/full").err ==
-        "inspect: cannot write standard output: No space left on device\n");
+        "inspect: standard output: cannot write: No space left on device\n");
   const Outcome closed = place.run("$I --preset gpt2-xl --json | head -n 1; echo ${PIPESTATUS[0]}");
   CHECK(closed.err.empty());
   CHECK((closed.out == "{\n141\n" || closed.out == "{\n0\n"));

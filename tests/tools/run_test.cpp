@@ -136,7 +136,7 @@ TEST_CASE("run: a failed output is an error, and an old file stands") {
   write_file(folder / "in", "text\n");
   const Outcome full = run_toy((folder / "in") + " > /dev/full");
   CHECK(full.status == 1);
-  CHECK(full.err == "toy: cannot write standard output: No space left on device\n");
+  CHECK(full.err == "toy: standard output: cannot write: No space left on device\n");
   CHECK(run_toy("--action flood > /dev/full").status == 1);
   CHECK(run_toy((folder / "in") + " -o /dev/full").status == 1);
   CHECK(run_toy((folder / "in") + " >&-").status == 1);

@@ -74,7 +74,7 @@ TEST_CASE("output: a device is written directly, a folder is refused") {
   CHECK_NOTHROW(null.close());
   Output full("/dev/full");
   full.stream() << "text";
-  CHECK_THROWS_WITH_AS(full.close(), "cannot write /dev/full: No space left on device", DataError);
+  CHECK_THROWS_WITH_AS(full.close(), "/dev/full: cannot write: No space left on device", WriteError);
   CHECK_THROWS_AS(Output("/"), DataError);
 }
 

@@ -455,7 +455,7 @@ TEST_CASE("tokenize: full disks and lost outputs leave nothing, and old files st
   CHECK(place.names() == before);
   CHECK(read_file(place.path("out.h5")) == "old");
   CHECK(place.run("$T -t bpe.h5 random > /dev/full").err ==
-        "tokenize: cannot write standard output: No space left on device\n");
+        "tokenize: standard output: cannot write: No space left on device\n");
   CHECK(place.run("$T -t bpe.h5 -o /dev/full random").status == 1);
   const Outcome closed = place.run("$T -t bpe.h5 random random | head -n 1; echo ${PIPESTATUS[0]}");
   CHECK(closed.out.ends_with("\n141\n"));

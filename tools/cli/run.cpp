@@ -59,6 +59,9 @@ int run_body(const std::vector<std::string>& words, const Body& body) {
   try {
     status = body(words);
   } catch (const Finished&) {
+  } catch (const std::ios_base::failure&) {  // of a stream that had failed before
+    output.flush();
+    throw;
   }
   output.flush();
   return status;

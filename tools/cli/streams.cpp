@@ -156,7 +156,10 @@ void DescriptorBuffer::write(const char* bytes, std::size_t count) {
     const ssize_t written = ::write(number_, bytes, count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EPIPE) throw ClosedPipe(name_);
-    if (written < 0) throw DataError("cannot write " + name_ + ": " + std::strerror(errno));
+    if (written < 0) {
+      if (failure_.empty()) failure_ = name_ + ": cannot write: " + std::strerror(errno);
+      throw WriteError(failure_);
+    }
     bytes += written;
     count -= static_cast<std::size_t>(written);
   }
@@ -172,7 +175,8 @@ StandardOutput::~StandardOutput() {
 }
 
 void StandardOutput::flush() {
-  check<DataError>(!std::cout.bad(), "cannot write standard output");
+  if (std::cout.bad() && buffer_.failure().empty()) throw ClosedPipe("standard output");
+  if (std::cout.bad()) throw WriteError(buffer_.failure());
   std::cout.flush();
 }
 

@@ -26,6 +26,11 @@ struct ClosedPipe : Error {
   explicit ClosedPipe(const std::string& name) : Error(name + ": the reader closed it", 141) {}
 };
 
+// Output that was lost. It names the output and the reason.
+struct WriteError : DataError {
+  using DataError::DataError;
+};
+
 // Bytes of a text in a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read or
 // is compressed, and Stopped (signals.hpp) when a signal that stops the program comes while it waits for input.
 class Input {
@@ -95,11 +100,14 @@ class LineReader {
   Index number_ = 0, offset_ = 0;
 };
 
-// Writes to a descriptor. Failures throw DataError with the name and the reason, or ClosedPipe; a stream over it passes
-// them on when its exceptions() include badbit. To a terminal, every line goes out at once.
+// Writes to a descriptor. Failures throw WriteError or ClosedPipe; a stream over it passes them on when its
+// exceptions() include badbit. To a terminal, every line goes out at once.
 class DescriptorBuffer : public std::streambuf {
  public:
   DescriptorBuffer(int number, std::string name);
+
+  // The message of the first failure; "" if there was none.
+  const std::string& failure() const { return failure_; }
 
  protected:
   int_type overflow(int_type character) override;
@@ -110,7 +118,7 @@ class DescriptorBuffer : public std::streambuf {
   void write(const char* bytes, std::size_t count);
 
   int number_;
-  std::string name_;
+  std::string name_, failure_;
   bool by_line_;
   std::vector<char> buffer_;
 };
@@ -123,7 +131,8 @@ class StandardOutput {
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
-  // Throws DataError ("cannot write standard output: No space left on device") if anything written was lost.
+  // Throws WriteError ("standard output: cannot write: No space left on device") or ClosedPipe if anything written was
+  // lost.
   void flush();
 
  private:

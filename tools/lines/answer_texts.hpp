@@ -19,8 +19,8 @@ struct Batching {
 
 // Calls make(InputText) for each text, and answer(items) with the results for a batch of texts, or for fewer if the
 // next text would have to be waited for. Texts before a bad one are answered: if make throws DataError, the preceding
-// ones of its batch; if answer throws, it is called again for each text of the batch alone. So answer must write
-// nothing before it has all answers, and its answer for a text must not depend on the batch.
+// ones of its batch; if answer throws it, other than WriteError, it is called again for each text of the batch alone.
+// So answer must write nothing before it has all answers, and its answer for a text must not depend on the batch.
 template <class Make, class Answer>
 void answer_texts(cli::Input input, const Batching& batching, const Make& make, const Answer& answer) {
   using Item = decltype(make(InputText()));
@@ -34,6 +34,8 @@ void answer_texts(cli::Input input, const Batching& batching, const Make& make, 
     bytes = 0;
     try {
       answer(items);
+    } catch (const cli::WriteError&) {
+      throw;
     } catch (const DataError&) {
       if (items.size() > 1) {
         for (Item& item : items) answer(std::vector<Item>{std::move(item)});
