@@ -82,6 +82,8 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
   const std::vector<std::pair<std::string, std::string>> cases{
       {"dif a.h5 b.h5", "inspect: 'dif' is neither a verb nor a file; did you mean diff?\n"},
       {"verfy a.h5", "inspect: 'verfy' is neither a verb nor a file; did you mean verify?\n"},
+      {"cost a.h5", "inspect: 'cost' is neither a verb nor a file; the verbs are show, verify, diff, history, "},
+      {"attention a.h5 text", "inspect: 'attention' is neither a verb nor a file; the verbs are show, "},
       {"help dif", "inspect: 'dif' is not a verb; did you mean diff? (inspect --help lists the verbs)\n"},
       {"help nonsense", "inspect: 'nonsense' is not a verb (inspect --help lists the verbs)\n"},
       {"a.h5 --diff b.h5", "inspect: --diff is the verb now: inspect diff A B [--json]\n"},
@@ -101,6 +103,8 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
     CHECK(lines_in(outcome.err) == 1);
     CHECK(outcome.out.empty());
   }
+  CHECK(inspect("cost").status == 1);
+  CHECK(inspect("cost").err.starts_with("inspect: cost: cannot open: No such file or directory; the verbs are show, "));
   CHECK(inspect("absent.h5").status == 1);
   CHECK(inspect("absent.h5").err == "inspect: absent.h5: cannot open: No such file or directory\n");
 }

@@ -20,7 +20,7 @@ bool is_request(const std::string& word) {
   return name == "-h" || name == "--help" || name == "--version" || name == "--completion" || name == "--help-man";
 }
 
-// Whether the word may be a misspelt verb such as "dif", not a file such as "x.h5" or "runs/x".
+// Whether the word may be meant as a verb, such as "dif", not as a file, such as "x.h5" or "runs/x".
 bool could_be_verb(const std::string& word) {
   return !word.empty() && word.find_first_of("./") == std::string::npos && !word.starts_with('-');
 }
@@ -72,9 +72,14 @@ int VerbTool::call(const std::vector<std::string>& words) const {
   if (first == help_word) return answer({"--help"});
   if (is_request(first)) return answer(words);
   std::error_code unknown;
-  const std::string near = could_be_verb(first) ? suggestion(first) : "";
-  check<UsageError>(near.empty() || std::filesystem::exists(first, unknown), "'", first,
-                    "' is neither a verb nor a file", near);
+  if (could_be_verb(first) && !std::filesystem::exists(first, unknown)) {
+    const std::string near = suggestion(first);
+    const bool has_more = std::any_of(words.begin() + 1, words.end(), [](const auto& word) { return word[0] != '-'; });
+    check<DataError>(has_more || !near.empty(), first,
+                     ": cannot open: No such file or directory; the verbs are " + join(names()));
+    throw UsageError(concatenate("'", first, "' is neither a verb nor a file",
+                                 near.empty() ? "; the verbs are " + join(names()) : near));
+  }
   return call(verbs_.front(), words);
 }
 

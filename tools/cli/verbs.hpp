@@ -44,8 +44,9 @@ class VerbTool {
   // Null if there is no verb of this name.
   const Verb* find(const std::string& word) const;
 
-  // Runs the verb that the command line names. Throws UsageError for a word that is similar to a verb and not a file,
-  // and for options that this verb does not have; the message names the verb that has them.
+  // Runs the verb that the command line names. Throws UsageError for a word that is neither a verb nor a file, or
+  // DataError if it is the only one and similar to no verb; and UsageError for options that this verb does not have:
+  // the message names the verb that has them.
   int call(const std::vector<std::string>& words) const;
 
   // The description of the tool without its verbs.
