@@ -68,6 +68,7 @@ struct LabelledInput {
                   "the same for the label; default: label, without a header the first column. Of CoNLL the column of "
                   "the tags, a number from 1 or a name of CoNLL-U such as xpos; default: the last one, in CoNLL-U upos")
                 .not_empty()
+                .formerly("column")
                 .takes("COLUMN")
                 .essential(),
             self.columns.label);

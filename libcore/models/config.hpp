@@ -276,6 +276,7 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("norm", "layer norm or RMS norm").one_of(names_of<NormKind>()).takes("NAME"), self.norm);
   visitor(Field("block", "norm before each sublayer, after its residual addition, or one norm for parallel sublayers")
               .one_of(names_of<BlockOrder>())
+              .formerly("norm_position")
               .takes("ORDER"),
           self.block);
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);

@@ -93,6 +93,25 @@ std::string alternatives(const std::vector<std::string>& needs) {
   return text;
 }
 
+namespace {
+
+// The options that the word abbreviates: --batch-size for batch, --learning-rate for rate; if there are none, or too
+// many to list, the one that is spelled most like it.
+std::vector<std::string> similar(const std::string& word, const std::vector<std::string>& names) {
+  constexpr std::size_t shortest = 3, most = 4;
+  std::vector<std::string> starting, containing;
+  for (const std::string& name : names) {
+    if (name.starts_with(word)) starting.push_back(name);
+    if (name.find("-" + word) != std::string::npos) containing.push_back(name);
+  }
+  const std::vector<std::string>& abbreviated = starting.empty() ? containing : starting;
+  if (word.size() >= shortest && !abbreviated.empty() && abbreviated.size() <= most) return abbreviated;
+  const std::string near = nearest(word, names);
+  return near.empty() ? std::vector<std::string>() : std::vector{near};
+}
+
+}  // namespace
+
 std::string OptionTable::suggestion(std::string_view word) const {
   const std::string name = dashed(word);
   const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());
@@ -103,8 +122,8 @@ std::string OptionTable::suggestion(std::string_view word) const {
     }
     if (!option.hidden) names.push_back(option.shown().substr(2));
   }
-  const std::string near = nearest(name.substr(begin), names);
-  return near.empty() ? "" : "; did you mean --" + near + "?";
+  const std::vector<std::string> near = similar(name.substr(begin), names);
+  return near.empty() ? "" : "; did you mean --" + join(near, " or --") + "?";
 }
 
 namespace {

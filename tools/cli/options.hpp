@@ -81,8 +81,8 @@ class OptionTable {
   // Throws UsageError for an option among these without what it needs, unless an option that completes others is set.
   void check_needs(const GivenOptions& given) const;
 
-  // "; did you mean --layers?" for an unknown --layer or layer; "; it is called --layers now" for a former name; or ""
-  // when nothing is near.
+  // "; did you mean --layers?" for an unknown --layer or layer, and for a misspelled one; "; it is called --layers now"
+  // for a former name; or "" when no option is similar.
   std::string suggestion(std::string_view word) const;
 
  private:
