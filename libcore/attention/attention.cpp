@@ -18,7 +18,7 @@ struct NeedChecker {
   const std::string& text;
   std::map<std::string, bool> has;
   void operator()(const Field& field, const bool& needed) const {
-    check<UsageError>(!needed || has.at(field.name), "attention ", text, " ", field.help);
+    check<UsageError>(!needed || has.at(field.name), text, " ", field.help);
   }
 };
 
@@ -60,9 +60,7 @@ std::unique_ptr<Attention> make_attention(const std::string& text, const Attenti
   if (made == nullptr) {
     std::vector<std::string> names;
     for (const AttentionVariant& variant : attention_variants()) names.push_back(variant.name);
-    const std::string near = nearest(settings.name(), names);
-    throw UsageError(concatenate("attention '", settings.name(), "' is not one of ", join(names),
-                                 near.empty() ? "" : "; did you mean '" + near + "'?"));
+    throw UsageError(not_one_of(settings.name(), names));
   }
   settings.refuse_others();
   return made;

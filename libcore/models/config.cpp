@@ -33,6 +33,16 @@ class FieldTexts : public FieldVisitor {
   std::map<std::string, std::string> texts_;
 };
 
+// The result of make(); its UsageErrors begin with the name of the field that they are about.
+template <class Make>
+auto naming_errors(const std::string& field, const Make& make) {
+  try {
+    return make();
+  } catch (const UsageError& error) {
+    throw UsageError(field + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 std::string detail::positions_help() {
@@ -88,23 +98,27 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   const HeadShape shape = config.head_shape();
   check<UsageError>(shape.heads % shape.kv_heads == 0, name("heads"), " = ", config.heads, " is not a multiple of ",
                     name("kv_heads"), " = ", config.kv_heads);
-  const std::optional<Index> most = config.max_positions();
+  const std::optional<Index> most = naming_errors(name("positions"), [&] { return config.max_positions(); });
   check<UsageError>(!most || config.sequence_length <= *most, name("sequence_length"), " = ", config.sequence_length,
                     " is more than the ", most.value_or(0), " positions of ", name("context"));
   // What the texts of attention and positions ask for is refused by the block that they would make.
   const Simulation nothing_is_computed;
   Parameters parameters(ParameterSource::unset());
   const Scope scope(parameters, "");
-  const auto positions =
-      make_positions(config.positions, scope, {most, config.width, shape.heads, shape.key_width, embedding_stddev});
+  const auto positions = naming_errors(name("positions"), [&] {
+    return make_positions(config.positions, scope,
+                          {most, config.width, shape.heads, shape.key_width, embedding_stddev});
+  });
   AttentionSupport all = needed;
   all.window = config.window > 0;
-  const nn::SelfAttention attention(scope / "attention", scope,
-                                    {.variant = config.attention,
-                                     .width = config.width,
-                                     .shape = shape,
-                                     .needed = all,
-                                     .positions = positions.get()});
+  naming_errors(name("attention"), [&] {
+    const nn::SelfAttention attention(scope / "attention", scope,
+                                      {.variant = config.attention,
+                                       .width = config.width,
+                                       .shape = shape,
+                                       .needed = all,
+                                       .positions = positions.get()});
+  });
 }
 
 ModelConfig::ModelConfig() : ModelConfig(architectures().front().defaults) {}

@@ -34,9 +34,7 @@ const Entry& entry_of(const std::string& name) {
     if (entry.scheme.name == name) return entry;
     names.push_back(entry.scheme.name);
   }
-  const std::string near = nearest(name, names);
-  throw UsageError(concatenate("positions '", name, "' is not one of ", join(names),
-                               near.empty() ? "" : "; did you mean '" + near + "'?"));
+  throw UsageError(not_one_of(name, names));
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ TEST_CASE("every variant: its weights mix the values, sum to one and keep the fu
 
 TEST_CASE("every variant: what it does not support is refused, with the reason") {
   CHECK_THROWS_WITH_AS(check_support("fast:x=1", {.causal = true}, {.causal = true, .grouped = true}),
-                       "attention fast:x=1 needs as many key heads as heads", UsageError);
+                       "fast:x=1 needs as many key heads as heads", UsageError);
   check_support("fast", {.causal = true, .grouped = true}, {.grouped = true});
   for (const AttentionVariant& variant : attention_variants()) {
     CAPTURE(variant.name);
@@ -185,7 +185,7 @@ TEST_CASE("every variant: what it does not support is refused, with the reason")
 }
 
 TEST_CASE("names and settings: unknown ones are refused by name") {
-  CHECK_THROWS_WITH_AS(Made("dots", {1, 4}), "attention 'dots' is not one of dot; did you mean 'dot'?", UsageError);
+  CHECK_THROWS_WITH_AS(Made("dots", {1, 4}), "'dots' is not one of dot; did you mean 'dot'?", UsageError);
   CHECK_THROWS_WITH_AS(Made("dot:features=3", {1, 4}), "dot has no setting 'features' (it has none)", UsageError);
   CHECK_THROWS_AS(Made("dot:features", {1, 4}), UsageError);
   Settings settings("performer:features=256,scale=0.5");

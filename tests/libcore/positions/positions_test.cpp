@@ -190,7 +190,7 @@ TEST_CASE("learned positions: a limit, an offset, and errors that say what to do
   CHECK(layer.positions->limit() == 5);
   CHECK(layer.parameters.find("position/weight")->value().shape() == Shape{7, width});
   CHECK_THROWS_WITH_AS(Layer("learnt"),
-                       "positions 'learnt' is not one of learned, sinusoidal, rope, alibi, none; did you "
+                       "'learnt' is not one of learned, sinusoidal, rope, alibi, none; did you "
                        "mean 'learned'?",
                        UsageError);
   CHECK_THROWS_WITH_AS(Layer("learned:start=2"), "learned has no setting 'start'; it has offset", UsageError);
