@@ -25,8 +25,9 @@ struct Constraints {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("no_repeat_ngram_size",
-                  "no N tokens in a row occur twice in a text, prompt included (Paulus et al. 2018); 0 allows all")
-                .range(0, 1000000)
+                  "no N tokens in a row occur twice in a text, prompt included (Paulus et al. 2018)")
+                .range(1, 1000000)
+                .word(0, "none")
                 .takes("N"),
             self.no_repeat_ngram_size);
     visitor(Field("min_tokens",

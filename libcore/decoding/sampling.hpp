@@ -23,7 +23,11 @@ struct SamplingOptions {
                 .takes("X")
                 .essential(),
             self.temperature);
-    visitor(Field("top_k", "sample among the N most probable tokens").range(1).word(0, "all").takes("N").essential(),
+    visitor(Field("top_k", "sample among the N most probable tokens")
+                .range(1, 1000000000)
+                .word(0, "all")
+                .takes("N")
+                .essential(),
             self.top_k);
     visitor(Field("top_p", "sample among the fewest tokens whose probabilities reach P (Holtzman et al. 2020)")
                 .above(0, 1)

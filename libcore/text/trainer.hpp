@@ -35,7 +35,7 @@ struct TrainerOptions {
             self.vocab_size);
     visitor(Field("min_frequency", "minimum number of occurrences of a merge, character or word")
                 .needs({"model=bpe", "model=char", "model=word", "model=wordpiece", "model=unigram"})
-                .range(1)
+                .range(1, 1e12)
                 .takes("N"),
             self.min_frequency);
     visitor(Field("byte_fallback", "no pieces for the 256 bytes, so that unseen characters cannot be encoded")

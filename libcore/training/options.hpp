@@ -101,8 +101,9 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
           self.weight_decay);
   visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
           self.momentum);
-  visitor(Field("clip_norm", "maximum norm of the gradient").above(0).word(0, "none").formerly("clip").takes("NORM"),
-          self.clip_norm);
+  visitor(
+      Field("clip_norm", "maximum norm of the gradient").above(0, 1e6).word(0, "none").formerly("clip").takes("NORM"),
+      self.clip_norm);
   visitor(Field("ema_decay",
                 "decay of the exponential moving average of the weights, for example 0.99; the average is evaluated "
                 "and saved")
@@ -135,8 +136,9 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
               .takes("NAME")
               .essential(),
           self.precision);
-  visitor(Field("steps", "number of steps; auto means by --epochs").range(1).word(0, "auto").takes("N").essential(),
-          self.steps);
+  visitor(
+      Field("steps", "number of steps; auto means by --epochs").range(1, 1e9).word(0, "auto").takes("N").essential(),
+      self.steps);
   visitor(Field("epochs", "number of passes over the training data; auto means by --steps")
               .above(0, 1e9)
               .word(0, "auto")
@@ -151,12 +153,12 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
               .takes("P"),
           self.label_smoothing);
   visitor(Field("eval_every", "steps between evaluations, or after each epoch; the last step always has one")
-              .range(1)
+              .range(1, 1e9)
               .word(0, "epoch")
               .takes("N")
               .essential(),
           self.eval_every);
-  visitor(Field("eval_tokens", "maximum number of tokens per evaluation").range(1).word(0, "all").takes("N"),
+  visitor(Field("eval_tokens", "maximum number of tokens per evaluation").range(1, 1e12).word(0, "all").takes("N"),
           self.eval_tokens);
-  visitor(Field("log_every", "steps between log lines").range(1).takes("N"), self.log_every);
+  visitor(Field("log_every", "steps between log lines").range(1, 1e9).takes("N"), self.log_every);
 }

@@ -97,8 +97,9 @@ struct ClassifyOptions {
                 .formerly("longest_answer")
                 .takes("N"),
             self.max_answer_length);
-    visitor(Field("null_threshold", "give no answer if its score is higher by more than this").takes("X"),
-            self.null_threshold);
+    visitor(
+        Field("null_threshold", "give no answer if its score is higher by more than this").range(-1e6, 1e6).takes("X"),
+        self.null_threshold);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("zero_shot", "Without fine-tuning"), self.zero_shot);
   }

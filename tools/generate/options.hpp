@@ -13,7 +13,7 @@
 namespace heddle {
 
 struct BeamFields {
-  Index beam = 0;
+  Index beam = 0;  // 0: none
   double length_penalty = 0.6;
   Index n_best = 1;
 
@@ -21,8 +21,9 @@ struct BeamFields {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("beam",
                   "search for the most probable text with N hypotheses per step instead of sampling; 1 is greedy "
-                  "decoding, 0 samples")
-                .range(0, 10000)
+                  "decoding")
+                .range(1, 10000)
+                .word(0, "none")
                 .takes("N")
                 .essential(),
             self.beam);

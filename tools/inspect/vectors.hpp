@@ -23,10 +23,12 @@ struct VectorModel {
 
 // The field of --layer; `otherwise` describes its default.
 inline Field layer_field(const std::string& otherwise) {
-  return Field("layer",
-               "layer of the hidden states: 0 is the input of the first block, i the output of block i, -1 the last; "
-               "several are averaged; by default " +
-                   otherwise)
+  return Field(
+             "layer",
+             "layer of the hidden states: 0 is the input of the first block, i the output of block i; negative numbers "
+             "count from the last, -1; several are averaged; by default " +
+                 otherwise)
+      .not_empty()
       .takes("N,...");
 }
 
