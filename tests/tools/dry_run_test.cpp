@@ -126,3 +126,17 @@ TEST_CASE("dry run: evaluations on many examples count whole, though only some a
   CHECK(evaluated > 3 * alone);
   CHECK(evaluated < 60 * alone);
 }
+
+TEST_CASE("dry run: files that cannot be read are errors, without --train too, and an evaluation takes time") {
+  const SmallCorpus corpus;
+  const std::string shape = "pretrain --dry-run --layers 1 --width 16 --heads 2 --context 16 ",
+                    vocab = "--vocab-size 300 ";
+  const std::string absent = ": cannot open: No such file or directory";
+  corpus.refused(shape + "--train absent.h5", 1, "absent.h5" + absent);
+  corpus.refused(shape + "--train train.h5 --valid absent.h5", 1, "absent.h5" + absent);
+  corpus.refused(shape + vocab + "--valid absent.h5", 1, "absent.h5" + absent);
+  corpus.refused(shape + vocab + "--valid 10%", 2, "--valid 10%: is a part of --train, which is missing");
+  corpus.refused(shape + "--vocab-size 299 --valid valid.h5", 1,
+                 "valid.h5: a vocabulary of 300 is larger than --vocab-size 299");
+  CHECK(contains(corpus.must(shape + vocab + "--valid valid.h5").out, "parameters "));
+}

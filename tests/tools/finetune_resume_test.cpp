@@ -151,7 +151,10 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
   corpus.refused(tune + "-o none.h5 --resume none.checkpoint.h5", 1, "none.checkpoint.h5");
   corpus.refused(tune + "-o y.h5 --resume model.h5", 1, "model.h5: is a finished model");
   corpus.refused(tune + "-o model.h5 --resume x.checkpoint.h5", 2, "refusing to overwrite the input model.h5");
-  // A checkpoint of pretrain is none of finetune.
+  const std::string other = "checkpoint.h5: is from a run of another tool than ";
+  corpus.refused("pretrain --train train.h5 -o x.h5" + tiny_model, 1, other + "pretrain; resume it with that tool");
+  corpus.refused("pretrain --train train.h5 -o y.h5 --resume x.checkpoint.h5", 1, other + "pretrain");
   REQUIRE(corpus.run("pretrain -q --train train.h5 -o p.h5 --steps 9 --max-time 0.001s" + tiny_model).status == 75);
-  corpus.refused(tune + "-o p.h5", 1, "p.checkpoint.h5");
+  corpus.refused(tune + "-o p.h5", 1, "p." + other + "finetune; resume it with that tool, give -o another name, or");
+  corpus.refused(tune + "-o p.h5 --dry-run", 1, "p." + other + "finetune");
 }

@@ -102,12 +102,11 @@ TEST_CASE("running: another command than the checkpoint's is refused and changes
       {"--layers 3", "--layers was 2 and is 3 now"},
       {"--arch encoder", "--arch was decoder and is encoder now"},
       {"--precision bf16", "--precision was f32 and is bf16 now"},
-      {"--valid valid.h5", "--select was last and is best now"}};
+      {"--valid valid.h5", "--valid was not given and is valid.h5 now"},
+      {"--valid valid.h5 --select last", "--valid was not given and is valid.h5 now"}};
   for (const auto& [change, says] : changes) {
     corpus.refused(command + change, 2, "pretrain: m.checkpoint.h5: " + says);
   }
-  corpus.refused(command + "--valid valid.h5 --select last", 1,
-                 "m.checkpoint.h5: its run does not read valid.h5 (valid); give the same, or --restart to start over");
   corpus.must("cp train.h5 former.h5 && tokenize -q -t tokenizer.h5 -o train.h5 valid.txt");
   corpus.refused(command, 1, "m.checkpoint.h5: train.h5 has changed since its run began; give the same");
   CHECK(read_file(corpus.path("m.checkpoint.h5")) == before);
@@ -168,6 +167,28 @@ TEST_CASE(
   corpus.refused(train + "--steps 40 -o new.h5 --resume none.h5", 1, "none.h5: cannot open");
   corpus.refused(train + "--steps 40 -o new.h5 --resume", 2, "--resume");
   CHECK_FALSE(corpus.exists("new.h5"));
+}
+
+TEST_CASE("running: validation data that are added to an interrupted run, or left out, are named") {
+  const Runs corpus;
+  const std::string plain = train + "-q --steps 20 --max-time 0.001s -o p.h5 ";
+  REQUIRE(corpus.run(plain).status == 75);
+  corpus.refused(
+      plain + "--valid valid.h5", 2,
+      "p.checkpoint.h5: --valid was not given and is valid.h5 now; leave it out, or --restart to start over");
+  corpus.refused(plain + "--valid 10%", 2, "p.checkpoint.h5: --valid was not given and is 10% now");
+  CHECK(corpus.run(plain).status == 75);
+  const std::string evaluated = train + "-q --steps 20 --max-time 0.001s -o v.h5 ";
+  REQUIRE(corpus.run(evaluated + "--valid 10%").status == 75);
+  corpus.refused(evaluated, 2, "v.checkpoint.h5: --valid was 10% and is not given now; give the same, or --restart");
+  corpus.refused(evaluated + "--valid 20%", 2, "v.checkpoint.h5: --valid was 10% and is 20% now");
+  corpus.refused(evaluated + "--valid valid.h5", 2, "v.checkpoint.h5: --valid was 10% and is valid.h5 now");
+  CHECK(corpus.run(evaluated + "--valid 10.0%").status == 75);
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\ngood\tmy queen sees\n");
+  const std::string tune = "finetune -q --from base.h5 --train task.tsv -o t.h5 --steps 50 --max-time 0.001s ";
+  corpus.must(train + "-q --steps 2 -o base.h5");
+  REQUIRE(corpus.run(tune).status == 75);
+  corpus.refused(tune + "--valid task.tsv", 2, "t.checkpoint.h5: --valid was not given and is task.tsv now");
 }
 
 TEST_CASE("running: fine-tuning starts and continues with one command line, too") {
@@ -511,7 +532,7 @@ TEST_CASE("running: options that would lose something, or come to nothing, are r
   corpus.refused(train + "-o m.h5 --log ./m.h5", 2, "m.h5: is named as two different outputs");
   corpus.refused(train + "-o m.h5 --log m.checkpoint.h5", 2, "m.checkpoint.h5: is named as two different outputs");
   corpus.refused(train + "-o m.h5 --log m.best-5.h5", 2, "m.best-5.h5: is named like a checkpoint");
-  corpus.refused(train + "-o -", 1, "cannot go to standard output");
+  corpus.refused(train + "-o -", 2, "-o needs a file: a training run keeps its checkpoint beside it");
   corpus.refused("pretrain --train - -o m.h5", 1, "cannot come from standard input");
   corpus.refused("pretrain --train= -o m.h5", 2, "--train: the list is empty");
   corpus.refused(train + "-o m.h5 --warmup 101%", 2, "--warmup: '101%' is not a number of steps, such as 2000, or");

@@ -31,6 +31,7 @@ std::string shortest(T value) {
 }
 
 constexpr double minute = 60, hour = 60 * minute, day = 24 * hour;
+constexpr std::pair<char, double> units[] = {{'d', day}, {'h', hour}, {'m', minute}, {'s', 1}};
 
 double whole(std::string_view text) {
   return static_cast<double>(parse_whole<Index>(text, "a whole number"));
@@ -38,7 +39,6 @@ double whole(std::string_view text) {
 
 // 1d12h, 90m, 2.5h
 double duration_in_units(std::string_view text) {
-  static constexpr std::pair<char, double> units[] = {{'d', day}, {'h', hour}, {'m', minute}, {'s', 1}};
   double seconds = 0;
   for (const auto& [letter, length] : units) {
     const std::size_t end = text.find(letter);
@@ -91,6 +91,13 @@ double parse_duration(std::string_view text) {
   } catch (const UsageError&) {
   }
   throw UsageError(concatenate("'", text, "' is not a duration; write 90m, 11h30m, 45s or 11:30:00"));
+}
+
+std::string format_duration(double seconds) {
+  for (const auto& [letter, length] : units) {
+    if (seconds >= length && std::fmod(seconds, length) == 0) return shortest(seconds / length) + letter;
+  }
+  return shortest(seconds) + "s";
 }
 
 std::string format(bool value) {

@@ -18,6 +18,8 @@ double parse_number(std::string_view text);
 // Seconds in a length of time: units, 45s, 90m, 1d12h, 1h30m; or as Slurm writes it: minutes, 90; minutes:seconds;
 // 11:30:00; days-hours, 1-12, optionally followed by :minutes and :seconds. It must be more than 0.
 double parse_duration(std::string_view text);
+// The same length of time in its largest unit: 90m, 36h, 0.5s.
+std::string format_duration(double seconds);
 
 std::string format(bool value);
 std::string format(Index value);

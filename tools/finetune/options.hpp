@@ -8,6 +8,7 @@
 #include "heddle/formats/labelled/labelled_input.hpp"
 #include "heddle/models/task.hpp"
 #include "heddle/nn/low_rank_options.hpp"
+#include "tools/training/fields.hpp"
 #include "tools/training/run_control.hpp"
 #include "tools/training/setup.hpp"
 
@@ -68,7 +69,7 @@ struct FinetuneSettings {
             self.select);
     visitor(Field("patience", "stop after this many evaluations in a row without improvement")
                 .needs({"valid", "folds"})
-                .range(1)
+                .range(1, 1000000)
                 .word(0, "never")
                 .takes("N"),
             self.patience);
@@ -128,13 +129,7 @@ struct FinetuneOptions {
                 .takes("FILE[:WEIGHT],...")
                 .essential(),
             self.train);
-    visitor(Field("valid",
-                  "the same to evaluate on, which decides what model is best; or a percentage, such as 10%, of --train "
-                  "to hold out for that")
-                .not_empty()
-                .takes("FILE|N%")
-                .essential(),
-            self.valid);
+    visitor(valid_field(), self.valid);
     visitor(
         Field("output", "the model file, which appears when training has finished; with --lora-rank an adapter file")
             .letter('o')
@@ -142,15 +137,9 @@ struct FinetuneOptions {
             .takes("FILE")
             .essential(),
         self.output);
-    visitor(Field("log", "log file: one JSON object per line for each logged step and each evaluation")
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.log);
-    visitor(
-        Field("dry_run", "print parameters, memory, floating-point operations and time, and train nothing").essential(),
-        self.dry_run);
-    visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
+    visitor(log_field(), self.log);
+    visitor(dry_run_field(), self.dry_run);
+    visitor(dry_run_json_field(), self.json);
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
     auto for_this_tool = [&visitor](Field field, auto& value) {
@@ -166,7 +155,7 @@ struct FinetuneOptions {
     setup.training.epochs = 3;
     setup.training.eval_every = 0;
     setup.training.batch_size = 16;
-    control.checkpoint_every = "never";
+    control.checkpoint_every = {};
     setup.schedule.learning_rate = 1e-4;
     setup.schedule.final_learning_rate = 0;
     setup.schedule.warmup = {.percent = 10};
@@ -178,13 +167,15 @@ struct FinetuneOptions {
 
 // The group /training/state of a checkpoint, /run of a finished model.
 struct FinetuneRecord {
+  static constexpr const char *tool = "finetune", *section = "finetuning";
+
   TrainingRecord training;
   FinetuneSettings settings;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     TrainingRecord::visit(self.training, visitor);
-    visitor(Field("finetuning", "what the model is trained for, and how"), self.settings);
+    visitor(Field(section, "what the model is trained for, and how"), self.settings);
   }
 };
 

@@ -107,6 +107,7 @@ void check_same_options(const FinetuneOptions& options, const formats::ModelFile
   }
   const std::string& path = file.file().path();
   const auto record = record_of<FinetuneRecord>(file);
+  check_same_validation(options.valid, file);
   FinetuneSettings settings = options.settings;
   settings.select = resolved(settings.select, evaluates(options), "--valid or --folds");
   check_unchanged(settings, record.settings, path);

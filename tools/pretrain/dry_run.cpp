@@ -2,24 +2,38 @@
 
 #include <memory>
 
+#include "heddle/formats/heddle/token_file.hpp"
 #include "tools/pretrain/run.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/dry_run.hpp"
+#include "tools/training/files.hpp"
 #include "tools/training/resume.hpp"
 
 namespace heddle {
 
 namespace {
 
-// The training and validation data; without --train, placeholder tokens.
+// The training and validation data; without --train, placeholder tokens to train on.
 struct Tokens {
   std::unique_ptr<Corpus> corpus;
   std::unique_ptr<data::TokensInMemory> memory;
+  std::unique_ptr<formats::TokenFile> valid_file;
 
   const data::TokenSource& train() const { return corpus ? corpus->train() : *memory; }
-  const data::TokenSource* valid() const { return corpus ? corpus->valid() : nullptr; }
+  const data::TokenSource* valid() const { return corpus ? corpus->valid() : valid_file.get(); }
 };
+
+// The file of --valid without --train; null if there is none.
+std::unique_ptr<formats::TokenFile> open_valid(const std::string& word, Index vocab) {
+  const Validation valid = validation(word);
+  check<UsageError>(!valid.holds_out(), "--valid ", word, ": is a part of --train, which is missing");
+  if (valid.file.empty()) return nullptr;
+  auto tokens = std::make_unique<formats::TokenFile>(valid.file);
+  check<DataError>(tokens->vocab_size() <= vocab, valid.file, ": a vocabulary of ", tokens->vocab_size(),
+                   " is larger than --vocab-size ", vocab);
+  return tokens;
+}
 
 Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& model, const cli::Arguments& arguments) {
   Tokens tokens;
@@ -29,6 +43,7 @@ Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& mode
   }
   const Index vocab = model->vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
+  tokens.valid_file = open_valid(options.valid, vocab);
   std::vector<TokenId> ids(static_cast<std::size_t>(2 * model->training_length()));
   tokens.memory = std::make_unique<data::TokensInMemory>(std::move(ids), vocab);
   return tokens;

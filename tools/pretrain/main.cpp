@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
     check_control(options.control);
     if (options.control.resume.empty()) chosen_model(options, arguments).check(models::Naming::options);
+    check_file_output(options.output);
     if (options.dry_run) {
       pretrain_dry_run(options, arguments);
       return 0;

@@ -8,6 +8,7 @@
 #include "heddle/training/objectives.hpp"
 #include "tools/corpus/documents.hpp"
 #include "tools/training/choose_objective.hpp"
+#include "tools/training/fields.hpp"
 #include "tools/training/model_options.hpp"
 #include "tools/training/run_control.hpp"
 #include "tools/training/setup.hpp"
@@ -36,7 +37,7 @@ struct PretrainSettings {
             self.select);
     visitor(Field("patience", "stop after this many evaluations in a row without improvement")
                 .needs({"valid"})
-                .range(1)
+                .range(1, 1000000)
                 .word(0, "never")
                 .takes("N"),
             self.patience);
@@ -62,13 +63,7 @@ struct PretrainOptions {
                 .takes("FILE[:WEIGHT],...")
                 .essential(),
             self.train);
-    visitor(Field("valid",
-                  "file of the same kind to evaluate on, which decides which model is best; or a percentage of --train "
-                  "to hold out, such as 10%")
-                .not_empty()
-                .takes("FILE|N%")
-                .essential(),
-            self.valid);
+    visitor(valid_field(), self.valid);
     visitor(Field("tokenizer",
                   "tokenizer that encodes text: a tokenizer, token or model file, Hugging Face's tokenizer.json, "
                   "BERT's vocab.txt, or a directory with one of these or GPT-2's vocabulary")
@@ -94,15 +89,9 @@ struct PretrainOptions {
                 .essential(),
             self.preset);
     PretrainSettings::visit(self.settings, visitor);
-    visitor(Field("log", "log file: one JSON object per line for each logged step and each evaluation")
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.log);
-    visitor(
-        Field("dry_run", "print parameters, memory, floating-point operations and time, and train nothing").essential(),
-        self.dry_run);
-    visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
+    visitor(log_field(), self.log);
+    visitor(dry_run_field(), self.dry_run);
+    visitor(dry_run_json_field(), self.json);
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
     visitor(Field("model", "Model"), self.model);
     TrainingSetup::visit(self.setup, visitor);
@@ -111,13 +100,15 @@ struct PretrainOptions {
 
 // The group /training/state of a checkpoint, /run of a finished model.
 struct PretrainRecord {
+  static constexpr const char *tool = "pretrain", *section = "pretraining";
+
   TrainingRecord training;
   PretrainSettings settings;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     TrainingRecord::visit(self.training, visitor);
-    visitor(Field("pretraining", "what the model learns, and which is kept"), self.settings);
+    visitor(Field(section, "what the model learns, and which is kept"), self.settings);
   }
 };
 

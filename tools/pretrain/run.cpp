@@ -58,6 +58,7 @@ void check_same_options(const PretrainOptions& options, const formats::ModelFile
   models::ModelConfig now = chosen_model(options, arguments);
   if (now->vocab_size == 0) now->vocab_size = then->vocab_size;  // the tokenizer's
   ModelOptions::check_unchanged(now, then, path);
+  check_same_validation(options.valid, file);
   PretrainSettings settings = options.settings;
   settings.objective = objective_for(settings.objective, then, arguments);
   settings.select = resolved(settings.select, !options.valid.empty(), "--valid");

@@ -131,7 +131,7 @@ void add_disk(const DryRun& run, Estimate& result) {
 
 // The number of checkpoints in the steps of the result.
 double checkpoints(const DryRun& run, const Estimate& result) {
-  const auto [every, seconds] = checkpoint_interval(run.control);
+  const auto [every, seconds] = run.control.checkpoint_every;
   if (every > 0) return times(result.steps, every);
   const double all = static_cast<double>(result.steps) * result.seconds_per_step;
   return seconds > 0 ? std::ceil(all / seconds) : 1;
@@ -174,7 +174,7 @@ void print_memory(const Estimate& result) {
 
 // The time that a job needs; with --max-time, the time until the run stops, which is after at least one step.
 double job_seconds(const Estimate& result, const RunControl& control) {
-  const double all = 1.25 * result.seconds, most = max_seconds(control);
+  const double all = 1.25 * result.seconds, most = control.max_time.seconds;
   return most == 0 ? all : std::min(all, most + 60 + 2 * result.seconds_per_step + 2 * result.seconds_to_save);
 }
 
@@ -223,7 +223,6 @@ Estimate estimate(DryRun run) {
 }  // namespace
 
 void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
-  (void)max_seconds(run.control);  // reports a wrong --max-time before the estimate
   const Estimate result = estimate(run);
   if (json) {
     std::cout << json_line(formats::to_json(result)) << "\n";

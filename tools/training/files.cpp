@@ -8,6 +8,19 @@
 
 namespace heddle {
 
+namespace {
+
+constexpr double millionths_per_percent = 1e4;
+
+// Of the role of a training file, a part of which is held out: "train, 10% for validation".
+constexpr const char* held_out_ending = " for validation";
+
+}  // namespace
+
+std::string Validation::text() const {
+  return holds_out() ? concatenate(static_cast<double>(held_out.millionths) / millionths_per_percent, "%") : file;
+}
+
 TrainingFile training_file(const std::string& word) {
   const std::size_t colon = word.rfind(':');
   std::error_code error;
@@ -32,7 +45,6 @@ std::vector<TrainingFile> training_files(const std::vector<std::string>& words) 
 }
 
 Validation validation(const std::string& word) {
-  constexpr double millionths_per_percent = 1e4;
   if (!word.ends_with('%')) return {.file = word, .held_out = {}};
   double percent = 0;
   try {
@@ -52,11 +64,19 @@ void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>
     std::string role = "train";
     if (weight != 1) role += concatenate(", weight ", weight);
     if (documents != Documents::file && is_text(path)) role += ", documents " + to_text(documents);
-    if (valid.holds_out()) {
-      role += concatenate(", ", static_cast<double>(valid.held_out.millionths) / 1e4, "% for validation");
-    }
+    if (valid.holds_out()) role += ", " + valid.text() + held_out_ending;
     formats::add_input(provenance, role, path);
   }
+}
+
+std::string validation_of(const formats::Provenance& provenance) {
+  for (const formats::ProvenanceInput& input : provenance.own.inputs) {
+    if (input.role == "valid") return input.name;
+    if (!input.role.ends_with(held_out_ending)) continue;
+    const std::string last = split(input.role, ',').back();
+    return last.substr(1, last.size() - 1 - std::string_view(held_out_ending).size());
+  }
+  return "";
 }
 
 bool is_text(const std::string& path) {

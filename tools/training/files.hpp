@@ -28,6 +28,8 @@ struct Validation {
   data::Fraction held_out;  // 0 for a file
 
   bool holds_out() const { return held_out.millionths > 0; }
+  // As --valid takes it.
+  std::string text() const;
 };
 // Throws UsageError for a fraction that is not between 0% and 100%.
 Validation validation(const std::string& word);
@@ -36,6 +38,9 @@ Validation validation(const std::string& word);
 // includes the settings that must be equal when a run is resumed.
 void add_inputs(formats::Provenance& provenance, const std::vector<TrainingFile>& files, const Validation& valid,
                 Documents documents = Documents::file);
+
+// The validation data of a run, as --valid has them: a file, "10%", or "" if there are none.
+std::string validation_of(const formats::Provenance& provenance);
 
 // Whether a file to train on is text: it exists and is not an HDF5 file.
 bool is_text(const std::string& path);

@@ -25,9 +25,14 @@ void check_writable(const std::string& path) {
 
 }  // namespace
 
+void check_file_output(const std::string& output) {
+  check<UsageError>(output != "-", "-o needs a file: a training run keeps its checkpoint beside it");
+}
+
 void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
                    const cli::Arguments& arguments) {
   const auto& [output, log, keep] = outputs;
+  check_file_output(output);
   if (output.empty()) return cli::keep_inputs(inputs, {log}, arguments);
   cli::keep_inputs(inputs, {output, checkpoint_path(output), log}, arguments);
   std::vector<std::string> others = cli::files_read(inputs, arguments);

@@ -16,8 +16,11 @@ struct TrainingOutputs {
   Index keep = 0;      // RunControl
 };
 
-// Throws UsageError for outputs that are inputs or the same file, and for an input or a log that is named like a
-// checkpoint.
+// Throws UsageError for standard output.
+void check_file_output(const std::string& output);
+
+// Throws UsageError for an output that is no file, for outputs that are inputs or the same file, and for an input or a
+// log that is named like a checkpoint.
 void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
                    const cli::Arguments& arguments);
 

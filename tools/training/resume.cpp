@@ -5,6 +5,7 @@
 
 #include "heddle/formats/archives/hdf5_archive.hpp"
 #include "tools/training/checkpoints.hpp"
+#include "tools/training/files.hpp"
 
 namespace heddle {
 
@@ -28,6 +29,12 @@ std::vector<formats::ProvenanceInput> inputs_of(const formats::Provenance& prove
     if (is_of_role(input, role)) inputs.push_back(input);
   }
   return inputs;
+}
+
+// The group of a checkpoint or of a finished model that describes its run.
+formats::hdf5::Group record_group(const formats::ModelFile& file) {
+  const auto& root = file.file().root();
+  return file.has_training() ? root.group("training").group("state") : root.group("run");
 }
 
 formats::ModelFile open_trained(const std::string& path) {
@@ -128,10 +135,21 @@ formats::ModelFile open_to_resume(const std::string& path) {
 
 training::TrainingState progress_of(const formats::ModelFile& file) {
   training::TrainingState progress;
-  const auto& root = file.file().root();
-  const auto record = file.has_training() ? root.group("training").group("state") : root.group("run");
-  formats::load_fields(record.group("progress"), progress);
+  formats::load_fields(record_group(file).group("progress"), progress);
   return progress;
+}
+
+void check_tool(const formats::ModelFile& file, const char* tool, const char* section) {
+  check<DataError>(record_group(file).has_group(section), file.file().path(), ": is from a run of another tool than ",
+                   tool, "; resume it with that tool, give -o another name, or --restart to start over");
+}
+
+void check_same_validation(const std::string& valid, const formats::ModelFile& file) {
+  const std::string now = validation(valid).text(), then = validation_of(file.file().provenance());
+  const bool both_files = !now.empty() && !then.empty() && !now.ends_with('%') && !then.ends_with('%');
+  const auto text = [](const std::string& word) { return word.empty() ? "not given" : word; };
+  check<UsageError>(both_files || now == then, file.file().path(), ": --valid was ", text(then), " and is ", text(now),
+                    " now; ", then.empty() ? "leave it out" : "give the same", ", or --restart to start over");
 }
 
 bool is_unchanged(const TrainingSetup& now, const TrainingSetup& then) {

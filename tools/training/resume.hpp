@@ -49,9 +49,14 @@ formats::ModelFile open_to_resume(const std::string& path);
 // The training progress of a checkpoint or of a finished model.
 training::TrainingState progress_of(const formats::ModelFile& file);
 
-// The record of a checkpoint or of a finished model. Throws DataError for a file without one.
+// Throws DataError for a file of a run of another tool, whose record lacks the section that this tool writes.
+void check_tool(const formats::ModelFile& file, const char* tool, const char* section);
+
+// The record of a checkpoint or of a finished model, which has a section of its tool's own. Throws DataError for a file
+// without one.
 template <class Record>
 Record record_of(const formats::ModelFile& file) {
+  check_tool(file, Record::tool, Record::section);
   if (file.has_training()) return file.training_state<Record>();
   return file.part<Record>("run");
 }
@@ -70,6 +75,10 @@ std::string text_of_value(const Field& field, const T& value) {
   const std::string text = cli::detail::as_text(field, value);
   return text.empty() ? "not given" : text;
 }
+
+// Throws UsageError, "PATH: --valid was not given and is valid.h5 now; …", if only one of two runs evaluates, or if
+// they hold out different parts of the training data. The content of files is left to check_same_input().
+void check_same_validation(const std::string& valid, const formats::ModelFile& file);
 
 // Throws UsageError, "PATH: --learning-rate was 0.001 and is 0.002 now; …", for the first field that has changed.
 template <Visitable T>

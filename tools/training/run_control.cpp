@@ -7,15 +7,25 @@
 
 namespace heddle {
 
+namespace {
+
+constexpr const char *never = "never", *no_limit = "none";
+
+}  // namespace
+
 Select resolved(Select wanted, bool evaluates, const std::string& missing) {
   check<UsageError>(evaluates || wanted != Select::best, "--select best needs an evaluation; add ", missing);
   if (wanted != Select::automatic) return wanted;
   return evaluates ? Select::best : Select::last;
 }
 
-CheckpointInterval checkpoint_interval(const RunControl& control) {
-  const std::string& text = control.checkpoint_every;
-  if (text == "never") return {};
+std::string CheckpointInterval::text() const {
+  if (steps > 0) return cli::format(steps);
+  return seconds > 0 ? cli::format_duration(seconds) : never;
+}
+
+CheckpointInterval CheckpointInterval::from_text(std::string_view text) {
+  if (text == never) return {};
   const bool is_number = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   try {
     if (!is_number) return {.seconds = cli::parse_duration(text)};
@@ -23,22 +33,20 @@ CheckpointInterval checkpoint_interval(const RunControl& control) {
     if (steps > 0) return {.steps = steps};
   } catch (const UsageError&) {  // the message below says more
   }
-  throw UsageError(
-      concatenate("--checkpoint-every: '", text, "' is not a number of steps (500), a duration (10m) or never"));
+  throw UsageError(concatenate("'", text, "' is not a number of steps (500), a duration (10m) or never"));
+}
+
+std::string TimeLimit::text() const {
+  return seconds > 0 ? cli::format_duration(seconds) : no_limit;
+}
+
+TimeLimit TimeLimit::from_text(std::string_view text) {
+  return text == no_limit ? TimeLimit() : TimeLimit{.seconds = cli::parse_duration(text)};
 }
 
 void check_control(const RunControl& control) {
-  (void)checkpoint_interval(control);
-  (void)max_seconds(control);
-}
-
-double max_seconds(const RunControl& control) {
-  if (control.max_time.empty()) return 0;
-  try {
-    return cli::parse_duration(control.max_time);
-  } catch (const UsageError& error) {
-    throw UsageError(concatenate("--max-time: ", error.what()));
-  }
+  check<UsageError>(control.resume != "auto",
+                    "--resume auto: the same command resumes by itself now; leave --resume out, or name a checkpoint");
 }
 
 void catch_usr1(const RunControl& control) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "heddle/base/visit.hpp"
 
@@ -27,10 +28,35 @@ struct heddle::Names<heddle::OnSignal> {
 
 namespace heddle {
 
+// When a run saves its checkpoint: "500" (steps), "10m" (a length of time) or "never".
+struct CheckpointInterval {
+  Index steps = 0;     // 0: not by steps
+  double seconds = 0;  // 0: not by time
+
+  // from_text throws UsageError for other texts.
+  std::string text() const;
+  static CheckpointInterval from_text(std::string_view text);
+
+  bool operator==(const CheckpointInterval&) const = default;
+};
+
+// A limit on the time of a run: "90m", as cli::parse_duration() takes it, or "none".
+struct TimeLimit {
+  double seconds = 0;  // 0: none
+
+  // from_text throws UsageError for other texts.
+  std::string text() const;
+  static TimeLimit from_text(std::string_view text);
+
+  bool operator==(const TimeLimit&) const = default;
+};
+
 struct RunControl {
-  std::string resume, checkpoint_every = "500", max_time;
+  std::string resume;
+  CheckpointInterval checkpoint_every{.steps = 500};
+  TimeLimit max_time;
   bool restart = false;
-  Index keep = 0;
+  Index keep = 0;  // 0: none
   OnSignal on_usr1 = OnSignal::save;
 
   template <class Self, class Visitor>
@@ -49,16 +75,17 @@ struct RunControl {
         Field("checkpoint_every",
               "save OUTPUT.checkpoint.h5 every N steps (500) or after each interval (10m); never: only when the run is "
               "stopped")
-            .not_empty()
             .takes("N|TIME|never"),
         self.checkpoint_every);
-    visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5").range(0, 1000000).takes("N"),
+    visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5")
+                .range(1, 1000000)
+                .word(0, "none")
+                .takes("N"),
             self.keep);
     visitor(Field("max_time",
                   "save and exit with status 75 after this time: 90m, 11h30m, 45s, or in the format of Slurm, "
                   "11:30:00, 1-12, 90 (minutes)")
-                .not_empty()
-                .takes("TIME")
+                .takes("TIME|none")
                 .essential(),
             self.max_time);
     visitor(Field("on_usr1", "what SIGUSR1 does: save a checkpoint, or save a checkpoint and exit").takes("NAME"),
@@ -70,19 +97,8 @@ struct RunControl {
 // options that add them.
 Select resolved(Select wanted, bool evaluates, const std::string& missing);
 
-struct CheckpointInterval {
-  Index steps = 0;     // 0: not by steps
-  double seconds = 0;  // 0: not by time
-};
-
-// Throws UsageError for an invalid interval.
-CheckpointInterval checkpoint_interval(const RunControl& control);
-
-// Throws UsageError for invalid values and for options that contradict each other.
+// Throws UsageError for the former --resume auto.
 void check_control(const RunControl& control);
-
-// --max-time in seconds, 0 if it was not given. Throws UsageError for an invalid duration.
-double max_seconds(const RunControl& control);
 
 // From here on, SIGUSR1 has the action that the command line chose. If it arrives before there is anything to save, a
 // checkpoint is saved as soon as possible.

@@ -46,12 +46,12 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
                                  const SessionOptions& options, const cli::Arguments& arguments)
     : objective_(objective),
       setup_(setup),
-      trainer_(objective, setup.config(arguments.common().seed, checkpoint_interval(options.control).steps)),
+      trainer_(objective, setup.config(arguments.common().seed, options.control.checkpoint_every.steps)),
       options_(options),
       arguments_(arguments),
       matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
-      max_seconds_(max_seconds(options.control)) {
+      max_seconds_(options.control.max_time.seconds) {
   if (setup.schedule.warmup.of(total_steps()) >= total_steps()) {
     arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is not less than the total of ",
                                total_steps(), " steps: the learning rate never falls after its peak"));
@@ -229,7 +229,7 @@ void TrainingSession::finish(const SaveModel& save) {
 bool TrainingSession::checkpoint_is_due() const {
   if (cli::save_requested()) return true;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - last_save_;
-  const double seconds = checkpoint_interval(options_.control).seconds;
+  const double seconds = options_.control.checkpoint_every.seconds;
   return seconds > 0 && passed.count() >= seconds;
 }
 
