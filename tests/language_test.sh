@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Phrases that readers stumble over, in what users read: help, man pages, messages, Markdown, examples.
+# Phrases that readers stumble over, in what users and contributors read: help, man pages, messages, Markdown, examples,
+# and the comments of libcore, formats and tools.
 #
 #   language_test.sh ROOT [PROGRAM...]   prints each one as file:line: text, with what to write; fails if there is one.
 #                                        PROGRAM --help is checked too
@@ -31,6 +32,10 @@ rules=$(grep -v '^$' <<'END'
 \bsoftens?\b|\bunmix\b	softmax, backward	softens a row
 \bof what was in\b|\bof the last update goes\b	decay, momentum coefficient	the weight of what was in the average
 \bmakes? other files of\b	converts between formats	makes other files of models
+\b(code|heddle|program|tool|model|kernel|file|parts|reader|tokenizer|BLAS|it|inspect) (does not |do not )?(knows?|wants?|believes)\b	supports, has, needs	which heddle does not know
+\b(every|some|any|no)body\b	other code; nothing	everybody else calls matmul()
+\blies? together\b	contiguous	rows that lie together
+\bfor want of\b	for lack of	for want of memory
 END
 )
 
@@ -59,6 +64,11 @@ literals() {
     NF > 2 { text = ""; for (i = 2; i < NF; i += 2) text = text " | " $i; print FILENAME ":" FNR ":" text }' "$@"
 }
 
+# "FILE:LINE: text" of the // comments of C++ files.
+comments() {
+  awk '{ at = match($0, /(^|[^:"])\/\/ .*/) } at { print FILENAME ":" FNR ":" substr($0, RSTART) }' "$@"
+}
+
 check_tree() {
   local root=$1 program
   shift
@@ -71,6 +81,7 @@ check_tree() {
   check < <(lines "${pages[@]}")
   mapfile -t sources < <(find tools formats libcore -name '*.[ch]pp' -o -name '*.def' | grep -v unicode_table | sort)
   check < <(literals "${sources[@]}")
+  check < <(comments "${sources[@]}")
   for program in "$@"; do
     check < <({ "$program" --help=all 2>/dev/null || "$program" --help; } | lines - |
       sed "s/^(standard input):/$(basename "$program") --help:/")
@@ -105,11 +116,14 @@ END
   mkdir -p "$place"/{man,libcore,formats,tools,tests,examples}
   printf '# heddle\n' > "$place/README.md"
   printf 'all:\n' > "$place/examples/Makefile"
-  printf '// this tells nobody\nf("prints the loss");\n' > "$place/tools/a.cpp"
+  printf '// prints it\nint tells;\nf("prints the loss");  // see // here\n' > "$place/tools/a.cpp"
   (found=0; check_tree "$place") || { echo "a tree without phrases fails"; failures=$((failures + 1)); }
   printf 'f("tells the loss");\n' > "$place/tools/a.cpp"
   [[ $(found=0; check_tree "$place" || true) == "tools/a.cpp:1: | tells the loss "* ]] ||
     { echo "a message with a phrase passes"; failures=$((failures + 1)); }
+  printf 'int a;  // tells the loss\n' > "$place/tools/a.cpp"
+  [[ $(found=0; check_tree "$place" || true) == "tools/a.cpp:1:"*"// tells the loss "* ]] ||
+    { echo "a comment with a phrase passes"; failures=$((failures + 1)); }
   [[ $failures -eq 0 ]]
 }
 

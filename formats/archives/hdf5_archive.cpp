@@ -24,7 +24,7 @@ void Hdf5InputArchive::refuse_unknown(const Level& level) const {
   for (const std::string& name : names) {
     check<DataError>(std::find(level.known.begin(), level.known.end(), name) != level.known.end(), level.group.where(),
                      ": has a field '", name,
-                     "', which this version of heddle does not know; use the version that wrote the file");
+                     "', which this version of heddle does not support; use the version that wrote the file");
   }
 }
 

@@ -16,7 +16,7 @@ class FractalHeap {
   FractalHeap(StructureReader& file, Address address, const std::string& where);
 
   std::uint64_t id_width() const { return id_width_; }
-  // The object with the id, of id_width() bytes; lives as long as the heap. Throws DataError if there is none.
+  // The object with the id, of id_width() bytes; valid as long as the heap exists. Throws DataError if there is none.
   Bytes object(Bytes id);
 
  private:

@@ -33,7 +33,7 @@ std::string last_reason() {
 Lock::Lock() : guard_(library_mutex()) {
   static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
   static_cast<void>(filters_stay_out);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, where HDF5 knows threads
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, if HDF5 is thread-safe
 }
 
 void fail_reading(const std::string& where, const std::string& attempt) {

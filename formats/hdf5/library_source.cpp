@@ -108,7 +108,7 @@ DatasetLayout read_type_and_shape(const Handle& dataset, const std::string& wher
                                  DType::uint32,  DType::uint64, DType::bfloat16, DType::int8};
     const auto found = std::find_if(numbers.begin(), numbers.end(),
                                     [&](DType number) { return H5Tequal(type.id(), stored_dtype(number).id()) > 0; });
-    check<DataError>(found != numbers.end(), where, ": elements of a type that heddle does not know");
+    check<DataError>(found != numbers.end(), where, ": elements of a type that heddle does not support");
     layout.dtype = *found;
   }
   const Handle space = reading(H5Dget_space(dataset.id()), where, "read the shape");

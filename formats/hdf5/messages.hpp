@@ -42,7 +42,7 @@ struct Link {
 
 // The place of many parts or attributes: a heap with an index; both are undefined if there are few.
 struct DensePlace {
-  bool is_ordered = false;  // parts know the order of their creation
+  bool is_ordered = false;  // parts have a creation order
   Address heap = undefined_address, index = undefined_address;
   bool exists() const { return heap != undefined_address; }
 };

@@ -181,7 +181,7 @@ DatasetDescription describe(const ObjectHeader& header, const std::string& where
   const Datatype element = read_datatype(header.find(MessageType::datatype, where), where);
   using Kind = Datatype::Kind;
   check<DataError>(element.kind == Kind::number || element.kind == Kind::text, where,
-                   ": elements of a type that heddle does not know");
+                   ": elements of a type that heddle does not support");
   check<DataError>(header.find(MessageType::other_files, where).data() == nullptr, where, ": refers to another file");
   DatasetDescription dataset;
   dataset.layout.dtype = element.dtype;

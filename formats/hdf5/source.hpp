@@ -30,7 +30,7 @@ struct Attribute {
   std::variant<Unreadable, bool, Index, double, std::string> value;
 };
 
-// A group or a data set: what carries attributes. The objects of a file know its name; any thread may use them.
+// A group or a data set: an object with attributes. It has the name of its file; any thread may use it.
 class ObjectSource {
  public:
   ObjectSource(std::shared_ptr<const FileName> file, std::string path, std::vector<Attribute> attributes);

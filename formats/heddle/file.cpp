@@ -22,7 +22,7 @@ InputFile::InputFile(const std::string& path) : descriptor_(open_hdf5(path)), ro
   read_header();
 }
 
-// The kind and version come first: a newer file may have header fields that this version does not know.
+// The kind and version come first: a newer file may have header fields that this version does not support.
 void InputFile::read_header() {
   check<DataError>(root_.has_attribute("format") && root_.has_attribute("format_version"), path(),
                    ": is an HDF5 file, but not a heddle file");

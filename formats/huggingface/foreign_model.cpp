@@ -96,7 +96,7 @@ Written express(const ModelParts& parts) {
   }
   const std::string nearest =
       nearest_type.empty() ? "none is a " + parts.config.arch() : nearest_type + " has no " + join(nearest_lost);
-  throw DataError(concatenate("no architecture of Hugging Face's that heddle knows has such a model; ", nearest,
+  throw DataError(concatenate("no architecture of Hugging Face's that heddle supports has such a model; ", nearest,
                               "; give -o the name of a model file"));
 }
 

@@ -169,7 +169,7 @@ Plan make_plan(const TensorNames& names, std::span<const Safetensor> tensors,
                std::span<const ParameterShape> parameters, const std::string& where) {
   Importer importer(names, tensors, where);
   Complaints missing("lacks"), misshapen("has in another shape:"), unequal("has tensors that should be equal:"),
-      unknown("has tensors that heddle does not know:");
+      unknown("has tensors that heddle does not support:");
   Plan plan;
   for (const Assignment& assignment : assign(names, parameters)) {
     const Safetensor* tensor = importer.find(assignment.foreign);

@@ -11,7 +11,7 @@ namespace heddle::analysis {
 std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, const text::Tokenizer& tokenizer,
                                              const std::vector<std::string>& sentences, const std::string& where) {
   check<DataError>(tokenizer.end_of_text().has_value(),
-                   "the model knows no token that begins a text, so that no text's first token has a likelihood");
+                   "the model has no token that begins a text, so that no text's first token has a likelihood");
   std::vector<Tokens> ids;
   for (const std::string& sentence : sentences) {
     ids.push_back(tokenizer.encode(sentence));

@@ -22,7 +22,7 @@ class KeyValueCache : public AttentionState {
         places_(static_cast<std::size_t>(batch)),
         lengths_(places_.size(), 0) {
     std::iota(places_.begin(), places_.end(), Index{0});
-    // Masked positions get weight zero, but zero times what memory happens to hold may be NaN.
+    // Masked positions get weight zero, but zero times an undefined value may be NaN.
     keys_.fill(0);
     values_.fill(0);
   }

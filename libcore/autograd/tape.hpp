@@ -54,7 +54,7 @@ class Gradient {
 
   bool is_empty() const;  // nothing contributed yet
   Tensor tensor() const;  // the sum so far; empty when is_empty()
-  void clear();           // forgets the sum; a persistent gradient keeps its memory
+  void clear();           // clears the sum; a persistent gradient keeps its memory
 
   // The gradient that owns the elements; for a view, the one that it is a view of.
   const Gradient* root() const { return base_ ? base_->root() : this; }
@@ -149,7 +149,7 @@ class Recording {
   std::vector<FirstUse> first_uses_;               // in the order of the entries
 };
 
-// Wraps a result. When recording and any input wants a gradient, `backward` is called later with the result's gradient
+// Wraps a result. When recording and any input has a gradient, `backward` is called later with the result's gradient
 // and contributes to the gradients of the inputs that it captured; else it is dropped.
 template <class Function>
 Variable record(Tensor value, std::span<const Variable> inputs, Function&& backward) {

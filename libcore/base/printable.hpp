@@ -17,7 +17,7 @@ std::string printable_lines(std::string_view text);
 bool is_printable(std::string_view text);
 
 // The columns of a terminal that printable UTF-8 takes: two for the wide characters of East Asia and for pictures, none
-// for marks that combine with the character before, as utf8proc knows them.
+// for marks that combine with the character before, as utf8proc defines them.
 std::size_t display_width(std::string_view text);
 
 // The same of JSON, in which \u00HH means what U+007F to U+009F do.

@@ -1,4 +1,4 @@
-// Precision, recall and the counts behind them; fractions are from 0 to 1.
+// Precision, recall and their counts; fractions are from 0 to 1.
 #pragma once
 
 #include <string>

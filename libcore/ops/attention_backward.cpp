@@ -161,7 +161,7 @@ class BackwardTask {
   Scratch& memory_ = scratch();
 };
 
-// The bytes that a tensor's elements lie among.
+// The range of memory that contains the elements of a tensor.
 struct Extent {
   const std::byte *begin, *end;
 };

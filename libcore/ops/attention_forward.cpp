@@ -128,7 +128,7 @@ class ForwardTask {
                       [&](auto* y) { store_scaled(mixed, sum > 0 ? 1 / sum : Real(0), y, sizes_.value_width); });
   }
 
-  // A single query reads every key and value once, where they lie.
+  // A single query reads every key and value once, without packing them.
   void mix_query() {
     const Mask::Range keys = problem_.options.mask.keys_of(batch_, 0, sizes_.key_time);
     const Index columns = keys.end - keys.begin;

@@ -39,7 +39,7 @@ struct ScoreTile {
 
   // The first of the vectors of a row that hold allowed columns.
   std::int32_t first(Index row) const { return allowed[static_cast<std::size_t>(row)].begin / unit * unit; }
-  // Zeros what lies outside those vectors, which are the part.
+  // Sets the elements outside those vectors to zero.
   RowPart clear_others(Index row, Real* values) const {
     const Columns here = allowed[static_cast<std::size_t>(row)];
     const std::int32_t begin = first(row), end = (here.end + unit - 1) / unit * unit;

@@ -37,7 +37,7 @@ bool has_columns_together(const Tensor& x) {
   return x.stride(-2) == 1 || x.shape()[-2] <= 1;
 }
 
-// Matrix `index` of a tensor whose rows or columns lie together.
+// Matrix `index` of a tensor whose rows or columns are contiguous.
 MatrixView matrix_at(const Tensor& x, Index index) {
   const Index rows = x.shape()[-2], columns = x.shape()[-1];
   const auto* first = static_cast<const std::byte*>(x.raw());
@@ -74,7 +74,7 @@ const Real* tile_of(const MatrixView& a, const MatrixView& b, const Tile& tile, 
   return sums;
 }
 
-// c (+)= scale a b for every matrix. The rows of c's matrices lie together.
+// c (+)= scale a b for every matrix. The rows of c's matrices are contiguous.
 void multiply_all(const Tensor& a, const Tensor& b, Real scale, const GradientTarget& c) {
   const Index rows = c.tensor.shape()[-2], columns = c.tensor.shape()[-1], depth = a.shape()[-1];
   if (depth == 0) {
@@ -108,7 +108,7 @@ Tensor transposed(const Tensor& x) {
   return x.swapped(-2, -1);
 }
 
-// The same for c of whose matrices the rows or the columns lie together: c^T = b^T a^T.
+// The same for c whose matrices have contiguous rows or columns: c^T = b^T a^T.
 void multiply_into(const Tensor& a, const Tensor& b, Real scale, const GradientTarget& c) {
   if (has_rows_together(c.tensor)) return multiply_all(a, b, scale, c);
   multiply_all(transposed(b), transposed(a), scale, {transposed(c.tensor), c.add});
@@ -123,7 +123,7 @@ Shape check_operands(const Tensor& a, const Tensor& b) {
   check<ShapeError>(fits, "batched product of shapes ", a.shape(), " and ", b.shape());
   for (const Tensor* x : {&a, &b}) {
     check<ShapeError>(has_rows_together(*x) || has_columns_together(*x),
-                      "batched product: neither rows nor columns lie together in a tensor of shape ", x->shape());
+                      "batched product: neither rows nor columns are contiguous in a tensor of shape ", x->shape());
   }
   shape.set(-1, b.shape()[-1]);
   return shape;

@@ -148,7 +148,7 @@ Variable normalise(const Variable& x, const Variable& gain, const Variable& bias
   const Saved saved{x.value(), gain.value(), moments, norm.centred, rows, width};
   return record(y, {x, gain, bias},
                 [saved, dx = x.gradient(), dgain = gain.gradient(), dbias = bias.gradient()](const Tensor& dy) {
-                  // An input that wants no gradient still needs a place to write to.
+                  // The kernel writes this gradient even if it is not needed.
                   const GradientTarget to = dx ? dx->target() : GradientTarget{Tensor(saved.x.shape()), false};
                   const GradientTarget to_gain = dgain ? dgain->target() : GradientTarget{};
                   const GradientTarget to_bias = dbias ? dbias->target() : GradientTarget{};

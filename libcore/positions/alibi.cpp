@@ -1,6 +1,6 @@
-// score_ij -= m_h |i - j| with a fixed slope m_h a head: m_h = 2^(-8 h / n), h = 1 … n, for n heads where n is a power
-// of two; else those of the next lower power p, then every other one of 2 p (SPEC 2.5). Source: Press et al. 2022,
-// "Train short, test long", section 3, and its published code for other n.
+// ALiBi: score_ij -= m_h |i - j| with a fixed slope m_h per head: m_h = 2^(-8 h / n), h = 1 … n, for n heads if n is a
+// power of two; else those of the next lower power p, then every other one of 2 p (SPEC 2.5). Source: Press et al.
+// 2022, "Train short, test long", section 3, and its published code for other n.
 #include <bit>
 #include <cmath>
 

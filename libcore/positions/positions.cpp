@@ -4,7 +4,7 @@
 
 namespace heddle {
 
-// Each scheme's file defines how it is made, and whether it needs to know how many positions there will be.
+// Each scheme's file defines how it is made, and whether it needs the number of positions.
 #define HEDDLE_POSITIONS(name, type, summary)                                                                       \
   std::shared_ptr<const Positions> make_##type(Settings& settings, const Scope& scope, const PositionShape& shape); \
   bool needs_context_##type();

@@ -20,7 +20,7 @@ struct PositionShape {
   double stddev;                 // of learned vectors at the start
 };
 
-// Positions as one attention layer sees them.
+// The positions of one attention layer.
 class AttentionPositions {
  public:
   virtual ~AttentionPositions() = default;

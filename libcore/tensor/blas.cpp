@@ -15,7 +15,7 @@
 extern "C" int blas_thread_shutdown_() __attribute__((weak));
 
 // OpenBLAS asks it, when it is loaded, how many threads OPENBLAS_NUM_THREADS says; a program's own definition is found
-// before the library's. Where threads cannot be started, for want of memory, OpenBLAS would wait for them forever,
+// before the library's. If threads cannot be started, for lack of memory, OpenBLAS would wait for them forever,
 // before main() begins. Weak, so that the library's own wins where it is linked statically.
 extern "C" __attribute__((weak)) int openblas_num_threads_env() {
   return 1;

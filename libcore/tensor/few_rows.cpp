@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-constexpr Index most_rows = 24;           // beyond, packing pays
+constexpr Index most_rows = 24;           // above it, packing is faster
 constexpr Index task_bytes = 4096 << 10;  // of weights, at most
 constexpr Index group = 8;                // rows of x that are multiplied at once, where there are enough
 constexpr Index enough = 4;

@@ -1,5 +1,5 @@
 // Packed products of one processor's kind: how operands are laid out and multiplied in tiles of registers.
-// Inside libcore/tensor only; everybody else calls matmul().
+// Inside libcore/tensor only; other code calls matmul().
 #pragma once
 
 #include "heddle/tensor/matrix.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index tile_rows = 4, tile_columns = 24;
 
-// 8 lanes of 8 steps, which lie together along the depth, as 8 steps of 8 lanes.
+// 8 lanes of 8 steps, which are contiguous along the depth, as 8 steps of 8 lanes.
 HEDDLE_AVX2 HEDDLE_INLINE void transpose8(__m256 (&r)[8]) {
   __m256 t[8];
 #pragma GCC unroll 4
@@ -37,7 +37,7 @@ HEDDLE_AVX2 HEDDLE_INLINE void transpose8(__m256 (&r)[8]) {
   }
 }
 
-// Whole blocks of 8 lanes by 8 steps of floats that lie together along the depth; the rest goes one by one.
+// Whole blocks of 8 lanes by 8 steps of floats that are contiguous along the depth; the rest goes one by one.
 HEDDLE_AVX2 void pack_columns_of_runs(const MatrixView& x, float* panel) {
   const auto* const from = x.as<float>();
   Index k = 0;

@@ -138,7 +138,7 @@ HEDDLE_AVX512 void pack_8_runs(const T* x, const Source& from, float* panel) {
   }
 }
 
-// The same of lanes that lie together at each point of the depth.
+// The same for lanes that are contiguous at each step of the depth.
 template <class T, Index width>
 HEDDLE_AVX512 void pack_lanes(const T* x, const Source& from, float* panel) {
   for (Index k = 0; k < from.depth; ++k, x += from.stride, panel += width) {

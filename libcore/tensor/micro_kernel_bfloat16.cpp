@@ -107,7 +107,7 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_runs(const T* x, const Source& from, 
   }
 }
 
-// Lanes that lie together at each point of the depth: two neighbouring runs of 32 lanes are interleaved.
+// Lanes that are contiguous at each step of the depth: two neighbouring runs of 32 lanes are interleaved.
 template <class T>
 HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_pairs(const T* x, const Source& from, bool transposed, std::uint32_t* to) {
   const __m512i lower = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0),
@@ -190,7 +190,7 @@ HEDDLE_AVX512_BF16 void multiply_dots(const void* left, const void* right, Index
   }
 }
 
-// Every tile register: 16 rows of 64 bytes. It lies in memory for good: GCC 12 believes that only its first bytes are
+// Every tile register: 16 rows of 64 bytes. It is static: GCC 12 assumes that only its first bytes are
 // read, and would leave a local one half written.
 struct alignas(64) TileConfiguration {
   std::uint8_t palette = 1, start = 0, reserved[14]{};

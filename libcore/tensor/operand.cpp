@@ -22,7 +22,7 @@ const MicroKernel* current_kernel() {
   return kernel != nullptr || any_bits ? kernel : &portable_kernel();
 }
 
-// Bfloat16 as Reals: the BLAS knows no other elements.
+// Bfloat16 as Reals: the BLAS supports no other dtype.
 MatrixView widened(const MatrixView& x, Workspace& memory) {
   Real* const values = memory.get<Real>(x.rows * x.columns);
   for (Index i = 0; i < x.rows; ++i) {

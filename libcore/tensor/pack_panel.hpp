@@ -1,4 +1,4 @@
-// Packing for kernels of plain vectors: any element type, one number of the panel after the other.
+// Packing for kernels of plain vectors: any dtype, one number of the panel after the other.
 // Inside libcore/tensor only.
 #pragma once
 

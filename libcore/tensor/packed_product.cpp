@@ -21,7 +21,7 @@ constexpr Index depth_bytes = 3072;                  // of a lane of a slab
 constexpr Index slab_bytes = Index{12} << 20;        // of the common operand, in the shared cache
 constexpr Index own_bytes = 800 << 10;               // of a task's own operand, in its core's cache
 constexpr Index pack_lanes = 288, pack_depth = 256;  // packed at a time
-// The same of lanes that lie together. More rows of a matrix, often a power of two apart, fall on the same cache lines.
+// The same for contiguous lanes. More rows of a matrix, often a power of two apart, fall on the same cache lines.
 constexpr Index pack_step = 16;
 constexpr Index tile_rows = 256, tile_columns = 480;             // of the common operand, multiplied at a time
 constexpr Index most_own = 256, good_own = 128, least_own = 64;  // lanes of a task
@@ -57,7 +57,7 @@ struct Lanes {
     return part;
   }
 
-  // Packs the part [begin, end) of the depth. Lanes that lie together are packed a few steps of the depth at a time,
+  // Packs the part [begin, end) of the depth. Contiguous lanes are packed a few steps of the depth at a time,
   // all panels in turn, so that memory is read in long runs.
   void pack(Index begin, Index end, std::byte* panels) const {
     const Index step = x.transposed ? rounded_up(pack_step, kernel->depth_unit) : pack_depth;

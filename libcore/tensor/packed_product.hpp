@@ -1,4 +1,4 @@
-// Products by a micro-kernel, on all threads. Inside libcore/tensor only; everybody else calls matmul().
+// Products by a micro-kernel, on all threads. Inside libcore/tensor only; other code calls matmul().
 #pragma once
 
 #include "heddle/tensor/matmul.hpp"

@@ -25,7 +25,7 @@ double control_group_quota(const std::string& root = "/");
 // the groups above, read as above, and by the limit of its addresses (ulimit -v). 0 where nothing says.
 double available_memory(const std::string& root = "/");
 
-// How many processors the affinity mask allows, of as many as the kernel knows; 1 where it does not say.
+// The number of processors that the affinity mask allows; 1 if the kernel reports none.
 int affinity_count();
 
 Processors processors();

@@ -1,4 +1,4 @@
-// The threads of a context. Inside libcore/tensor only; everybody else calls parallel_for().
+// The threads of a context. Inside libcore/tensor only; other code calls parallel_for().
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class Workers {
   // no helpers or another thread's job is under way. Throws DataError when the threads cannot be started.
   bool run(const Job& job);
 
-  // Ends the threads for good, unless a job is under way.
+  // Ends the threads, unless a job is under way.
   void retire();
 
  private:
@@ -52,7 +52,7 @@ class Workers {
   alignas(64) std::atomic<std::uint32_t> epoch_{0};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> busy_{false};  // whoever sets it has what follows to itself
+  std::atomic<bool> busy_{false};  // the thread that sets it owns the members below
   Job job_;
   std::mutex error_mutex_;
   std::exception_ptr error_;

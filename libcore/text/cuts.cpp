@@ -51,7 +51,7 @@ Cut cut_of(const std::string& name) {
     if (name == text) return cut;
   }
   throw DataError(
-      concatenate("the tokenizer splits text by ", quoted(name), ", which this version of heddle does not know"));
+      concatenate("the tokenizer splits text by ", quoted(name), ", which this version of heddle does not support"));
 }
 
 }  // namespace

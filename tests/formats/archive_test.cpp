@@ -198,7 +198,7 @@ TEST_CASE("HDF5 archive: fields that a file lacks keep their defaults, fields th
   save(path, Newer{});
   CHECK(message_of([&] { load<Older>(path); }) ==
         path +
-            ": /object: has a field 'added_later', which this version of heddle does not know; use the version that "
+            ": /object: has a field 'added_later', which this version of heddle does not support; use the version that "
             "wrote the file");
   save(path, Everything{});
   CHECK(contains(message_of([&] { load<Older>(path); }), "has a field "));

@@ -150,7 +150,7 @@ TEST_CASE("files from strangers cannot reach outside themselves or claim more th
   CHECK(contains(message("endless"), "claims more elements than the file can hold"));
   CHECK(contains(message("huge_chunk"), "are too large"));
   CHECK(contains(message("odd_filter"), "stored with a filter that heddle does not use"));
-  CHECK(contains(message("odd_type"), "elements of a type that heddle does not know"));
+  CHECK(contains(message("odd_type"), "elements of a type that heddle does not support"));
   CHECK(contains(message("cycle"), ": /group/cycle is /group under another name"));
   CHECK(contains(message("absent"), "lacks absent"));
   CHECK(contains(message("../group"), "cannot name a part"));

@@ -122,7 +122,7 @@ TEST_CASE("model directories: tensors that do not fit are named") {
   });
   CHECK(copy.problem() ==
         ": lacks transformer.h.1.ln_1.bias; has in another shape: wpe.weight [16, 8] instead of [32, 8], "
-        "h.0.attn.c_attn.weight [24, 8] instead of [8, 24]; has tensors that heddle does not know: 'extra\\n', "
+        "h.0.attn.c_attn.weight [24, 8] instead of [8, 24]; has tensors that heddle does not support: 'extra\\n', "
         "'h.3.ln_1.bias'");
   copy.change([](Copy::Tensors& tensors) { tensors = {{"wte.weight", Tensor({267, 8}, Real(0))}}; });
   CHECK(copy.problem().ends_with("transformer.h.0.attn.c_attn.weight, transformer.h.0.attn.c_attn.bias and 34 more"));

@@ -245,7 +245,7 @@ TEST_CASE("HDF5 reader: what HDF5 has and heddle does not write is named, with t
   const auto message = [](const hdf5::Group& place, const char* name) { return message_of([&] { place.part(name); }); };
   const std::string hint = ", which heddle does not write; for a file that you trust, set HEDDLE_TRUST=1";
   CHECK(contains(message(group, "chunked"), path + ": /group/chunked: has chunks with an index of type 3" + hint));
-  CHECK(contains(message(group, "text"), ": /group/text: elements of a type that heddle does not know"));
+  CHECK(contains(message(group, "text"), ": /group/text: elements of a type that heddle does not support"));
   CHECK(contains(message(group, "compact"), ": /group/compact: stored in a way that heddle does not use"));
   CHECK(contains(message_of([&] { group.attribute<std::string>("note"); }),
                  ": /group: attribute note is of a type that heddle does not write"));
@@ -255,8 +255,8 @@ TEST_CASE("HDF5 reader: what HDF5 has and heddle does not write is named, with t
   std::vector<std::int64_t> found(4);
   trusted.group("group").dataset("chunked").read(std::span(found));
   CHECK(found == values);
-  CHECK(
-      contains(message(trusted.group("group"), "text"), ": /group/text: elements of a type that heddle does not know"));
+  CHECK(contains(message(trusted.group("group"), "text"),
+                 ": /group/text: elements of a type that heddle does not support"));
 }
 
 TEST_CASE("HDF5 reader: a file that another program changed is still read") {

@@ -31,7 +31,7 @@ struct ProgressSettings {
 class Progress {
  public:
   explicit Progress(ProgressSettings settings);
-  // On standard error, as the arguments and the terminal want it.
+  // On standard error, in the form that the arguments and the terminal ask for.
   Progress(const Arguments& arguments, std::string unit);
   // Leaves the cursor on a line of its own.
   ~Progress();

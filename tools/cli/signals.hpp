@@ -1,5 +1,5 @@
-// Saving and stopping on request. SIGTERM, SIGINT and SIGHUP end a program as usual, but leave no temporary file
-// behind. A program that has something to save does so and exits at SIGTERM or SIGINT; a second one ends it at once.
+// Saving and stopping on request. SIGTERM, SIGINT and SIGHUP end a program as usual, after its temporary files were
+// removed. A program that has something to save saves and exits at SIGTERM or SIGINT; a second one ends it at once.
 #pragma once
 
 #include "heddle/base/error.hpp"

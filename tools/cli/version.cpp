@@ -24,8 +24,7 @@ std::string note_on_kernel(const std::string& kernel) {
   const char* wanted = std::getenv("OPENBLAS_CORETYPE");
   if (wanted == nullptr || std::getenv(kernel_marker) != nullptr) return "";
   if (strcasecmp(wanted, kernel.c_str()) != 0) {
-    return concatenate(", not '", wanted,
-                       "', set by OPENBLAS_CORETYPE, which OpenBLAS does not know or cannot use here");
+    return concatenate(", not '", wanted, "', set by OPENBLAS_CORETYPE, which OpenBLAS does not support here");
   }
   const std::optional<std::string> better = f32_unit() == "BLAS" ? better_blas_kernel() : std::nullopt;
   return " by OPENBLAS_CORETYPE" + (better ? ", though " + *better + " would be faster" : "");

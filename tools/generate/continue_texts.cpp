@@ -132,7 +132,7 @@ std::vector<TextContinuer::Answer> TextContinuer::searched(const std::vector<std
   for (const auto& found : decoding::beam_search(model_, prompts, done_, settings)) {
     const auto count = static_cast<Index>(found.size());
     check<DataError>(count >= wanted_, "prompt ", done_ + static_cast<Index>(texts.size()) / wanted_ + 1, ": only ",
-                     counted(count, "text is", "texts are"), " allowed where --n-best wants ", wanted_,
+                     counted(count, "text is", "texts are"), " allowed, fewer than --n-best ", wanted_,
                      "; lower it, or --no-repeat-ngram-size");
     for (Index n = 0; n < wanted_; ++n) {
       const decoding::FoundText& text = found.at(static_cast<std::size_t>(n));

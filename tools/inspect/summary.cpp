@@ -84,7 +84,7 @@ Summary summarize_all(const std::string& path) {
     case formats::FileKind::tensors:
       return start_summary(formats::InputFile(path));
   }
-  throw DataError(path + ": is of a kind that this version of inspect does not know");
+  throw DataError(path + ": is of a kind that this version of inspect does not support");
 }
 
 template <class Part>
