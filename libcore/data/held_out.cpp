@@ -50,6 +50,10 @@ std::uint64_t key_of_tokens(const TokenSource& source, Index begin, Index end) {
   return key.value();
 }
 
+std::string percentage(Fraction fraction) {
+  return concatenate(static_cast<double>(fraction.millionths) / 1e4, "%");
+}
+
 Index size_of(const TokenRanges& ranges) {
   Index size = 0;
   for (const auto& [begin, end] : ranges) size += end - begin;
@@ -127,7 +131,7 @@ HeldOutTokens hold_out_tokens(const TokenSource& source, Fraction fraction) {
   const auto count =
       static_cast<Index>(static_cast<double>(size) * static_cast<double>(fraction.millionths) / million + 0.5);
   check<DataError>(count > 0 && count < size, source.name(), ": ", size, " tokens are too few to hold out ",
-                   static_cast<double>(fraction.millionths) / 1e4, "% for validation; give more text, or --valid FILE");
+                   percentage(fraction), " for validation; give more text, or --valid FILE");
   return {{{0, size - count}}, {{size - count, size}}};
 }
 
@@ -156,6 +160,25 @@ void TokensOfRanges::read(Index offset, std::span<TokenId> out) const {
     out = out.subspan(static_cast<std::size_t>(here));
     offset += here;
   }
+}
+
+HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction) {
+  std::vector<Unit> units;
+  units.reserve(static_cast<std::size_t>(pairs.size()));
+  for (Index i = 0; i < pairs.size(); ++i) {
+    ContentKey key;
+    for (const TokenId id : pairs.source(i)) key.add(static_cast<std::uint64_t>(id));
+    units.push_back({.key = key.value()});
+  }
+  const std::vector<bool> valid = held_out(units, fraction);
+  HeldOutPairs split;
+  for (Index i = 0; i < pairs.size(); ++i) {
+    (valid[static_cast<std::size_t>(i)] ? split.valid : split.train).push_back(i);
+  }
+  check<DataError>(!split.train.empty() && !split.valid.empty(), pairs.name(), ": ", pairs.size(), " pairs with ",
+                   groups_of(units).size(), " different sources are too few to hold out ", percentage(fraction),
+                   " for validation; give more pairs, or --valid FILE");
+  return split;
 }
 
 }  // namespace heddle::data

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/data/pair_source.hpp"
 #include "heddle/data/token_source.hpp"
 
 namespace heddle::data {
@@ -71,5 +72,13 @@ class TokensOfRanges : public TokenSource {
   TokenRanges ranges_;
   std::vector<Index> ends_;  // of the ranges, as offsets here
 };
+
+// Pairs by number, in order.
+struct HeldOutPairs {
+  std::vector<Index> train, valid;  // neither is empty
+};
+// Pairs with the same source stay together, and so do copies of a pair. Reads all sources. Throws DataError where there
+// are too few of them.
+HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction);
 
 }  // namespace heddle::data

@@ -1,0 +1,82 @@
+// Pairs of texts as token ids, such as a sentence and its translation: a pairs file, or memory.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::data {
+
+// The ids are those of the texts alone: models add the special tokens that they need around them.
+class PairSource {
+ public:
+  virtual ~PairSource() = default;
+  virtual Index size() const = 0;               // pairs
+  virtual Index source_vocab_size() const = 0;  // every source id is below it
+  virtual Index target_vocab_size() const = 0;
+  virtual Index source_length(Index pair) const = 0;  // tokens
+  virtual Index target_length(Index pair) const = 0;
+  // Like the lengths, these throw DataError for pairs outside the source; also for ids outside the vocabulary.
+  virtual std::vector<TokenId> source(Index pair) const = 0;
+  virtual std::vector<TokenId> target(Index pair) const = 0;
+  // For messages: the file's name, and the number of a pair in the file, from 0.
+  virtual std::string name() const = 0;
+  virtual Index number_in_file(Index pair) const { return pair; }
+};
+
+struct TokenPair {
+  std::vector<TokenId> source, target;
+};
+
+class PairsInMemory : public PairSource {
+ public:
+  PairsInMemory(std::vector<TokenPair> pairs, Index source_vocab_size, Index target_vocab_size,
+                std::string name = "pairs in memory")
+      : pairs_(std::move(pairs)),
+        source_vocab_size_(source_vocab_size),
+        target_vocab_size_(target_vocab_size),
+        name_(std::move(name)) {}
+
+  Index size() const override { return static_cast<Index>(pairs_.size()); }
+  Index source_vocab_size() const override { return source_vocab_size_; }
+  Index target_vocab_size() const override { return target_vocab_size_; }
+  Index source_length(Index pair) const override { return static_cast<Index>(at(pair).source.size()); }
+  Index target_length(Index pair) const override { return static_cast<Index>(at(pair).target.size()); }
+  std::vector<TokenId> source(Index pair) const override;
+  std::vector<TokenId> target(Index pair) const override;
+  std::string name() const override { return name_; }
+
+ private:
+  const TokenPair& at(Index pair) const;
+
+  std::vector<TokenPair> pairs_;
+  Index source_vocab_size_, target_vocab_size_;
+  std::string name_;
+};
+
+// Some of another source's pairs, given by their numbers there. The source must stay.
+class PairsOf : public PairSource {
+ public:
+  // Throws DataError for numbers outside the source.
+  PairsOf(const PairSource& source, std::vector<Index> pairs);
+
+  Index size() const override { return static_cast<Index>(pairs_.size()); }
+  Index source_vocab_size() const override { return source_.source_vocab_size(); }
+  Index target_vocab_size() const override { return source_.target_vocab_size(); }
+  Index source_length(Index pair) const override { return source_.source_length(at(pair)); }
+  Index target_length(Index pair) const override { return source_.target_length(at(pair)); }
+  std::vector<TokenId> source(Index pair) const override { return source_.source(at(pair)); }
+  std::vector<TokenId> target(Index pair) const override { return source_.target(at(pair)); }
+  std::string name() const override { return source_.name(); }
+  Index number_in_file(Index pair) const override { return source_.number_in_file(at(pair)); }
+
+ private:
+  Index at(Index pair) const;
+
+  const PairSource& source_;
+  std::vector<Index> pairs_;
+};
+
+}  // namespace heddle::data
