@@ -12,8 +12,7 @@ namespace {
 
 constexpr Index chunk_elements = Index{1} << 16;  // of a column of numbers
 constexpr Index text_block = Index{1} << 18;      // bytes of text that are handled at once, a chunk in the file
-// Memory of a column is limited to this multiple of its file's size, plus a constant: a small file can hold compressed
-// columns of a thousand times its size.
+// Memory of a column is limited to this multiple of its file's size, plus a constant.
 constexpr Index times_file = 8, least_memory = Index{16} << 20;
 
 Index rows_of_text_block(Index width) {
@@ -34,14 +33,13 @@ hdf5::Dataset open_column(const hdf5::Group& group, const std::string& name) {
 
 // Throws DataError, before anything is read, if elements of that size would take too much memory.
 void check_memory(const hdf5::Dataset& dataset, Index element) {
-  const Index room = times_file * dataset.file().size + least_memory;
-  check<DataError>(dataset.size() <= room / element, dataset.where(), ": ", dataset.size(),
+  check<DataError>(dataset.size() <= memory_limit(dataset.file()) / element, dataset.where(), ": ", dataset.size(),
                    " rows are more than a file of ", dataset.file().size, " bytes can contain");
 }
 
 void check_letters(const hdf5::Dataset& dataset, Index letters) {
-  check<DataError>(letters <= times_file * dataset.file().size + least_memory, dataset.where(),
-                   ": more text than a file of ", dataset.file().size, " bytes can contain");
+  check<DataError>(letters <= memory_limit(dataset.file()), dataset.where(), ": more text than a file of ",
+                   dataset.file().size, " bytes can contain");
 }
 
 template <class Number>
@@ -67,6 +65,10 @@ void write_numbers(hdf5::OutputGroup& group, const std::string& name, const std:
 }
 
 }  // namespace
+
+Index memory_limit(const hdf5::FileName& file) {
+  return times_file * file.size + least_memory;
+}
 
 template <>
 void write_column(hdf5::OutputGroup& group, const std::string& name, const std::vector<std::int64_t>& values) {

@@ -23,6 +23,10 @@ void write_column(hdf5::OutputGroup& group, const std::string& name, const std::
 template <class T>
 std::vector<T> read_column(const hdf5::Group& group, const std::string& name);
 
+// The most bytes of memory that a column of this file may take: a small file can hold compressed columns of a thousand
+// times its size.
+Index memory_limit(const hdf5::FileName& file);
+
 struct ColumnOptions {
   bool compress = false;
 };

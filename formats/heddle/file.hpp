@@ -18,17 +18,16 @@
 
 namespace heddle::formats {
 
-enum class FileKind { tokenizer, tokens, model, adapter, tensors };
+enum class FileKind { tokenizer, tokens, pairs, model, adapter, tensors };
 
 }  // namespace heddle::formats
 
 template <>
 struct heddle::Names<heddle::formats::FileKind> {
-  static constexpr std::pair<formats::FileKind, std::string_view> list[] = {{formats::FileKind::tokenizer, "tokenizer"},
-                                                                            {formats::FileKind::tokens, "tokens"},
-                                                                            {formats::FileKind::model, "model"},
-                                                                            {formats::FileKind::adapter, "adapter"},
-                                                                            {formats::FileKind::tensors, "tensors"}};
+  static constexpr std::pair<formats::FileKind, std::string_view> list[] = {
+      {formats::FileKind::tokenizer, "tokenizer"}, {formats::FileKind::tokens, "tokens"},
+      {formats::FileKind::pairs, "pairs"},         {formats::FileKind::model, "model"},
+      {formats::FileKind::adapter, "adapter"},     {formats::FileKind::tensors, "tensors"}};
 };
 
 namespace heddle::formats {
@@ -37,7 +36,7 @@ namespace heddle::formats {
 // so that older programs can read it:
 // 2: weights may be bfloat16 or int8.
 // 3: fine-tuned models and adapters.
-// 4: configurations of any architecture; models and adapters of earlier versions are refused.
+// 4: configurations of any architecture; models and adapters of earlier versions are refused. Pairs of texts.
 inline constexpr Index format_version = 4;
 inline constexpr Index oldest_model_version = 4;
 

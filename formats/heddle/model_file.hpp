@@ -31,7 +31,7 @@ class ModelWriter {
   void part(const char* name, const Fields& fields) {
     save_fields(file_.root().create_group(name), fields);
   }
-  void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_, model); }
+  void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_.root(), model); }
   void weights(std::span<const NamedTensor> weights);
   void history(const History& history);
   // What resuming needs beyond the weights: numbers and texts, and tensors such as the optimizer's moments.

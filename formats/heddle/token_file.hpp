@@ -1,23 +1,17 @@
 // Token files: a corpus as token ids, with the tokenizer that made them.
 #pragma once
 
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "heddle/data/token_source.hpp"
-#include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/file.hpp"
+#include "heddle/formats/heddle/token_columns.hpp"
 #include "heddle/formats/heddle/tokenizer_file.hpp"
 
 namespace heddle::formats {
-
-struct TokenFileOptions {
-  bool compress = false;  // about half the size, and slower to read at random
-};
 
 // Writes a token file from front to end in constant memory. Without commit() no file appears.
 class TokenFileWriter {
@@ -28,24 +22,16 @@ class TokenFileWriter {
   // the vocabulary, and when the disk is full.
   void append(std::span<const TokenId> ids, Index text_bytes = 0);
   // What was appended since the last call is a document; it may be empty.
-  void end_document();
+  void end_document() { tokens_.end_document(); }
   void commit(const Provenance& provenance);
 
-  Index size() const;  // tokens so far
-  Index documents() const { return documents_.size() - 1; }
-  Index text_bytes() const { return text_bytes_; }
+  Index size() const { return tokens_.size(); }  // tokens so far
+  Index documents() const { return tokens_.documents(); }
+  Index text_bytes() const { return tokens_.text_bytes(); }
 
  private:
-  using Ids = std::variant<ColumnWriter<std::uint16_t>, ColumnWriter<std::uint32_t>>;
-  static Ids make_ids(const OutputFile& file, Index vocab_size, const TokenFileOptions& options);
-
   OutputFile file_;
-  std::string path_;
-  Index vocab_size_;
-  Ids ids_;
-  ColumnWriter<std::uint64_t> documents_;
-  Index document_begin_ = 0;
-  Index text_bytes_ = 0;
+  TokenColumnsWriter tokens_;
 };
 
 // Reads a token file; any thread may call any function.
@@ -54,20 +40,21 @@ class TokenFile : public data::TokenSource {
   // Throws DataError unless it is a token file.
   explicit TokenFile(const std::string& path);
 
-  Index size() const override { return ids_.size(); }
-  Index vocab_size() const override { return vocab_size_; }
-  void read(Index offset, std::span<TokenId> out) const override;
+  Index size() const override { return tokens_.size(); }
+  Index vocab_size() const override { return tokens_.vocab_size(); }
+  void read(Index offset, std::span<TokenId> out) const override { tokens_.read(offset, out); }
   std::string name() const override { return file_.path(); }
 
   const InputFile& file() const { return file_; }
-  Index text_bytes() const { return text_bytes_; }
-  Index documents() const { return documents_.size() - 1; }
+  const TokenColumns& tokens() const { return tokens_; }
+  Index text_bytes() const { return tokens_.text_bytes(); }
+  Index documents() const { return tokens_.documents(); }
   // The document that the token at the offset is of.
   Index document_at(Index offset) const override;
   // The tokens [first, second) of a document.
-  std::pair<Index, Index> document(Index number) const;
+  std::pair<Index, Index> document(Index number) const { return tokens_.document(number); }
   // All read at once.
-  std::vector<Index> document_lengths() const override;
+  std::vector<Index> document_lengths() const override { return tokens_.document_lengths(); }
   text::TokenizerModel tokenizer_model() const { return read_tokenizer_model(file_); }
   text::Tokenizer tokenizer() const { return read_tokenizer(file_); }
   // Throws DataError unless the tokenizer made the tokens; `model` is the file that has it.
@@ -77,18 +64,8 @@ class TokenFile : public data::TokenSource {
   std::vector<std::string> verify() const;
 
  private:
-  template <class Id>
-  void read_as(Index offset, std::span<TokenId> out, std::vector<Id>& buffer) const;
-  template <class Id>
-  void verify_ids() const;
-  std::vector<std::uint64_t> document_bounds() const;
-
   InputFile file_;
-  hdf5::Dataset ids_, documents_;
-  Index vocab_size_, text_bytes_;
-  mutable std::mutex mutex_;  // of the buffers
-  mutable std::vector<std::uint16_t> narrow_;
-  mutable std::vector<std::uint32_t> wide_;
+  TokenColumns tokens_;
 };
 
 }  // namespace heddle::formats

@@ -9,7 +9,7 @@ namespace heddle::formats {
 
 void save_tokenizer(const std::string& path, const text::TokenizerModel& model, const Provenance& provenance) {
   OutputFile file(path, FileKind::tokenizer);
-  write_tokenizer(file, model);
+  write_tokenizer(file.root(), model);
   file.commit(provenance);
 }
 
@@ -24,39 +24,66 @@ text::Tokenizer checked(text::TokenizerModel model, const std::string& where, co
   }
 }
 
+constexpr const char* tokenizer_group = "tokenizer";
+constexpr const char* source_group = "source";
+
+hdf5::Group group_of(const InputFile& file, Side side) {
+  if (side == Side::source && has_source_tokenizer(file)) {
+    return file.root().group(source_group).group(tokenizer_group);
+  }
+  check<DataError>(file.root().has_group(tokenizer_group), file.path(), ": is a ", to_text(file.kind()),
+                   " file without a tokenizer");
+  return file.root().group(tokenizer_group);
+}
+
 }  // namespace
 
-text::Tokenizer load_tokenizer(const std::string& path) {
+text::Tokenizer load_tokenizer(const std::string& path, Side side) {
   if (const ForeignVocabulary* format = find_foreign_vocabulary(path)) return checked(format->read(path), path, "");
   const bool is_directory = std::filesystem::is_directory(path);
   check<DataError>(
       !is_directory && looks_like_hdf5(path), path, ": ",
       is_directory ? "is a directory without a tokenizer" : guess_content(Descriptor::open_for_reading(path)),
-      ". A tokenizer is in heddle's tokenizer, token and model files; or it is ", foreign_vocabularies());
-  return read_tokenizer(InputFile(path));
+      ". A tokenizer is in heddle's tokenizer, token, pairs and model files; or it is ", foreign_vocabularies());
+  return read_tokenizer(InputFile(path), side);
 }
 
-void add_tokenizer_input(Provenance& provenance, const std::string& path) {
+void add_tokenizer_input(Provenance& provenance, const std::string& path, const std::string& role) {
   const ForeignVocabulary* format = find_foreign_vocabulary(path);
   for (const std::string& file : format != nullptr ? format->files(path) : std::vector{path}) {
-    add_input(provenance, "tokenizer", file);
+    add_input(provenance, role, file);
   }
 }
 
-void write_tokenizer(OutputFile& file, const text::TokenizerModel& model) {
-  save_fields(file.root().create_group("tokenizer"), model);
+void write_tokenizer(hdf5::OutputGroup group, const text::TokenizerModel& model) {
+  save_fields(group.create_group(tokenizer_group), model);
 }
 
-text::TokenizerModel read_tokenizer_model(const InputFile& file) {
-  check<DataError>(file.root().has_group("tokenizer"), file.path(), ": is a ", to_text(file.kind()),
-                   " file without a tokenizer");
+bool has_source_tokenizer(const InputFile& file) {
+  return file.root().has_group(source_group) && file.root().group(source_group).has_group(tokenizer_group);
+}
+
+text::TokenizerModel read_tokenizer_model(const InputFile& file, Side side) {
   text::TokenizerModel model;
-  load_fields(file.root().group("tokenizer"), model);
+  load_fields(group_of(file, side), model);
   return model;
 }
 
-text::Tokenizer read_tokenizer(const InputFile& file) {
-  return checked(read_tokenizer_model(file), file.path() + ": /tokenizer", ". The file is damaged");
+text::Tokenizer read_tokenizer(const InputFile& file, Side side) {
+  const hdf5::Group group = group_of(file, side);
+  return checked(read_tokenizer_model(file, side), group.where(), ". The file is damaged");
+}
+
+Index read_vocab_size(const InputFile& file, Side side) {
+  return group_of(file, side).dataset("pieces").size();
+}
+
+void check_made_with(const text::Tokenizer& made_with, const text::Tokenizer& wanted, const std::string& where,
+                     const std::string& advice) {
+  check<DataError>(made_with.vocab_size() == wanted.vocab_size(), where, ": vocabulary of ", made_with.vocab_size(),
+                   " does not match the model's ", wanted.vocab_size(), "; ", advice);
+  check<DataError>(made_with.fingerprint() == wanted.fingerprint(), where,
+                   ": was made with another tokenizer than the model's; ", advice);
 }
 
 }  // namespace heddle::formats

@@ -1,4 +1,4 @@
-// Tokenizers in files: the group /tokenizer of tokenizer, token and model files, and foreign vocabularies.
+// Tokenizers in files: the group /tokenizer of tokenizer, token, pairs and model files, and foreign vocabularies.
 #pragma once
 
 #include <string>
@@ -12,16 +12,28 @@ namespace heddle::formats {
 // Writes a tokenizer file. Throws DataError.
 void save_tokenizer(const std::string& path, const text::TokenizerModel& model, const Provenance& provenance);
 
-// Reads the tokenizer of a tokenizer, token or model file, or a foreign one (foreign_vocabulary.hpp).
+// The side of a pair of texts that a tokenizer is for. Files have one tokenizer for both in /tokenizer, or another one
+// for the sources in /source/tokenizer.
+enum class Side { source, target };
+
+// Reads the tokenizer of a heddle file, or a foreign one (foreign_vocabulary.hpp).
 // Throws DataError with the file's name and, if it is none of these, a list of what is accepted.
-text::Tokenizer load_tokenizer(const std::string& path);
+text::Tokenizer load_tokenizer(const std::string& path, Side side = Side::target);
 
-// Adds what load_tokenizer(path) reads to the inputs, in the role "tokenizer".
-void add_tokenizer_input(Provenance& provenance, const std::string& path);
+// Adds what load_tokenizer(path) reads to the inputs, in the given role.
+void add_tokenizer_input(Provenance& provenance, const std::string& path, const std::string& role = "tokenizer");
 
-// The group /tokenizer of a file.
-void write_tokenizer(OutputFile& file, const text::TokenizerModel& model);
-text::TokenizerModel read_tokenizer_model(const InputFile& file);
-text::Tokenizer read_tokenizer(const InputFile& file);
+// Writes the group `tokenizer` into a group: the root group or /source.
+void write_tokenizer(hdf5::OutputGroup group, const text::TokenizerModel& model);
+
+bool has_source_tokenizer(const InputFile& file);
+text::TokenizerModel read_tokenizer_model(const InputFile& file, Side side = Side::target);
+text::Tokenizer read_tokenizer(const InputFile& file, Side side = Side::target);
+Index read_vocab_size(const InputFile& file, Side side = Side::target);
+
+// Throws DataError unless tokens that were `made_with` a tokenizer suit a model with the tokenizer `wanted`. `where`
+// says which tokens, and `advice` what to do about it.
+void check_made_with(const text::Tokenizer& made_with, const text::Tokenizer& wanted, const std::string& where,
+                     const std::string& advice);
 
 }  // namespace heddle::formats

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "heddle/formats/heddle/model_file.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "tools/inspect/print.hpp"
 
@@ -22,6 +23,7 @@ Json fields_of(const Summary& summary) {
   for (const char* part : {"name", "parameters", "head_parameters", "weights", "history", "provenance"})
     fields.erase(part);
   if (summary.tokenizer) fields["tokenizer"] = formats::to_json(*summary.tokenizer);
+  if (summary.source_tokenizer) fields["source_tokenizer"] = formats::to_json(*summary.source_tokenizer);
   return fields;
 }
 
@@ -133,6 +135,14 @@ std::optional<Index> first_difference(const formats::TokenFile& first, const for
   return first.size() == second.size() ? std::nullopt : std::optional(common);
 }
 
+std::optional<Index> first_difference(const formats::PairsFile& first, const formats::PairsFile& second) {
+  const Index common = std::min(first.size(), second.size());
+  for (Index i = 0; i < common; ++i) {
+    if (first.source(i) != second.source(i) || first.target(i) != second.target(i)) return i;
+  }
+  return first.size() == second.size() ? std::nullopt : std::optional(common);
+}
+
 bool has_weights(const Summary& summary) {
   return summary.kind == to_text(FileKind::model) || summary.kind == to_text(FileKind::adapter);
 }
@@ -151,12 +161,12 @@ Index WeightComparison::differing() const {
 }
 
 bool Comparison::same() const {
-  return fields.empty() && !token && (!weights || (weights->differing() == 0 && weights->mismatched.empty()));
+  return fields.empty() && !token && !pair && (!weights || (weights->differing() == 0 && weights->mismatched.empty()));
 }
 
 Comparison compare(const std::string& first, const std::string& second) {
   const Summary a = summarize_comparable(first), b = summarize_comparable(second);
-  Comparison comparison{first, second, {}, {}, {}};
+  Comparison comparison{first, second, {}, {}, {}, {}};
   compare_fields("", fields_of(a), fields_of(b), comparison.fields);
   if (has_weights(a) && has_weights(b)) {
     comparison.weights = compare_weights(formats::ModelFile(first, from_text<FileKind>(a.kind)),
@@ -165,6 +175,7 @@ Comparison compare(const std::string& first, const std::string& second) {
   if (a.tokens && b.tokens) {
     comparison.token = first_difference(formats::TokenFile(first), formats::TokenFile(second));
   }
+  if (a.pairs && b.pairs) comparison.pair = first_difference(formats::PairsFile(first), formats::PairsFile(second));
   return comparison;
 }
 

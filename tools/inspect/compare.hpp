@@ -51,6 +51,7 @@ struct Comparison {
   std::vector<FieldDifference> fields;      // kind, configuration, task, adapters, tokenizer, counts of tokens
   std::optional<WeightComparison> weights;  // of two models or adapters
   std::optional<Index> token;               // of two token files: the first place at which tokens differ
+  std::optional<Index> pair;                // of two pairs files: the first pair that differs
   bool same() const;
 };
 

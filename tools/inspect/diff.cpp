@@ -99,6 +99,9 @@ std::string as_text(const Comparison& comparison) {
   if (comparison.token) {
     text += text_section("Tokens", "differ from token " + grouped(*comparison.token) + " on, counted from 0\n");
   }
+  if (comparison.pair) {
+    text += text_section("Pairs", "differ from pair " + grouped(*comparison.pair) + " on, counted from 0\n");
+  }
   if (!comparison.weights) return text;
   text += text_section("Weights", weights_text(*comparison.weights));
   if (comparison.weights->mismatched.empty()) return text;
@@ -115,6 +118,7 @@ Json as_json(const Comparison& comparison) {
             {"same", comparison.same()},
             {"fields", std::move(fields)}};
   if (comparison.token) json["first_token"] = *comparison.token;
+  if (comparison.pair) json["first_pair"] = *comparison.pair;
   if (comparison.weights) json["weights"] = weights_json(*comparison.weights);
   return json;
 }
@@ -140,7 +144,7 @@ cli::Verb verbs::diff() {
   return cli::make_verb<DiffOptions>(
       {.summary = "Compares two files; exit status 0 the same, 1 different, 2 trouble.",
        .synopsis = {"A B [--json]"},
-       .operands = {{"A", "a tokenizer, token, model or adapter file", 1, 1}, {"B", "another one", 1, 1}},
+       .operands = {{"A", "a tokenizer, token, pairs, model or adapter file", 1, 1}, {"B", "another one", 1, 1}},
        .failure_status = 2},
       heddle::diff);
 }

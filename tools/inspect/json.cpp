@@ -40,6 +40,13 @@ Json statistics_json(const TokenStatistics& statistics) {
           {"frequent", std::move(frequent)}};
 }
 
+void add_counts(Json& json, const TokenCounts& counts) {
+  json["tokens"] = counts.tokens;
+  json["vocabulary"] = counts.vocabulary;
+  json["text_bytes"] = counts.text_bytes;
+  if (counts.statistics) json["statistics"] = statistics_json(*counts.statistics);
+}
+
 Json step_json(const formats::ProvenanceStep& step) {
   Json inputs = Json::array();
   for (const formats::ProvenanceInput& input : step.inputs) {
@@ -73,13 +80,16 @@ Json as_json(const Summary& summary) {
   if (summary.adapters) json["adapters"] = formats::to_json(*summary.adapters);
   if (summary.weights) json["weights"] = weights_json(*summary.weights);
   if (summary.tokens) {
-    json["tokens"] = summary.tokens->tokens;
     json["documents"] = summary.tokens->documents;
-    json["vocabulary"] = summary.tokens->vocabulary;
-    json["text_bytes"] = summary.tokens->text_bytes;
-    if (summary.tokens->statistics) json["statistics"] = statistics_json(*summary.tokens->statistics);
+    add_counts(json, *summary.tokens);
+  }
+  if (summary.pairs) {
+    json["pairs"] = summary.pairs->pairs;
+    add_counts(json["source"], summary.pairs->source);
+    add_counts(json["target"], summary.pairs->target);
   }
   if (summary.pieces) json["pieces"] = *summary.pieces;
+  if (summary.source_tokenizer) json["source_tokenizer"] = tokenizer_json(*summary.source_tokenizer);
   if (summary.tokenizer) json["tokenizer"] = tokenizer_json(*summary.tokenizer);
   if (summary.history) json["history"] = as_json(*summary.history);
   if (summary.provenance) json["provenance"] = provenance_json(*summary.provenance);

@@ -25,7 +25,7 @@ struct ShowOptions {
                 .takes("NAME")
                 .essential(),
             self.preset);
-    visitor(Field("top", "how many of a token file's most frequent pieces to print")
+    visitor(Field("top", "how many of the most frequent pieces of a token or pairs file to print")
                 .needs({"tokens"})
                 .range(1, 1000000)
                 .takes("K")
@@ -50,7 +50,7 @@ cli::Verb verbs::show() {
   return cli::make_verb<ShowOptions>(
       {.summary = "Prints what a file is and what it holds.",
        .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "--preset NAME [--json]"},
-       .operands = {{"FILE", "a tokenizer, token or model file, or a directory with GPT-2's vocabulary", 0, 1}}},
+       .operands = {{"FILE", "a tokenizer, token, pairs or model file, or a directory with GPT-2's vocabulary", 0, 1}}},
       heddle::show);
 }
 

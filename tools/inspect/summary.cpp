@@ -4,6 +4,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/formats/huggingface/foreign_vocabulary.hpp"
 #include "heddle/models/presets.hpp"
@@ -12,6 +13,8 @@
 namespace heddle {
 
 namespace {
+
+using formats::Side;
 
 constexpr Index byte_vocabulary = 256;
 
@@ -56,10 +59,22 @@ Summary summarize_model(const formats::ModelFile& file) {
   return summary;
 }
 
+TokenCounts counts_of(const formats::TokenColumns& tokens) {
+  return {tokens.size(), tokens.documents(), tokens.vocab_size(), tokens.text_bytes()};
+}
+
 Summary summarize_tokens(const formats::TokenFile& file) {
   Summary summary = start_summary(file.file());
-  summary.tokens = TokenCounts{file.size(), file.documents(), file.vocab_size(), file.text_bytes()};
+  summary.tokens = counts_of(file.tokens());
   summary.tokenizer = file.tokenizer_model();
+  return summary;
+}
+
+Summary summarize_pairs(const formats::PairsFile& file) {
+  Summary summary = start_summary(file.file());
+  summary.pairs = {file.size(), counts_of(file.tokens(Side::source)), counts_of(file.tokens(Side::target))};
+  summary.tokenizer = file.tokenizer_model(Side::target);
+  if (file.has_source_tokenizer()) summary.source_tokenizer = file.tokenizer_model(Side::source);
   return summary;
 }
 
@@ -75,6 +90,8 @@ Summary summarize_all(const std::string& path) {
       return summarize_model(formats::ModelFile(path, formats::FileKind::adapter));
     case formats::FileKind::tokens:
       return summarize_tokens(formats::TokenFile(path));
+    case formats::FileKind::pairs:
+      return summarize_pairs(formats::PairsFile(path));
     case formats::FileKind::tokenizer: {
       const formats::InputFile file(path);
       Summary summary = start_summary(file);
@@ -101,12 +118,15 @@ Summary selected(Summary summary, const Parts& parts) {
     summary.adapters.reset();
   }
   select(summary, summary.weights, parts.weights, "weights");
-  if (parts.tokens && !summary.tokens && summary.tokenizer) {
+  if (!parts.tokens) {
+    summary.tokens.reset();
+    summary.pairs.reset();
+  } else if (!summary.tokens && !summary.pairs) {
+    check<DataError>(summary.tokenizer.has_value(), summary.name, ": has no tokens; it is a ", summary.description);
     summary.pieces = summary.tokenizer->pieces;
-  } else {
-    select(summary, summary.tokens, parts.tokens, "tokens");
   }
   select(summary, summary.tokenizer, parts.tokenizer, "tokenizer");
+  if (!parts.tokenizer) summary.source_tokenizer.reset();
   select(summary, summary.history, parts.history, "history");
   select(summary, summary.provenance, parts.provenance, "provenance");
   summary.description.clear();
@@ -117,8 +137,17 @@ Summary selected(Summary summary, const Parts& parts) {
 
 Summary summarize_file(const std::string& path, const Parts& parts, Index most_frequent) {
   Summary summary = selected(summarize_all(path), parts);
-  if (parts.tokens && summary.tokens) {
-    summary.tokens->statistics = token_statistics(formats::TokenFile(path), most_frequent);
+  if (!parts.tokens) return summary;
+  if (summary.tokens) {
+    const formats::TokenFile file(path);
+    summary.tokens->statistics = token_statistics(file.tokens(), file.tokenizer_model(), most_frequent);
+  }
+  if (summary.pairs) {
+    const formats::PairsFile file(path);
+    for (const Side side : {Side::source, Side::target}) {
+      TokenCounts& counts = side == Side::source ? summary.pairs->source : summary.pairs->target;
+      counts.statistics = token_statistics(file.tokens(side), file.tokenizer_model(side), most_frequent);
+    }
   }
   return summary;
 }

@@ -25,11 +25,12 @@ struct Parts {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("config", "the configuration of a model").essential(), self.config);
     visitor(Field("weights", "the parameters: names, shapes, counts").essential(), self.weights);
-    visitor(
-        Field("tokens",
-              "statistics of the tokens of a token file; of other files the vocabulary, one id and its piece per line")
-            .essential(),
-        self.tokens);
+    visitor(Field("tokens",
+                  "statistics of the tokens of a token or pairs file; of other files the vocabulary, one id and its "
+                  "piece per "
+                  "line")
+                .essential(),
+            self.tokens);
     visitor(Field("tokenizer", "kind, size, special tokens, some pieces").essential(), self.tokenizer);
     visitor(Field("history", "the losses and other metrics during training").essential(), self.history);
     visitor(Field("provenance", "the commands and inputs that made the file").essential(), self.provenance);
@@ -37,10 +38,16 @@ struct Parts {
   bool any() const { return config || weights || tokens || tokenizer || history || provenance; }
 };
 
+// Of a token file, or of a side of a pairs file.
 struct TokenCounts {
   Index tokens, documents, vocabulary;
   Index text_bytes;                                // of the text, without special tokens
   std::optional<TokenStatistics> statistics = {};  // if requested
+};
+
+struct PairCounts {
+  Index pairs;
+  TokenCounts source, target;
 };
 
 // The requested parts that the file has.
@@ -55,8 +62,10 @@ struct Summary {
   std::optional<LowRankOptions> adapters = {};  // of adapter files, with the configuration
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};
+  std::optional<PairCounts> pairs = {};
   std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, if requested
   std::optional<text::TokenizerModel> tokenizer = {};
+  std::optional<text::TokenizerModel> source_tokenizer = {};  // where it is another one
   std::optional<formats::History> history = {};
   std::optional<formats::Provenance> provenance = {};
 };

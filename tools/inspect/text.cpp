@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t shown_pieces = 12;
 
-std::string statistics_text(const TokenStatistics& statistics, const TokenCounts& counts) {
+// The unit is what tokens are counted by: documents, or texts of pairs.
+std::string statistics_text(const TokenStatistics& statistics, const TokenCounts& counts, const std::string& unit) {
   const auto percentage = [&](Index count) {
     const double part = counts.tokens > 0 ? 100 * static_cast<double>(count) / static_cast<double>(counts.tokens) : 0;
     return fmt::format("{:.2f} %", part);
@@ -24,7 +25,7 @@ std::string statistics_text(const TokenStatistics& statistics, const TokenCounts
       "used        ", grouped(statistics.used), " of the vocabulary\n", "special     ", grouped(statistics.special),
       " tokens, ", percentage(statistics.special), "\nunknown     ", grouped(statistics.unknown), " tokens, ",
       percentage(statistics.unknown), "\nlengths     ", grouped(statistics.shortest), " to ",
-      grouped(statistics.longest), " tokens per document, median ", grouped(statistics.median), "\n");
+      grouped(statistics.longest), " tokens per ", unit, ", median ", grouped(statistics.median), "\n");
   std::vector<std::vector<std::string>> rows;
   for (const PieceCount& each : statistics.frequent) {
     rows.push_back({std::to_string(each.id), each.piece, grouped(each.count), percentage(each.count)});
@@ -32,16 +33,16 @@ std::string statistics_text(const TokenStatistics& statistics, const TokenCounts
   return text + (rows.empty() ? "" : "\n" + text_table(rows, "rlrr"));
 }
 
-std::string tokens_text(const TokenCounts& counts) {
-  std::string text =
-      concatenate("tokens      ", grouped(counts.tokens), "\ndocuments   ", grouped(counts.documents), "\nvocabulary  ",
-                  grouped(counts.vocabulary), "\ntext bytes  ", grouped(counts.text_bytes), "\n");
+std::string tokens_text(const TokenCounts& counts, const std::string& unit) {
+  std::string text = concatenate("tokens      ", grouped(counts.tokens), fmt::format("\n{:<12}", unit + "s"),
+                                 grouped(counts.documents), "\nvocabulary  ", grouped(counts.vocabulary),
+                                 "\ntext bytes  ", grouped(counts.text_bytes), "\n");
   if (counts.tokens > 0 && counts.text_bytes > 0) {
     const auto tokens = static_cast<double>(counts.tokens), bytes = static_cast<double>(counts.text_bytes);
     text += concatenate("density     ", fmt::format("{:.3f}", tokens / bytes), " tokens per byte, ",
                         fmt::format("{:.2f}", bytes / tokens), " bytes per token\n");
   }
-  return counts.statistics ? text + statistics_text(*counts.statistics, counts) : text;
+  return counts.statistics ? text + statistics_text(*counts.statistics, counts, unit) : text;
 }
 
 std::string pieces_text(const std::vector<std::string>& pieces) {
@@ -116,9 +117,19 @@ std::string as_text(const Summary& summary) {
   if (summary.task) text += text_section("Task", formats::to_text(*summary.task));
   if (summary.adapters) text += text_section("Adapters", formats::to_text(*summary.adapters));
   if (summary.weights) text += text_section("Weights", weight_table(*summary.weights));
-  if (summary.tokens) text += text_section("Tokens", tokens_text(*summary.tokens));
+  if (summary.tokens) text += text_section("Tokens", tokens_text(*summary.tokens, "document"));
+  if (summary.pairs) {
+    text += text_section("Source tokens", tokens_text(summary.pairs->source, "text"));
+    text += text_section("Target tokens", tokens_text(summary.pairs->target, "text"));
+  }
   if (summary.pieces) text += text_section("Vocabulary", pieces_text(*summary.pieces));
-  if (summary.tokenizer) text += text_section("Tokenizer", tokenizer_text(*summary.tokenizer));
+  if (summary.source_tokenizer) {
+    text += text_section("Source tokenizer", tokenizer_text(*summary.source_tokenizer));
+  }
+  if (summary.tokenizer) {
+    text +=
+        text_section(summary.source_tokenizer ? "Target tokenizer" : "Tokenizer", tokenizer_text(*summary.tokenizer));
+  }
   if (summary.history) text += text_section("History", history_text(*summary.history));
   if (summary.provenance) text += text_section("Provenance", describe(*summary.provenance));
   return text.starts_with('\n') ? text.substr(1) : text;

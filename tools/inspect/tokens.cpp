@@ -7,13 +7,13 @@ namespace heddle {
 
 namespace {
 
-std::vector<Index> count_tokens(const formats::TokenFile& file) {
+std::vector<Index> count_tokens(const formats::TokenColumns& tokens) {
   constexpr Index block = 1 << 20;
-  std::vector<Index> counts(static_cast<std::size_t>(file.vocab_size()));
+  std::vector<Index> counts(static_cast<std::size_t>(tokens.vocab_size()));
   std::vector<TokenId> ids;
-  for (Index begin = 0; begin < file.size(); begin += block) {
-    ids.resize(static_cast<std::size_t>(std::min(block, file.size() - begin)));
-    file.read(begin, ids);
+  for (Index begin = 0; begin < tokens.size(); begin += block) {
+    ids.resize(static_cast<std::size_t>(std::min(block, tokens.size() - begin)));
+    tokens.read(begin, ids);
     for (const TokenId id : ids) ++counts[static_cast<std::size_t>(id)];
   }
   return counts;
@@ -21,16 +21,16 @@ std::vector<Index> count_tokens(const formats::TokenFile& file) {
 
 }  // namespace
 
-TokenStatistics token_statistics(const formats::TokenFile& file, Index most_frequent) {
-  const std::vector<Index> counts = count_tokens(file);
+TokenStatistics token_statistics(const formats::TokenColumns& tokens, const text::TokenizerModel& model,
+                                 Index most_frequent) {
+  const std::vector<Index> counts = count_tokens(tokens);
   const auto count_of = [&](Index id) { return id < 0 ? 0 : counts.at(static_cast<std::size_t>(id)); };
-  const text::TokenizerModel model = file.tokenizer_model();
   TokenStatistics result{};
   result.used = std::ranges::count_if(counts, [](Index count) { return count > 0; });
   for (const Index id : model.special_tokens) result.special += count_of(id);
   result.unknown = count_of(model.unknown);
 
-  std::vector<Index> lengths = file.document_lengths();
+  std::vector<Index> lengths = tokens.document_lengths();
   std::ranges::sort(lengths);
   if (!lengths.empty()) {
     result.shortest = lengths.front();

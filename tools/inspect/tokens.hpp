@@ -1,10 +1,11 @@
-// Statistics of the tokens of a token file.
+// Statistics of the tokens of a token file, or of a side of a pairs file.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/token_file.hpp"
+#include "heddle/formats/heddle/token_columns.hpp"
+#include "heddle/text/tokenizer_model.hpp"
 
 namespace heddle {
 
@@ -17,11 +18,12 @@ struct PieceCount {
 struct TokenStatistics {
   Index used;                        // pieces of the vocabulary that occur
   Index special, unknown;            // special tokens, and how many of them are the unknown token
-  Index shortest, median, longest;   // tokens of a document
+  Index shortest, median, longest;   // tokens of a document or text
   std::vector<PieceCount> frequent;  // the most frequent pieces first, of equally frequent ones the lower id
 };
 
-// Reads the whole file. Throws DataError where it is damaged.
-TokenStatistics token_statistics(const formats::TokenFile& file, Index most_frequent);
+// Reads all tokens. Throws DataError where they are damaged.
+TokenStatistics token_statistics(const formats::TokenColumns& tokens, const text::TokenizerModel& model,
+                                 Index most_frequent);
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 
 #include "heddle/base/printable.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/problems.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
@@ -87,6 +88,7 @@ std::vector<std::string> problems_of(const std::string& path) {
   if (file.kind() == formats::FileKind::model) return verify_model(formats::ModelFile(path));
   if (file.kind() == formats::FileKind::adapter) return formats::ModelFile(path, file.kind()).verify();
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
+  if (file.kind() == formats::FileKind::pairs) return formats::PairsFile(path).verify();
   if (file.kind() == formats::FileKind::tensors) return formats::verify_embeddings(file);
   return verify_tokenizer(file);
 }
@@ -146,7 +148,7 @@ cli::Verb verbs::verify() {
   return cli::make_verb<VerifyOptions>(
       {.summary = "Reads files completely and reports problems.",
        .synopsis = {"FILE... [--json|--jsonl]"},
-       .operands = {{"FILE", "tokenizer, token, model, adapter and vector files", 1, cli::any_number}}},
+       .operands = {{"FILE", "tokenizer, token, pairs, model, adapter and vector files", 1, cli::any_number}}},
       heddle::verify);
 }
 
