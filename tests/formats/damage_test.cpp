@@ -6,6 +6,7 @@
 #include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/formats/files/checksum.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 
 using namespace heddle;
@@ -52,6 +53,21 @@ std::string contents_of_tokens(const std::string& path) {
     std::string text = Json(ids).dump() + to_json(file.tokenizer_model()).dump() + describe(file.file().provenance()) +
                        std::to_string(file.text_bytes()) + to_json(file.file().header()).dump();
     for (Index i = 0; i < file.documents(); ++i) text += std::to_string(file.document(i).second) + " ";
+    return text;
+  } catch (const DataError&) {
+    return "";
+  }
+}
+
+std::string contents_of_pairs(const std::string& path) {
+  try {
+    const PairsFile file(path);
+    if (!file.verify().empty()) return "";
+    std::string text = describe(file.file().provenance()) + to_json(file.file().header()).dump();
+    for (const Side side : {Side::source, Side::target}) {
+      text += to_json(file.tokenizer_model(side)).dump() + std::to_string(file.tokens(side).text_bytes());
+    }
+    for (Index i = 0; i < file.size(); ++i) text += Json(file.source(i)).dump() + Json(file.target(i)).dump();
     return text;
   } catch (const DataError&) {
     return "";
@@ -176,6 +192,29 @@ TEST_CASE("damaged token files are refused, or read right") {
     damage(path, contents_of_tokens, 500);
     write();
     damage_head(path, contents_of_tokens);
+  }
+}
+
+TEST_CASE("damaged pairs files are refused, or read right") {
+  const FixedTime fixed;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("pairs.h5");
+  for (const bool compress : {false, true}) {
+    const auto write = [&] {
+      PairsFileWriter file(path, text::Tokenizer(word_tokenizer_model(20)), text::Tokenizer(byte_tokenizer_model()),
+                           {.compress = compress});
+      for (TokenId i = 0; i < 1000; ++i) {
+        for (const Side side : {Side::source, Side::target}) {
+          file.append(side, std::vector<TokenId>{i % 20, i % 7}, 3);
+          file.end_text(side);
+        }
+      }
+      file.commit(start_provenance("tokenize"));
+    };
+    write();
+    damage(path, contents_of_pairs, 500);
+    write();
+    damage_head(path, contents_of_pairs);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "fuzz/target.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "support/models.hpp"
 
@@ -30,6 +31,19 @@ void write_tokens(const std::string& path, Index vocab_size, Index tokens, forma
     }
     file.append(document);
     file.end_document();
+  }
+  file.commit(provenance());
+}
+
+void write_pairs(const std::string& path, Index source_vocab_size, formats::TokenFileOptions options) {
+  using formats::Side;
+  formats::PairsFileWriter file(path, text::Tokenizer(tests::word_tokenizer_model(source_vocab_size)),
+                                text::Tokenizer(tests::word_tokenizer_model(5)), options);
+  for (TokenId i = 0; i < 50; ++i) {
+    file.append(Side::source, std::vector<TokenId>(static_cast<std::size_t>(i % 7), i % 3), i);
+    file.end_text(Side::source);
+    file.append(Side::target, std::vector<TokenId>{i % 5, i % 2}, i);
+    file.end_text(Side::target);
   }
   file.commit(provenance());
 }
@@ -106,6 +120,8 @@ std::vector<Seed> make_seeds() {
       seed("token_file", "plain", [](const auto& path) { write_tokens(path, 5, 300, {}); }),
       seed("token_file", "compressed", [](const auto& path) { write_tokens(path, 5, 300, {.compress = true}); }),
       seed("token_file", "chunks", [](const auto& path) { write_tokens(path, 3, 70'000, {}); }),
+      seed("pairs_file", "plain", [](const auto& path) { write_pairs(path, 5, {}); }),
+      seed("pairs_file", "compressed", [](const auto& path) { write_pairs(path, 4, {.compress = true}); }),
       seed("tokenizer_file", "byte",
            [](const auto& path) { formats::save_tokenizer(path, tests::byte_tokenizer_model(), provenance()); }),
       seed("tokenizer_file", "unigram",

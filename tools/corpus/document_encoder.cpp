@@ -13,18 +13,17 @@ DocumentEncoder::DocumentEncoder(TextReader& reader, const text::Tokenizer& toke
           tokenizer, [this](const auto& part) { store(part); }, options) {}
 
 void DocumentEncoder::store(const text::StreamEncoder::Part& part) {
-  sink_.append(part.ids, part.text_bytes - spelled_bytes(part.ids));
+  sink_.append(part.ids, part.text_bytes - spelled_bytes(tokenizer_, part.ids));
   if (!part.ends_document) return;
   if (const std::optional<TokenId> end = tokenizer_.end_of_text()) sink_.append({&*end, 1}, 0);
   sink_.end_document();
   reader_.finish_document();
 }
 
-// The bytes of special tokens among the ids. The unknown token is not counted: it stands for other text.
-Index DocumentEncoder::spelled_bytes(std::span<const TokenId> ids) const {
+Index spelled_bytes(const text::Tokenizer& tokenizer, std::span<const TokenId> ids) {
   Index bytes = 0;
   for (const TokenId id : ids) {
-    if (tokenizer_.is_special(id) && id != tokenizer_.unknown()) bytes += tokenizer_.token_bytes(id);
+    if (tokenizer.is_special(id) && id != tokenizer.unknown()) bytes += tokenizer.token_bytes(id);
   }
   return bytes;
 }

@@ -17,6 +17,9 @@ class TokenSink {
   virtual void end_document() = 0;
 };
 
+// The bytes of special tokens among the ids. The unknown token is not counted: it stands for other text.
+Index spelled_bytes(const text::Tokenizer& tokenizer, std::span<const TokenId> ids);
+
 // Encodes the text of the reader and ends each document with the end-of-text token, if the tokenizer has one. The
 // reader and the sink must outlive this object.
 class DocumentEncoder : public TextConsumer {
@@ -30,7 +33,6 @@ class DocumentEncoder : public TextConsumer {
 
  private:
   void store(const text::StreamEncoder::Part& part);
-  Index spelled_bytes(std::span<const TokenId> ids) const;
 
   TextReader& reader_;
   text::Tokenizer tokenizer_;

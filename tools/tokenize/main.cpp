@@ -5,6 +5,7 @@
 #include "tools/tokenize/decode.hpp"
 #include "tools/tokenize/encode.hpp"
 #include "tools/tokenize/locate.hpp"
+#include "tools/tokenize/pairs.hpp"
 #include "tools/tokenize/round_trip.hpp"
 
 namespace {
@@ -16,7 +17,8 @@ cli::About about() {
           .summary = "Trains tokenizers; converts text to token ids and back.",
           .synopsis = {"--train [--model NAME] [--vocab-size N] -o tokenizer.h5 [FILE...]",
                        "-t TOKENIZER [--pieces] [--offsets] [--jsonl] [FILE...]", "-t TOKENIZER -o tokens.h5 [FILE...]",
-                       "-t TOKENIZER --decode [FILE...]", "-t TOKENIZER --check [FILE...]"},
+                       "-t TOKENIZER --pairs -o pairs.h5 SOURCE TARGET", "-t TOKENIZER --decode [FILE...]",
+                       "-t TOKENIZER --check [FILE...]"},
           .operands = {
               {"FILE", "text, or with --decode ids or token files; none or - is standard input", 0, cli::any_number}}};
 }
@@ -27,14 +29,14 @@ bool writes_file(const TokenizeOptions& options) {
 
 bool makes_token_file(const TokenizeOptions& options) {
   return writes_file(options) && !options.train && !options.pieces && !options.offsets && !options.jsonl &&
-         !options.decode && !options.check;
+         !options.decode && !options.check && !options.pairs;
 }
 
 void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options) {
   const bool prints = options.pieces || options.offsets || options.jsonl;
   check<UsageError>(
-      options.train + prints + options.decode + options.check <= 1,
-      "--train, --decode, --check and what prints tokens (--pieces, --offsets, --jsonl) do not go together");
+      options.train + prints + options.decode + options.check + options.pairs <= 1,
+      "--train, --decode, --check, --pairs and what prints tokens (--pieces, --offsets, --jsonl) do not go together");
   if (options.train) {
     check<UsageError>(options.tokenizer.empty(), "--train makes a tokenizer and -t uses one; give one of the two");
     check<UsageError>(writes_file(options), "--train needs -o FILE, the tokenizer file to write");
@@ -42,8 +44,9 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
     check<UsageError>(options.decode || !options.tokenizer.empty(),
                       "-t TOKENIZER is missing; make one with --train -o tokenizer.h5");
   }
+  check<UsageError>(!options.pairs || writes_file(options), "--pairs needs -o FILE, the pairs file to write");
   if (!makes_token_file(options)) {
-    refuse({"compress"}, arguments, " is for token files (-o tokens.h5) only");
+    if (!options.pairs) refuse({"compress"}, arguments, " is for token and pairs files (-o tokens.h5) only");
     if (!options.train && !options.check) {
       refuse({"documents"}, arguments, " is for --train, --check and token files (-o tokens.h5) only");
     }
@@ -52,6 +55,7 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
   if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
   std::vector<std::string> inputs = arguments.operands("FILE");
   inputs.push_back(options.tokenizer);
+  inputs.push_back(options.source_tokenizer);
   cli::keep_inputs(inputs, {options.output}, arguments);
 }
 
@@ -60,6 +64,7 @@ void tokenize(cli::Arguments& arguments) {
   check_usage(arguments, options);
   if (options.train) return train_tokenizer(arguments, options);
   if (options.decode) return decode(arguments, options);
+  if (options.pairs) return write_pairs_file(arguments, options);
   if (makes_token_file(options)) return write_token_file(arguments, options);
   if (options.check) return check_round_trip(arguments, options);
   if (options.offsets || options.jsonl) return print_located(arguments, options);

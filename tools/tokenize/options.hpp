@@ -16,6 +16,14 @@ struct heddle::Names<heddle::text::SpecialText> {
 
 namespace heddle {
 
+// What to do with a pair of which a side has no text.
+enum class EmptySide { error, skip };
+template <>
+struct Names<EmptySide> {
+  static constexpr std::pair<EmptySide, std::string_view> list[] = {{EmptySide::error, "error"},
+                                                                    {EmptySide::skip, "skip"}};
+};
+
 struct TokenizeOptions {
   bool train = false;
   std::string tokenizer;
@@ -25,6 +33,9 @@ struct TokenizeOptions {
   bool jsonl = false;
   bool decode = false;
   bool check = false;
+  bool pairs = false;
+  std::string source_tokenizer;
+  EmptySide empty = EmptySide::error;
   InvalidText invalid = InvalidText::error;
   Documents documents = Documents::file;
   text::SpecialText special = text::SpecialText::token;
@@ -42,13 +53,15 @@ struct TokenizeOptions {
                 .takes("FILE")
                 .essential(),
             self.tokenizer);
-    visitor(Field("output",
-                  "output: a tokenizer file with --train, text with --pieces and --decode, else a token file. Without "
-                  "it, or with -, ids and text go to standard output")
-                .letter('o')
-                .takes("FILE")
-                .essential(),
-            self.output);
+    visitor(
+        Field("output",
+              "output: a tokenizer file with --train, a pairs file with --pairs, text with --pieces and --decode, else "
+              "a token file. Without "
+              "it, or with -, ids and text go to standard output")
+            .letter('o')
+            .takes("FILE")
+            .essential(),
+        self.output);
     visitor(Field("pieces", "print pieces instead of ids").essential(), self.pieces);
     visitor(
         Field("offsets",
@@ -62,6 +75,19 @@ struct TokenizeOptions {
                   "encode and decode every line (or document, with --documents), and print how many there are and how "
                   "many change; if any does, print where the first one changes and exit with status 1"),
             self.check);
+    visitor(Field("pairs",
+                  "write a pairs file from two files, SOURCE and TARGET, whose lines belong together, or from one with "
+                  "lines of SOURCE, tab, TARGET")
+                .essential(),
+            self.pairs);
+    visitor(Field("source_tokenizer", "another tokenizer for the sources of pairs; without it, that of -t")
+                .needs({"pairs"})
+                .not_empty()
+                .takes("FILE"),
+            self.source_tokenizer);
+    visitor(
+        Field("empty", "what to do with a pair of which a side is empty: an error, or leave it out").needs({"pairs"}),
+        self.empty);
     visitor(
         Field("invalid",
               "what to do with bytes that are not UTF-8: an error, replace each by U+FFFD, or skip them. Tokenizers "
@@ -81,8 +107,11 @@ struct TokenizeOptions {
 
 // The handling that the options ask for. If every byte has a token, invalid bytes pass, and a note says that --invalid
 // has no effect.
-inline InvalidBytes invalid_bytes(bool pass, const TokenizeOptions& options, const cli::Arguments& arguments) {
+inline void note_invalid_without_effect(bool pass, const cli::Arguments& arguments) {
   if (pass && arguments.given("invalid")) arguments.say("--invalid has no effect: the tokenizer has all bytes");
+}
+inline InvalidBytes invalid_bytes(bool pass, const TokenizeOptions& options, const cli::Arguments& arguments) {
+  note_invalid_without_effect(pass, arguments);
   return {options.invalid, pass};
 }
 
