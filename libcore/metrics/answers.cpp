@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "heddle/base/error.hpp"
+#include "heddle/metrics/white_space.hpp"
 #include "heddle/text/unicode.hpp"
 
 namespace heddle::metrics {
@@ -16,11 +17,6 @@ bool is_ascii_punctuation(char32_t c) {
   return (c > ' ' && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') || (c > 'z' && c < 0x7F);
 }
 
-// The separators of ASCII count as white space too, as in the original program's language.
-bool is_space(char32_t c) {
-  return text::classify(c) == CharacterClass::space || (c >= 0x1C && c <= 0x1F);
-}
-
 bool is_article(std::string_view run) {
   return run == "a" || run == "an" || run == "the";
 }
@@ -31,7 +27,7 @@ class Normaliser {
  public:
   void add(char32_t c, std::string_view bytes) {
     if (is_ascii_punctuation(c)) return;
-    if (is_space(c)) return end_word();
+    if (is_white_space(c)) return end_word();
     const CharacterClass kind = text::classify(c);
     const bool in_run = kind == CharacterClass::letter || kind == CharacterClass::number;
     if (!in_run) end_run();
