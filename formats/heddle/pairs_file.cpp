@@ -89,10 +89,9 @@ std::vector<TokenId> PairsFile::read(const Texts& texts, Index pair) const {
 
 void PairsFile::check_made_with(const text::Tokenizer& source, const text::Tokenizer& target,
                                 const std::string& model) const {
-  const bool separate = source.model() != target.model();
   const std::string advice =
-      concatenate("encode the pairs with the model's tokenizer", separate ? "s" : "", " (tokenize --pairs -t ", model,
-                  separate ? " --source-tokenizer " + model : "", ")");
+      concatenate("encode the pairs with the model's tokenizer", source.model() != target.model() ? "s" : "",
+                  " (tokenize --pairs -t ", model, ")");
   formats::check_made_with(tokenizer(Side::source), source, where(name(), Side::source), advice);
   formats::check_made_with(tokenizer(Side::target), target, where(name(), Side::target), advice);
 }

@@ -202,7 +202,7 @@ TEST_CASE("pairs file: whether tokenizers made it") {
   CHECK(message_of([&] { file.check_made_with(words(11), bytes(), "model.h5"); }) ==
         path +
             ": /source: vocabulary of 10 does not match the model's 11; encode the pairs with the model's "
-            "tokenizers (tokenize --pairs -t model.h5 --source-tokenizer model.h5)");
+            "tokenizers (tokenize --pairs -t model.h5)");
   write_pairs(path, 1, bytes(), bytes());
   text::TokenizerModel other = byte_tokenizer_model();
   std::swap(other.pieces[1], other.pieces[2]);

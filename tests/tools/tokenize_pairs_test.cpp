@@ -109,6 +109,9 @@ TEST_CASE("tokenize --pairs: a tokenizer for each side") {
   const Workplace place;
   place.must("$T -q -t bpe.h5 --source-tokenizer char.h5 --pairs de en -o pairs.h5");
   CHECK(pairs_of(place.path("pairs.h5")) == place.must("paste de en").out);
+  CHECK(place.must("$T --decode pairs.h5").out == place.must("paste de en").out);
+  CHECK(place.refused("$T --decode -t bpe.h5 pairs.h5", 2) ==
+        "pairs.h5: contains the tokenizers of its sides; leave out -t");
   const formats::PairsFile file(place.path("pairs.h5"));
   CHECK(file.has_source_tokenizer());
   CHECK(file.tokenizer(Side::source).kind() == text::TokenizerKind::character);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/cli/streams.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/text/spelling.hpp"
 
@@ -117,6 +118,19 @@ void check_same_tokenizer(const formats::TokenFile& file, const text::Tokenizer&
                    ": was made with another tokenizer than ", path, "; leave out -t, the file contains its tokenizer");
 }
 
+// A line for each pair: SOURCE, tab, TARGET.
+void decode_pairs_file(const formats::PairsFile& file, std::ostream& out) {
+  using formats::Side;
+  const text::Tokenizer source = file.tokenizer(Side::source), target = file.tokenizer(Side::target);
+  for (Index i = 0; i < file.size(); ++i) {
+    out << source.decode(file.source(i)) << '\t' << target.decode(file.target(i)) << '\n';
+  }
+}
+
+bool is_pairs_file(const std::string& path) {
+  return formats::kind_of(path) == formats::FileKind::pairs;
+}
+
 }  // namespace
 
 void decode(const cli::Arguments& arguments, const TokenizeOptions& options) {
@@ -124,12 +138,15 @@ void decode(const cli::Arguments& arguments, const TokenizeOptions& options) {
   if (!options.tokenizer.empty()) tokenizer = formats::load_tokenizer(options.tokenizer);
   cli::Output output(options.output);
   for (const std::string& name : arguments.input_or_usage("FILE")) {
-    if (name != "-" && formats::looks_like_hdf5(name)) {
+    if (name != "-" && formats::looks_like_hdf5(name) && is_pairs_file(name)) {
+      check<UsageError>(!tokenizer, name, ": contains the tokenizers of its sides; leave out -t");
+      decode_pairs_file(formats::PairsFile(name), output.stream());
+    } else if (name != "-" && formats::looks_like_hdf5(name)) {
       const formats::TokenFile file(name);
       if (tokenizer) check_same_tokenizer(file, *tokenizer, options.tokenizer);
       decode_token_file(file, tokenizer ? *tokenizer : file.tokenizer(), output.stream());
     } else {
-      check<UsageError>(tokenizer.has_value(), "-t TOKENIZER is missing; only token files contain one");
+      check<UsageError>(tokenizer.has_value(), "-t TOKENIZER is missing; only token and pairs files contain one");
       decode_ids(name, *tokenizer, output.stream());
     }
   }

@@ -19,8 +19,8 @@ cli::About about() {
                        "-t TOKENIZER [--pieces] [--offsets] [--jsonl] [FILE...]", "-t TOKENIZER -o tokens.h5 [FILE...]",
                        "-t TOKENIZER --pairs -o pairs.h5 SOURCE TARGET", "-t TOKENIZER --decode [FILE...]",
                        "-t TOKENIZER --check [FILE...]"},
-          .operands = {
-              {"FILE", "text, or with --decode ids or token files; none or - is standard input", 0, cli::any_number}}};
+          .operands = {{"FILE", "text, or with --decode ids, token files or pairs files; none or - is standard input",
+                        0, cli::any_number}}};
 }
 
 bool writes_file(const TokenizeOptions& options) {

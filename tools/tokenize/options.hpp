@@ -70,7 +70,7 @@ struct TokenizeOptions {
         self.offsets);
     visitor(Field("jsonl", "print one JSON object per line: text, ids, and what --pieces and --offsets add"),
             self.jsonl);
-    visitor(Field("decode", "convert ids or token files to text").essential(), self.decode);
+    visitor(Field("decode", "convert ids, token files or pairs files to text").essential(), self.decode);
     visitor(Field("check",
                   "encode and decode every line (or document, with --documents), and print how many there are and how "
                   "many change; if any does, print where the first one changes and exit with status 1"),
