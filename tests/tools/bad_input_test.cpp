@@ -110,6 +110,7 @@ TEST_CASE("bad input: files are made of it or refused, whole either way") {
   const Tools tools;
   for (const std::string command :
        {"tokenize -t tokenizer.h5 -o out.h5", "tokenize -t pieces.h5 -o out.h5",
+        "tokenize -t tokenizer.h5 --pairs -o out.h5", "tokenize -t pieces.h5 --pairs --empty skip -o out.h5",
         "tokenize --train --vocab-size 300 -o out.h5", "tokenize --train --model wordpiece --vocab-size 90 -o out.h5",
         "tokenize --train --model unigram --vocab-size 300 -o out.h5",
         "tokenize --train --model word --vocab-size 90 -o out.h5",
