@@ -45,6 +45,7 @@ LoadedModel load(const ModelFile& file, ParameterSource weights) {
   check_weights(file);
   LoadedModel loaded{build(file, std::move(weights)), file.tokenizer()};
   check_fits(loaded.tokenizer, loaded.model->config(), file.file().path());
+  loaded.source_tokenizer = load_source_tokenizer(file, *loaded.model);
   return loaded;
 }
 
@@ -53,6 +54,16 @@ LoadedModel load(const ModelFile& file, ParameterSource weights) {
 void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path) {
   check<DataError>(tokenizer.vocab_size() <= config->vocab_size, path, ": a tokenizer of ", tokenizer.vocab_size(),
                    " pieces with a model of ", config->vocab_size);
+}
+
+std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, const models::Model& model) {
+  const auto* const reader = model.as<models::SequenceToSequence>();
+  if (reader == nullptr) return std::nullopt;
+  const Index pieces = read_vocab_size(file.file(), Side::source);
+  check<DataError>(pieces <= reader->source_vocab_size(), file.file().path(), ": a source tokenizer of ", pieces,
+                   " pieces with a model of ", reader->source_vocab_size());
+  if (!has_source_tokenizer(file.file())) return std::nullopt;
+  return read_tokenizer(file.file(), Side::source);
 }
 
 LoadedModel load_model(const ModelFile& file) {

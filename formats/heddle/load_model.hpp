@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,16 @@ std::vector<NamedTensor> named_tensors(const Parameters& parameters);
 struct LoadedModel {
   std::unique_ptr<models::Model> model;  // of the architecture that the configuration names
   text::Tokenizer tokenizer;
+  std::optional<text::Tokenizer> source_tokenizer{};  // of the sources, where it is another one
+
+  const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer; }
 };
 
 // Throws DataError for a tokenizer with more pieces than the model, of the same file, has embeddings for.
 void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path);
+
+// Of the sources of a sequence-to-sequence model, where it is another one. Throws DataError as check_fits().
+std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, const models::Model& model);
 
 // A model for inference: its weights are views of the mapped file, with the dtypes of the file. Nothing is read until
 // it is used, so checksums are not verified; `inspect verify` does that. Throws DataError where the file's weights or

@@ -32,6 +32,10 @@ class ModelWriter {
     save_fields(file_.root().create_group(name), fields);
   }
   void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_.root(), model); }
+  // Of the sources of a sequence-to-sequence model, where it is another one.
+  void source_tokenizer(const text::TokenizerModel& model) {
+    write_tokenizer(file_.root().create_group("source"), model);
+  }
   void weights(std::span<const NamedTensor> weights);
   void history(const History& history);
   // What resuming needs beyond the weights: numbers and texts, and tensors such as the optimizer's moments.

@@ -61,6 +61,7 @@ LoadedTask load_whole(const std::string& path) {
   }
   LoadedTask loaded{build(file, config, mapped(file)), file.tokenizer()};
   check_fits(loaded.tokenizer, config, path);
+  loaded.source_tokenizer = load_source_tokenizer(file, loaded.model->body());
   return loaded;
 }
 
@@ -105,7 +106,9 @@ class Adapted {
 };
 
 LoadedTask load_adapted(const Adapted& files) {
-  return {build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
+  LoadedTask loaded{build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
+  loaded.source_tokenizer = load_source_tokenizer(files.base(), loaded.model->body());
+  return loaded;
 }
 
 // A file's tensor for a declaration, copied as Reals.
@@ -124,13 +127,14 @@ void check_undamaged(const ModelFile& file) {
 void write_common(ModelWriter& writer, const SavedTask& saved) {
   writer.config(saved.model.body().config());
   writer.tokenizer(saved.tokenizer);
+  if (saved.source_tokenizer != nullptr) writer.source_tokenizer(*saved.source_tokenizer);
   if (saved.history.rows() > 0) writer.history(saved.history);
 }
 
 void save_whole(const std::string& path, const SavedTask& saved, std::span<const NamedTensor> weights) {
   ModelWriter writer(path);
   write_common(writer, saved);
-  if (saved.model.task().task != models::Task::lm) writer.part(task_part, saved.model.task());
+  if (!models::has_own_head(saved.model.task().task)) writer.part(task_part, saved.model.task());
   writer.weights(weights);
   saved.training(writer);
   writer.commit(saved.provenance);
@@ -188,10 +192,12 @@ LoadedModel load_language_model(const std::string& path, const std::string& base
   }
   const Adapted files(path, base);
   const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
-  check<DataError>(task == models::Task::lm, path, ": is an adapter for the task ", to_text(task),
+  check<DataError>(models::has_own_head(task), path, ": is an adapter for the task ", to_text(task),
                    ", not for a language model; use it with classify, without --labels");
-  return {guarded(files.adapter(), "adapters", [&] { return models::make_model(files.config(), files.weights()); }),
-          files.base().tokenizer()};
+  auto model =
+      guarded(files.adapter(), "adapters", [&] { return models::make_model(files.config(), files.weights()); });
+  auto source_tokenizer = load_source_tokenizer(files.base(), *model);
+  return {std::move(model), files.base().tokenizer(), std::move(source_tokenizer)};
 }
 
 LoadedTask start_task(const ModelFile& base, const NewTask& options) {
@@ -213,7 +219,7 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   auto config = base.config<models::ModelConfig>();
   if (options.dropout >= 0) config->dropout = options.dropout;
   auto body = models::make_model(config, source);
-  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer};
+  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer, whole.source_tokenizer};
 }
 
 void save_task(const std::string& path, const SavedTask& saved) {

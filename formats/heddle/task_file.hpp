@@ -33,6 +33,10 @@ std::vector<std::string> possible_bases(const std::string& adapter);
 struct LoadedTask {
   std::unique_ptr<models::TaskModel> model;
   text::Tokenizer tokenizer;
+  std::optional<text::Tokenizer> source_tokenizer{};  // of the sources, where it is another one
+
+  // Of the texts whose vectors the task's head reads.
+  const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer; }
 };
 
 // A model to use: of a model file, or of an adapter file with its base, at `base` or, if that is empty, under the name
@@ -67,6 +71,7 @@ struct SavedTask {
   const text::TokenizerModel& tokenizer;
   const History& history;
   const Provenance& provenance;
+  const text::TokenizerModel* source_tokenizer = nullptr;            // of the sources, where it is another one
   std::function<void(ModelWriter&)> training = [](ModelWriter&) {};  // writes what resuming needs
 };
 // Writes the whole model; only what was trained; or the whole model, as a model file has it, with every matrix and its

@@ -1,6 +1,7 @@
 // Models as directories of Hugging Face: config.json, model.safetensors (or parts of it), and the files of a tokenizer.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ namespace heddle::formats {
 struct ModelParts {
   models::ModelConfig config;
   text::TokenizerModel tokenizer;
-  std::vector<NamedTensor> weights;  // all parameters, in the model's order
+  std::vector<NamedTensor> weights;                        // all parameters, in the model's order
+  std::optional<text::TokenizerModel> source_tokenizer{};  // of the sources, where it is another one
 };
 
 // Whether the path is a directory with a config.json.

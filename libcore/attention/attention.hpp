@@ -53,7 +53,8 @@ struct HeadShape {
 struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
-  Variable offset_bias{};  // added to scaled scores; ops::FusedAttention says how, empty for none
+  Variable offset_bias{};         // added to scaled scores; ops::FusedAttention says how, empty for none
+  std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
 };
 
 // For each row of a batch: the number of positions seen before a step, and of new positions that are not padding.

@@ -133,7 +133,7 @@ class DotAttention : public Attention {
 
  private:
   ops::FusedAttention options_of(const AttentionCall& call) const {
-    return {.scale = scale_, .mask = call.mask, .offset_bias = call.offset_bias};
+    return {.scale = scale_, .mask = call.mask, .key_rows = call.key_rows, .offset_bias = call.offset_bias};
   }
 
   HeadShape shape_;

@@ -23,21 +23,27 @@ std::vector<Span> overlapping(Index length, Index width) {
 
 }  // namespace
 
-Framing::Framing(const text::Tokenizer& tokenizer, Index context, bool has_segments)
-    : context_(context), has_segments_(has_segments) {
-  if (tokenizer.classification() && tokenizer.separator()) {
-    begin_ = tokenizer.classification();
-    end_ = *tokenizer.separator();
-    return;
-  }
-  check<UsageError>(tokenizer.end_of_text().has_value(),
-                    "the model's tokenizer has neither [CLS] and [SEP] nor a token that ends texts, one of which "
-                    "fine-tuning needs");
-  end_ = *tokenizer.end_of_text();
+std::vector<TokenId> TextFrame::around(std::span<const TokenId> text) const {
+  std::vector<TokenId> ids;
+  if (begin) ids.push_back(*begin);
+  ids.insert(ids.end(), text.begin(), text.end());
+  ids.push_back(end);
+  return ids;
 }
 
+TextFrame text_frame(const text::Tokenizer& tokenizer, std::string_view user) {
+  if (tokenizer.classification() && tokenizer.separator()) return {tokenizer.classification(), *tokenizer.separator()};
+  check<UsageError>(tokenizer.end_of_text().has_value(),
+                    "the tokenizer has neither [CLS] and [SEP] nor a token that ends texts, one of which ", user,
+                    " needs");
+  return {std::nullopt, *tokenizer.end_of_text()};
+}
+
+Framing::Framing(const text::Tokenizer& tokenizer, Index context, bool has_segments)
+    : frame_(text_frame(tokenizer, "fine-tuning")), context_(context), has_segments_(has_segments) {}
+
 Index Framing::overhead(bool pair) const {
-  if (!begin_) return pair ? 2 : 1;
+  if (!frame_.begin) return pair ? 2 : 1;
   return pair ? (has_segments_ ? 3 : 4) : 2;
 }
 
@@ -101,15 +107,15 @@ FramedSequence Framing::frame(std::span<const TokenId> first, std::optional<std:
   std::vector<TokenId>& ids = sequence.ids;
   const auto append = [&](std::span<const TokenId> tokens, Index from, Index count) {
     ids.insert(ids.end(), tokens.begin() + from, tokens.begin() + from + count);
-    ids.push_back(end_);
+    ids.push_back(frame_.end);
   };
-  if (begin_) ids.push_back(*begin_);
+  if (frame_.begin) ids.push_back(*frame_.begin);
   sequence.first_at = static_cast<Index>(ids.size());
   sequence.first_from = window.first_from;
   sequence.first_count = window.first_count;
   append(first, window.first_from, window.first_count);
   if (!second) return sequence;
-  if (begin_ && !has_segments_) ids.push_back(end_);
+  if (frame_.begin && !has_segments_) ids.push_back(frame_.end);
   sequence.second_at = static_cast<Index>(ids.size());
   sequence.second_from = window.second_from;
   sequence.second_count = window.second_count;

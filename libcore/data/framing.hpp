@@ -28,6 +28,17 @@ struct heddle::Names<heddle::data::Overlong> {
 
 namespace heddle::data {
 
+// The special tokens around a single text.
+struct TextFrame {
+  std::optional<TokenId> begin{};
+  TokenId end = 0;
+
+  Index tokens() const { return begin ? 2 : 1; }
+  std::vector<TokenId> around(std::span<const TokenId> text) const;
+};
+// [CLS] and [SEP], or the token that ends texts. Throws UsageError where the tokenizer has neither, "FOR needs …".
+TextFrame text_frame(const text::Tokenizer& tokenizer, std::string_view user);
+
 // ids = frame of A's tokens [first_from, first_from + first_count) and B's; first_at and second_at say where they
 // begin.
 struct FramedSequence {
@@ -66,8 +77,7 @@ class Framing {
   std::vector<FramedSequence> cut(std::span<const TokenId> first, std::optional<std::span<const TokenId>> second,
                                   Overlong overlong) const;
 
-  std::optional<TokenId> begin_;
-  TokenId end_;
+  TextFrame frame_;
   Index context_;
   bool has_segments_;
 };

@@ -45,8 +45,13 @@ std::vector<Logit> highest(const Real* logits, Index vocab, std::size_t count) {
 
 class BeamSearch : public Search {
  public:
-  BeamSearch(const std::vector<TokenId>& prompt, Index vocab, const BeamOptions& options)
-      : prompt_(prompt), vocab_(vocab), allowed_(options.vocab_size.value_or(vocab)), options_(options), alive_(1) {}
+  BeamSearch(const std::vector<TokenId>& prompt, Index max_tokens, Index vocab, const BeamOptions& options)
+      : prompt_(prompt),
+        max_tokens_(max_tokens),
+        vocab_(vocab),
+        allowed_(options.vocab_size.value_or(vocab)),
+        options_(options),
+        alive_(1) {}
 
   // One more than continue, since one of them may be the end.
   std::vector<Choice> candidates(Index hypothesis, const Real* logits) const override {
@@ -127,7 +132,7 @@ class BeamSearch : public Search {
   }
 
   bool ends(const Text& text) const {
-    return length_ >= options_.max_tokens || text.tokens.back().id == options_.end ||
+    return length_ >= max_tokens_ || text.tokens.back().id == options_.end ||
            (options_.ends_with && options_.ends_with(text.tokens));
   }
 
@@ -150,11 +155,11 @@ class BeamSearch : public Search {
   bool is_over() const {
     if (alive_.empty()) return true;
     if (static_cast<Index>(found_.size()) < options_.width) return false;
-    return options_.width == 1 || found_.back().score >= score(alive_.front().log_likelihood, options_.max_tokens);
+    return options_.width == 1 || found_.back().score >= score(alive_.front().log_likelihood, max_tokens_);
   }
 
   const std::vector<TokenId>& prompt_;
-  const Index vocab_, allowed_;
+  const Index max_tokens_, vocab_, allowed_;
   const BeamOptions& options_;
   std::vector<Text> alive_;       // best first
   std::vector<FoundText> found_;  // best first
@@ -165,15 +170,17 @@ class BeamSearch : public Search {
 
 std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
-                                                const BeamOptions& options) {
+                                                const BeamOptions& options,
+                                                const std::vector<std::vector<TokenId>>& sources) {
   check<UsageError>(options.width >= 1 && options.length_penalty >= 0 && options.max_tokens >= 1, "a beam of ",
                     options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
                     " tokens: none can be less than 1, 0 and 1");
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
-    searches.push_back(std::make_unique<BeamSearch>(prompt, model.vocab_size(), options));
+    const Index most = options.max_tokens_of.empty() ? options.max_tokens : options.max_tokens_of.at(searches.size());
+    searches.push_back(std::make_unique<BeamSearch>(prompt, most, model.vocab_size(), options));
   }
-  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
+  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache}, sources);
   std::vector<std::vector<FoundText>> found;
   for (const auto& search : searches) found.push_back(static_cast<BeamSearch&>(*search).take_found());
   return found;

@@ -17,6 +17,7 @@ struct BeamOptions {
   Index width = 4;
   double length_penalty = 0.6;  // 0 or more; more favours longer texts
   Index max_tokens = 256;
+  std::vector<Index> max_tokens_of{};  // of each prompt, at most max_tokens; empty: max_tokens for all
   Constraints constraints{};
   std::optional<TokenId> end{};  // ends a text; not among its tokens
   // Whether a text ends after these tokens; empty: never.
@@ -42,10 +43,12 @@ struct FoundText {
 // decoding finds. Among equals, texts of better ones, and lower tokens, come first.
 //
 // Probabilities are normalised over all ids of the model, including those that are never generated. The text and its
-// bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from first_prompt. Throws as
-// run_searches(), and NumericError where a logit is not finite.  Cost: that of width sequences a prompt.
+// bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from first_prompt; sources and
+// errors are those of run_searches(), and NumericError where a logit is not finite.  Cost: that of width sequences a
+// prompt.
 std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
-                                                const BeamOptions& options);
+                                                const BeamOptions& options,
+                                                const std::vector<std::vector<TokenId>>& sources = {});
 
 }  // namespace heddle::decoding

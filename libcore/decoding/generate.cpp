@@ -11,9 +11,14 @@ constexpr TokenId nothing_left = -1;  // in place of a token, where the constrai
 // All samples of one prompt.
 class SampleSearch : public Search {
  public:
-  SampleSearch(Index prompt, const std::vector<TokenId>& tokens, Index vocab, const GenerateOptions& options,
-               const TokenSink& sink)
-      : prompt_(prompt), vocab_(vocab), allowed_(options.vocab_size.value_or(vocab)), options_(options), sink_(sink) {
+  SampleSearch(Index prompt, const std::vector<TokenId>& tokens, Index max_tokens, Index vocab,
+               const GenerateOptions& options, const TokenSink& sink)
+      : prompt_(prompt),
+        max_tokens_(max_tokens),
+        vocab_(vocab),
+        allowed_(options.vocab_size.value_or(vocab)),
+        options_(options),
+        sink_(sink) {
     for (Index sample = 0; sample < options.samples; ++sample) alive_.push_back({sample, 0, tokens});
   }
 
@@ -36,7 +41,7 @@ class SampleSearch : public Search {
       const Choice& choice = candidates[at][used[at]++];
       if (choice.id == nothing_left || (options_.end && choice.id == *options_.end)) continue;
       const bool wanted = sink_(prompt_ * options_.samples + s.number, choice);
-      if (!wanted || produced_ >= options_.max_tokens) continue;
+      if (!wanted || produced_ >= max_tokens_) continue;
       s.text.push_back(choice.id);
       steps.push_back({std::exchange(s.hypothesis, static_cast<Index>(steps.size())), choice.id});
       alive.push_back(std::move(s));
@@ -63,7 +68,7 @@ class SampleSearch : public Search {
                             RandomStream(options_.seed, site, draws), static_cast<std::uint64_t>(produced_));
   }
 
-  const Index prompt_, vocab_, allowed_;
+  const Index prompt_, max_tokens_, vocab_, allowed_;
   const GenerateOptions& options_;
   const TokenSink& sink_;
   std::vector<Sample> alive_;
@@ -73,14 +78,15 @@ class SampleSearch : public Search {
 }  // namespace
 
 void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
-              const GenerateOptions& options, const TokenSink& sink) {
+              const GenerateOptions& options, const TokenSink& sink, const std::vector<std::vector<TokenId>>& sources) {
   if (options.max_tokens == 0) return;
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
     const Index number = first_prompt + static_cast<Index>(searches.size());
-    searches.push_back(std::make_unique<SampleSearch>(number, prompt, model.vocab_size(), options, sink));
+    const Index most = options.max_tokens_of.empty() ? options.max_tokens : options.max_tokens_of.at(searches.size());
+    searches.push_back(std::make_unique<SampleSearch>(number, prompt, most, model.vocab_size(), options, sink));
   }
-  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache});
+  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache}, sources);
 }
 
 }  // namespace heddle::decoding

@@ -15,7 +15,8 @@ struct GenerateOptions {
   Constraints constraints{};
   Index samples = 1;  // continuations of each prompt
   Index max_tokens = 256;
-  std::optional<TokenId> end{};  // stops a sequence; not delivered
+  std::vector<Index> max_tokens_of{};  // of each prompt, at most max_tokens; empty: max_tokens for all
+  std::optional<TokenId> end{};        // stops a sequence; not delivered
   std::uint64_t seed = 0;
   std::optional<Index> vocab_size{};  // only ids below it are generated, not rows that pad the output layer; else all
   DType cache = DType::real;          // what keys and values are stored as: Real or bfloat16
@@ -30,6 +31,7 @@ using TokenSink = std::function<bool(Index sequence, const Choice& token)>;
 // come, by the vocabulary's size and by the constraints (where none may, the sequence ends); the log-probabilities that
 // are reported are among all of the model's, as everywhere. Prompts count from first_prompt. Throws as run_searches().
 void generate(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,
-              const GenerateOptions& options, const TokenSink& sink);
+              const GenerateOptions& options, const TokenSink& sink,
+              const std::vector<std::vector<TokenId>>& sources = {});
 
 }  // namespace heddle::decoding

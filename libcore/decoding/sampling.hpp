@@ -18,7 +18,8 @@ struct SamplingOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("temperature", "divides the logits; 0 takes the most probable token (greedy)")
+    visitor(Field("temperature",
+                  "divides the logits; 0 takes the most probable token (greedy), as translations do by default")
                 .range(0, 1000)
                 .takes("X")
                 .essential(),

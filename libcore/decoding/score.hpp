@@ -14,6 +14,7 @@ using Tokens = std::vector<TokenId>;
 struct GivenTokens {
   Tokens ids;
   Index from = 1;
+  Tokens source{};  // of sequence-to-sequence models, with the special tokens around it
 };
 
 // The maximum number of tokens in a text: the model reads all but the last one.
@@ -24,6 +25,8 @@ Index score_limit(const models::TokenModel& model);
 // Throws DataError for texts of more than score_limit() tokens, ShapeError for a text of which nothing is given,
 // NumericError where a logit is not finite.
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
+                                                         std::span<const GivenTokens> texts, Index batch_tokens = 4096);
+std::vector<std::vector<double>> token_log_probabilities(const models::SequenceToSequence& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens = 4096);
 
 }  // namespace heddle::decoding

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "heddle/tensor/threads.hpp"
 
@@ -16,6 +17,7 @@ struct Hypothesis {
 // A search with the hypotheses that it has now, all of the same length.
 struct Line {
   Search* search;
+  models::TokenList source;  // empty where the model reads none
   std::vector<Hypothesis> hypotheses;
 
   Index length() const { return static_cast<Index>(hypotheses.front().text.size()); }
@@ -37,7 +39,11 @@ class Round {
       }
       longest = std::max(longest, line.length());
     }
-    state_ = model.start({rows, std::min(context, longest + limits.max_tokens), limits.cache});
+    const std::optional<models::Sequences> sources = read_sources();
+    state_ = model.start({.batch = rows,
+                          .capacity = std::min(context, longest + limits.max_tokens),
+                          .cache = limits.cache,
+                          .sources = sources ? &*sources : nullptr});
   }
 
   // Runs until every search has ended or has filled the context; returns the latter.
@@ -47,6 +53,15 @@ class Round {
   }
 
  private:
+  std::optional<models::Sequences> read_sources() const {
+    std::vector<models::TokenList> sources;
+    for (const Line& line : lines_) {
+      if (!line.source.empty()) sources.insert(sources.end(), line.hypotheses.size(), line.source);
+    }
+    if (sources.empty()) return std::nullopt;
+    return models::padded(sources, 2);
+  }
+
   // Two columns at least, since the model reads single tokens in another way, and neighbours must not decide that.
   Tensor read_all() {
     std::vector<models::TokenList> texts;
@@ -88,7 +103,7 @@ class Round {
     for (Line& line : lines_) {
       const auto own = std::span(all).subspan(static_cast<std::size_t>(begin), line.hypotheses.size());
       const auto steps = line.search->advance(own);
-      Line next{line.search, {}};
+      Line next{line.search, line.source, {}};
       for (const auto& [hypothesis, token] : steps) {
         next.hypotheses.push_back(line.hypotheses[static_cast<std::size_t>(hypothesis)]);
         next.hypotheses.back().text.push_back(token);
@@ -119,14 +134,18 @@ class Round {
 }  // namespace
 
 void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
-                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits) {
+                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits,
+                  const std::vector<std::vector<TokenId>>& sources) {
+  check<ShapeError>(sources.empty() || sources.size() == prompts.size(), sources.size(), " sources for ",
+                    prompts.size(), " prompts");
   std::vector<Line> lines;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const Index number = first + static_cast<Index>(i) + 1;
     check<DataError>(!prompts[i].empty(), "prompt ", number, " is empty");
     check<DataError>(static_cast<Index>(prompts[i].size()) <= model.position_limit(), "prompt ", number, " has ",
                      prompts[i].size(), " tokens, more than the context of ", model.position_limit());
-    lines.push_back({searches.at(i).get(), {{prompts[i]}}});
+    lines.push_back(
+        {searches[i].get(), sources.empty() ? models::TokenList() : models::TokenList(sources[i]), {{prompts[i]}}});
   }
   while (!lines.empty()) lines = Round(model, std::move(lines), limits).run();
 }

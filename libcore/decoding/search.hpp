@@ -34,9 +34,11 @@ struct SearchLimits {
 
 // Runs one search for each prompt, all as one batch, until they are over. If the number of positions is limited, a
 // hypothesis that fills them continues from its last half, and earlier tokens have no effect any more. The logits of a
-// search do not depend on the other searches, to the bit as far as RowKernels allow.
+// search do not depend on the other searches, to the bit as far as RowKernels allow. `sources` are the source texts of
+// a sequence-to-sequence model, with the special tokens around them, one for each prompt; empty for other models.
 // Throws DataError for an empty prompt and for prompts longer than the context, "prompt N: ", counting from `first`.
 void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
-                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits);
+                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits,
+                  const std::vector<std::vector<TokenId>>& sources = {});
 
 }  // namespace heddle::decoding

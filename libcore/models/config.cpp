@@ -57,6 +57,12 @@ std::string detail::attention_help() {
   return "attention variant, NAME[:KEY=VALUE,...]: one of " + join(names);
 }
 
+void CommonConfig::fit_vocabularies(const Vocabularies& vocabularies) {
+  if (vocab_size == 0) vocab_size = vocabularies.target;
+  check<UsageError>(vocab_size >= vocabularies.target, "--vocab-size ", vocab_size, " is less than the ",
+                    vocabularies.target, " pieces of the tokenizer; leave it out, or raise it");
+}
+
 HeadShape StackConfig::head_shape() const {
   const Index key_width = head_width > 0 ? head_width : width / heads;
   return {heads, key_width, kv_heads > 0 ? kv_heads : heads, key_width};

@@ -16,6 +16,12 @@
 
 namespace heddle::models {
 
+// The sizes of the tokenizers' vocabularies; source is that of the sources of sequence-to-sequence models.
+struct Vocabularies {
+  Index source, target;
+  bool are_one = true;  // one tokenizer for both
+};
+
 // What every architecture has.
 struct CommonConfig {
   Index vocab_size = 0;       // 0: the tokenizer's
@@ -28,6 +34,8 @@ struct CommonConfig {
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
   // Whether segments distinguish the second of two texts from the first; this needs at least two kinds.
   virtual bool has_segments() const { return false; }
+  // Sets the sizes that are not given. Throws UsageError for vocabularies that the architecture cannot have.
+  virtual void fit_vocabularies(const Vocabularies& vocabularies);
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
 
   CommonConfig() = default;
@@ -71,6 +79,7 @@ struct StackConfig {
   std::string attention = "dot";
   Index window = 0;
   bool bias = true;
+  bool attention_bias = true;  // with bias
 
   HeadShape head_shape() const;
   Index inner_width() const { return ffn_width > 0 ? ffn_width : 4 * width; }
@@ -293,4 +302,5 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("window", "attend to at most N preceding positions").range(1, 10000000).word(0, "all").takes("N"),
           self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
+  visitor(Field("attention_bias", "projections of attention without biases"), self.attention_bias);
 }

@@ -12,4 +12,8 @@ bool is_of_head(std::string_view parameter) {
   return parameter.starts_with("head/");
 }
 
+bool Model::is_beside_vectors(std::string_view parameter) const {
+  return is_of_head(parameter);
+}
+
 }  // namespace heddle::models

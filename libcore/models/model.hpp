@@ -33,6 +33,9 @@ class Model : public virtual TokenModel {
   virtual double training_flops_per_token(Index time, double predicted) const = 0;
   // Whether the parameter is only used by ContextualVectors::summary().
   virtual bool is_of_summary(std::string_view) const { return false; }
+  // Whether the vectors of ContextualVectors do not depend on the parameter: the head's and, in sequence-to-sequence
+  // models, the decoder's.
+  virtual bool is_beside_vectors(std::string_view parameter) const;
 
  protected:
   // Parameters come from the source. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.

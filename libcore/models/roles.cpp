@@ -51,7 +51,8 @@ Tensor last_added(const Tensor& x, const std::vector<Index>& added) {
 namespace {
 
 std::string what_it_does(const Model& model) {
-  if (model.as<Generator>() != nullptr) return std::string(Generator::what);
+  if (model.as<SequenceToSequence>() != nullptr) return std::string(SequenceToSequence::what);
+  if (model.as<TokenLoss>() != nullptr) return std::string(TokenLoss::what);
   if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
   return std::string(ContextualVectors::what);
 }

@@ -74,6 +74,25 @@ class MaskedPredictor : public virtual ContextualVectors {
   virtual Variable next_sentence(const Variable& hidden) const;
 };
 
+// Reads a source text and predicts a target text, each token from the source and the target tokens up to it: the hidden
+// state at t scores target token t + 1. vocab_size() and max_positions() are those of targets. Vectors for tokens,
+// where such a model gives them, are those of its source.
+class SequenceToSequence : public virtual TokenModel {
+ public:
+  static constexpr std::string_view what = "predicts a target text for a source text";
+
+  virtual Index source_vocab_size() const = 0;
+  // The maximum number of tokens in a source; none if unlimited.
+  virtual std::optional<Index> max_source_positions() const = 0;
+  // The token that targets begin with; none: the one that ends them.
+  virtual std::optional<TokenId> start_token() const = 0;
+
+  // Of targets with their `sources`: [batch, time, width]; values at padding positions are undefined. Throws DataError
+  // for ids outside their tables and for sequences longer than the maximum, ShapeError without sources.
+  virtual Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const = 0;
+  virtual const heads::TokenHead& target_head() const = 0;
+};
+
 // The state of a generator for a batch of sequences while it continues them.
 class GeneratorState {
  public:
@@ -103,13 +122,13 @@ struct GenerationStart {
   Index batch;
   Index capacity;                      // tokens of a sequence, at most
   DType cache = DType::real;           // what keys and values are stored as: Real or bfloat16
-  const Sequences* sources = nullptr;  // what each row is written from, for models that read a source
+  const Sequences* sources = nullptr;  // of each row, for models that read a source text
 };
 
 // Continues token sequences step by step (SPEC 7.1 and 7.2).
 class Generator : public virtual TokenModel {
  public:
-  static constexpr std::string_view what = "predicts next tokens";
+  static constexpr std::string_view what = "generates text";
 
   // An empty state. Throws DataError for a capacity beyond max_positions().
   virtual std::unique_ptr<GeneratorState> start(const GenerationStart& start) const = 0;
@@ -121,12 +140,14 @@ class Generator : public virtual TokenModel {
 
 // The attention weights, layer by layer, which the fast path never forms.
 struct AttentionMap {
-  std::string name;  // "decoder/3/attention"
-  Tensor weights;    // [batch, heads, query_time, key_time], rows sum to 1
+  std::string name;                     // "decoder/3/attention"
+  enum class Of { itself, source } of;  // what the queries attend to: their own sequence, or its source
+  Tensor weights;                       // [batch, heads, query_time, key_time], rows sum to 1
 };
 class AttentionMaps : public virtual TokenModel {
  public:
   static constexpr std::string_view what = "mixes tokens by attention weights";
+  // Of a sequence-to-sequence model, those of targets with their sources.
   virtual std::vector<AttentionMap> attention_maps(const Sequences& sequences) const = 0;
 };
 

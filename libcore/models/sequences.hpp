@@ -20,6 +20,9 @@ struct Sequences {
       : ids(std::move(token_ids)), lengths(std::move(token_lengths)), segments(std::move(token_segments)) {}
 };
 
+// Throws ShapeError for parts that do not fit each other.
+void check_sequences(const Sequences& sequences);
+
 using TokenList = std::span<const TokenId>;
 
 // The lists, padded at their ends to the longest one, and to `least` positions. Padding is never attended to, so its

@@ -21,7 +21,7 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
                     .shape = config.head_shape(),
                     .needed = parts.needed,
                     .positions = parts.positions,
-                    .bias = bias,
+                    .bias = config.attention_bias ? bias : nn::Bias::no,
                     .stddev = stddev,
                     .output_stddev = output},
       .feed_forward = {config.width, config.inner_width(), from_text<Activation>(config.activation), config.gated, bias,
@@ -104,11 +104,15 @@ Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, co
   return x;
 }
 
-std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix) const {
+std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix,
+                                                const Memories& memories) const {
   std::vector<AttentionMap> maps;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    maps.push_back({concatenate(prefix, "/", i, "/attention"), blocks_[i].weights(x, mask)});
-    x = blocks_[i](x, mask, {});
+    const std::string block = concatenate(prefix, "/", i);
+    maps.push_back({block + "/attention", AttentionMap::Of::itself, blocks_[i].weights(x, mask)});
+    Tensor cross;
+    x = blocks_[i](x, mask, {}, memory_of(memories, i), &cross);
+    if (!cross.empty()) maps.push_back({block + "/cross_attention", AttentionMap::Of::source, cross});
   }
   return maps;
 }

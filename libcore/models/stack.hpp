@@ -54,8 +54,10 @@ class Stack {
   Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories = {}) const;
   Variable finish(const Variable& x) const;
 
-  // The weights of each block's self-attention, named PREFIX/0/attention, ….
-  std::vector<AttentionMap> attention_maps(Variable x, const Mask& mask, const std::string& prefix) const;
+  // The weights of each block's self-attention and cross-attention, named PREFIX/0/attention,
+  // PREFIX/0/cross_attention, ….
+  std::vector<AttentionMap> attention_maps(Variable x, const Mask& mask, const std::string& prefix,
+                                           const Memories& memories = {}) const;
 
   Index layers() const { return static_cast<Index>(blocks_.size()); }
   Index window() const { return window_; }

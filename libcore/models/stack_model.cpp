@@ -2,22 +2,6 @@
 
 namespace heddle::models {
 
-namespace {
-
-void check_sequences(const Sequences& sequences) {
-  const Shape& shape = sequences.ids.shape;
-  check<ShapeError>(shape.rank() == 2, "ids of shape ", shape, " instead of [batch, time]");
-  check<ShapeError>(sequences.lengths.empty() || static_cast<Index>(sequences.lengths.size()) == shape[0],
-                    sequences.lengths.size(), " lengths for ids of shape ", shape);
-  check<ShapeError>(sequences.segments.empty() || sequences.segments.size() == sequences.ids.ids.size(),
-                    sequences.segments.size(), " segments for ids of shape ", shape);
-  for (const Index length : sequences.lengths) {
-    check<ShapeError>(length >= 1 && length <= shape[1], "a sequence of ", length, " of ", shape[1], " tokens");
-  }
-}
-
-}  // namespace
-
 StackModel::StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
                        const Direction& direction)
     : Model(config, std::move(weights)),

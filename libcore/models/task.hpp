@@ -9,13 +9,19 @@
 namespace heddle::models {
 
 enum class Task {
-  classify,  // a class for a text
-  pair,      // a class for two texts
-  regress,   // a number for a text, or for two
-  label,     // a class for each word
-  span,      // the part of a text that answers a question
-  lm,        // what the model was pre-trained for: the next token, or masked ones
+  classify,   // a class for a text
+  pair,       // a class for two texts
+  regress,    // a number for a text, or for two
+  label,      // a class for each word
+  span,       // the part of a text that answers a question
+  lm,         // what the model was pre-trained for: the next token, or masked ones
+  translate,  // a text for a text, by a sequence-to-sequence model
 };
+
+// Whether the model's own head predicts, so that a file of the task is a model like any other.
+constexpr bool has_own_head(Task task) {
+  return task == Task::lm || task == Task::translate;
+}
 
 // Whether the task has one answer for a whole text (or two), whose hidden states are pooled.
 constexpr bool pools(Task task) {
@@ -35,9 +41,9 @@ enum class Pooling {
 template <>
 struct heddle::Names<heddle::models::Task> {
   using Task = heddle::models::Task;
-  static constexpr std::pair<Task, std::string_view> list[] = {{Task::classify, "classify"}, {Task::pair, "pair"},
-                                                               {Task::regress, "regress"},   {Task::label, "label"},
-                                                               {Task::span, "span"},         {Task::lm, "lm"}};
+  static constexpr std::pair<Task, std::string_view> list[] = {
+      {Task::classify, "classify"}, {Task::pair, "pair"}, {Task::regress, "regress"},    {Task::label, "label"},
+      {Task::span, "span"},         {Task::lm, "lm"},     {Task::translate, "translate"}};
 };
 
 template <>

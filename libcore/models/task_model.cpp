@@ -32,7 +32,7 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
   check<UsageError>(task_.pooling != Pooling::first || vectors_.is_bidirectional(),
                     "pooling = first: in a model that reads in one direction the first token's state does not depend "
                     "on the other tokens; use last or mean");
-  if (task.task == Task::lm) return;
+  if (has_own_head(task.task)) return;
   const Index width = vectors_.width();
   const Scope scope(body_->parameters(), "task");
   if (task.task == Task::span) {

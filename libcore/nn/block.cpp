@@ -65,16 +65,19 @@ Variable Block::run(const Variable& x, const Sublayers& f, const Pass& pass) con
   return add(h, feed, asking, feed_forward_site_, pass);
 }
 
-Block::Sublayer Block::crossing(const CrossAttention::Memory* memory, const Pass& pass) const {
+Block::Sublayer Block::crossing(const CrossAttention::Memory* memory, const Pass& pass, Tensor* weights) const {
   if (!cross_) return {};
   check<Error>(memory != nullptr, "a block with cross-attention has nothing to attend to");
-  return [this, memory, &pass](const Variable& n, const Variable& rest) { return (*cross_)(n, *memory, rest, pass); };
+  return [=, this, &pass](const Variable& n, const Variable& rest) {
+    if (weights != nullptr) *weights = cross_->weights(n, *memory);
+    return (*cross_)(n, *memory, rest, pass);
+  };
 }
 
-Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass,
-                           const CrossAttention::Memory* memory) const {
+Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass, const CrossAttention::Memory* memory,
+                           Tensor* cross_weights) const {
   const Sublayer attend = [&](const Variable& n, const Variable& rest) { return attention_(n, mask, rest, pass); };
-  return run(x, {attend, crossing(memory, pass), x}, pass);
+  return run(x, {attend, crossing(memory, pass, cross_weights), x}, pass);
 }
 
 Variable Block::at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const {

@@ -39,9 +39,10 @@ class Block {
   // `stack`: the scope of what the layers of a stack share.
   Block(const Scope& scope, const Scope& stack, const BlockOptions& options);
 
-  // memory: of blocks with cross-attention; null for others.
+  // memory: of blocks with cross-attention; null for others. Sets *cross_weights, where given, to the weights of
+  // cross-attention, [batch, heads, time, memory_time].
   Variable operator()(const Variable& x, const Mask& mask, const Pass& pass,
-                      const CrossAttention::Memory* memory = nullptr) const;
+                      const CrossAttention::Memory* memory = nullptr, Tensor* cross_weights = nullptr) const;
   // The same at one position of each sequence, at a fraction of the cost: [batch, 1, width]. Precondition: no
   // cross-attention.
   Variable at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const;
@@ -68,7 +69,7 @@ class Block {
   };
   Variable run(const Variable& x, const Sublayers& sublayers, const Pass& pass) const;
   Variable normed(const Variable& x) const { return attention_norm_(x, Norm::Result::activation); }
-  Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass) const;
+  Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass, Tensor* weights = nullptr) const;
 
   BlockOrder order_;
   Norm attention_norm_;

@@ -9,6 +9,8 @@ namespace heddle::nn {
 class Embedding {
  public:
   Embedding(const Scope& scope, Index vocab, Index width, double stddev);
+  // Another module's table, which both use.
+  explicit Embedding(Variable weight) : weight_(std::move(weight)) {}
   // ids [batch, time] -> [batch, time, width]
   Variable operator()(const TokenIds& ids) const;
   const Variable& weight() const { return weight_; }

@@ -22,7 +22,9 @@ std::optional<Norm> norm_of(const Scope& scope, const EmbeddingsOptions& options
 
 Embeddings::Embeddings(const Scope& scope, const EmbeddingsOptions& options)
     : context_(options.context),
-      tokens_(scope / "token", options.vocab, options.width, options.position_shape.stddev),
+      tokens_(options.tokens != nullptr
+                  ? *options.tokens
+                  : Embedding(scope / "token", options.vocab, options.width, options.position_shape.stddev)),
       positions_(make_positions(options.positions, scope / "position", options.position_shape)),
       segments_(segment_embedding(scope, options)),
       norm_(norm_of(scope, options)),

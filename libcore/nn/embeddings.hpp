@@ -15,13 +15,15 @@ struct EmbeddingsOptions {
   Index vocab, width;
   std::string positions = "learned";
   PositionShape position_shape;
-  std::optional<Index> context;  // maximum number of tokens in a sequence; none: unlimited
-  Index segments = 0;            // kinds of segments; 0: none
+  std::optional<Index> context;       // maximum number of tokens in a sequence; none: unlimited
+  Index segments = 0;                 // kinds of segments; 0: none
+  const Embedding* tokens = nullptr;  // another stack's, which this one uses too; null: its own
   std::optional<NormOptions> norm{};
 };
 
 // x = drop(norm(token + position + segment)), beside the stack that reads it, so that stacks may share one.
-// Parameters: token/weight [vocab, width]; position and segment/weight [segments, width] and norm where there are any.
+// Parameters: token/weight [vocab, width] where tokens are its own; position and segment/weight [segments, width] and
+// norm where there are any.
 class Embeddings {
  public:
   Embeddings(const Scope& scope, const EmbeddingsOptions& options);

@@ -137,14 +137,22 @@ CrossAttention::Memory CrossAttention::remember(const Variable& states, const st
   return {heads.key, heads.value, lengths};
 }
 
+Mask CrossAttention::Memory::mask() const {
+  Mask mask{.key_lengths = lengths};
+  if (rows.empty() || lengths.empty()) return mask;
+  mask.key_lengths.clear();
+  for (const Index row : rows) mask.key_lengths.push_back(lengths.at(static_cast<std::size_t>(row)));
+  return mask;
+}
+
 Variable CrossAttention::operator()(const Variable& x, const Memory& memory, const Variable& residual,
                                     const Pass& pass) const {
-  const Mask mask{.key_lengths = memory.lengths};
-  return merge(variant().mix({queries(x, pass), memory.key, memory.value, mask}), residual, pass);
+  const AttentionCall call{queries(x, pass), memory.key, memory.value, memory.mask(), {}, memory.rows};
+  return merge(variant().mix(call), residual, pass);
 }
 
 Tensor CrossAttention::weights(const Variable& x, const Memory& memory) const {
-  return variant().weights({queries(x, {}), memory.key, memory.value, {.key_lengths = memory.lengths}});
+  return variant().weights({queries(x, {}), memory.key, memory.value, memory.mask(), {}, memory.rows});
 }
 
 }  // namespace heddle::nn

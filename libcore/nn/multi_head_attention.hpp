@@ -84,14 +84,17 @@ class CrossAttention : public MultiHeadAttention {
   CrossAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options)
       : MultiHeadAttention(scope, stack, options, Source::other) {}
 
-  // Keys and values of the other sequence, which steps and layers of one pass may use again.
+  // Keys and values of the other sequences, which steps of one pass may use again.
   struct Memory {
-    Variable key, value;  // [batch, kv_heads, memory_time, width]
-    std::vector<Index> lengths;
+    Variable key, value;         // [sequences, kv_heads, memory_time, width]
+    std::vector<Index> lengths;  // of the sequences; empty: all are full
+    std::vector<Index> rows{};   // the sequence that each row of x attends to; empty: row b to sequence b
+
+    Mask mask() const;
   };
   Memory remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass = {}) const;
 
-  // x [batch, time, width] -> the same, plus a residual where one is given.
+  // x [batch, time, width] -> the same, plus a residual where one is given. Not recorded where memory has rows.
   Variable operator()(const Variable& x, const Memory& memory, const Variable& residual = {},
                       const Pass& pass = {}) const;
   // [batch, heads, time, memory_time], Reals.

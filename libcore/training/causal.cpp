@@ -74,7 +74,7 @@ std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {
 }
 
 std::unique_ptr<Objective> make_causal_objective(const ObjectiveInputs& inputs) {
-  return std::make_unique<Causal>(inputs.model, inputs.train, inputs.valid, inputs.config);
+  return std::make_unique<Causal>(inputs.model, *inputs.train.text, inputs.valid.text, inputs.config);
 }
 
 }  // namespace heddle::training

@@ -125,10 +125,11 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
 
 std::unique_ptr<Objective> make_masked_objective(const ObjectiveInputs& inputs) {
   data::MaskVocabulary vocabulary = inputs.tokenizer != nullptr
-                                        ? data::MaskVocabulary(*inputs.tokenizer, inputs.train.name())
+                                        ? data::MaskVocabulary(*inputs.tokenizer, inputs.train.text->name())
                                         : data::MaskVocabulary(inputs.model.vocab_size());
   return std::make_unique<Masked>(
-      inputs.model, MaskedTexts{inputs.train, inputs.valid, std::move(vocabulary), inputs.masking}, inputs.config);
+      inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, std::move(vocabulary), inputs.masking},
+      inputs.config);
 }
 
 }  // namespace heddle::training

@@ -57,11 +57,15 @@ class Objective {
   // are set by the loop.
   virtual Pass training_pass() const = 0;
   virtual Index samples_per_epoch() const = 0;
+  // Samples in a micro-batch of the configured size: 1 where a sample is a group of texts already.
+  virtual Index samples_per_batch(Index batch_size) const { return batch_size; }
   // Samples [first, first + count) of all epochs, one after the other: a function of the objective and these numbers
   // alone. Losses may also depend on state(), which they do not change.
   virtual MicroBatch batch(Index first, Index count) const = 0;
   // A document for each of these samples, or an example.
   virtual std::vector<Origin> origins(Index first, Index count) const = 0;
+  // What people should know before training starts, such as data that is not used; empty for nothing.
+  virtual std::string note() const { return ""; }
   // Floating-point operations to train on one token, on average.
   virtual double flops_per_token() const = 0;
 

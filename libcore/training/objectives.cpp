@@ -4,7 +4,7 @@
 
 namespace heddle::training {
 
-#define HEDDLE_OBJECTIVE(name, role, section, summary) \
+#define HEDDLE_OBJECTIVE(name, role, data, section, summary) \
   std::unique_ptr<Objective> make_##name##_objective(const ObjectiveInputs& inputs);
 #include "heddle/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
@@ -13,6 +13,7 @@ namespace {
 
 struct Kind {
   std::string name, section, summary, needed;
+  DataKind data;
   bool (*suits)(const models::Model& model);
   std::unique_ptr<Objective> (*make)(const ObjectiveInputs& inputs);
 };
@@ -24,8 +25,14 @@ bool plays(const models::Model& model) {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> list = {
-#define HEDDLE_OBJECTIVE(name, role, section, summary) \
-  {#name, section, summary, std::string(models::role::what), plays<models::role>, make_##name##_objective},
+#define HEDDLE_OBJECTIVE(name, role, data, section, summary) \
+  {#name,                                                    \
+   section,                                                  \
+   summary,                                                  \
+   std::string(models::role::what),                          \
+   DataKind::data,                                           \
+   plays<models::role>,                                      \
+   make_##name##_objective},
 #include "heddle/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
   };
@@ -77,8 +84,22 @@ bool takes_options(const std::string& objective, const std::string& section) {
   return kind_of(objective).section == section;
 }
 
+DataKind data_of(const std::string& objective) {
+  return kind_of(objective).data;
+}
+
 std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs) {
-  return kind_of(objective_of(inputs.model, name)).make(inputs);
+  const Kind& kind = kind_of(objective_of(inputs.model, name));
+  if (kind.data == DataKind::pairs) {
+    check<UsageError>(
+        inputs.train.pairs != nullptr, "--objective ", kind.name,
+        " is trained on pairs of texts; make a pairs file: tokenize --pairs SOURCE TARGET -t TOKENIZER -o "
+        "pairs.h5");
+  } else {
+    check<UsageError>(inputs.train.text != nullptr, "--objective ", kind.name,
+                      " is trained on text, not on pairs of texts; give token files or text, or another --arch");
+  }
+  return kind.make(inputs);
 }
 
 }  // namespace heddle::training

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/data/masking.hpp"
+#include "heddle/data/pair_batches.hpp"
 #include "heddle/data/token_source.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/text/tokenizer.hpp"
@@ -14,13 +15,24 @@
 
 namespace heddle::training {
 
-// The inputs of an objective. The model and the sources must outlive it.
+// What an objective is trained on.
+enum class DataKind { text, pairs };
+
+// One of them, or neither.
+struct TrainingData {
+  const data::TokenSource* text = nullptr;
+  const data::PairSource* pairs = nullptr;
+};
+
+// The inputs of an objective. The model and the data must outlive it.
 struct ObjectiveInputs {
   models::Model& model;
-  const data::TokenSource& train;
-  const data::TokenSource* valid = nullptr;    // null: nothing to evaluate on
-  const text::Tokenizer* tokenizer = nullptr;  // that made the tokens; null: random tokens, for measurements
+  TrainingData train;
+  TrainingData valid{};                               // neither: nothing to evaluate on
+  const text::Tokenizer* tokenizer = nullptr;         // that made the tokens; null: random tokens, for measurements
+  const text::Tokenizer* source_tokenizer = nullptr;  // of the sources of pairs; null: the same
   const data::MaskingOptions& masking;
+  const data::PairOptions& pairs;
   const TrainingConfig& config;
 };
 
@@ -35,6 +47,8 @@ std::string objective_summaries();
 // The objective of a name for a model: for "auto" the first whose role the model has. Throws UsageError for an unknown
 // name and for a model that the objective is not for, with those that it is for.
 std::string objective_of(const models::Model& model, const std::string& name);
+
+DataKind data_of(const std::string& objective);
 
 // Whether the objective uses these options, a section of TrainingSetup.
 bool takes_options(const std::string& objective, const std::string& section);

@@ -32,16 +32,20 @@ Precision checked(PrecisionChoice choice) {
   return Context::current().with(chosen(choice)).precision();
 }
 
-Index steps_in_all(const TrainingOptions& options, Index samples_per_epoch) {
-  check<UsageError>(options.steps > 0 || options.epochs > 0, "--steps or --epochs must be more than 0");
-  if (options.epochs <= 0) return options.steps;
-  const double samples = options.epochs * static_cast<double>(samples_per_epoch);
-  return std::max<Index>(1, std::llround(samples / static_cast<double>(options.samples_per_step())));
+Index samples_per_step(const TrainingOptions& options, const Objective& objective) {
+  return objective.samples_per_batch(options.batch_size) * options.accumulate;
 }
 
-Index steps_between_evaluations(const TrainingOptions& options, Index samples_per_epoch) {
-  const Index step = options.samples_per_step();
-  return options.eval_every > 0 ? options.eval_every : std::max<Index>(1, (samples_per_epoch + step - 1) / step);
+Index steps_in_all(const TrainingOptions& options, const Objective& objective) {
+  check<UsageError>(options.steps > 0 || options.epochs > 0, "--steps or --epochs must be more than 0");
+  if (options.epochs <= 0) return options.steps;
+  const double samples = options.epochs * static_cast<double>(objective.samples_per_epoch());
+  return std::max<Index>(1, std::llround(samples / static_cast<double>(samples_per_step(options, objective))));
+}
+
+Index steps_between_evaluations(const TrainingOptions& options, const Objective& objective) {
+  const Index step = samples_per_step(options, objective), epoch = objective.samples_per_epoch();
+  return options.eval_every > 0 ? options.eval_every : std::max<Index>(1, (epoch + step - 1) / step);
 }
 
 }  // namespace
@@ -51,8 +55,8 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config)
       parameters_(objective.parameters()),
       config_(checked(config)),
       precision_(checked(config.training.precision)),
-      total_steps_(steps_in_all(config.training, objective.samples_per_epoch())),
-      eval_every_(steps_between_evaluations(config.training, objective.samples_per_epoch())),
+      total_steps_(steps_in_all(config.training, objective)),
+      eval_every_(steps_between_evaluations(config.training, objective)),
       schedule_(config.schedule, total_steps_),
       optimizer_(make_optimizer(config.optimizer, parameters_)),
       average_(config.optimizer.ema_decay, parameters_) {
@@ -70,14 +74,14 @@ Pass Trainer::pass_of(Index part) const {
   Pass pass = objective_.training_pass();
   pass.seed = config_.seed;
   pass.step = static_cast<std::uint64_t>(state_.step);
-  pass.first_sample = part * config_.training.batch_size;
+  pass.first_sample = part * objective_.samples_per_batch(config_.training.batch_size);
   pass.training = true;
   return pass;
 }
 
 // Sums the gradients of a step's micro-batches. Returns nothing useful when stopped.
 Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
-  const Index size = config_.training.batch_size, parts = config_.training.accumulate;
+  const Index size = objective_.samples_per_batch(config_.training.batch_size), parts = config_.training.accumulate;
   const Index first = state_.step * size * parts;
   Step step;
   for (Index part = 0; part < parts; ++part) {
@@ -121,7 +125,7 @@ void Trainer::update(const Step& step) {
 }
 
 std::string Trainer::read_by(Index step) const {
-  const Index samples = config_.training.samples_per_step();
+  const Index samples = samples_per_step(config_.training, objective_);
   return "; it read " + to_text(objective_.origins(step * samples, samples));
 }
 

@@ -75,17 +75,17 @@ class Classifier {
   void with_task_model() {
     const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
     const models::TaskConfig& task = loaded.model->task();
-    check<DataError>(task.task != Task::lm, arguments_.operand("MODEL"),
+    check<DataError>(!models::has_own_head(task.task), arguments_.operand("MODEL"),
                      ": is a language model's adapter, for generate");
     refuse_for(task.task);
     const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
     const models::Model& body = loaded.model->body();
-    const data::Framing framing(loaded.tokenizer, body.position_limit(), body.config()->has_segments());
+    const data::Framing framing(loaded.of_sources(), body.position_limit(), body.config()->has_segments());
     const decoding::SpanLimits limits{options_.max_answer_length, options_.top};
     data::OverlongTexts overlong{options_.overlong};
     Index unseen = 0;
     classify(task, labels, [&](const TaskData& data) {
-      const auto examples = encode_task(data, {task.task, labels, loaded.tokenizer, framing, gold()}, overlong);
+      const auto examples = encode_task(data, {task.task, labels, loaded.of_sources(), framing, gold()}, overlong);
       TaskAnswers answers = answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
       unseen += unseen_words(answers);
       return answers;

@@ -91,6 +91,7 @@ std::string write_file(const Job& job, const std::string& path, const formats::P
   formats::ModelWriter writer(path);
   writer.config(job.source.parts.config);
   writer.tokenizer(job.source.parts.tokenizer);
+  if (job.source.parts.source_tokenizer) writer.source_tokenizer(*job.source.parts.source_tokenizer);
   if (job.source.task) writer.part("task", *job.source.task);
   writer.weights(job.converted.weights);
   if (job.source.history.rows() > 0) writer.history(job.source.history);

@@ -15,6 +15,9 @@ ModelSource read_file(const std::string& path) {
   ModelSource source;
   source.parts.config = file.config<models::ModelConfig>();
   source.parts.tokenizer = file.tokenizer_model();
+  if (formats::has_source_tokenizer(file.file())) {
+    source.parts.source_tokenizer = formats::read_tokenizer_model(file.file(), formats::Side::source);
+  }
   source.history = file.history();
   source.has_training = file.has_training();
   source.files = {path};
@@ -50,7 +53,9 @@ void check_same(const formats::Json& first, const formats::Json& other, const st
 void check_alike(const ModelSource& first, const ModelSource& other) {
   const std::string &path = other.files.front(), &than = first.files.front();
   check_same(formats::to_json(first.parts.config), formats::to_json(other.parts.config), path, than);
-  check<DataError>(first.parts.tokenizer == other.parts.tokenizer, path, ": has another tokenizer than ", than);
+  check<DataError>(
+      first.parts.tokenizer == other.parts.tokenizer && first.parts.source_tokenizer == other.parts.source_tokenizer,
+      path, ": has another tokenizer than ", than);
   check<DataError>(first.task.has_value() == other.task.has_value(), first.task ? than : path,
                    ": was fine-tuned for a task, ", first.task ? path : than, " was not; they cannot be averaged");
   if (first.task) check_same(formats::to_json(*first.task), formats::to_json(*other.task), path, than);
@@ -87,7 +92,10 @@ ModelSource average_models(const std::vector<std::string>& paths) {
     sources.push_back(read_model_source(path));
     check_alike(sources.front(), sources.back());
   }
-  ModelSource mean{.parts = {sources.front().parts.config, sources.front().parts.tokenizer, {}},
+  ModelSource mean{.parts = {sources.front().parts.config,
+                             sources.front().parts.tokenizer,
+                             {},
+                             sources.front().parts.source_tokenizer},
                    .task = sources.front().task,
                    .history = {},
                    .has_training = false,

@@ -50,7 +50,7 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   settle_length(options.setup.training, arguments);
   const formats::ModelFile base(options.from);
   const auto config = base.config<models::ModelConfig>();
-  const std::unique_ptr<FinetuningTask> finetuning = make_finetuning_task(options, base.tokenizer(), arguments);
+  const std::unique_ptr<FinetuningTask> finetuning = make_finetuning_task(options, base, arguments);
   options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
   training::TrainingConfig training = options.setup.config(0);
   const EvaluationSample evaluation = finetuning->sample_evaluation(training, config);
@@ -67,7 +67,7 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   run.evaluates = evaluates(options);
   run.keeps_best = resolved(options.settings.select, run.evaluates, "--valid or --folds") == Select::best;
   run.evaluation = evaluation;
-  run.simulates_evaluation = options.settings.task == models::Task::lm;
+  run.simulates_evaluation = models::has_own_head(options.settings.task);
   dry_run(run, options.json, arguments);
 }
 

@@ -17,7 +17,7 @@ using models::Task;
 // Blocks between a parameter and the head; the embeddings are below all blocks.
 Index blocks_above(std::string_view name, Index layers) {
   const std::size_t begin = name.find('/') + 1;
-  if (name.substr(begin).starts_with("embedding/")) return layers;
+  if (name.starts_with("embedding/") || name.substr(begin).starts_with("embedding/")) return layers;
   Index block = 0;
   const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), block);
   return error == std::errc() && *end == '/' ? layers - 1 - block : 0;
@@ -26,7 +26,7 @@ Index blocks_above(std::string_view name, Index layers) {
 // Whether the word, a prefix of a name, "embeddings" or "body", selects the parameter.
 bool is_named(std::string_view name, std::string_view word) {
   if (word == "body") return !name.starts_with("task/") && !models::is_of_head(name);
-  if (word == "embeddings") return name.find("/embedding/") != name.npos;
+  if (word == "embeddings") return name.starts_with("embedding/") || name.find("/embedding/") != name.npos;
   if (word.ends_with('/')) word.remove_suffix(1);
   return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '/');
 }
@@ -50,7 +50,8 @@ bool is_idle(std::string_view name, const FinetuneSettings& settings, const mode
     const auto* const masked = model.as<models::MaskedPredictor>();
     return is_summary && !(masked != nullptr && masked->has_next_sentence());
   }
-  if (!is_summary) return models::is_of_head(name) && settings.auxiliary_text == 0;
+  if (settings.task == Task::translate) return is_summary;
+  if (!is_summary) return model.is_beside_vectors(name) && settings.auxiliary_text == 0;
   const auto* const vectors = model.as<models::ContextualVectors>();
   return !models::pools(settings.task) || vectors == nullptr ||
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;
@@ -160,7 +161,7 @@ void FinetuneRun::resume() {
 void FinetuneRun::make_model() {
   const auto config = base_.config<models::ModelConfig>();
   const FinetuneSettings& settings = options_.settings;
-  task_ = make_finetuning_task(options_, base_.tokenizer(), arguments_);
+  task_ = make_finetuning_task(options_, base_, arguments_);
   training::TrainingOptions& training = options_.setup.training;
   training.precision = choose_precision(training.precision, arguments_, start_.file ? Start::resumed : Start::fresh);
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
@@ -187,6 +188,7 @@ void FinetuneRun::begin_session() {
 
 void FinetuneRun::save(const std::string& path, Contents contents) const {
   formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), session_->history(), provenance_};
+  if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();
   saved.training = [&](formats::ModelWriter& writer) {
     write_record(writer, FinetuneRecord{session_->record(), options_.settings}, contents, session_->tensors());
   };
@@ -212,6 +214,7 @@ void FinetuneRun::describe() const {
 int FinetuneRun::run() {
   if (start_.beginning == Beginning::finished) return settle_finished(options_.output, start_, arguments_);
   describe();
+  if (const std::string note = objective_->note(); !note.empty()) arguments_.say(note);
   return session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
 }
 

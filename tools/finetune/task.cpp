@@ -2,6 +2,7 @@
 
 #include "heddle/cli/refuse.hpp"
 #include "tools/finetune/labelled_task.hpp"
+#include "tools/finetune/pair_task.hpp"
 #include "tools/finetune/text_task.hpp"
 #include "tools/training/choose_objective.hpp"
 
@@ -21,19 +22,22 @@ void refuse_columns(models::Task task, const cli::Arguments& arguments) {
 
 }  // namespace
 
-std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const formats::ModelFile& base,
                                                      const cli::Arguments& arguments) {
-  const bool more_text = options.settings.task == models::Task::lm;
-  if (!more_text) {
+  const models::Task task = options.settings.task;
+  if (!models::has_own_head(task)) {
     refuse_masking(arguments, ": is for --task lm with models that predict masked tokens");
-    refuse({"eval_tokens"}, arguments, ": is for --task lm; other tasks evaluate on all of --valid");
-    refuse_columns(options.settings.task, arguments);
-    return std::make_unique<LabelledTask>(options, tokenizer, arguments);
+    refuse_pairs(arguments, ": is for --task translate");
+    refuse({"eval_tokens"}, arguments, ": is for --task lm and translate; other tasks evaluate on all of --valid");
+    refuse_columns(task, arguments);
+    return std::make_unique<LabelledTask>(options, formats::read_tokenizer(base.file(), formats::Side::source),
+                                          arguments);
   }
   refuse({"format", "text_column", "text_b_column", "label_column", "header", "overlong", "folds", "fold", "metric",
           "pooling", "class_weights", "piece_dropout", "auxiliary_text"},
-         arguments, ": is for labelled examples, which --task lm does not use");
-  return std::make_unique<TextTask>(options, tokenizer, arguments);
+         arguments, ": is for labelled examples, which --task " + to_text(task) + " does not use");
+  if (task == models::Task::translate) return std::make_unique<PairTask>(options, base, arguments);
+  return std::make_unique<TextTask>(options, base.tokenizer(), arguments);
 }
 
 }  // namespace heddle

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "heddle/cli/arguments.hpp"
+#include "heddle/formats/heddle/model_file.hpp"
 #include "heddle/models/task_model.hpp"
-#include "heddle/text/tokenizer.hpp"
 #include "heddle/training/objective.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/training/evaluation_sample.hpp"
@@ -29,7 +29,7 @@ class FinetuningTask {
 
 // Reads the data. The options and the arguments must outlive the task. Throws UsageError and DataError for options and
 // files that do not fit together.
-std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const formats::ModelFile& base,
                                                      const cli::Arguments& arguments);
 
 }  // namespace heddle

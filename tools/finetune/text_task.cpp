@@ -34,10 +34,11 @@ std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& mode
                                                          const training::TrainingConfig& config) {
   return training::make_objective(choose_objective("auto", model.body(), arguments_),
                                   {.model = model.body(),
-                                   .train = tokens_->train(),
-                                   .valid = tokens_->valid(),
+                                   .train = {.text = &tokens_->train()},
+                                   .valid = {.text = tokens_->valid()},
                                    .tokenizer = &tokenizer_,
                                    .masking = options_.setup.masking,
+                                   .pairs = options_.setup.pairs,
                                    .config = config});
 }
 

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
-#include "heddle/models/roles.hpp"
-#include "tools/generate/continuation.hpp"
-#include "tools/generate/options.hpp"
+#include "tools/generate/text_search.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"
 
@@ -35,19 +33,10 @@ class TextContinuer {
   void report() const { limit_.report(arguments_); }
 
  private:
-  struct Answer {
-    Continuation text;
-    std::optional<double> score{};  // of a beam search
-  };
-  // Called when a text has become longer or is finished.
-  using Watcher = std::function<void(const Continuation&)>;
-
   std::vector<TokenId> encode(const InputText& prompt) const;
-  // All texts of each prompt.
-  std::vector<Answer> answers(const std::vector<Prompt>& prompts, const Watcher& watch);
-  std::vector<Answer> drawn(const std::vector<std::vector<TokenId>>& prompts, const Watcher& watch) const;
-  std::vector<Answer> searched(const std::vector<std::vector<TokenId>>& prompts) const;
-  std::string line(const Prompt& prompt, const Answer& answer, Index number) const;
+  std::vector<TextSearch::Answer> answers(
+      const std::vector<Prompt>& prompts, const TextSearch::Watcher& watch = [](const Continuation&) {});
+  std::string line(const Prompt& prompt, const TextSearch::Answer& answer, Index number) const;
   // Writes a text while it is generated, through `spelled`.
   void stream(const Prompt& prompt, const std::function<std::string(std::string_view)>& spelled);
 
@@ -55,11 +44,9 @@ class TextContinuer {
   const text::Tokenizer& tokenizer_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
-  const Index wanted_;  // texts for each prompt
-  const DType cache_;
   std::ostream& out_;
+  TextSearch search_;
   LengthLimit limit_;
-  Index done_ = 0;  // prompts
 };
 
 }  // namespace heddle

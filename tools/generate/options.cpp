@@ -36,7 +36,10 @@ void check_usage(const GenerateOptions& options, const cli::Arguments& arguments
   check<UsageError>(!arguments.given("prompt") || arguments.operand("FILE").empty(),
                     "--prompt and a file of prompts cannot be combined; leave one of them out");
   if (options.score) check_score(arguments);
-  check<UsageError>(options.constraints.min_tokens <= options.max_tokens, "--min-tokens ",
+  if (!options.evaluate.empty()) {
+    refuse({"prompt", "score", "jsonl"}, arguments, " has no effect with --evaluate; leave one of them out");
+  }
+  check<UsageError>(options.max_tokens == 0 || options.constraints.min_tokens <= options.max_tokens, "--min-tokens ",
                     options.constraints.min_tokens, " is more than --max-tokens ", options.max_tokens,
                     "; lower it or raise --max-tokens");
   if (options.search.beam > 0) check_beam(options, arguments);

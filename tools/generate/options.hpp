@@ -47,8 +47,8 @@ struct BeamFields {
 inline constexpr Index lines_at_once = 256;
 
 struct GenerateOptions {
-  std::string prompt, output = "-", base;
-  Index max_tokens = 256;
+  std::string prompt, output = "-", base, evaluate;
+  Index max_tokens = 0;  // 0: 256, or for a translation the source's and 50
   std::vector<std::string> stop;
   Index num_samples = 1;
   bool stream = false, score = false;
@@ -56,7 +56,7 @@ struct GenerateOptions {
   Index batch_size = 16;
   Precision kv_cache = Precision::f32;
   data::Overlong overlong = data::Overlong::error;
-  bool jsonl = false;
+  bool jsonl = false, json = false;
   decoding::Constraints constraints;
   decoding::SamplingOptions sampling;
   BeamFields search;
@@ -72,7 +72,13 @@ struct GenerateOptions {
     visitor(
         Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
         self.base);
-    visitor(Field("max_tokens", "maximum number of tokens to generate").range(1, 1000000000).takes("N").essential(),
+    visitor(Field("max_tokens",
+                  "maximum number of tokens to generate; auto means 256 or, for a target text, 50 more than the source "
+                  "has")
+                .range(1, 1000000000)
+                .word(0, "auto")
+                .takes("N")
+                .essential(),
             self.max_tokens);
     visitor(Field("stop", "stop before this text; may be repeated; write a comma in it as \\,")
                 .not_empty()
@@ -85,6 +91,14 @@ struct GenerateOptions {
     visitor(Field("stream", "write text as soon as it is final, one line after the other").essential(), self.stream);
     visitor(Field("score", "print the log-likelihood of each text in nats instead of continuing it").essential(),
             self.score);
+    visitor(Field("evaluate",
+                  "translations: compare them with the references in this file, line by line, and print BLEU, chrF and "
+                  "exact match; -o FILE keeps the translations")
+                .not_empty()
+                .takes("REFERENCES")
+                .essential(),
+            self.evaluate);
+    visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}), self.json);
     visitor(Field("top", "encoders: print the K most probable tokens for each mask, after the text or with --jsonl")
                 .range(1, 100000)
                 .takes("K")

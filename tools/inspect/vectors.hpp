@@ -13,7 +13,7 @@ namespace heddle {
 struct VectorModel {
   VectorModel(const std::string& path, std::string_view user)
       : loaded(formats::load_model(formats::ModelFile(path))),
-        tokenizer(loaded.tokenizer),
+        tokenizer(loaded.of_sources()),
         vectors(models::require<models::ContextualVectors>(*loaded.model, user, path)) {}
 
   formats::LoadedModel loaded;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "heddle/base/printable.hpp"
+#include "heddle/formats/heddle/attention_file.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
 #include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/problems.hpp"
@@ -89,7 +90,9 @@ std::vector<std::string> problems_of(const std::string& path) {
   if (file.kind() == formats::FileKind::adapter) return formats::ModelFile(path, file.kind()).verify();
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
   if (file.kind() == formats::FileKind::pairs) return formats::PairsFile(path).verify();
-  if (file.kind() == formats::FileKind::tensors) return formats::verify_embeddings(file);
+  if (file.kind() == formats::FileKind::tensors) {
+    return file.root().has_group("attention") ? formats::verify_attention(file) : formats::verify_embeddings(file);
+  }
   return verify_tokenizer(file);
 }
 

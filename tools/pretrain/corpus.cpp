@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "tools/corpus/encoded_text.hpp"
 
@@ -11,13 +12,17 @@ Corpus::Corpus(const PretrainOptions& options, const cli::Arguments& arguments)
     : files_(training_files(options.train)),
       valid_(validation(options.valid)),
       documents_(options.documents),
-      tokenizer_file_(options.tokenizer.empty() ? files_.front().path : options.tokenizer) {
+      has_tokenizer_(!options.tokenizer.empty()),
+      tokenizer_file_(has_tokenizer_ ? options.tokenizer : files_.front().path) {
+  is_pairs_file(files_.front().path) ? open_pairs(arguments) : open_text(arguments);
+}
+
+void Corpus::open_text(const cli::Arguments& arguments) {
   encodes_ = std::ranges::any_of(files_, is_text, &TrainingFile::path) || is_text(valid_.file);
   check<UsageError>(encodes_ || !arguments.given("documents"),
                     "--documents is for text, and all files are token files; leave it out");
-  has_tokenizer_ = !options.tokenizer.empty();
   if (has_tokenizer_) {
-    tokenizer_ = formats::load_tokenizer(options.tokenizer);
+    tokenizer_ = formats::load_tokenizer(tokenizer_file_);
   } else if (!is_text(files_.front().path)) {
     tokenizer_ = formats::TokenFile(files_.front().path).tokenizer();
   }
@@ -26,6 +31,24 @@ Corpus::Corpus(const PretrainOptions& options, const cli::Arguments& arguments)
   std::unique_ptr<data::TokenSource> valid;
   if (!valid_.file.empty()) valid = open(valid_.file, arguments);
   tokens_.emplace(std::move(train), files_, std::move(valid), valid_);
+}
+
+void Corpus::open_pairs(const cli::Arguments& arguments) {
+  check<UsageError>(files_.size() == 1 && files_.front().weight == 1, "--train ", files_.front().path,
+                    ": is a pairs file, of which a run reads one, without a weight; tokenize several texts into one");
+  check<UsageError>(!has_tokenizer_ && !arguments.given("documents"), "--", has_tokenizer_ ? "tokenizer" : "documents",
+                    " is for text; a pairs file is encoded already; leave it out");
+  auto train = std::make_unique<formats::PairsFile>(files_.front().path);
+  tokenizer_ = train->tokenizer(formats::Side::target);
+  if (train->has_source_tokenizer()) source_tokenizer_ = train->tokenizer(formats::Side::source);
+  std::unique_ptr<formats::PairsFile> valid;
+  if (!valid_.file.empty()) {
+    check<DataError>(is_pairs_file(valid_.file), valid_.file, ": is not a pairs file like ", files_.front().path,
+                     "; make one: tokenize -t ", tokenizer_file_, " --pairs SOURCE TARGET -o valid.h5");
+    valid = std::make_unique<formats::PairsFile>(valid_.file);
+    valid->check_made_with(source_tokenizer_ ? *source_tokenizer_ : *tokenizer_, *tokenizer_, files_.front().path);
+  }
+  pairs_.emplace(std::move(train), std::move(valid), valid_);
 }
 
 std::unique_ptr<data::TokenSource> Corpus::open(const std::string& path, const cli::Arguments& arguments) const {
@@ -41,6 +64,38 @@ std::unique_ptr<data::TokenSource> Corpus::open(const std::string& path, const c
   check<DataError>(is_same, path, ": was encoded with another tokenizer than ", tokenizer_file_,
                    "; encode it with the same one (tokenize -t ", tokenizer_file_, ")");
   return tokens;
+}
+
+training::TrainingData Corpus::train() const {
+  if (pairs_) return {.pairs = &pairs_->train()};
+  return {.text = &tokens_->train()};
+}
+
+training::TrainingData Corpus::valid() const {
+  if (pairs_) return {.pairs = pairs_->valid()};
+  return {.text = tokens_->valid()};
+}
+
+Index Corpus::valid_tokens() const {
+  const training::TrainingData data = valid();
+  if (data.text != nullptr) return data.text->size();
+  Index tokens = 0;
+  for (Index pair = 0; data.pairs != nullptr && pair < data.pairs->size(); ++pair) {
+    tokens += data.pairs->target_length(pair) + 1;
+  }
+  return tokens;
+}
+
+models::Vocabularies Corpus::vocabularies() const {
+  const Index target = tokenizer_->vocab_size();
+  return {.source = source_tokenizer_ ? source_tokenizer_->vocab_size() : target,
+          .target = target,
+          .are_one = !source_tokenizer_.has_value()};
+}
+
+std::string Corpus::summary() const {
+  if (pairs_) return grouped(pairs_->train().size()) + " training pairs";
+  return grouped(tokens_->train().size()) + " training tokens";
 }
 
 void Corpus::add_to(formats::Provenance& provenance) const {

@@ -1,4 +1,4 @@
-// The data of a run: tokens to train on and to evaluate on, from token files or from text, and their tokenizer.
+// The data of a run: tokens or pairs of texts to train on and to evaluate on, and their tokenizers.
 #pragma once
 
 #include <optional>
@@ -6,27 +6,39 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/formats/heddle/provenance.hpp"
+#include "heddle/models/config.hpp"
 #include "heddle/text/tokenizer.hpp"
+#include "heddle/training/objectives.hpp"
 #include "tools/pretrain/options.hpp"
 #include "tools/training/files.hpp"
+#include "tools/training/pairs.hpp"
 
 namespace heddle {
 
 class Corpus {
  public:
-  // Reads and encodes files that are text. Throws UsageError for text without -t, DataError for token files made with
-  // another tokenizer and for too little text to hold out a part. Precondition: --train names a file.
+  // Reads and encodes files that are text. Throws UsageError for text without -t, DataError for files made with another
+  // tokenizer and for too little data to hold out a part. Precondition: --train names a file.
   Corpus(const PretrainOptions& options, const cli::Arguments& arguments);
 
-  const data::TokenSource& train() const { return tokens_->train(); }
-  // Null if there is no validation data.
-  const data::TokenSource* valid() const { return tokens_->valid(); }
+  training::TrainingData train() const;
+  // Empty if there is no validation data.
+  training::TrainingData valid() const;
+  bool has_valid() const { return valid().text != nullptr || valid().pairs != nullptr; }
+  Index valid_tokens() const;
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
+  // Of the sources of pairs, where it is another one; else null.
+  const text::Tokenizer* source_tokenizer() const { return source_tokenizer_ ? &*source_tokenizer_ : nullptr; }
+  models::Vocabularies vocabularies() const;
+  // "12,345 training tokens"
+  std::string summary() const;
   // The file that contains the tokenizer.
   const std::string& tokenizer_file() const { return tokenizer_file_; }
   void add_to(formats::Provenance& provenance) const;
 
  private:
+  void open_text(const cli::Arguments& arguments);
+  void open_pairs(const cli::Arguments& arguments);
   std::unique_ptr<data::TokenSource> open(const std::string& path, const cli::Arguments& arguments) const;
 
   std::vector<TrainingFile> files_;
@@ -35,8 +47,9 @@ class Corpus {
   bool encodes_ = false;        // whether any file is text
   bool has_tokenizer_ = false;  // given by -t
   std::string tokenizer_file_;
-  std::optional<text::Tokenizer> tokenizer_;
+  std::optional<text::Tokenizer> tokenizer_, source_tokenizer_;
   std::optional<TrainingTokens> tokens_;
+  std::optional<TrainingPairs> pairs_;
 };
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "tools/pretrain/dry_run.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "heddle/formats/heddle/token_file.hpp"
@@ -14,15 +15,32 @@ namespace heddle {
 
 namespace {
 
-// The training and validation data; without --train, placeholder tokens to train on.
-struct Tokens {
+// The training and validation data; without --train, placeholder tokens, or pairs of them.
+struct TrialData {
   std::unique_ptr<Corpus> corpus;
-  std::unique_ptr<data::TokensInMemory> memory;
+  std::unique_ptr<data::TokenSource> tokens;
+  std::unique_ptr<data::PairSource> pairs;
   std::unique_ptr<formats::TokenFile> valid_file;
+  models::Vocabularies vocabularies{};
 
-  const data::TokenSource& train() const { return corpus ? corpus->train() : *memory; }
-  const data::TokenSource* valid() const { return corpus ? corpus->valid() : valid_file.get(); }
+  training::TrainingData train() const {
+    return corpus ? corpus->train() : training::TrainingData{tokens.get(), pairs.get()};
+  }
+  training::TrainingData valid() const {
+    return corpus ? corpus->valid() : training::TrainingData{.text = valid_file.get()};
+  }
 };
+
+// Both kinds of data, of which the objective takes one: a batch of pairs whose sides are as long as a window.
+void add_placeholders(TrialData& data, const PretrainOptions& options, const models::ModelConfig& model) {
+  const Index vocab = data.vocabularies.target;
+  const auto window = static_cast<std::size_t>(model->training_length());
+  data.tokens = std::make_unique<data::TokensInMemory>(std::vector<TokenId>(2 * window), vocab);
+  const data::TokenPair pair{std::vector<TokenId>(window - 1), std::vector<TokenId>(window - 1)};
+  const auto count = static_cast<std::size_t>(
+      std::max(options.setup.training.batch_size, options.setup.pairs.batch_tokens / model->training_length()));
+  data.pairs = std::make_unique<data::PairsInMemory>(std::vector(count, pair), data.vocabularies.source, vocab);
+}
 
 // The file of --valid without --train; null if there is none.
 std::unique_ptr<formats::TokenFile> open_valid(const std::string& word, Index vocab) {
@@ -35,32 +53,35 @@ std::unique_ptr<formats::TokenFile> open_valid(const std::string& word, Index vo
   return tokens;
 }
 
-Tokens tokens_of(const PretrainOptions& options, const models::ModelConfig& model, const cli::Arguments& arguments) {
-  Tokens tokens;
+TrialData data_of(const PretrainOptions& options, const models::ModelConfig& model, const cli::Arguments& arguments) {
+  TrialData data;
   if (!options.train.empty()) {
-    tokens.corpus = std::make_unique<Corpus>(options, arguments);
-    return tokens;
+    data.corpus = std::make_unique<Corpus>(options, arguments);
+    data.vocabularies = data.corpus->vocabularies();
+    return data;
   }
   const Index vocab = model->vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
-  tokens.valid_file = open_valid(options.valid, vocab);
-  std::vector<TokenId> ids(static_cast<std::size_t>(2 * model->training_length()));
-  tokens.memory = std::make_unique<data::TokensInMemory>(std::move(ids), vocab);
-  return tokens;
+  data.vocabularies = {vocab, vocab};
+  data.valid_file = open_valid(options.valid, vocab);
+  add_placeholders(data, options, model);
+  return data;
 }
 
 class PretrainTrial : public Trial {
  public:
-  PretrainTrial(const PretrainOptions& options, models::ModelConfig config, const Tokens& tokens,
+  PretrainTrial(const PretrainOptions& options, models::ModelConfig config, const TrialData& data,
                 const training::TrainingConfig& training, const cli::Arguments& arguments) {
-    if (config->vocab_size == 0) config->vocab_size = tokens.train().vocab_size();
+    config->fit_vocabularies(data.vocabularies);
     model_ = models::make_model(config, 0);
     objective_ = training::make_objective(choose_objective(options.settings.objective, *model_, arguments),
                                           {.model = *model_,
-                                           .train = tokens.train(),
-                                           .valid = tokens.valid(),
-                                           .tokenizer = tokens.corpus ? &tokens.corpus->tokenizer() : nullptr,
+                                           .train = data.train(),
+                                           .valid = data.valid(),
+                                           .tokenizer = data.corpus ? &data.corpus->tokenizer() : nullptr,
+                                           .source_tokenizer = data.corpus ? data.corpus->source_tokenizer() : nullptr,
                                            .masking = options.setup.masking,
+                                           .pairs = options.setup.pairs,
                                            .config = training});
   }
   training::Objective& objective() const override { return *objective_; }
@@ -71,9 +92,9 @@ class PretrainTrial : public Trial {
 };
 
 // The remaining steps of the run that the command continues, or all steps of a new one.
-ResumedRun planned_run(PretrainOptions& options, const cli::Arguments& arguments) {
+ResumedRun planned_run(PretrainOptions& options, const TrialData& data, const cli::Arguments& arguments) {
   const RunStart start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
-    check_same_options(options, file, arguments);
+    check_same_options(options, file, data.vocabularies, arguments);
   });
   if (start.beginning == Beginning::anew || start.beginning == Beginning::finished) {
     return {chosen_model(options, arguments)};
@@ -89,23 +110,23 @@ ResumedRun planned_run(PretrainOptions& options, const cli::Arguments& arguments
 
 void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) {
   settle_length(options.setup.training, arguments);
-  const ResumedRun planned = planned_run(options, arguments);
+  const TrialData data = data_of(options, chosen_model(options, arguments), arguments);
+  const ResumedRun planned = planned_run(options, data, arguments);
   const models::ModelConfig& model = planned.model;
   settle_length(options.setup.training, arguments);
   options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
-  const Tokens tokens = tokens_of(options, model, arguments);
   training::TrainingConfig config = options.setup.config(0);
-  const Index valid_tokens = tokens.valid() != nullptr ? tokens.valid()->size() : 0;
+  const Index valid_tokens = data.corpus ? data.corpus->valid_tokens() : data.valid_file ? data.valid_file->size() : 0;
   const EvaluationSample evaluation = sample_tokens(config, valid_tokens, model->training_length());
   DryRun run{.begin =
                  [&](const training::TrainingConfig& trial) {
-                   return std::make_unique<PretrainTrial>(options, model, tokens, trial, arguments);
+                   return std::make_unique<PretrainTrial>(options, model, data, trial, arguments);
                  },
              .config = config,
              .control = options.control,
              .output = options.output};
   run.steps_done = planned.record.progress.step;
-  const bool evaluates = tokens.valid() != nullptr;
+  const bool evaluates = valid_tokens > 0;
   run.evaluates = evaluates;
   run.keeps_best = resolved(options.settings.select, evaluates, "--valid") == Select::best;
   run.evaluation = evaluation;

@@ -46,7 +46,7 @@ ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, c
 }
 
 void check_same_options(const PretrainOptions& options, const formats::ModelFile& file,
-                        const cli::Arguments& arguments) {
+                        const models::Vocabularies& vocabularies, const cli::Arguments& arguments) {
   if (!options.control.resume.empty()) {
     PretrainOptions completed = options;
     take_over(completed, file, arguments, Changes::none);
@@ -56,7 +56,7 @@ void check_same_options(const PretrainOptions& options, const formats::ModelFile
   const auto record = record_of<PretrainRecord>(file);
   const auto then = file.config<models::ModelConfig>();
   models::ModelConfig now = chosen_model(options, arguments);
-  if (now->vocab_size == 0) now->vocab_size = then->vocab_size;  // the tokenizer's
+  now->fit_vocabularies(vocabularies);
   ModelOptions::check_unchanged(now, then, path);
   check_same_validation(options.valid, file);
   PretrainSettings settings = options.settings;
@@ -74,14 +74,14 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   settle_length(options_.setup.training, arguments);
   read_inputs();
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
-    check_same_options(options_, file, arguments);
+    check_same_options(options_, file, corpus_.vocabularies(), arguments);
     for (const char* role : {"tokenizer", "train", "valid", "checkpoint"}) check_same_input(file, provenance_, role);
   });
   if (start_.beginning == Beginning::finished) return;
   start_.file ? resume() : begin_anew();
   PretrainSettings& settings = options_.settings;
   settings.objective = choose_objective(settings.objective, *model_, arguments);
-  settings.select = resolved(settings.select, corpus_.valid() != nullptr, "--valid");
+  settings.select = resolved(settings.select, corpus_.has_valid(), "--valid");
   TrainingSetup& setup = options_.setup;
   setup.training.precision =
       choose_precision(setup.training.precision, arguments, start_.file ? Start::resumed : Start::fresh);
@@ -89,7 +89,9 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
                                                              .train = corpus_.train(),
                                                              .valid = corpus_.valid(),
                                                              .tokenizer = &corpus_.tokenizer(),
+                                                             .source_tokenizer = corpus_.source_tokenizer(),
                                                              .masking = setup.masking,
+                                                             .pairs = setup.pairs,
                                                              .config = setup.config(arguments.common().seed)});
   session_.emplace(*objective_, setup,
                    SessionOptions{.output = options.output,
@@ -111,10 +113,7 @@ void PretrainRun::read_inputs() {
 void PretrainRun::begin_anew() {
   report_replacement(start_, arguments_);
   models::ModelConfig config = chosen_model(options_, arguments_);
-  const Index pieces = corpus_.train().vocab_size();
-  if (config->vocab_size == 0) config->vocab_size = pieces;
-  check<UsageError>(config->vocab_size >= pieces, "--vocab-size ", config->vocab_size, " is less than the ", pieces,
-                    " pieces of the tokenizer of ", corpus_.tokenizer_file(), "; leave it out, or raise it");
+  config->fit_vocabularies(corpus_.vocabularies());
   model_ = models::make_model(config, static_cast<std::uint64_t>(arguments_.common().seed));
   asked_precision_ = options_.setup.training.precision;
 }
@@ -141,6 +140,7 @@ void PretrainRun::save(const std::string& path, Contents contents) const {
   formats::ModelWriter writer(path);
   writer.config(model_->config());
   writer.tokenizer(corpus_.tokenizer().model());
+  if (const text::Tokenizer* source = corpus_.source_tokenizer()) writer.source_tokenizer(source->model());
   writer.weights(formats::named_tensors(model_->parameters()));
   writer.history(session_->history());
   write_record(writer, PretrainRecord{session_->record(), options_.settings}, contents, session_->tensors());
@@ -149,13 +149,14 @@ void PretrainRun::save(const std::string& path, Contents contents) const {
 
 void PretrainRun::describe_start() const {
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(),
-                             ", ", grouped(corpus_.train().size()), " training tokens, ", session_->total_steps(),
-                             " steps", start_.file ? "; continuing " + start_.file->file().path() : ""));
+                             ", ", corpus_.summary(), ", ", session_->total_steps(), " steps",
+                             start_.file ? "; continuing " + start_.file->file().path() : ""));
 }
 
 int PretrainRun::run() {
   if (start_.beginning == Beginning::finished) return settle_finished(options_.output, start_, arguments_);
   describe_start();
+  if (const std::string note = objective_->note(); !note.empty()) arguments_.say(note);
   return session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
 }
 

@@ -28,7 +28,7 @@ ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, c
 // Throws UsageError for an option that differs from the command line of the file's run. With --resume, options that are
 // left out keep their values.
 void check_same_options(const PretrainOptions& options, const formats::ModelFile& file,
-                        const cli::Arguments& arguments);
+                        const models::Vocabularies& vocabularies, const cli::Arguments& arguments);
 
 class PretrainRun {
  public:

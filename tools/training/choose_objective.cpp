@@ -2,6 +2,7 @@
 
 #include "heddle/cli/refuse.hpp"
 #include "heddle/data/masking.hpp"
+#include "heddle/data/pair_batches.hpp"
 #include "heddle/training/objectives.hpp"
 
 namespace heddle {
@@ -16,6 +17,14 @@ struct NameCollector {
   }
 };
 
+template <class Options>
+void refuse_fields(const cli::Arguments& arguments, const std::string& reason) {
+  NameCollector collector;
+  const Options options;
+  visit_fields(options, collector);
+  refuse(collector.names, arguments, reason);
+}
+
 }  // namespace
 
 std::vector<std::string> objective_choices() {
@@ -29,14 +38,20 @@ std::string choose_objective(const std::string& wanted, const models::Model& mod
   if (!training::takes_options(chosen, "masking")) {
     refuse_masking(arguments, ": the " + chosen + " objective does not mask tokens; leave it out");
   }
+  if (!training::takes_options(chosen, "pairs")) {
+    refuse_pairs(arguments, ": the " + chosen + " objective does not read pairs of texts; leave it out");
+  }
+  check<UsageError>(!arguments.given("batch_size") || !arguments.given("batch_tokens"),
+                    "--batch-size and --batch-tokens both set the size of a micro-batch; give one of them");
   return chosen;
 }
 
 void refuse_masking(const cli::Arguments& arguments, const std::string& reason) {
-  NameCollector collector;
-  const data::MaskingOptions options;
-  visit_fields(options, collector);
-  refuse(collector.names, arguments, reason);
+  refuse_fields<data::MaskingOptions>(arguments, reason);
+}
+
+void refuse_pairs(const cli::Arguments& arguments, const std::string& reason) {
+  refuse_fields<data::PairOptions>(arguments, reason);
 }
 
 }  // namespace heddle

@@ -16,7 +16,8 @@ std::vector<std::string> objective_choices();
 // another objective on the command line.
 std::string choose_objective(const std::string& wanted, const models::Model& model, const cli::Arguments& arguments);
 
-// Throws UsageError, "--NAME" and the reason, for a masking option that was given.
+// Throws UsageError, "--NAME" and the reason, for an option of masking, or of pairs of texts, that was given.
 void refuse_masking(const cli::Arguments& arguments, const std::string& reason);
+void refuse_pairs(const cli::Arguments& arguments, const std::string& reason);
 
 }  // namespace heddle

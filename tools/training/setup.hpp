@@ -3,12 +3,14 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/data/masking.hpp"
+#include "heddle/data/pair_batches.hpp"
 #include "heddle/training/trainer.hpp"
 
 namespace heddle {
 
 struct TrainingSetup {
   data::MaskingOptions masking;
+  data::PairOptions pairs;
   training::TrainingOptions training;
   training::ScheduleOptions schedule;
   training::OptimizerOptions optimizer;
@@ -16,6 +18,7 @@ struct TrainingSetup {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("masking", "Masking"), self.masking);
+    visitor(Field("pairs", "Pairs of texts"), self.pairs);
     visitor(Field("training", "Training"), self.training);
     visitor(Field("schedule", "Learning rate"), self.schedule);
     visitor(Field("optimizer", "Optimizer"), self.optimizer);

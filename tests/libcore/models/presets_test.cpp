@@ -34,21 +34,29 @@ std::string shape(Index layers, Index width, Index heads) {
 
 const std::string gpt2 =
     " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned"
-    " context=1024 attention=dot window=0 bias=yes vocab_size=50257 sequence_length=0 dropout=0"
+    " context=1024 attention=dot window=0 bias=yes attention_bias=yes vocab_size=50257 sequence_length=0 dropout=0"
     " segments=0 embedding_norm=no tie_embeddings=yes";
 const std::string bert =
     " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 positions=learned"
-    " context=512 attention=dot window=0 bias=yes vocab_size=30522 sequence_length=0 dropout=0.1"
+    " context=512 attention=dot window=0 bias=yes attention_bias=yes vocab_size=30522 sequence_length=0 dropout=0.1"
     " segments=2 embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no";
+
+const std::string vaswani =
+    " activation=relu gated=no norm=layer block=post norm_epsilon=1e-05 positions=sinusoidal context=0 attention=dot"
+    " window=0 bias=yes attention_bias=no vocab_size=37000 sequence_length=0 dropout=";
+const std::string vaswani_embeddings =
+    " segments=0 embedding_norm=no tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes"
+    " start_token=-1";
 
 }  // namespace
 
 TEST_CASE("presets: every field of every preset") {
   const std::vector<std::pair<std::string, std::string>> expected{
-      {"nano", "decoder:" + shape(4, 128, 4) +
-                   " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned context=64"
-                   " attention=dot window=0 bias=no vocab_size=0 sequence_length=0 dropout=0 segments=0"
-                   " embedding_norm=no tie_embeddings=yes"},
+      {"nano",
+       "decoder:" + shape(4, 128, 4) +
+           " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned context=64"
+           " attention=dot window=0 bias=no attention_bias=yes vocab_size=0 sequence_length=0 dropout=0 segments=0"
+           " embedding_norm=no tie_embeddings=yes"},
       {"gpt2", "decoder:" + shape(12, 768, 12) + gpt2},
       {"gpt2-medium", "decoder:" + shape(24, 1024, 16) + gpt2},
       {"gpt2-large", "decoder:" + shape(36, 1280, 20) + gpt2},
@@ -58,8 +66,13 @@ TEST_CASE("presets: every field of every preset") {
       {"roberta-base",
        "encoder:" + shape(12, 768, 12) +
            " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-05 positions=learned:offset=2 context=512"
-           " attention=dot window=0 bias=yes vocab_size=50265 sequence_length=0 dropout=0.1 segments=1"
-           " embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no"}};
+           " attention=dot window=0 bias=yes attention_bias=yes vocab_size=50265 sequence_length=0 dropout=0.1 "
+           "segments=1"
+           " embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no"},
+      {"transformer-base", "encoder-decoder: layers=6 width=512 heads=8 kv_heads=0 head_width=0 ffn_width=2048" +
+                               vaswani + "0.1" + vaswani_embeddings},
+      {"transformer-big", "encoder-decoder: layers=6 width=1024 heads=16 kv_heads=0 head_width=0 ffn_width=4096" +
+                              vaswani + "0.3" + vaswani_embeddings}};
   std::vector<std::string> names;
   for (const auto& [name, fields] : expected) {
     CAPTURE(name);

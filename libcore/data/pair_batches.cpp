@@ -1,0 +1,95 @@
+#include "heddle/data/pair_batches.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "heddle/base/random.hpp"
+#include "heddle/data/permutation.hpp"
+
+namespace heddle::data {
+
+PairGroups::PairGroups(const PairSource& pairs, const PairFrames& frames, const GroupLimits& limits, std::uint64_t seed)
+    : pairs_(pairs), frames_(frames), seed_(seed), epoch_(0) {
+  const Index most = limits.options.max_length > 0 ? limits.options.max_length : std::max<Index>(pairs.size(), 1) << 40;
+  for (Index pair = 0; pair < pairs.size(); ++pair) {
+    const Index source = pairs.source_length(pair), target = pairs.target_length(pair);
+    // The last token of a framed target is predicted, but not read.
+    const bool fits = source <= most && target <= most && source + frames.source.tokens() <= limits.max_source &&
+                      target + frames.target.tokens() <= limits.max_target;
+    if (fits) kept_.push_back(pair);
+    mean_target_ += fits ? static_cast<double>(target + frames.target.tokens()) : 0;
+  }
+  left_out_ = pairs.size() - static_cast<Index>(kept_.size());
+  check<DataError>(
+      !kept_.empty(), pairs.name(), ": ",
+      pairs.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise --max-length or --context");
+  mean_target_ /= static_cast<double>(kept_.size());
+  sorted_ = sorted_numbers(epoch_);
+  Index begin = 0, source = 0, target = 0;
+  for (Index i = 0; i < static_cast<Index>(sorted_.size()); ++i) {
+    const Index pair = sorted_[static_cast<std::size_t>(i)];
+    const Index with_source = std::max(source, pairs.source_length(pair) + frames.source.tokens());
+    const Index with_target = std::max(target, pairs.target_length(pair) + frames.target.tokens());
+    const Index count = i - begin + 1, tokens = limits.options.batch_tokens;
+    const bool is_full = tokens > 0 ? count * std::max(with_source, with_target) > tokens : count > limits.batch_size;
+    if (is_full && count > 1) {
+      groups_.push_back({begin, i - begin});
+      begin = i;
+      source = pairs.source_length(pair) + frames.source.tokens();
+      target = pairs.target_length(pair) + frames.target.tokens();
+    } else {
+      source = with_source;
+      target = with_target;
+    }
+    longest_ = std::max({longest_, with_source, with_target});
+  }
+  groups_.push_back({begin, static_cast<Index>(sorted_.size()) - begin});
+  for (const Group& group : groups_) largest_ = std::max(largest_, group.count);
+}
+
+std::vector<Index> PairGroups::sorted_numbers(std::uint64_t epoch) const {
+  static const std::uint64_t site = random_site("data/pairs");
+  const RandomStream stream(seed_, site, epoch);
+  using Key = std::tuple<Index, Index, double, Index>;
+  std::vector<Key> keys;
+  for (const Index pair : kept_) {
+    keys.emplace_back(pairs_.target_length(pair), pairs_.source_length(pair),
+                      stream.uniform(static_cast<std::uint64_t>(pair)), pair);
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<Index> numbers;
+  for (const Key& key : keys) numbers.push_back(std::get<3>(key));
+  return numbers;
+}
+
+std::vector<Index> PairGroups::pairs_of(Index group) const {
+  const auto epoch = static_cast<std::uint64_t>(group / groups_per_epoch());
+  if (epoch != epoch_) {
+    sorted_ = sorted_numbers(epoch);
+    epoch_ = epoch;
+  }
+  const Permutation order(groups_per_epoch(), seed_, epoch);
+  const auto& [begin, count] = groups_[static_cast<std::size_t>(order(group % groups_per_epoch()))];
+  return {sorted_.begin() + begin, sorted_.begin() + begin + count};
+}
+
+FramedPair PairGroups::framed(Index pair) const {
+  FramedPair result{frames_.source.around(pairs_.source(pair)), frames_.target.around(pairs_.target(pair))};
+  result.target.insert(result.target.begin(), frames_.start);
+  return result;
+}
+
+std::vector<FramedPair> PairGroups::group(Index group) const {
+  std::vector<FramedPair> pairs;
+  for (const Index pair : pairs_of(group)) pairs.push_back(framed(pair));
+  return pairs;
+}
+
+std::vector<FramedPair> PairGroups::in_order(Index group) const {
+  const auto& [begin, count] = groups_[static_cast<std::size_t>(group)];
+  std::vector<FramedPair> pairs;
+  for (Index i = begin; i < begin + count; ++i) pairs.push_back(framed(sorted_[static_cast<std::size_t>(i)]));
+  return pairs;
+}
+
+}  // namespace heddle::data

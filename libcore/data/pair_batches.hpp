@@ -1,0 +1,95 @@
+// Batches of pairs of like lengths, for training sequence-to-sequence models.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heddle/base/visit.hpp"
+#include "heddle/data/framing.hpp"
+#include "heddle/data/pair_source.hpp"
+
+namespace heddle::data {
+
+struct PairOptions {
+  Index batch_tokens = 0;  // 0: micro-batches of batch_size pairs
+  Index max_length = 0;    // 0: as many as the model can hold
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("batch_tokens",
+                  "maximum number of tokens in a micro-batch, of its sources or of its targets, padding included; auto "
+                  "means --batch-size pairs")
+                .range(1, 1000000000)
+                .word(0, "auto")
+                .takes("N"),
+            self.batch_tokens);
+    visitor(Field("max_length",
+                  "leave out pairs of which a side has more tokens, and report how many; auto means what the model can "
+                  "hold")
+                .range(1, 1000000000)
+                .word(0, "auto")
+                .takes("N"),
+            self.max_length);
+  }
+};
+
+// What stands around the texts of a pair.
+struct PairFrames {
+  TextFrame source, target;
+  TokenId start;  // before the target's frame
+};
+
+// A pair as a model reads it: the frame's source, and the start token and the frame's target, of which the model reads
+// all but the last and predicts all but the first.
+struct FramedPair {
+  std::vector<TokenId> source, target;
+};
+
+// The limits of a group of pairs.
+struct GroupLimits {
+  Index batch_size;  // pairs in a group, where batch_tokens is 0
+  PairOptions options{};
+  Index max_source, max_target;  // tokens that the model can read of each side
+};
+
+// Groups of pairs of like lengths: sorted by the length of the target, then of the source, a group has as many pairs as
+// its limits allow. In each epoch, pairs of equal lengths are in another random order, and so are the groups. Group g
+// of all epochs, one after the other, is a function of (seed, g).
+class PairGroups {
+ public:
+  // Throws DataError where no pair is left.
+  PairGroups(const PairSource& pairs, const PairFrames& frames, const GroupLimits& limits, std::uint64_t seed);
+
+  Index groups_per_epoch() const { return static_cast<Index>(groups_.size()); }
+  Index largest() const { return largest_; }    // pairs in a group
+  Index longest() const { return longest_; }    // tokens of a side of a pair
+  Index left_out() const { return left_out_; }  // pairs that are too long
+  double mean_target() const { return mean_target_; }
+  const PairSource& source() const { return pairs_; }
+
+  // The numbers of its pairs.
+  std::vector<Index> pairs_of(Index group) const;
+  std::vector<FramedPair> group(Index group) const;
+  // Of the order of lengths, without randomness: for evaluation.
+  std::vector<FramedPair> in_order(Index group) const;
+
+ private:
+  struct Group {
+    Index begin, count;  // in the sorted order
+  };
+  FramedPair framed(Index pair) const;
+  std::vector<Index> sorted_numbers(std::uint64_t epoch) const;
+
+  const PairSource& pairs_;
+  PairFrames frames_;
+  std::uint64_t seed_;
+  std::vector<Index> kept_;  // pairs that are short enough
+  std::vector<Group> groups_;
+  Index largest_ = 0, longest_ = 0, left_out_ = 0;
+  double mean_target_ = 0;
+  mutable std::uint64_t epoch_;
+  mutable std::vector<Index> sorted_;  // pairs, in the order of the epoch
+};
+
+}  // namespace heddle::data

@@ -1,0 +1,201 @@
+#include "heddle/models/encoder_decoder.hpp"
+
+#include <cmath>
+
+#include "heddle/models/architecture.hpp"
+#include "heddle/tensor/matmul.hpp"
+
+namespace heddle::models {
+
+namespace {
+
+constexpr AttentionSupport needed_by_decoder{.causal = true, .cached = true};
+
+// So that an embedding times sqrt(width) is as large as a sinusoid, and logits of a tied output as one of its elements.
+double token_stddev(const EncoderDecoderConfig& config) {
+  return 1 / std::sqrt(static_cast<double>(config.width));
+}
+
+nn::EmbeddingsOptions embeddings_of(const EncoderDecoderConfig& config, Index vocab,
+                                    const std::optional<nn::Embedding>& shared) {
+  nn::EmbeddingsOptions options = embeddings_options(config);
+  options.vocab = vocab;
+  options.position_shape.stddev = token_stddev(config);
+  options.tokens = shared ? &*shared : nullptr;
+  return options;
+}
+
+StackConfig encoder_of(const EncoderDecoderConfig& config) {
+  StackConfig encoder = config;
+  if (config.encoder_layers > 0) encoder.layers = config.encoder_layers;
+  return encoder;
+}
+
+std::optional<nn::Embedding> shared_embedding(const Scope& scope, const EncoderDecoderConfig& config) {
+  if (!config.share_embeddings) return std::nullopt;
+  return nn::Embedding(scope, config.vocab_size, config.width, token_stddev(config));
+}
+
+heads::LanguageModel head_for(const Scope& scope, const EncoderDecoderConfig& config, const nn::Embedding& tokens) {
+  if (config.tie_embeddings) return heads::LanguageModel(tokens);
+  return {scope, config.vocab_size, config.width, token_stddev(config)};
+}
+
+class EncoderDecoderState : public GeneratorState {
+ public:
+  EncoderDecoderState(Index batch, LayerStates states, Stack::Memories sources)
+      : GeneratorState(batch), layers(std::move(states)), memories(std::move(sources)) {
+    for (nn::CrossAttention::Memory& memory : memories) {
+      for (Index row = 0; row < batch; ++row) memory.rows.push_back(row);
+    }
+  }
+  const LayerStates layers;
+  Stack::Memories memories;
+
+ private:
+  // Keys and values of sources stay where they are.
+  void reorder_layers(const std::vector<Index>& rows) override {
+    for (const auto& layer : layers) layer->reorder(rows);
+    for (nn::CrossAttention::Memory& memory : memories) {
+      std::vector<Index> reordered;
+      for (const Index row : rows) reordered.push_back(memory.rows.at(static_cast<std::size_t>(row)));
+      memory.rows = std::move(reordered);
+    }
+  }
+};
+
+EncoderDecoderConfig transformer(Index width, Index heads, Index ffn_width, double dropout) {
+  EncoderDecoderConfig config;
+  config.layers = 6;
+  config.width = width;
+  config.heads = heads;
+  config.ffn_width = ffn_width;
+  config.activation = "relu";
+  config.block = "post";
+  config.dropout = dropout;
+  config.attention_bias = false;
+  config.vocab_size = 37000;
+  return config;
+}
+
+}  // namespace
+
+EncoderDecoderConfig::EncoderDecoderConfig() {
+  positions = "sinusoidal";
+}
+
+void EncoderDecoderConfig::check(Naming naming) const {
+  check_transformer(*this, needed_by_decoder, naming);
+  heddle::check<UsageError>(!share_embeddings || source_vocab_size == 0 || source_vocab_size == vocab_size,
+                            named("source_vocab_size", naming), " = ", source_vocab_size, " and ",
+                            named("vocab_size", naming), " = ", vocab_size,
+                            " differ, so source and target cannot share embeddings; give ",
+                            naming == Naming::options ? "--no-share-embeddings" : "share_embeddings = false");
+  heddle::check<UsageError>(start_token < 0 || vocab_size == 0 || start_token < vocab_size,
+                            named("start_token", naming), " = ", start_token, " is outside the vocabulary of ",
+                            vocab_size);
+}
+
+void EncoderDecoderConfig::fit_vocabularies(const Vocabularies& vocabularies) {
+  heddle::check<UsageError>(vocabularies.are_one || !share_embeddings,
+                            "source and target have tokenizers of their own, so they cannot share embeddings; give "
+                            "--no-share-embeddings");
+  TransformerConfig::fit_vocabularies(vocabularies);
+  if (source_vocab_size == 0 && !vocabularies.are_one) source_vocab_size = vocabularies.source;
+  heddle::check<UsageError>(source_vocabulary() >= vocabularies.source, "--source-vocab-size ", source_vocabulary(),
+                            " is less than the ", vocabularies.source,
+                            " pieces of the source's tokenizer; leave it out, or raise it");
+}
+
+EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights)
+    : Model(config, std::move(weights)),
+      config_(config),
+      shared_(shared_embedding(scope("embedding/token"), config)),
+      source_embeddings_(scope("encoder/embedding"), embeddings_of(config, config.source_vocabulary(), shared_)),
+      target_embeddings_(scope("decoder/embedding"), embeddings_of(config, config.vocab_size, shared_)),
+      encoder_(scope("encoder"), encoder_of(config), {.positions = &source_embeddings_.positions()}),
+      decoder_(scope("decoder"), config,
+               {.positions = &target_embeddings_.positions(), .needed = needed_by_decoder, .cross_attention = true}),
+      head_(head_for(scope("head"), config, target_embeddings_.tokens())) {}
+
+std::optional<TokenId> EncoderDecoder::start_token() const {
+  if (config_.start_token < 0) return std::nullopt;
+  return static_cast<TokenId>(config_.start_token);
+}
+
+Mask EncoderDecoder::source_mask(const Sequences& sources) const {
+  return {.window = encoder_.window(), .key_lengths = sources.lengths};
+}
+
+Variable EncoderDecoder::hidden(const Sequences& sources, const Pass& pass, const Observer& observe) const {
+  check_sequences(sources);
+  const Variable x = source_embeddings_.drop(source_embeddings_(sources.ids, sources.segments), pass);
+  return encoder_(x, source_mask(sources), pass, observe);
+}
+
+Stack::Memories EncoderDecoder::remember(const Sequences& sources, const Pass& pass) const {
+  return decoder_.remember(hidden(sources, pass), sources.lengths, pass);
+}
+
+Variable EncoderDecoder::target_hidden(const Sequences& targets, const Pass& pass) const {
+  check<ShapeError>(targets.sources != nullptr, "targets without their sources");
+  check_sequences(targets);
+  const Stack::Memories memories = remember(*targets.sources, pass);
+  const Variable x = target_embeddings_.drop(target_embeddings_(targets.ids, targets.segments), pass);
+  const Mask mask{.causal = true, .window = decoder_.window(), .key_lengths = targets.lengths};
+  return decoder_(x, mask, pass, {}, memories);
+}
+
+std::unique_ptr<GeneratorState> EncoderDecoder::start(const GenerationStart& start) const {
+  check<ShapeError>(start.sources != nullptr, "a generation without its sources");
+  const std::optional<Index> most = max_positions();
+  check<DataError>(!most || start.capacity <= *most, start.capacity, " tokens are more than the context of ",
+                   most.value_or(0));
+  const RowKernelsScope kernels(RowKernels::many);
+  return std::make_unique<EncoderDecoderState>(start.batch, decoder_.start(start.batch, start.capacity, start.cache),
+                                               remember(*start.sources, {}));
+}
+
+Tensor EncoderDecoder::step(const TokenIds& ids, const std::vector<Index>& added,
+                            GeneratorState& generator_state) const {
+  auto& state = dynamic_cast<EncoderDecoderState&>(generator_state);
+  state.check_step(ids, added);
+  const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
+  const Tensor x = target_embeddings_(ids, {}, state.seen()).value();
+  const Tensor last = last_added(decoder_.step(x, {state.seen(), added}, state.layers, state.memories), added);
+  state.advance(added);
+  return head_(decoder_.finish(Variable(last))).value();
+}
+
+std::vector<AttentionMap> EncoderDecoder::attention_maps(const Sequences& targets) const {
+  check<ShapeError>(targets.sources != nullptr, "targets without their sources");
+  const Sequences& sources = *targets.sources;
+  std::vector<AttentionMap> maps =
+      encoder_.attention_maps(source_embeddings_(sources.ids, sources.segments), source_mask(sources), "encoder");
+  const Mask mask{.causal = true, .window = decoder_.window(), .key_lengths = targets.lengths};
+  const auto own = decoder_.attention_maps(target_embeddings_(targets.ids, targets.segments), mask, "decoder",
+                                           remember(sources, {}));
+  maps.insert(maps.end(), own.begin(), own.end());
+  return maps;
+}
+
+// Of a target token and a source token together.
+double EncoderDecoder::training_flops_per_token(Index time, double predicted) const {
+  double multiplied = predicted * static_cast<double>(vocab_size() * width());
+  for (const Parameter& parameter : parameters().all()) {
+    const bool is_table = parameter.name.find("embedding/") != std::string::npos || is_of_head(parameter.name);
+    if (parameter.value().rank() >= 2 && !is_table) multiplied += static_cast<double>(parameter.size());
+  }
+  return 6.0 * multiplied + config_.attention_flops_per_token(time, true) +
+         2 * config_.attention_flops_per_token(time, false);
+}
+
+// Source: Vaswani et al. 2017, "Attention is all you need", table 3, with a vocabulary of 37,000 shared pieces.
+Architecture describe_EncoderDecoder() {
+  return describe<EncoderDecoder, EncoderDecoderConfig>({
+      {"transformer-base", "the transformer of 2017 for translation, 63 M parameters", transformer(512, 8, 2048, 0.1)},
+      {"transformer-big", "the larger one, 214 M parameters", transformer(1024, 16, 4096, 0.3)},
+  });
+}
+
+}  // namespace heddle::models

@@ -1,0 +1,90 @@
+// The encoder-decoder transformer: an encoder reads the source, and a decoder, whose blocks also attend to the
+// encoder's last hidden states, predicts each next token of the target (Vaswani et al. 2017; SPEC 4.1 and 1.5).
+#pragma once
+
+#include "heddle/heads/language_model.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/models/stack.hpp"
+
+namespace heddle::models {
+
+// `layers` and all that describes blocks hold for both stacks; vocab_size is that of targets.
+struct EncoderDecoderConfig : TransformerConfig {
+  static constexpr const char* arch_name = "encoder-decoder";
+  Index source_vocab_size = 0;  // 0: vocab_size
+  Index encoder_layers = 0;     // 0: layers
+  bool share_embeddings = true;
+  Index start_token = -1;  // -1: the token that ends texts
+
+  EncoderDecoderConfig();
+  void check(Naming naming) const;
+  void fit_vocabularies(const Vocabularies& vocabularies) override;
+  Index source_vocabulary() const { return source_vocab_size > 0 ? source_vocab_size : vocab_size; }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    TransformerConfig::visit(self, visitor);
+    visitor(Field("source_vocab_size", "size of the source vocabulary; auto means that of the source's tokenizer")
+                .range(1, 1000000000)
+                .word(0, "auto")
+                .takes("N"),
+            self.source_vocab_size);
+    visitor(Field("encoder_layers", "number of blocks of the encoder; auto means layers")
+                .range(1, 10000)
+                .word(0, "auto")
+                .takes("N"),
+            self.encoder_layers);
+    visitor(Field("share_embeddings", "separate token embeddings for source and target"), self.share_embeddings);
+    visitor(Field("start_token", "id of the token that targets begin with; auto means the token that ends texts")
+                .range(0, 1000000000)
+                .word(-1, "auto")
+                .takes("ID"),
+            self.start_token);
+  }
+};
+
+// Parameters: embedding/token/weight, or encoder/embedding/token/weight and decoder/embedding/token/weight where they
+// are separate; encoder/embedding/… and decoder/embedding/… of positions and norms; encoder/0, …, encoder/norm;
+// decoder/0, …, decoder/norm; head/weight [vocab, width] where embeddings are not tied.
+class EncoderDecoder : public Model,
+                       public Generator,
+                       public SequenceToSequence,
+                       public ContextualVectors,
+                       public AttentionMaps {
+ public:
+  EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights);
+
+  Index source_vocab_size() const override { return config_.source_vocabulary(); }
+  std::optional<Index> max_source_positions() const override { return max_positions(); }
+  std::optional<TokenId> start_token() const override;
+  Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const override;
+  const heads::TokenHead& target_head() const override { return head_; }
+
+  std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
+  Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
+
+  // Of the encoder.
+  Index layers() const override { return encoder_.layers(); }
+  Index width() const override { return config_.width; }
+  bool is_bidirectional() const override { return true; }
+  Variable hidden(const Sequences& sources, const Pass& pass = {}, const Observer& observe = {}) const override;
+  const Tensor& token_embeddings() const override { return source_embeddings_.tokens().weight().value(); }
+  bool is_beside_vectors(std::string_view parameter) const override {
+    return is_of_head(parameter) || parameter.starts_with("decoder/");
+  }
+
+  std::vector<AttentionMap> attention_maps(const Sequences& targets) const override;
+  double training_flops_per_token(Index time, double predicted) const override;
+
+ private:
+  Mask source_mask(const Sequences& sources) const;
+  Stack::Memories remember(const Sequences& sources, const Pass& pass) const;
+
+  EncoderDecoderConfig config_;
+  std::optional<nn::Embedding> shared_;
+  nn::Embeddings source_embeddings_, target_embeddings_;
+  Stack encoder_, decoder_;
+  heads::LanguageModel head_;
+};
+
+}  // namespace heddle::models

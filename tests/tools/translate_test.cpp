@@ -1,0 +1,188 @@
+// Sequence-to-sequence models through the tools: pairs of texts in, target texts out.
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+// Pairs of which the target has the source's letters in the reverse order.
+class ReversedCorpus : public SmallCorpus {
+ public:
+  ReversedCorpus() {
+    begin_with("reversed", [&] {
+      std::string source[2], target[2];
+      for (unsigned i = 0, state = 7; i < 660; ++i) {
+        std::string letters;
+        for (unsigned n = 1 + i % 4; n > 0; --n) {
+          state = state * 1664525u + 1013904223u;
+          letters += "abcde"[(state >> 16) % 5];
+        }
+        const std::size_t valid = i % 11 == 10 ? 1 : 0;
+        for (const char letter : letters) (source[valid] += letter) += ' ';
+        source[valid].back() = '\n';
+        for (auto at = letters.rbegin(); at != letters.rend(); ++at) (target[valid] += *at) += ' ';
+        target[valid].back() = '\n';
+      }
+      write_file(path("train.src"), source[0]);
+      write_file(path("train.tgt"), target[0]);
+      write_file(path("valid.src"), source[1]);
+      write_file(path("valid.tgt"), target[1]);
+      must("tokenize -q --train --model word -o words.h5 train.src");
+      must("tokenize -q -t words.h5 --pairs -o pairs.h5 train.src train.tgt");
+      must("tokenize -q -t words.h5 --pairs -o valid-pairs.h5 valid.src valid.tgt");
+    });
+  }
+};
+
+const std::string shape = "--arch encoder-decoder --layers 1 --width 32 --heads 2 ";
+const std::string train = "pretrain -q --train pairs.h5 --valid valid-pairs.h5 " + shape +
+                          "--batch-size 32 --learning-rate 5e-3 --eval-every 100 ";
+
+// A model that has learned to reverse, made once.
+class Reverser : public ReversedCorpus {
+ public:
+  Reverser() {
+    begin_with("reverser", [&] { must(train + "-o model.h5 --steps 500"); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("translate: a model learns to reverse, and its greedy texts are those of a beam of one, in any batch") {
+  const Reverser corpus;
+  const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
+  CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
+  CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
+  const json report = json::parse(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --json").out);
+  CHECK(report["exact"].get<double>() > 0.9);
+  CHECK(report["lines"] == 60);
+  CHECK(report["chrf"].get<double>() > 90);
+  CHECK(report["bleu_signature"] == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp");
+  const auto lines = lines_of(corpus.must("printf 'a b c\\n\\nb\\n' | generate -q model.h5").out);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == "c b a");
+  CHECK(lines[2] == "b");
+  CHECK(corpus.must("generate -q model.h5 -p 'a b c'").out == "c b a\n");
+}
+
+TEST_CASE("translate: the log-likelihood of what was generated is what --score gives it") {
+  const Reverser corpus;
+  const auto generated = json_lines(corpus.must("printf 'a b c\\nd\\n' | generate -q model.h5 --jsonl").out);
+  const auto scored =
+      json_lines(corpus.must("printf 'a b c\\tc b a\\nd\\td\\n' | generate -q model.h5 --score --jsonl").out);
+  REQUIRE(generated.size() == 2);
+  REQUIRE(scored.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(generated[i]["text"] == scored[i]["text"]);
+    CHECK(scored[i]["tokens"].get<std::size_t>() == generated[i]["ids"].size() + 1);  // with the end
+    const auto& each = scored[i]["log_probabilities"];
+    CHECK(scored[i]["log_likelihood"].get<double>() - each.back().get<double>() ==
+          doctest::Approx(generated[i]["log_likelihood"].get<double>()).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("translate: a beam gives several texts of falling score, and reordering hypotheses changes no probability") {
+  const Reverser corpus;
+  const auto found = json_lines(
+      corpus.must("printf 'a b c\\ne d\\n' | generate -q model.h5 --beam 4 --n-best 3 --length-penalty 0 --jsonl").out);
+  REQUIRE(found.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    if (i % 3 > 0) CHECK(found[i]["score"].get<double>() <= found[i - 1]["score"].get<double>());
+    const std::string pair = found[i]["prompt"].get<std::string>() + "\\t" + found[i]["text"].get<std::string>();
+    const double scored = std::stod(corpus.must("printf '" + pair + "\\n' | generate -q model.h5 --score").out);
+    CHECK(found[i]["score"].get<double>() == doctest::Approx(scored).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("translate: a run resumes to the same bits, and batches of tokens are as good as batches of pairs") {
+  const ReversedCorpus corpus;
+  const std::string half = train + "--schedule constant --dropout 0.1 ";
+  corpus.must(half + "-o parts.h5 --steps 20 --keep 1");
+  corpus.must(half + "-o other.h5 --steps 40");
+  corpus.must(half + "-o parts.h5 --steps 40 --resume parts.step-20.h5");
+  CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
+  corpus.must("pretrain -q --train pairs.h5 " + shape + "--batch-tokens 64 --epochs 2 -o tokens.h5");
+  corpus.must("inspect verify parts.h5 tokens.h5 pairs.h5");
+  const auto out = corpus.must("pretrain --train pairs.h5 " + shape + "--max-length 3 --steps 2 -o short.h5").err;
+  CHECK(contains(out, "pairs.h5: 150 of 600 pairs are too long and left out"));
+}
+
+TEST_CASE("translate: source and target may have tokenizers of their own, which the model's file keeps") {
+  const ReversedCorpus corpus;
+  corpus.must("tokenize -q --train --model char -o letters.h5 train.src");
+  corpus.must("tokenize -q -t words.h5 --source-tokenizer letters.h5 --pairs -o two.h5 train.src train.tgt");
+  corpus.refused({"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2", "--no-share-embeddings", 2});
+  corpus.must("pretrain -q --train two.h5 " + shape + "--no-share-embeddings -o model.h5 --steps 5");
+  corpus.must("generate -q model.h5 -p 'a b'");
+  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  CHECK(lines_of(corpus.must("generate -q half.h5 -p 'a b'").out).size() == 1);
+  corpus.must("finetune -q --from model.h5 --task translate --train two.h5 --steps 3 -o more.h5");
+  corpus.must("generate -q more.h5 -p 'a b'");
+}
+
+TEST_CASE("translate: fine-tuning goes on with pairs as text, and an encoder's vectors serve a classifier") {
+  const Reverser corpus;
+  write_file(corpus.path("more.tsv"), "a b\tb a\nc d e\te d c\n");
+  corpus.must("finetune -q --from model.h5 --task translate --train more.tsv --epochs 2 -o more.h5");
+  CHECK(contains(corpus.must("generate -q more.h5 -p 'a b'").out, "a"));
+  std::string labelled;
+  for (int i = 0; i < 40; ++i) labelled += i % 2 == 0 ? "with\ta b a\n" : "without\tc d e\n";
+  write_file(corpus.path("labelled.tsv"), labelled);
+  corpus.must(
+      "finetune -q --from model.h5 --task classify --train labelled.tsv --epochs 10 --learning-rate 1e-2 -o tuned.h5");
+  CHECK(contains(corpus.must("printf 'b a b\\n' | classify tuned.h5").out, "with\t"));
+  const auto before = corpus.weights("model.h5"), after = corpus.weights("tuned.h5");
+  CHECK(before.at("decoder/0/attention/query/weight") == after.at("decoder/0/attention/query/weight"));
+  write_file(corpus.path("bad.tsv"), "a b\tb a\nno tab\n");
+  corpus.refused(
+      {"finetune --from model.h5 --task translate --train bad.tsv -o x.h5", "bad.tsv:2: is not SOURCE, tab", 1});
+}
+
+TEST_CASE("translate: inspect align has a row for each target token, which sums to 1, in every form") {
+  const Reverser corpus;
+  const json map = json::parse(corpus.must("inspect align model.h5 'a b c' --json").out);
+  REQUIRE(map["weights"].size() == 4);  // c, b, a, and the end
+  CHECK(map["target"].size() == 4);
+  for (const auto& row : map["weights"]) {
+    REQUIRE(row.size() == map["source"].size());
+    double sum = 0;
+    for (const auto& weight : row) sum += weight.get<double>();
+    CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+  }
+  CHECK(lines_of(corpus.must("inspect align model.h5 'a b c' 'c b a'").out).size() == 4);
+  corpus.must("inspect align model.h5 'a b c' -o map.svg && inspect align model.h5 'a b c' -o map.tsv");
+  corpus.must("inspect align model.h5 'a b c' -o map.h5 && inspect verify map.h5");
+  CHECK(lines_of(read_file(corpus.path("map.tsv"))).size() == 5);
+  corpus.refused(
+      {"inspect align model.h5 'a b' --layer 2", "--layer 2: the model attends to its source in 1 layer", 2});
+}
+
+TEST_CASE("translate: what does not fit together is refused with what to do") {
+  const Reverser corpus;
+  corpus.must("pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --steps 2 -o decoder.h5");
+  corpus.refused({"inspect align decoder.h5 'a' 'b'", "predicts a target text for a source text", 1});
+  corpus.refused({"generate decoder.h5 valid.src --evaluate valid.tgt", "--evaluate: needs a model that", 2});
+  corpus.refused({"pretrain --train pairs.h5 --layers 1 --width 16 --heads 2 --steps 2 -o x.h5",
+                  "--objective causal is trained on text, not on pairs of texts", 2});
+  corpus.refused({"pretrain --train train.h5 " + shape + "--steps 2 -o x.h5",
+                  "--objective translate is trained on pairs of texts", 2});
+  corpus.refused({"pretrain --train pairs.h5,pairs.h5 " + shape + "--steps 2 -o x.h5", "one, without a weight", 2});
+  corpus.refused({"pretrain --train pairs.h5 " + shape + "--batch-size 3 --batch-tokens 9 -o x.h5",
+                  "--batch-size and --batch-tokens both", 2});
+  corpus.refused({"pretrain --train train.h5 --batch-tokens 9 --steps 2 -o x.h5", "--batch-tokens", 2});
+  corpus.refused({"printf 'a b\\n' | generate model.h5 --score", "is not SOURCE, tab, TARGET", 1});
+  corpus.refused({"head -5 valid.tgt > few && generate model.h5 valid.src --evaluate few", "few: has 5 references", 1});
+  corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
+  corpus.refused({"inspect evaluate model.h5 train.h5", "encoder-decoder, which predicts a target text", 1});
+  corpus.refused({"classify model.h5 --labels a,b", "predicts a target text", 1});
+  // Lines before a bad one are answered, and no line is shifted.
+  const Outcome outcome = corpus.run("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5");
+  CHECK(outcome.status == (outcome.err.empty() ? 0 : 1));
+  CHECK(lines_of(outcome.out).at(1) == "c");
+}

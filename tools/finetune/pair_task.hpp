@@ -1,0 +1,35 @@
+// Training a sequence-to-sequence model on more pairs of texts.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "tools/finetune/task.hpp"
+#include "tools/training/pairs.hpp"
+
+namespace heddle {
+
+class PairTask : public FinetuningTask {
+ public:
+  // Reads pairs files, and texts whose lines are SOURCE, tab, TARGET.
+  PairTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments);
+
+  models::TaskConfig config() const override { return {.task = models::Task::translate}; }
+  std::unique_ptr<training::Objective> objective(models::TaskModel& model,
+                                                 const training::TrainingConfig& config) override;
+  EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
+  std::string summary() const override;
+
+ private:
+  const text::Tokenizer& of_sources() const { return source_tokenizer_ ? *source_tokenizer_ : tokenizer_; }
+  std::unique_ptr<data::PairSource> open(const std::string& path) const;
+  std::unique_ptr<data::PairSource> encode(const std::string& path) const;
+
+  const FinetuneOptions& options_;
+  const cli::Arguments& arguments_;
+  text::Tokenizer tokenizer_;
+  std::optional<text::Tokenizer> source_tokenizer_;
+  std::optional<TrainingPairs> pairs_;
+};
+
+}  // namespace heddle

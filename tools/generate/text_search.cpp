@@ -1,0 +1,97 @@
+#include "tools/generate/text_search.hpp"
+
+#include <algorithm>
+
+#include "heddle/decoding/beam_search.hpp"
+#include "heddle/decoding/generate.hpp"
+#include "tools/lines/json_line.hpp"
+
+namespace heddle {
+
+TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, std::optional<TokenId> end,
+                       const GenerateOptions& options, const cli::Arguments& arguments)
+    : model_(model),
+      tokenizer_(tokenizer),
+      end_(end),
+      options_(options),
+      arguments_(arguments),
+      wanted_(options.search.beam > 0 ? options.search.n_best : options.num_samples),
+      cache_(options.kv_cache == Precision::bf16 ? DType::bfloat16 : DType::real) {
+  const Index vocab = tokenizer.vocab_size();
+  check<UsageError>(options.search.beam <= vocab, "--beam ", options.search.beam, " is more than the ", vocab,
+                    " tokens there are; lower it");
+}
+
+std::vector<TextSearch::Answer> TextSearch::answers(const SearchInputs& inputs, const Watcher& watch) {
+  std::vector<Answer> texts = is_beam() ? searched(inputs) : drawn(inputs, watch);
+  for (Answer& answer : texts) {
+    answer.text.finish();
+    watch(answer.text);
+  }
+  done_ += static_cast<Index>(inputs.prompts.size());
+  return texts;
+}
+
+std::string TextSearch::json_line_of(const std::string& prompt, const Answer& answer, Index number) const {
+  nlohmann::ordered_json object = answer.text.json(prompt);
+  if (answer.score) {
+    object["rank"] = number;
+    object["score"] = *answer.score;
+  } else if (wanted_ > 1) {
+    object["sample"] = number;
+  }
+  return json_line(object);
+}
+
+std::vector<TextSearch::Answer> TextSearch::drawn(const SearchInputs& inputs, const Watcher& watch) const {
+  const Continuation nothing(tokenizer_, options_.stop, options_.constraints.min_tokens);
+  std::vector<Answer> texts(inputs.prompts.size() * static_cast<std::size_t>(wanted_), Answer{nothing});
+  const decoding::GenerateOptions settings{.sampling = options_.sampling,
+                                           .constraints = options_.constraints,
+                                           .samples = wanted_,
+                                           .max_tokens = *std::ranges::max_element(inputs.max_tokens),
+                                           .max_tokens_of = inputs.max_tokens,
+                                           .end = end_,
+                                           .seed = static_cast<std::uint64_t>(arguments_.common().seed),
+                                           .vocab_size = tokenizer_.vocab_size(),
+                                           .cache = cache_};
+  const auto add = [&](Index sequence, const decoding::Choice& token) {
+    Continuation& text = texts[static_cast<std::size_t>(sequence - done_ * wanted_)].text;
+    const bool more = text.add(token);
+    watch(text);
+    return more;
+  };
+  decoding::generate(model_, inputs.prompts, done_, settings, add, inputs.sources);
+  return texts;
+}
+
+std::vector<TextSearch::Answer> TextSearch::searched(const SearchInputs& inputs) const {
+  decoding::BeamOptions settings{.width = options_.search.beam,
+                                 .length_penalty = options_.search.length_penalty,
+                                 .max_tokens = *std::ranges::max_element(inputs.max_tokens),
+                                 .max_tokens_of = inputs.max_tokens,
+                                 .constraints = options_.constraints,
+                                 .end = end_,
+                                 .vocab_size = tokenizer_.vocab_size(),
+                                 .cache = cache_};
+  const auto text_of = [this](const std::vector<decoding::Choice>& tokens) {
+    std::pair<Continuation, bool> text{Continuation(tokenizer_, options_.stop, options_.constraints.min_tokens), true};
+    for (const decoding::Choice& token : tokens) text.second = text.first.add(token);
+    return text;
+  };
+  if (!options_.stop.empty()) settings.ends_with = [&](const auto& tokens) { return !text_of(tokens).second; };
+  std::vector<Answer> texts;
+  for (const auto& found : decoding::beam_search(model_, inputs.prompts, done_, settings, inputs.sources)) {
+    const auto count = static_cast<Index>(found.size());
+    check<DataError>(count >= wanted_, "prompt ", done_ + static_cast<Index>(texts.size()) / wanted_ + 1, ": only ",
+                     counted(count, "text is", "texts are"), " allowed, fewer than --n-best ", wanted_,
+                     "; lower it, or --no-repeat-ngram-size");
+    for (Index n = 0; n < wanted_; ++n) {
+      const decoding::FoundText& text = found.at(static_cast<std::size_t>(n));
+      texts.push_back({text_of(text.tokens).first, text.score});
+    }
+  }
+  return texts;
+}
+
+}  // namespace heddle

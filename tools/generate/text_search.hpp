@@ -1,0 +1,57 @@
+// The texts that a search or sampling finds after prompts.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/models/roles.hpp"
+#include "tools/generate/continuation.hpp"
+#include "tools/generate/options.hpp"
+
+namespace heddle {
+
+struct SearchInputs {
+  std::vector<std::vector<TokenId>> prompts;
+  std::vector<std::vector<TokenId>> sources{};  // of each prompt, for models that read a source text; else empty
+  std::vector<Index> max_tokens{};              // of each prompt
+};
+
+class TextSearch {
+ public:
+  // `end` ends a text. The arguments must outlive this object. Throws UsageError for options that do not fit the model.
+  TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, std::optional<TokenId> end,
+             const GenerateOptions& options, const cli::Arguments& arguments);
+
+  struct Answer {
+    Continuation text;
+    std::optional<double> score{};  // of a beam search
+  };
+  // Called when a text has become longer or is finished.
+  using Watcher = std::function<void(const Continuation&)>;
+
+  Index wanted() const { return wanted_; }  // texts for each prompt
+  bool is_beam() const { return options_.search.beam > 0; }
+  // All texts of each prompt.
+  std::vector<Answer> answers(
+      const SearchInputs& inputs, const Watcher& watch = [](const Continuation&) {});
+  // An answer as JSON, `number` of those for its prompt.
+  std::string json_line_of(const std::string& prompt, const Answer& answer, Index number) const;
+
+ private:
+  std::vector<Answer> drawn(const SearchInputs& inputs, const Watcher& watch) const;
+  std::vector<Answer> searched(const SearchInputs& inputs) const;
+
+  const models::Generator& model_;
+  const text::Tokenizer& tokenizer_;
+  std::optional<TokenId> end_;
+  const GenerateOptions& options_;
+  const cli::Arguments& arguments_;
+  const Index wanted_;
+  const DType cache_;
+  Index done_ = 0;  // prompts
+};
+
+}  // namespace heddle

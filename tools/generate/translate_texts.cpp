@@ -1,0 +1,81 @@
+#include "tools/generate/translate_texts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "heddle/cli/refuse.hpp"
+#include "tools/lines/encode_line.hpp"
+#include "tools/lines/escaped.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr Index more_than_source = 50;  // tokens (Vaswani et al. 2017, 6.1)
+
+// A translation is the most probable text, unless sampling is asked for.
+GenerateOptions with_defaults(GenerateOptions options, const cli::Arguments& arguments) {
+  const auto samples = {"temperature", "top_k", "top_p", "min_p", "num_samples"};
+  const bool given = std::ranges::any_of(samples, [&](const char* name) { return arguments.given(name); });
+  if (!given) options.sampling.temperature = 0;
+  return options;
+}
+
+}  // namespace
+
+TextTranslator::TextTranslator(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
+                               const GenerateOptions& options, const cli::Arguments& arguments, std::ostream& out)
+    : model_(model),
+      tokenizer_(loaded.of_sources()),
+      frames_(model, loaded),
+      options_(with_defaults(options, arguments)),
+      arguments_(arguments),
+      out_(out),
+      search_(models::require<models::Generator>(*loaded.model, "generate", arguments.operand("MODEL")),
+              loaded.tokenizer, frames_.target.end, options_, arguments),
+      limit_(options.overlong, "source") {
+  refuse({"top"}, arguments, ": is for models that fill in masks; this one translates texts (see --top-k)");
+  refuse({"stream"}, arguments, ": is for models that continue texts; this one translates them");
+}
+
+TextTranslator::Source TextTranslator::make(const InputText& input) {
+  std::vector<TokenId> ids = encode_line(tokenizer_, input.text, input.where());
+  const Index room =
+      model_.max_source_positions().value_or(std::numeric_limits<Index>::max()) - frames_.source.tokens();
+  if (limit_.is_exceeded(static_cast<Index>(ids.size()), room, input.where(),
+                         "shorten it, or keep its beginning with --overlong truncate")) {
+    ids.resize(static_cast<std::size_t>(room));
+  }
+  return {input.text, frames_.source.around(ids)};
+}
+
+Index TextTranslator::max_tokens(const Source& source) const {
+  const Index wanted =
+      options_.max_tokens > 0 ? options_.max_tokens : static_cast<Index>(source.ids.size()) + more_than_source;
+  // The last token is not read.
+  const Index room = model_.position_limit() - static_cast<Index>(frames_.prompt.size()) + 1;
+  return std::max<Index>(1, std::min(wanted, room));
+}
+
+std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sources) {
+  SearchInputs inputs;
+  for (const Source& source : sources) {
+    inputs.prompts.push_back(frames_.prompt);
+    inputs.sources.push_back(source.ids);
+    inputs.max_tokens.push_back(max_tokens(source));
+  }
+  const auto texts = search_.answers(inputs);
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto at = static_cast<Index>(i);
+    const Source& source = sources[static_cast<std::size_t>(at / search_.wanted())];
+    if (at % search_.wanted() == 0) first.push_back(texts[i].text.text());
+    out_ << (options_.jsonl ? search_.json_line_of(source.text, texts[i], at % search_.wanted() + 1)
+                            : escaped_line_ends(texts[i].text.text()))
+         << "\n";
+  }
+  out_.flush();
+  return first;
+}
+
+}  // namespace heddle

@@ -1,0 +1,28 @@
+// generate --evaluate: how near translations are to the references in a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/cli/streams.hpp"
+#include "heddle/metrics/translation.hpp"
+
+namespace heddle {
+
+class TranslationEvaluation {
+ public:
+  // Throws DataError where the file cannot be read.
+  explicit TranslationEvaluation(const std::string& path) : input_(path) {}
+
+  // The translation of the next line, which is compared with the next reference. Throws DataError where there is none.
+  void add(const std::string& translation);
+  // Writes the report, as text or JSON. Throws DataError where references are left, or there is no translation.
+  void write(std::ostream& out, bool json, std::uint64_t seed);
+
+ private:
+  cli::Input input_;
+  cli::LineReader references_{input_};
+  std::vector<metrics::TranslationCounts> lines_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,19 @@
+// The token ids around the texts that a sequence-to-sequence model reads and writes.
+#pragma once
+
+#include <vector>
+
+#include "heddle/data/framing.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+
+namespace heddle {
+
+struct TranslationFrames {
+  // Throws UsageError for tokenizers without tokens that end texts.
+  TranslationFrames(const models::SequenceToSequence& model, const formats::LoadedModel& loaded);
+
+  data::TextFrame source, target;
+  std::vector<TokenId> prompt;  // that each target begins with
+};
+
+}  // namespace heddle
