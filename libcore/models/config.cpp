@@ -97,6 +97,25 @@ std::string named(const char* field, Naming naming) {
   return naming == Naming::options ? "--" + Field(field, "").option() : std::string(field);
 }
 
+void SourceConfig::fit_both(const Vocabularies& vocabularies, Index vocab_size) {
+  check<UsageError>(vocabularies.are_one || !share_embeddings,
+                    "source and target have tokenizers of their own, so they cannot share embeddings; give "
+                    "--no-share-embeddings");
+  if (source_vocab_size == 0 && !vocabularies.are_one) source_vocab_size = vocabularies.source;
+  const Index size = vocab_size > 0 || source_vocab_size > 0 ? source_vocabulary(vocab_size) : vocabularies.source;
+  check<UsageError>(size >= vocabularies.source, "--source-vocab-size ", size, " is less than the ",
+                    vocabularies.source, " pieces of the source's tokenizer; leave it out, or raise it");
+}
+
+void SourceConfig::check_vocabularies(Index vocab_size, Naming naming) const {
+  check<UsageError>(!share_embeddings || source_vocab_size == 0 || source_vocab_size == vocab_size,
+                    named("source_vocab_size", naming), " = ", source_vocab_size, " and ", named("vocab_size", naming),
+                    " = ", vocab_size, " differ, so source and target cannot share embeddings; give ",
+                    naming == Naming::options ? "--no-share-embeddings" : "share_embeddings = false");
+  check<UsageError>(start_token < 0 || vocab_size == 0 || start_token < vocab_size, named("start_token", naming), " = ",
+                    start_token, " is outside the vocabulary of ", vocab_size);
+}
+
 void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming) {
   const auto name = [naming](const char* field) { return named(field, naming); };
   check<UsageError>(config.head_width > 0 || config.width % config.heads == 0, name("width"), " = ", config.width,

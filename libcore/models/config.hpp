@@ -124,15 +124,49 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
   }
 };
 
+// How messages name fields: norm_epsilon, as files have them, or --norm-epsilon.
+enum class Naming { fields, options };
+std::string named(const char* field, Naming naming);
+
+// What the architectures that predict a target text from a source text have; vocab_size is that of targets.
+struct SourceConfig {
+  Index source_vocab_size = 0;  // 0: vocab_size
+  Index encoder_layers = 0;     // 0: layers
+  bool share_embeddings = true;
+  Index start_token = -1;  // -1: the token that ends texts
+
+  Index source_vocabulary(Index vocab_size) const { return source_vocab_size > 0 ? source_vocab_size : vocab_size; }
+  // Throws UsageError for embeddings that cannot be shared and for a start token outside the vocabulary.
+  void check_vocabularies(Index vocab_size, Naming naming) const;
+  // Sets the source's size where it is not given. Throws UsageError as CommonConfig::fit_vocabularies().
+  void fit_both(const Vocabularies& vocabularies, Index vocab_size);
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("source_vocab_size", "size of the source vocabulary; auto means that of the source's tokenizer")
+                .range(1, 1000000000)
+                .word(0, "auto")
+                .takes("N"),
+            self.source_vocab_size);
+    visitor(Field("encoder_layers", "number of blocks of the encoder; auto means layers")
+                .range(1, 10000)
+                .word(0, "auto")
+                .takes("N"),
+            self.encoder_layers);
+    visitor(Field("share_embeddings", "separate token embeddings for source and target"), self.share_embeddings);
+    visitor(Field("start_token", "id of the token that targets begin with; auto means the token that ends texts")
+                .range(0, 1000000000)
+                .word(-1, "auto")
+                .takes("ID"),
+            self.start_token);
+  }
+};
+
 namespace detail {
 // With the names of the lists.
 std::string positions_help();
 std::string attention_help();
 }  // namespace detail
-
-// How messages name fields: norm_epsilon, as files have them, or --norm-epsilon.
-enum class Naming { fields, options };
-std::string named(const char* field, Naming naming);
 
 // Throws UsageError for inconsistent fields of a stack.
 void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming);

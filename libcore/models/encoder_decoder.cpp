@@ -86,32 +86,15 @@ EncoderDecoderConfig::EncoderDecoderConfig() {
 
 void EncoderDecoderConfig::check(Naming naming) const {
   check_transformer(*this, needed_by_decoder, naming);
-  heddle::check<UsageError>(!share_embeddings || source_vocab_size == 0 || source_vocab_size == vocab_size,
-                            named("source_vocab_size", naming), " = ", source_vocab_size, " and ",
-                            named("vocab_size", naming), " = ", vocab_size,
-                            " differ, so source and target cannot share embeddings; give ",
-                            naming == Naming::options ? "--no-share-embeddings" : "share_embeddings = false");
-  heddle::check<UsageError>(start_token < 0 || vocab_size == 0 || start_token < vocab_size,
-                            named("start_token", naming), " = ", start_token, " is outside the vocabulary of ",
-                            vocab_size);
-}
-
-void EncoderDecoderConfig::fit_vocabularies(const Vocabularies& vocabularies) {
-  heddle::check<UsageError>(vocabularies.are_one || !share_embeddings,
-                            "source and target have tokenizers of their own, so they cannot share embeddings; give "
-                            "--no-share-embeddings");
-  TransformerConfig::fit_vocabularies(vocabularies);
-  if (source_vocab_size == 0 && !vocabularies.are_one) source_vocab_size = vocabularies.source;
-  heddle::check<UsageError>(source_vocabulary() >= vocabularies.source, "--source-vocab-size ", source_vocabulary(),
-                            " is less than the ", vocabularies.source,
-                            " pieces of the source's tokenizer; leave it out, or raise it");
+  check_vocabularies(vocab_size, naming);
 }
 
 EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights)
     : Model(config, std::move(weights)),
       config_(config),
       shared_(shared_embedding(scope("embedding/token"), config)),
-      source_embeddings_(scope("encoder/embedding"), embeddings_of(config, config.source_vocabulary(), shared_)),
+      source_embeddings_(scope("encoder/embedding"),
+                         embeddings_of(config, config.source_vocabulary(config.vocab_size), shared_)),
       target_embeddings_(scope("decoder/embedding"), embeddings_of(config, config.vocab_size, shared_)),
       encoder_(scope("encoder"), encoder_of(config), {.positions = &source_embeddings_.positions()}),
       decoder_(scope("decoder"), config,

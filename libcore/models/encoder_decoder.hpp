@@ -8,38 +8,21 @@
 
 namespace heddle::models {
 
-// `layers` and all that describes blocks hold for both stacks; vocab_size is that of targets.
-struct EncoderDecoderConfig : TransformerConfig {
+// `layers` and all that describes blocks hold for both stacks.
+struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
   static constexpr const char* arch_name = "encoder-decoder";
-  Index source_vocab_size = 0;  // 0: vocab_size
-  Index encoder_layers = 0;     // 0: layers
-  bool share_embeddings = true;
-  Index start_token = -1;  // -1: the token that ends texts
 
   EncoderDecoderConfig();
   void check(Naming naming) const;
-  void fit_vocabularies(const Vocabularies& vocabularies) override;
-  Index source_vocabulary() const { return source_vocab_size > 0 ? source_vocab_size : vocab_size; }
+  void fit_vocabularies(const Vocabularies& vocabularies) override {
+    fit_both(vocabularies, vocab_size);
+    TransformerConfig::fit_vocabularies(vocabularies);
+  }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     TransformerConfig::visit(self, visitor);
-    visitor(Field("source_vocab_size", "size of the source vocabulary; auto means that of the source's tokenizer")
-                .range(1, 1000000000)
-                .word(0, "auto")
-                .takes("N"),
-            self.source_vocab_size);
-    visitor(Field("encoder_layers", "number of blocks of the encoder; auto means layers")
-                .range(1, 10000)
-                .word(0, "auto")
-                .takes("N"),
-            self.encoder_layers);
-    visitor(Field("share_embeddings", "separate token embeddings for source and target"), self.share_embeddings);
-    visitor(Field("start_token", "id of the token that targets begin with; auto means the token that ends texts")
-                .range(0, 1000000000)
-                .word(-1, "auto")
-                .takes("ID"),
-            self.start_token);
+    SourceConfig::visit(self, visitor);
   }
 };
 
@@ -54,7 +37,7 @@ class EncoderDecoder : public Model,
  public:
   EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights);
 
-  Index source_vocab_size() const override { return config_.source_vocabulary(); }
+  Index source_vocab_size() const override { return config_.source_vocabulary(config_.vocab_size); }
   std::optional<Index> max_source_positions() const override { return max_positions(); }
   std::optional<TokenId> start_token() const override;
   Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const override;

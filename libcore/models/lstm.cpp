@@ -1,8 +1,7 @@
-// The recurrent language model: layers of LSTM cells that predict each next token (SPEC 5.2).
-#include "heddle/nn/lstm.hpp"
-
+// The recurrent language model: layers of cells that predict each next token (SPEC 5.2).
 #include "heddle/heads/language_model.hpp"
 #include "heddle/models/architecture.hpp"
+#include "heddle/models/recurrent_state.hpp"
 #include "heddle/nn/embedding.hpp"
 #include "heddle/tensor/matmul.hpp"
 
@@ -16,6 +15,7 @@ struct LstmConfig : CommonConfig {
   static constexpr const char* arch_name = "lstm";
   Index layers = 2;
   Index width = 128;
+  std::string cell = "lstm";
   bool tie_embeddings = true;
 
   void check(Naming) const {}
@@ -24,6 +24,7 @@ struct LstmConfig : CommonConfig {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
     visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
+    visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
     CommonConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
   }
@@ -31,32 +32,14 @@ struct LstmConfig : CommonConfig {
 
 class LstmState : public GeneratorState {
  public:
-  LstmState(Index batch, std::vector<nn::Lstm::State> start) : GeneratorState(batch), layers(std::move(start)) {}
-  std::vector<nn::Lstm::State> layers;
+  LstmState(Index batch, std::vector<nn::Recurrent::State> start) : GeneratorState(batch), layers(std::move(start)) {}
+  std::vector<nn::Recurrent::State> layers;
 
  private:
   void reorder_layers(const std::vector<Index>& rows) override {
-    const auto picked = [&rows](const Variable& all) {
-      const Index count = static_cast<Index>(rows.size());
-      const Tensor some({count, all.shape()[1]});
-      for (Index i = 0; i < count; ++i) {
-        some.narrowed(0, i, 1).assign(all.value().narrowed(0, rows[static_cast<std::size_t>(i)], 1));
-      }
-      return Variable(some);
-    };
-    for (nn::Lstm::State& layer : layers) layer = {picked(layer.hidden), picked(layer.cell)};
+    for (nn::Recurrent::State& layer : layers) layer = picked_rows(layer, rows);
   }
 };
-
-// Takes over the rows of `next` for which time t is not padding.
-void replace_rows(Variable& state, const Variable& next, const std::vector<Index>& added, Index t) {
-  const Tensor merged = state.value().copy();
-  for (std::size_t b = 0; b < added.size(); ++b) {
-    const auto row = static_cast<Index>(b);
-    if (t < added[b]) merged.narrowed(0, row, 1).assign(next.value().narrowed(0, row, 1));
-  }
-  state = Variable(merged);
-}
 
 }  // namespace
 
@@ -69,7 +52,8 @@ class Lstm : public Model, public Generator, public TokenLoss {
         head_(config.tie_embeddings
                   ? heads::LanguageModel(tokens_)
                   : heads::LanguageModel(scope("head"), config.vocab_size, config.width, embedding_stddev)) {
-    for (Index i = 0; i < config.layers; ++i) layers_.emplace_back(scope("lstm") / i, config.width, config.width);
+    const ops::Cell& cell = ops::cell(config.cell);
+    for (Index i = 0; i < config.layers; ++i) layers_.emplace_back(scope("lstm") / i, cell, config.width, config.width);
     for (Index i = 0; i <= config.layers; ++i) {
       dropout_sites_.push_back(random_site(concatenate("lstm/", i, "/dropout")));
     }
@@ -85,15 +69,15 @@ class Lstm : public Model, public Generator, public TokenLoss {
     Variable x = pass.drop(tokens_(sequences.ids), dropout_sites_[0]);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       if (observe) observe(x);
-      x = pass.drop(layers_[i](x), dropout_sites_[i + 1]);
+      x = pass.drop(layers_[i](x).hidden, dropout_sites_[i + 1]);
     }
     if (observe) observe(x);
     return x;
   }
 
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override {
-    std::vector<nn::Lstm::State> states;
-    for (const nn::Lstm& layer : layers_) states.push_back(layer.start(start.batch));
+    std::vector<nn::Recurrent::State> states;
+    for (const nn::Recurrent& layer : layers_) states.push_back(layer.start(start.batch));
     return std::make_unique<LstmState>(start.batch, std::move(states));
   }
 
@@ -102,29 +86,30 @@ class Lstm : public Model, public Generator, public TokenLoss {
     state.check_step(ids, added);
     const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
     const Tensor x = tokens_(ids).value();
-    Variable last(Tensor({state.batch(), width()}, Real(0)));
+    nn::Recurrent::State last{Variable(Tensor({state.batch(), width()}, Real(0)))};
     for (Index t = 0; t < ids.shape[1]; ++t) {
       Variable top(x.narrowed(1, t, 1).copy().reshaped({state.batch(), width()}));
       for (std::size_t i = 0; i < layers_.size(); ++i) {
-        const nn::Lstm::State next = layers_[i].step(top, state.layers[i]);
-        replace_rows(state.layers[i].hidden, next.hidden, added, t);
-        replace_rows(state.layers[i].cell, next.cell, added, t);
-        top = next.hidden;
+        const nn::Recurrent::State next = layers_[i].step(top, state.layers[i]);
+        replace_rows(state.layers[i], next, added, t);
+        top = next.front();
       }
-      replace_rows(last, top, added, t);
+      replace_rows(last, {top}, added, t);
     }
     state.advance(added);
-    return head_(last).value();
+    return head_(last.front()).value();
   }
 
   double training_flops_per_token(Index, double predicted) const override {
     const auto output = predicted * static_cast<double>(vocab_size() * width());
-    return 6.0 * (static_cast<double>(layers() * 8 * width() * width()) + output);
+    double multiplied = output;
+    for (const nn::Recurrent& layer : layers_) multiplied += static_cast<double>(2 * layer.gates_width() * width());
+    return 6.0 * multiplied;
   }
 
  private:
   nn::Embedding tokens_;
-  std::vector<nn::Lstm> layers_;
+  std::vector<nn::Recurrent> layers_;
   heads::LanguageModel head_;
   std::vector<std::uint64_t> dropout_sites_;
 };

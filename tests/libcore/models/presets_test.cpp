@@ -48,6 +48,8 @@ const std::string vaswani_embeddings =
     " segments=0 embedding_norm=no tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes"
     " start_token=-1";
 
+const std::string recurrent_vocabularies = " encoder_layers=0 share_embeddings=no start_token=-1 tie_embeddings=no";
+
 }  // namespace
 
 TEST_CASE("presets: every field of every preset") {
@@ -72,7 +74,17 @@ TEST_CASE("presets: every field of every preset") {
       {"transformer-base", "encoder-decoder: layers=6 width=512 heads=8 kv_heads=0 head_width=0 ffn_width=2048" +
                                vaswani + "0.1" + vaswani_embeddings},
       {"transformer-big", "encoder-decoder: layers=6 width=1024 heads=16 kv_heads=0 head_width=0 ffn_width=4096" +
-                              vaswani + "0.3" + vaswani_embeddings}};
+                              vaswani + "0.3" + vaswani_embeddings},
+      {"seq2seq-2014",
+       "rnn: layers=4 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm bidirectional=no"
+       " reverse_source=yes source_attention=none context_vector=initial input_feeding=no readout=auto bias=no"
+       " vocab_size=80000 sequence_length=0 dropout=0 source_vocab_size=160000" +
+           recurrent_vocabularies},
+      {"rnnsearch-2015",
+       "rnn: layers=1 width=1000 embedding_width=620 encoder_width=2000 readout_width=500 cell=gru bidirectional=yes"
+       " reverse_source=no source_attention=additive context_vector=initial input_feeding=no readout=auto bias=no"
+       " vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
+           recurrent_vocabularies}};
   std::vector<std::string> names;
   for (const auto& [name, fields] : expected) {
     CAPTURE(name);

@@ -1,10 +1,12 @@
-// What fine-tuning is made of, compared with what PyTorch computes of the same numbers. Built in double.
+// What fine-tuning is made of, and recurrent layers, compared with what PyTorch computes of the same numbers. Built in
+// double.
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "heddle/models/encoder.hpp"
+#include "heddle/models/rnn_encoder.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/cross_entropy.hpp"
 #include "heddle/ops/linear.hpp"
@@ -197,5 +199,40 @@ TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
     }
     optimizer->update({.step = step++, .learning_rate = given["learning_rate"]});
     for (const Parameter& parameter : parameters.all()) check_close(parameter.value(), one["after"][parameter.name]);
+  }
+}
+
+TEST_CASE("pytorch: stacked recurrent layers in one and both directions, and all gradients") {
+  for (const json& file : expected()["recurrent"]) {
+    models::RnnConfig config;
+    config.layers = 2;
+    config.embedding_width = 3;
+    config.cell = file["cell"];
+    config.bidirectional = file["bidirectional"];
+    config.encoder_width = config.bidirectional ? 8 : 4;
+    CAPTURE(config.cell);
+    CAPTURE(config.bidirectional);
+    Parameters parameters(ParameterSource::given(
+        [&](const Declaration& declaration) { return tensor_of(file["parameters"].at(declaration.names[0])); }));
+    const models::RnnEncoder encoder(Scope(parameters, ""), config);
+    const Variable x = leaf_of(file["x"]);
+    Recording recording;
+    const models::RnnEncoder::Result result = encoder(x, list_of<Index>(file["lengths"]), {});
+    check_close(result.annotations.value(), file["states"]);
+    std::size_t row = 0;
+    for (const auto& directions : result.last) {
+      for (const nn::Recurrent::State& state : directions) {
+        check_close(state.front().value(), file["last_hidden"][row]);
+        check_close(state.back().value(), file["last_cell"][row]);
+        ++row;
+      }
+    }
+    recording.backward(weighted_sum(result.annotations, tensor_of(file["dy"])));
+    check_close(x.gradient()->tensor(), file["dx"]);
+    for (const Parameter& parameter : parameters.all()) {
+      CAPTURE(parameter.name);
+      check_close(parameter.gradient(), file["gradients"].at(parameter.name));
+    }
+    CHECK(parameters.all().size() == file["gradients"].size());
   }
 }

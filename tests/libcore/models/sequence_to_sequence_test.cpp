@@ -5,6 +5,7 @@
 
 #include "heddle/models/architecture.hpp"
 #include "heddle/models/encoder_decoder.hpp"
+#include "heddle/models/rnn_config.hpp"
 #include "heddle/tensor/context.hpp"
 
 #include "libcore/models/model_checks.hpp"
@@ -25,6 +26,68 @@ models::EncoderDecoderConfig small_config() {
   config.heads = 3;
   config.vocab_size = vocabulary;
   return config;
+}
+
+// Recurrent models, in the ways of the papers and others.
+void add_recurrent(std::vector<Variation<models::ModelConfig>>& list) {
+  const auto add = [&list](const std::string& name, const auto& change) {
+    models::RnnConfig config;
+    config.width = 8;
+    config.vocab_size = vocabulary;
+    change(config);
+    list.push_back({"recurrent, " + name, config});
+  };
+  using Config = models::RnnConfig;
+  add("additive attention", [](Config&) {});
+  add("additive attention, two layers, LSTM, separate vocabularies and widths", [](Config& config) {
+    config.cell = "lstm";
+    config.layers = 2;
+    config.share_embeddings = false;
+    config.tie_embeddings = false;
+    config.source_vocab_size = 17;
+    config.embedding_width = 5;
+    config.encoder_width = 6;
+    config.readout_width = 7;
+  });
+  add("additive attention, tanh readout, no bias", [](Config& config) {
+    config.cell = "tanh";
+    config.readout = "tanh";
+    config.bias = false;
+    config.bidirectional = false;
+  });
+  add("dot product after the step", [](Config& config) {
+    config.source_attention = "dot";
+    config.layers = 2;
+  });
+  add("bilinear scores, input feeding", [](Config& config) {
+    config.source_attention = "bilinear";
+    config.input_feeding = true;
+    config.layers = 2;
+    config.encoder_width = 6;
+  });
+  add("dot product, input feeding, maxout", [](Config& config) {
+    config.source_attention = "dot";
+    config.input_feeding = true;
+    config.readout = "maxout";
+    config.bidirectional = false;
+  });
+  add("fixed context in the first states, reversed source, LSTM", [](Config& config) {
+    config.source_attention = "none";
+    config.cell = "lstm";
+    config.layers = 2;
+    config.bidirectional = false;
+    config.reverse_source = true;
+  });
+  add("fixed context in the first states, both directions", [](Config& config) {
+    config.source_attention = "none";
+    config.encoder_layers = 2;
+  });
+  add("fixed context in every step", [](Config& config) {
+    config.source_attention = "none";
+    config.context_vector = "every-step";
+    config.bidirectional = false;
+    config.layers = 2;
+  });
 }
 
 // Models with the role, in variations.
@@ -54,6 +117,7 @@ std::vector<Variation<models::ModelConfig>> small_models() {
     config.positions = "rope";
     config.block = "parallel";
   });
+  add_recurrent(list);
   return list;
 }
 
@@ -87,8 +151,8 @@ TEST_CASE("sequence to sequence: the gradient of every parameter matches finite 
     const std::vector<TokenId> ids = some_ids(2, 7, vocabulary).ids;
     const Pass pass{.dropout = 0.1, .seed = 4, .step = 5, .sample_positions = 6};
     check_gradients(stirred.model->parameters(), [&] {
-      return stirred.role->target_head().loss(stirred.role->target_hidden(targets, pass), {ids.begin(), ids.begin() + 8},
-                                              {.smoothing = 0.1});
+      return stirred.role->target_head().loss(stirred.role->target_hidden(targets, pass),
+                                              {ids.begin(), ids.begin() + 8}, {.smoothing = 0.1});
     });
   }
 }
@@ -154,13 +218,18 @@ TEST_CASE("sequence to sequence: step by step, reordered too, the logits are tho
   }
 }
 
-TEST_CASE("sequence to sequence: a token's vector is that of the source, of which each token sees both sides") {
+TEST_CASE("sequence to sequence: a token's vector is that of the source, of which it sees both sides or one") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
     const Stirred stirred(small.config);
     const auto* vectors = stirred.model->as<models::ContextualVectors>();
     if (vectors == nullptr) continue;
-    CHECK(vectors->is_bidirectional());
+    const TokenIds ids = some_ids(1, 6, vocabulary);
+    TokenIds later = ids;
+    later.ids[4] = (later.ids[4] + 1) % vocabulary;
+    const Tensor before = vectors->hidden(ids).value(), after = vectors->hidden(later).value();
+    const double change = difference(before.narrowed(1, 0, 4), after.narrowed(1, 0, 4));
+    CHECK((vectors->is_bidirectional() ? change > 1e-6 : change == 0));
     CHECK(vectors->token_embeddings().shape()[0] == stirred.role->source_vocab_size());
     CHECK_THROWS_AS(stirred.role->target_hidden(some_ids(1, 3, vocabulary)), ShapeError);
     CHECK_THROWS_AS(stirred.generator().start({.batch = 1, .capacity = 3}), ShapeError);
@@ -174,7 +243,8 @@ TEST_CASE("sequence to sequence: weights over the source sum to 1 and are 0 on i
     const auto* maps = stirred.model->as<models::AttentionMaps>();
     if (maps == nullptr) continue;
     Index of_source = 0;
-    for (const auto& map : maps->attention_maps(targets_of(some_ids(2, 4, vocabulary), {some_ids(2, 6, vocabulary), {6, 3}}))) {
+    for (const auto& map :
+         maps->attention_maps(targets_of(some_ids(2, 4, vocabulary), {some_ids(2, 6, vocabulary), {6, 3}}))) {
       if (map.of != models::AttentionMap::Of::source) continue;
       ++of_source;
       CAPTURE(map.name);

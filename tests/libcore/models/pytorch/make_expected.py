@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What PyTorch computes, in double precision, of what fine-tuning is made of: adapters, heads, losses, AdamW.
+"""What PyTorch computes, in double precision: adapters, heads, losses, AdamW, and recurrent layers.
 
     make_expected.py > expected.json
 
@@ -129,6 +129,45 @@ def adamw():
     return {"options": options, "rates": rates, "start": start, "steps": steps}
 
 
+def recurrent(kind, bidirectional):
+    """Two layers over two sequences of unequal lengths, and the gradients of a weighted sum of their hidden states."""
+    inputs, width, layers, lengths = 3, 4, 2, [5, 3]
+    gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[kind]
+    module = getattr(torch.nn, kind)(inputs, width, layers, batch_first=True, bidirectional=bidirectional)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(normal(*parameter.shape))
+        if kind != "GRU":  # one bias is enough
+            for name, parameter in module.named_parameters():
+                if name.startswith("bias_hh"):
+                    parameter.zero_()
+        else:  # of which the one inside the reset gate's product differs
+            for name, parameter in module.named_parameters():
+                if name.startswith("bias_hh"):
+                    parameter[:2 * width] = 0
+    x, dy = trained(2, 5, inputs), normal(2, 5, width * (1 + bidirectional))
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths), batch_first=True)
+    states, last = module(packed)
+    states, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+    (states * dy).sum().backward()
+
+    ours, gradients = {}, {}
+    for layer in range(layers):
+        for suffix, direction in (("", "forward"), ("_reverse", "backward"))[:1 + bidirectional]:
+            for theirs, name in (("weight_ih", "input/weight"), ("weight_hh", "recurrent/weight"), ("bias_ih", "input/bias"),
+                                 ("bias_hh", "recurrent/bias")):
+                parameter = getattr(module, f"{theirs}_l{layer}{suffix}")
+                part = slice((gates - 1) * width, None) if theirs == "bias_hh" else slice(None)
+                if theirs == "bias_hh" and kind != "GRU":
+                    continue
+                ours[f"{layer}/{direction}/{name}"] = parameter.detach()[part]
+                gradients[f"{layer}/{direction}/{name}"] = parameter.grad[part]
+    hidden = last[0] if kind == "LSTM" else last
+    return {"cell": {"RNN": "tanh"}.get(kind, kind.lower()), "bidirectional": bidirectional, "lengths": lengths, "x": x,
+            "dy": dy, "dx": x.grad, "parameters": ours, "gradients": gradients, "states": states, "last_hidden": hidden,
+            "last_cell": last[1] if kind == "LSTM" else hidden}
+
+
 def plain(value):
     if isinstance(value, torch.Tensor):
         return plain(value.tolist())
@@ -139,4 +178,5 @@ def plain(value):
     return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
-print(json.dumps(plain({"low_rank": low_rank(), "cross_entropy": cross_entropy(), "tasks": tasks(), "adamw": adamw()})))
+print(json.dumps(plain({"low_rank": low_rank(), "cross_entropy": cross_entropy(), "tasks": tasks(), "adamw": adamw(),
+                        "recurrent": [recurrent(kind, both) for kind in ("RNN", "GRU", "LSTM") for both in (False, True)]})))

@@ -1,0 +1,62 @@
+// Recurrent sequence-to-sequence models: an encoder reads the source, and a decoder, which sees a vector of the whole
+// source or attends to the states of its tokens, predicts each next token of the target (SPEC 5).
+#pragma once
+
+#include "heddle/heads/language_model.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/models/rnn_decoder.hpp"
+#include "heddle/nn/embedding.hpp"
+
+namespace heddle::models {
+
+// Parameters: embedding/token/weight, or encoder/embedding/token/weight and decoder/embedding/token/weight where they
+// are separate; encoder/… of RnnEncoder; decoder/… of RnnDecoder; head/weight [vocab, output width] where embeddings
+// are not tied. Embeddings start normal.
+class Rnn : public Model, public Generator, public SequenceToSequence, public ContextualVectors {
+ public:
+  Rnn(const RnnConfig& config, ParameterSource weights);
+
+  Index source_vocab_size() const override { return config_.source_vocabulary(config_.vocab_size); }
+  std::optional<Index> max_source_positions() const override { return std::nullopt; }
+  std::optional<TokenId> start_token() const override;
+  Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const override;
+  const heads::TokenHead& target_head() const override { return head_; }
+
+  std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
+  Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
+
+  // Of the encoder: its annotations.
+  Index layers() const override { return encoder_.layers(); }
+  Index width() const override { return config_.annotation_width(); }
+  bool is_bidirectional() const override { return config_.bidirectional || config_.reverse_source; }
+  Variable hidden(const Sequences& sources, const Pass& pass = {}, const Observer& observe = {}) const override;
+  const Tensor& token_embeddings() const override { return source_tokens_.weight().value(); }
+  bool is_beside_vectors(std::string_view parameter) const override {
+    return is_of_head(parameter) || parameter.starts_with("decoder/");
+  }
+
+  double training_flops_per_token(Index time, double predicted) const override;
+
+ protected:
+  RnnDecoder::Result decode(const Sequences& targets, const Pass& pass) const;
+
+ private:
+  RnnEncoder::Result encode(const Sequences& sources, const Pass& pass, const Observer& observe = {}) const;
+
+  RnnConfig config_;
+  std::optional<nn::Embedding> shared_;
+  nn::Embedding source_tokens_, target_tokens_;
+  RnnEncoder encoder_;
+  RnnDecoder decoder_;
+  heads::LanguageModel head_;
+  std::uint64_t source_dropout_, target_dropout_, output_dropout_;
+};
+
+// One that attends to its source.
+class AttentiveRnn : public Rnn, public AttentionMaps {
+ public:
+  using Rnn::Rnn;
+  std::vector<AttentionMap> attention_maps(const Sequences& targets) const override;
+};
+
+}  // namespace heddle::models

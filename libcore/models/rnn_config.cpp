@@ -1,0 +1,32 @@
+#include "heddle/models/rnn_config.hpp"
+
+namespace heddle::models {
+
+std::string RnnConfig::readout_kind() const {
+  if (readout != "auto") return readout;
+  if (attends_after()) return "tanh";
+  return has_context_input() ? "maxout" : "state";
+}
+
+void RnnConfig::check(Naming naming) const {
+  const auto name = [naming](const char* field) { return named(field, naming); };
+  const auto refuse = [](bool wrong, const auto&... parts) { heddle::check<UsageError>(!wrong, parts...); };
+  check_vocabularies(vocab_size, naming);
+  refuse(bidirectional && annotation_width() % 2 != 0, name("encoder_width"), " = ", annotation_width(),
+         " is not divisible by the 2 directions");
+  refuse(bidirectional && reverse_source, name("reverse_source"), ": a bidirectional encoder reads both ways");
+  refuse(source_attention == "dot" && annotation_width() != width, name("encoder_width"), " = ", annotation_width(),
+         " and ", name("width"), " = ", width, " differ, so states and annotations have no dot product; use bilinear");
+  refuse(has_attention() && context_vector != "initial", name("context_vector"),
+         ": with attention there is no fixed context vector");
+  refuse(input_feeding && !attends_after(), name("input_feeding"), " needs dot or bilinear ", name("source_attention"));
+  refuse(readout_kind() == "state" && attends_after(), name("readout"),
+         " = state does not use what the decoder attends to");
+  refuse(readout_kind() == "state" && output_width() != width, name("readout"), " = state has the ", name("width"), " ",
+         width, " instead of ", name("readout_width"), " = ", output_width());
+  refuse(tie_embeddings && output_width() != embedding(), name("readout_width"), " = ", output_width(), " and ",
+         name("embedding_width"), " = ", embedding(), " differ, so the output cannot share the embeddings; give ",
+         naming == Naming::options ? "--no-tie-embeddings" : "tie_embeddings = false");
+}
+
+}  // namespace heddle::models

@@ -1,0 +1,43 @@
+#include "heddle/models/rnn_encoder.hpp"
+
+#include "heddle/ops/concatenate.hpp"
+
+namespace heddle::models {
+
+RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config) : reverse_(config.reverse_source) {
+  const ops::Cell& cell = ops::cell(config.cell);
+  const Index width = config.annotation_width() / (config.bidirectional ? 2 : 1);
+  const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
+  for (Index i = 0; i < config.encoder_depth(); ++i) {
+    const Scope layer = scope / i;
+    const Index in = i == 0 ? config.embedding() : config.annotation_width();
+    std::optional<nn::Recurrent> backward;
+    nn::Recurrent forward(layer / "forward", cell, in, width, bias);
+    if (config.bidirectional) backward.emplace(layer / "backward", cell, in, width, bias);
+    layers_.push_back({std::move(forward), std::move(backward), random_site(layer.path() + "/dropout")});
+  }
+}
+
+RnnEncoder::Result RnnEncoder::operator()(Variable x, const std::vector<Index>& lengths, const Pass& pass,
+                                          const ContextualVectors::Observer& observe) const {
+  Result result;
+  if (observe) observe(x);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const ops::RecurrentResult forward = layer.forward(x, {.lengths = lengths, .reverse = reverse_});
+    result.last.push_back({forward.last});
+    if (layer.backward) {
+      const ops::RecurrentResult backward = (*layer.backward)(x, {.lengths = lengths, .reverse = true});
+      result.last.back().push_back(backward.last);
+      x = ops::concatenate({forward.hidden, backward.hidden}, -1);
+    } else {
+      x = forward.hidden;
+    }
+    x = pass.drop(x, layer.dropout_site);
+    if (observe) observe(x);
+  }
+  result.annotations = x;
+  return result;
+}
+
+}  // namespace heddle::models

@@ -1,0 +1,53 @@
+// Recurrent cells: how one becomes the next state, from a product of the input and one of the hidden state,
+//
+//   a_t = W x_t + b,  u_t = U h_{t-1},  state_t = cell(a_t, u_t, state_{t-1}).
+//
+// A cell is a pair of kernels, forward and backward, on one row at one time; recurrent.hpp runs them over whole
+// sequences.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+
+namespace heddle::ops {
+
+// All lie together: gates one after another, and the parts of a state, the hidden state h first.
+struct CellForward {
+  const Real* input;      // a [gates width]
+  const Real* recurrent;  // u [gates width]
+  const Real* bias;       // [width], where the cell has a recurrent bias
+  Real* state;            // [states width]: before, then after
+  Real* kept;             // [kept width]: what backward needs
+  Index width;
+};
+
+struct CellBackward {
+  const Real *hidden, *next_hidden;  // h_{t-1} and h_t
+  const Real* kept;
+  Real* state;      // [states width]: the gradient of the state after; then that of the state before, without U
+  Real* input;      // of a
+  Real* recurrent;  // of u, where the cell does not add both
+  Index width;
+};
+
+struct Cell {
+  std::string_view name{}, summary{};
+  Index gates;          // parts of a and u
+  Index states;         // parts of a state
+  Index kept;           // numbers that backward needs, per element of the hidden state
+  bool adds;            // a and u matter by their sum alone, so they have one gradient
+  bool recurrent_bias;  // a bias is added to the last part of u
+  void (*forward)(const CellForward& row);
+  void (*backward)(const CellBackward& row);
+};
+
+// All of them, in the order of cells.def.
+const std::vector<Cell>& cells();
+std::vector<std::string> cell_names();
+// Throws UsageError that lists them.
+const Cell& cell(const std::string& name);
+
+}  // namespace heddle::ops

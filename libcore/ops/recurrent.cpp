@@ -1,0 +1,389 @@
+#include "heddle/ops/recurrent.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/operand.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle::ops {
+
+namespace {
+
+constexpr Index rows_per_task = 32, step_rows_per_task = 4, columns_per_task = 64;
+
+HEDDLE_KERNEL void add_run(const Real* from, Real* to, Index count) {
+  HEDDLE_SIMD
+  for (Index i = 0; i < count; ++i) to[i] += from[i];
+}
+
+// What a task keeps from one time to the next, and the memory that it reuses.
+struct Scratch {
+  Operand left{Operand::Side::left}, right{Operand::Side::right};
+  Workspace products, states, kept;
+  static Scratch& of_thread() {
+    static thread_local Scratch instance;
+    return instance;
+  }
+};
+
+struct Sizes {
+  Index batch, time, width, gates;  // gates: those of all parts together
+};
+
+// Part `part` of the state of each row: [batch, width] each, of the flat result.
+Tensor last_of(const Tensor& flat, const Sizes& s, Index part) {
+  return flat.narrowed(0, (s.batch * (s.time + part)) * s.width, s.batch * s.width).reshaped({s.batch, s.width});
+}
+Tensor hidden_of(const Tensor& flat, const Sizes& s) {
+  return flat.narrowed(0, 0, s.batch * s.time * s.width).reshaped({s.batch, s.time, s.width});
+}
+
+// One problem, which its forward and its backward pass share.
+struct Sequence {
+  const Cell* cell;
+  Sizes sizes;
+  std::vector<Index> lengths;
+  bool reverse;
+  Tensor input, weight, bias;  // the bias is never empty
+  std::vector<Tensor> start;
+  Tensor kept;    // [batch, time, kept width]; empty where there is no backward pass
+  Tensor result;  // flat: hidden [batch, time, width], then the parts of the last state [batch, width]
+
+  Index length(Index row) const { return lengths.empty() ? sizes.time : lengths[static_cast<std::size_t>(row)]; }
+  // The element that a row reads in a step, counted through the batch.
+  Index element(Index row, Index step) const { return row * sizes.time + (reverse ? length(row) - 1 - step : step); }
+  Index steps(Index begin, Index end) const {
+    Index most = 0;
+    for (Index row = begin; row < end; ++row) most = std::max(most, length(row));
+    return most;
+  }
+  Index state_width() const { return cell->states * sizes.width; }
+  // h before a step: of the step before, or of the start; null for zeros.
+  const Real* hidden_before(Index row, Index step) const {
+    if (step > 0) return result.data() + element(row, step - 1) * sizes.width;
+    return start.empty() ? nullptr : start[0].data() + row * sizes.width;
+  }
+
+  void run_rows(Index begin, Index end) const;
+};
+
+void Sequence::run_rows(Index begin, Index end) const {
+  const Index rows = end - begin, width = sizes.width, gates = sizes.gates, last = steps(begin, end);
+  Scratch& memory = Scratch::of_thread();
+  const Index stride = padded_columns(gates);
+  Real* const products = memory.products.get<Real>(padded_rows(rows) * stride);
+  Real* const states = memory.states.get<Real>(rows * state_width());
+  Real* const no_backward = memory.kept.get<Real>(cell->kept * width);
+  std::fill_n(states, rows * state_width(), Real(0));
+  for (std::size_t part = 0; part < start.size(); ++part) {
+    for (Index row = begin; row < end; ++row) {
+      std::copy_n(start[part].data() + row * width, width,
+                  states + (row - begin) * state_width() + static_cast<Index>(part) * width);
+    }
+  }
+  memory.right.load(transpose(weight));
+  for (Index step = 0; step < last; ++step) {
+    if (step == 0 && start.empty()) {
+      std::fill_n(products, rows * stride, Real(0));
+    } else {
+      memory.left.load(matrix(states, rows, width, state_width()));
+      multiply(memory.left, memory.right, {0, gates}, products, stride, false);
+    }
+    for (Index row = begin; row < end; ++row) {
+      if (step >= length(row)) continue;
+      const Index at = element(row, step);
+      Real* const state = states + (row - begin) * state_width();
+      cell->forward({.input = input.data() + at * gates,
+                     .recurrent = products + (row - begin) * stride,
+                     .bias = bias.data(),
+                     .state = state,
+                     .kept = kept.empty() ? no_backward : kept.data() + at * cell->kept * width,
+                     .width = width});
+      std::copy_n(state, width, result.data() + at * width);
+    }
+  }
+  for (Index row = begin; row < end; ++row) {
+    const Index after = length(row), padding = sizes.time - after;
+    std::fill_n(result.data() + (row * sizes.time + after) * width, padding * width, Real(0));
+    for (Index part = 0; part < cell->states; ++part) {
+      std::copy_n(states + (row - begin) * state_width() + part * width, width,
+                  last_of(result, sizes, part).data() + row * width);
+    }
+  }
+}
+
+// Gradients of a sequence: of a and u at all times, and of the state it starts with.
+class SequenceGradients {
+ public:
+  SequenceGradients(const Sequence& sequence, const Tensor& dy)
+      : sequence_(sequence),
+        dy_(dy),
+        before_({sequence.sizes.batch, sequence.sizes.time, sequence.sizes.width}),
+        da_({sequence.sizes.batch, sequence.sizes.time, sequence.sizes.gates}),
+        du_(sequence.cell->adds ? da_ : Tensor(da_.shape())),
+        start_({sequence.sizes.batch, sequence.state_width()}) {
+    const Sizes& s = sequence.sizes;
+    parallel_ranges(s.batch, rows_per_task, [this](Index begin, Index end) { run_rows(begin, end); });
+    count_matmul(s.batch, s.width, s.gates, s.time);
+  }
+
+  const Tensor& of_input() const { return da_; }
+  Tensor of_start(std::size_t part) const {
+    return start_.narrowed(1, static_cast<Index>(part) * sequence_.sizes.width, sequence_.sizes.width);
+  }
+
+  // dU (+)= sum over batch and time of du_t h_{t-1}^T
+  void add_weight(const GradientTarget& to) const {
+    matmul(transpose(du_), matrix(before_), target(to.tensor), 1, to.beta());
+  }
+
+  // db (+)= sum over batch and time of the last part of du_t
+  void add_bias(const GradientTarget& to) const {
+    const Sizes& s = sequence_.sizes;
+    const Real* const du = du_.data() + s.gates - s.width;
+    parallel_ranges(s.width, columns_per_task, [&](Index begin, Index end) {
+      std::array<double, columns_per_task> sums{};
+      for (Index i = 0; i < s.batch * s.time; ++i) {
+        for (Index j = begin; j < end; ++j) sums[static_cast<std::size_t>(j - begin)] += du[i * s.gates + j];
+      }
+      for (Index j = begin; j < end; ++j) {
+        to.tensor[j] = static_cast<Real>(sums[static_cast<std::size_t>(j - begin)] + (to.add ? to.tensor[j] : Real(0)));
+      }
+    });
+  }
+
+ private:
+  // Rows [begin, end) of before_, and zeros at their padding everywhere.
+  void prepare(Index begin, Index end) const {
+    const Sizes& s = sequence_.sizes;
+    for (Index row = begin; row < end; ++row) {
+      const Index length = sequence_.length(row);
+      const auto clear_padding = [&](const Tensor& x) {
+        const Index width = x.shape()[2];
+        std::fill_n(x.data() + (row * s.time + length) * width, (s.time - length) * width, Real(0));
+      };
+      for (const Tensor& x : {before_, da_, du_}) clear_padding(x);
+      for (Index step = 0; step < length; ++step) {
+        Real* const to = before_.data() + sequence_.element(row, step) * s.width;
+        const Real* const from = sequence_.hidden_before(row, step);
+        from == nullptr ? std::fill_n(to, s.width, Real(0)) : std::copy_n(from, s.width, to);
+      }
+    }
+  }
+
+  void run_rows(Index begin, Index end) const;
+  void run_row(Index row, Index step, Real* state, Real* gates) const;
+
+  const Sequence& sequence_;
+  const Tensor dy_;      // flat, as the result
+  const Tensor before_;  // h_{t-1} of each time t, [batch, time, width]
+  const Tensor da_, du_, start_;
+};
+
+void SequenceGradients::run_rows(Index begin, Index end) const {
+  const Index width = sequence_.sizes.width, gates = sequence_.sizes.gates, state_width = sequence_.state_width();
+  const Index rows = end - begin, stride = padded_columns(width);
+  Scratch& memory = Scratch::of_thread();
+  Real* const products = memory.products.get<Real>(padded_rows(rows) * stride);  // U^T du of a step
+  Real* const recurrent = memory.kept.get<Real>(rows * gates);                   // du of a step
+  Real* const states = start_.data() + begin * state_width;
+  prepare(begin, end);
+  for (Index row = begin; row < end; ++row) {
+    for (Index part = 0; part < sequence_.cell->states; ++part) {
+      std::copy_n(last_of(dy_, sequence_.sizes, part).data() + row * width, width,
+                  states + (row - begin) * state_width + part * width);
+    }
+  }
+  memory.right.load(matrix(sequence_.weight));
+  for (Index step = sequence_.steps(begin, end) - 1; step >= 0; --step) {
+    for (Index row = begin; row < end; ++row) {
+      run_row(row, step, states + (row - begin) * state_width, recurrent + (row - begin) * gates);
+    }
+    memory.left.load(matrix(recurrent, rows, gates));
+    multiply(memory.left, memory.right, {0, width}, products, stride, false);
+    for (Index row = 0; row < rows; ++row) add_run(products + row * stride, states + row * state_width, width);
+  }
+}
+
+// gates: du, zeros at padding.
+void SequenceGradients::run_row(Index row, Index step, Real* state, Real* gates) const {
+  const Sequence& s = sequence_;
+  const Index width = s.sizes.width, count = s.sizes.gates;
+  if (step >= s.length(row)) {
+    std::fill_n(gates, count, Real(0));
+    return;
+  }
+  const Index at = s.element(row, step);
+  add_run(dy_.data() + at * width, state, width);
+  s.cell->backward({.hidden = before_.data() + at * width,
+                    .next_hidden = s.result.data() + at * width,
+                    .kept = s.kept.data() + at * s.cell->kept * width,
+                    .state = state,
+                    .input = s.cell->adds ? gates : da_.data() + at * count,
+                    .recurrent = gates,
+                    .width = width});
+  std::copy_n(gates, count, du_.data() + at * count);
+}
+
+bool is_state(const Cell& cell, const std::vector<Variable>& state, Index batch, Index width) {
+  return static_cast<Index>(state.size()) == cell.states && std::ranges::all_of(state, [&](const Variable& part) {
+           return part.shape() == Shape{batch, width} && part.value().is_contiguous();
+         });
+}
+
+std::vector<Tensor> values_of(const std::vector<Variable>& variables) {
+  std::vector<Tensor> values;
+  for (const Variable& variable : variables) values.push_back(variable.value());
+  return values;
+}
+
+// Null where none is wanted.
+std::vector<std::shared_ptr<Gradient>> gradients_of(const std::vector<Variable>& variables) {
+  std::vector<std::shared_ptr<Gradient>> gradients;
+  for (const Variable& variable : variables) gradients.push_back(variable.gradient());
+  return gradients;
+}
+
+Tensor bias_or_zeros(const Variable& bias, Index width) {
+  return bias.empty() ? Tensor({width}, Real(0)) : bias.value();
+}
+
+void check_weights(const Cell& cell, const RecurrentWeights& weights, const Shape& input) {
+  const Shape& shape = weights.recurrent.shape();
+  check<ShapeError>(shape.rank() == 2 && shape[0] == cell.gates * shape[1] && input[-1] == shape[0] &&
+                        weights.recurrent.value().is_contiguous(),
+                    cell.name, " cell: input of shape ", input, " and recurrent weights of shape ", shape);
+  check<ShapeError>(weights.bias.empty() || (cell.recurrent_bias && weights.bias.shape() == Shape{shape[1]}), cell.name,
+                    " cell: recurrent bias of shape ", weights.bias.shape(), " for a width of ", shape[1]);
+}
+
+void check_lengths(const std::vector<Index>& lengths, const Shape& input) {
+  check<ShapeError>(lengths.empty() || static_cast<Index>(lengths.size()) == input[0], lengths.size(),
+                    " lengths for input of shape ", input);
+  for (const Index length : lengths) {
+    check<ShapeError>(length >= 1 && length <= input[1], "a row of ", length, " of ", input[1], " times");
+  }
+}
+
+}  // namespace
+
+RecurrentResult recurrent(const Cell& cell, const Variable& input, const RecurrentWeights& weights,
+                          const RecurrentSequence& options) {
+  const Section section("recurrent");
+  check<ShapeError>(input.shape().rank() == 3 && input.value().is_contiguous(), cell.name, " cell: input of shape ",
+                    input.shape(), " instead of [batch, time, gates width], contiguous");
+  check_weights(cell, weights, input.shape());
+  check_lengths(options.lengths, input.shape());
+  const Sizes sizes{input.shape()[0], input.shape()[1], weights.recurrent.shape()[1], input.shape()[2]};
+  check<ShapeError>(options.start.empty() || is_state(cell, options.start, sizes.batch, sizes.width), cell.name,
+                    " cell: a start that is not ", cell.states, " of ", Shape{sizes.batch, sizes.width});
+  const bool keeps = Recording::current() != nullptr;
+  const Shape kept{sizes.batch, sizes.time, cell.kept * sizes.width};
+  Sequence sequence{
+      .cell = &cell,
+      .sizes = sizes,
+      .lengths = options.lengths,
+      .reverse = options.reverse,
+      .input = input.value(),
+      .weight = weights.recurrent.value(),
+      .bias = bias_or_zeros(weights.bias, sizes.width),
+      .start = values_of(options.start),
+      .kept = keeps ? Tensor(kept) : Tensor(),
+      .result = Tensor({(sizes.batch * (sizes.time + cell.states)) * sizes.width}),
+  };
+  parallel_ranges(sizes.batch, rows_per_task, [&](Index begin, Index end) { sequence.run_rows(begin, end); });
+  count_matmul(sizes.batch, sizes.gates, sizes.width, sizes.time);
+  sequence.input = Tensor();  // the backward pass does without
+  std::vector<Variable> inputs{input, weights.recurrent, weights.bias};
+  inputs.insert(inputs.end(), options.start.begin(), options.start.end());
+  const Variable flat = record(sequence.result, inputs, [sequence, wanted = gradients_of(inputs)](const Tensor& dy) {
+    const SequenceGradients gradients(sequence, dy);
+    if (wanted[1]) gradients.add_weight(wanted[1]->target());
+    if (wanted[2]) gradients.add_bias(wanted[2]->target());
+    for (std::size_t part = 0; part + 3 < wanted.size(); ++part) {
+      if (wanted[part + 3]) wanted[part + 3]->contribute(gradients.of_start(part));
+    }
+    if (wanted[0]) wanted[0]->contribute(gradients.of_input());
+  });
+  RecurrentResult result{view(flat, [sizes](const Tensor& t) { return hidden_of(t, sizes); }), {}};
+  for (Index part = 0; part < cell.states; ++part) {
+    result.last.push_back(view(flat, [sizes, part](const Tensor& t) { return last_of(t, sizes, part); }));
+  }
+  return result;
+}
+
+std::vector<Variable> recurrent_step(const Cell& cell, const Variable& input, const Variable& recurrent,
+                                     const Variable& bias, const std::vector<Variable>& state) {
+  const Section section("recurrent step");
+  check<ShapeError>(
+      input.shape().rank() == 2 && input.shape()[1] % cell.gates == 0 && recurrent.shape() == input.shape() &&
+          input.value().is_contiguous() && recurrent.value().is_contiguous(),
+      cell.name, " cell: input of shape ", input.shape(), " and recurrent product of shape ", recurrent.shape());
+  const Index batch = input.shape()[0], gates = input.shape()[1], width = gates / cell.gates, parts = cell.states;
+  check<ShapeError>(is_state(cell, state, batch, width), cell.name, " cell: a state that is not ", parts, " of ",
+                    Shape{batch, width});
+  const Tensor kept({batch, cell.kept * width}), after({parts, batch, width}), biases = bias_or_zeros(bias, width);
+  const auto for_rows = [=](const auto& body) {  // with the state of a row together
+    parallel_ranges(batch, step_rows_per_task, [&](Index begin, Index end) {
+      Real* const row_state = Scratch::of_thread().states.get<Real>(parts * width);
+      for (Index row = begin; row < end; ++row) body(row, row_state);
+    });
+  };
+  for_rows([&](Index row, Real* row_state) {
+    for (Index part = 0; part < parts; ++part) {
+      std::copy_n(state[static_cast<std::size_t>(part)].value().data() + row * width, width, row_state + part * width);
+    }
+    cell.forward({.input = input.value().data() + row * gates,
+                  .recurrent = recurrent.value().data() + row * gates,
+                  .bias = biases.data(),
+                  .state = row_state,
+                  .kept = kept.data() + row * cell.kept * width,
+                  .width = width});
+    for (Index part = 0; part < parts; ++part) {
+      std::copy_n(row_state + part * width, width, after.data() + (part * batch + row) * width);
+    }
+  });
+  std::vector<Variable> inputs{input, recurrent, bias};
+  inputs.insert(inputs.end(), state.begin(), state.end());
+  const Variable all = record(
+      after, inputs,
+      [for_rows, after, kept, batch, gates, width, parts, &cell, before = state[0].value(),
+       wanted = gradients_of(inputs)](const Tensor& dy) {
+        const Tensor da({batch, gates}), du = cell.adds ? da : Tensor({batch, gates}), dstate({parts, batch, width});
+        for_rows([&](Index row, Real* row_state) {
+          for (Index part = 0; part < parts; ++part) {
+            std::copy_n(dy.data() + (part * batch + row) * width, width, row_state + part * width);
+          }
+          cell.backward({.hidden = before.data() + row * width,
+                         .next_hidden = after.data() + row * width,
+                         .kept = kept.data() + row * cell.kept * width,
+                         .state = row_state,
+                         .input = da.data() + row * gates,
+                         .recurrent = du.data() + row * gates,
+                         .width = width});
+          for (Index part = 0; part < parts; ++part) {
+            std::copy_n(row_state + part * width, width, dstate.data() + (part * batch + row) * width);
+          }
+        });
+        if (wanted[2]) {
+          const Tensor sum = wanted[2]->adding_target();
+          for (Index row = 0; row < batch; ++row) add_run(du.data() + (row + 1) * gates - width, sum.data(), width);
+        }
+        for (Index part = 0; part < parts; ++part) {
+          const auto& gradient = wanted[static_cast<std::size_t>(part) + 3];
+          if (gradient) gradient->contribute(dstate.narrowed(0, part, 1).reshaped({batch, width}));
+        }
+        if (wanted[0]) wanted[0]->contribute(da);
+        if (wanted[1]) wanted[1]->contribute(du);
+      });
+  std::vector<Variable> result;
+  for (Index part = 0; part < parts; ++part) {
+    result.push_back(view(all, [=](const Tensor& t) { return t.narrowed(0, part, 1).reshaped({batch, width}); }));
+  }
+  return result;
+}
+
+}  // namespace heddle::ops

@@ -1,0 +1,354 @@
+// Recurrent sequence-to-sequence models (SPEC 5.2 to 5.4, A7, A8). Built in double.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/models/architecture.hpp"
+#include "heddle/models/rnn_config.hpp"
+#include "heddle/models/rnn_encoder.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/tensor/context.hpp"
+#include "libcore/models/model_checks.hpp"
+#include "libcore/models/small_config.hpp"
+#include "support/tensors.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+constexpr Index vocabulary = 7;
+using Numbers = std::vector<double>;
+
+models::RnnConfig small_config() {
+  models::RnnConfig config;
+  config.width = 6;
+  config.embedding_width = 5;
+  config.encoder_width = 8;
+  config.vocab_size = vocabulary;
+  config.share_embeddings = false;
+  return config;
+}
+
+std::vector<Variation<models::RnnConfig>> papers() {
+  return Variations(small_config())
+      .add("Luong",
+           [](models::RnnConfig& config) {
+             config.source_attention = "bilinear";
+             config.input_feeding = true;
+           })
+      .add("Cho",
+           [](models::RnnConfig& config) {
+             config.source_attention = "none";
+             config.context_vector = "every-step";
+             config.bidirectional = false;
+           })
+      .add("Sutskever", [](models::RnnConfig& config) {
+        config.source_attention = "none";
+        config.bidirectional = false;
+        config.reverse_source = true;
+        config.width = config.embedding_width = config.encoder_width = 6;
+      });
+}
+
+struct Stirred {
+  explicit Stirred(const models::ModelConfig& config) : model(models::make_model(config, 3)) {
+    stir(model->parameters(), 0.5);
+    role = model->as<models::SequenceToSequence>();
+    REQUIRE(role != nullptr);
+  }
+  Tensor logits(const TokenIds& targets, const TokenIds& sources) const {
+    models::Sequences sequences(targets);
+    sequences.sources = std::make_shared<const models::Sequences>(sources);
+    return role->target_head()(role->target_hidden(sequences)).value();
+  }
+  std::unique_ptr<models::Model> model;
+  const models::SequenceToSequence* role;
+};
+
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+// One sequence at a time through a GRU model of one layer, written from the papers' equations.
+class Naive {
+ public:
+  Naive(const Parameters& parameters, const models::RnnConfig& config) : parameters_(parameters), config_(config) {}
+
+  // Of each time: the logits of the next target token.
+  std::vector<Numbers> logits(const std::vector<TokenId>& sources, const std::vector<TokenId>& targets) {
+    encode(sources);
+    std::vector<Numbers> all;
+    Numbers s = start(), fed(static_cast<std::size_t>(config_.output_width()), 0);
+    for (const TokenId token : targets) {
+      const Numbers e = row("decoder/embedding/token/weight", token);
+      Numbers a = affine("decoder/0/input", e), t, c = context_;
+      const Numbers before = s;
+      if (config_.source_attention == "additive") c = attend(s);
+      if (config_.has_context_input()) add(a, affine("decoder/context", c));
+      if (config_.input_feeding) add(a, affine("decoder/context", fed));
+      s = gru("decoder/0/recurrent", a, s);
+      if (config_.attends_after()) c = attend(s);
+      if (config_.readout_kind() == "state") {
+        t = s;
+      } else {
+        t = affine("decoder/readout/state", config_.source_attention == "additive" ? before : s);
+        add(t, affine("decoder/readout/context", c));
+        if (config_.readout_kind() == "maxout") {
+          add(t, affine("decoder/readout/embedding", e));
+          for (std::size_t i = 0; i < t.size() / 2; ++i) t[i] = std::max(t[2 * i], t[2 * i + 1]);
+          t.resize(t.size() / 2);
+        } else {
+          for (double& x : t) x = std::tanh(x);
+        }
+      }
+      fed = t;
+      all.push_back(product("decoder/embedding/token/weight", t));
+    }
+    return all;
+  }
+
+ private:
+  const Tensor& value(const std::string& name) const { return parameters_.find(name)->value(); }
+  Numbers row(const std::string& name, Index i) const { return doubles(value(name).narrowed(0, i, 1)); }
+  Numbers product(const std::string& name, const Numbers& x) const {
+    const Tensor& matrix = value(name);
+    Numbers y(static_cast<std::size_t>(matrix.shape()[0]), 0);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      for (std::size_t k = 0; k < x.size(); ++k) y[i] += matrix[static_cast<Index>(i * x.size() + k)] * x[k];
+    }
+    return y;
+  }
+  static void add(Numbers& sum, const Numbers& x) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += x[i];
+  }
+  Numbers affine(const std::string& path, const Numbers& x) const {
+    Numbers y = product(path + "/weight", x);
+    if (parameters_.find(path + "/bias") != nullptr) add(y, doubles(value(path + "/bias")));
+    return y;
+  }
+  Numbers tanh_of(const std::string& path, const Numbers& x) const {
+    Numbers y = affine(path, x);
+    for (double& each : y) each = std::tanh(each);
+    return y;
+  }
+  Numbers gru(const std::string& path, const Numbers& a, const Numbers& h) const {
+    const std::size_t n = h.size();
+    const Numbers u = product(path + "/weight", h), bias = doubles(value(path + "/bias"));
+    Numbers next(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      const double r = sigmoid(a[k] + u[k]), z = sigmoid(a[n + k] + u[n + k]);
+      next[k] = (1 - z) * std::tanh(a[2 * n + k] + r * (u[2 * n + k] + bias[k])) + z * h[k];
+    }
+    return next;
+  }
+
+  std::vector<Numbers> read(const std::string& path, const std::vector<TokenId>& tokens, bool from_the_end) const {
+    const Index directions = config_.bidirectional ? 2 : 1;
+    Numbers h(static_cast<std::size_t>(config_.annotation_width() / directions), 0);
+    std::vector<Numbers> states(tokens.size());
+    for (std::size_t step = 0; step < tokens.size(); ++step) {
+      const std::size_t t = from_the_end ? tokens.size() - 1 - step : step;
+      h = gru(path + "/recurrent", affine(path + "/input", row("encoder/embedding/token/weight", tokens[t])), h);
+      states[t] = h;
+    }
+    return states;
+  }
+
+  void encode(const std::vector<TokenId>& sources) {
+    annotations_ = read("encoder/0/forward", sources, config_.reverse_source);
+    final_ = config_.reverse_source ? annotations_.front() : annotations_.back();
+    if (!config_.bidirectional) return;
+    const std::vector<Numbers> backward = read("encoder/0/backward", sources, true);
+    for (std::size_t t = 0; t < sources.size(); ++t) {
+      annotations_[t].insert(annotations_[t].end(), backward[t].begin(), backward[t].end());
+    }
+    final_ = backward.front();
+  }
+
+  Numbers start() {
+    if (config_.context_vector == "every-step") final_ = context_ = tanh_of("decoder/summary", final_);
+    return parameters_.find("decoder/start/0/weight") == nullptr ? final_ : tanh_of("decoder/start/0", final_);
+  }
+
+  Numbers attend(const Numbers& s) const {
+    Numbers weights, query = product("decoder/attention/query/weight", s);
+    double sum = 0;
+    for (const Numbers& h : annotations_) {
+      double score = 0;
+      if (config_.source_attention == "additive") {
+        Numbers inner = product("decoder/attention/key/weight", h);
+        add(inner, query);
+        const Numbers v = doubles(value("decoder/attention/score/weight"));
+        for (std::size_t k = 0; k < v.size(); ++k) score += v[k] * std::tanh(inner[k]);
+      } else {
+        for (std::size_t k = 0; k < h.size(); ++k) score += query[k] * h[k];
+      }
+      weights.push_back(std::exp(score));
+      sum += weights.back();
+    }
+    Numbers c(annotations_.front().size(), 0);
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      for (std::size_t k = 0; k < c.size(); ++k) c[k] += weights[j] / sum * annotations_[j][k];
+    }
+    return c;
+  }
+
+  const Parameters& parameters_;
+  models::RnnConfig config_;
+  std::vector<Numbers> annotations_;
+  Numbers final_, context_;
+};
+
+}  // namespace
+
+TEST_CASE("rnn: the models of the papers equal their equations") {
+  for (const auto& paper : papers()) {
+    CAPTURE(paper.name);
+    const Stirred stirred(paper.config);
+    const TokenIds sources = some_ids(1, 6, vocabulary), targets(Shape{1, 5}, {3, 0, 5, 5, 1});
+    Naive naive(stirred.model->parameters(), paper.config);
+    const auto expected = naive.logits(sources.ids, targets.ids);
+    const Tensor logits = stirred.logits(targets, sources);
+    for (Index t = 0; t < 5; ++t) {
+      for (Index v = 0; v < vocabulary; ++v) {
+        const double wanted = expected[static_cast<std::size_t>(t)][static_cast<std::size_t>(v)];
+        CHECK(logits[t * vocabulary + v] == doctest::Approx(wanted).epsilon(1e-11));
+      }
+    }
+  }
+}
+
+TEST_CASE("rnn: the probabilities of all strings that end, and of all prefixes that do not, sum to one") {
+  constexpr Index symbols = 3, longest = 4;  // token 0 ends a string, and begins it
+  for (auto paper : papers()) {
+    CAPTURE(paper.name);
+    paper.config.vocab_size = symbols;
+    const Stirred stirred(paper.config);
+    const TokenIds source = some_ids(1, 5, symbols);
+    double total = 0;
+    for (Index code = 0; code < symbols * symbols * symbols * symbols; ++code) {
+      std::vector<TokenId> string;
+      Index left = code;
+      for (Index t = 0; t < longest; ++t, left /= symbols) string.push_back(static_cast<TokenId>(left % symbols));
+      const auto end = std::ranges::find(string, TokenId{0});
+      // What follows an end is the same for all strings that differ only there: counted for one of them.
+      if (end != string.end() && std::any_of(end, string.end(), [](TokenId token) { return token != 0; })) continue;
+      const auto length = end == string.end() ? longest : 1 + static_cast<Index>(end - string.begin());
+      std::vector<TokenId> inputs{0};
+      inputs.insert(inputs.end(), string.begin(), string.begin() + length - 1);
+      const Tensor logits = stirred.logits(TokenIds(Shape{1, length}, inputs), source);
+      double nats = 0;
+      for (const double each : ops::negative_log_likelihoods(logits, {string.begin(), string.begin() + length})) {
+        nats += each;
+      }
+      total += std::exp(-nats);
+    }
+    CHECK(std::abs(total - 1) < 1e-10);
+  }
+}
+
+TEST_CASE("rnn: reversing the source and exchanging the directions reverses the annotations") {
+  constexpr Index in = 3, width = 4, length = 5;
+  models::RnnConfig config;
+  config.embedding_width = in;
+  config.encoder_width = 2 * width;
+  for (const std::string& cell : ops::cell_names()) {
+    CAPTURE(cell);
+    config.cell = cell;
+    Parameters one{ParameterSource(3)}, other{ParameterSource::given([&](const Declaration&declaration) {
+      std::string name = declaration.names[0];
+      const bool forward = name.find("forward") != std::string::npos;
+      name.replace(name.find(forward ? "forward" : "backward"), forward ? 7 : 8, forward ? "backward" : "forward");
+      return one.find(name)->value();
+    })};
+    const models::RnnEncoder encoder(Scope(one, ""), config);
+    stir(one, 0.5);
+    const models::RnnEncoder exchanged(Scope(other, ""), config);
+    const Tensor x = normal_tensor({1, length, in}, 1), reversed({1, length, in});
+    for (Index t = 0; t < length; ++t) reversed.narrowed(1, t, 1).assign(x.narrowed(1, length - 1 - t, 1));
+    const Tensor annotations = encoder(Variable(x), {}, {}).annotations.value();
+    const Tensor of_reversed = exchanged(Variable(reversed), {}, {}).annotations.value();
+    for (Index t = 0; t < length; ++t) {
+      const Tensor here = annotations.narrowed(1, t, 1), there = of_reversed.narrowed(1, length - 1 - t, 1);
+      CHECK(difference(here.narrowed(2, 0, width), there.narrowed(2, width, width)) == 0);
+      CHECK(difference(here.narrowed(2, width, width), there.narrowed(2, 0, width)) == 0);
+    }
+  }
+}
+
+TEST_CASE("rnn: with scores of zero every weight is that of the mean, and a source of one token is attended to alone") {
+  const Stirred stirred(small_config());
+  const auto* maps = stirred.model->as<models::AttentionMaps>();
+  stirred.model->parameters().find("decoder/attention/score/weight")->value().fill(0);
+  models::Sequences targets(some_ids(2, 3, vocabulary));
+  targets.sources = std::make_shared<const models::Sequences>(models::Sequences{some_ids(2, 4, vocabulary), {4, 1}});
+  const auto all = maps->attention_maps(targets);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].name == "decoder/attention");
+  for (Index t = 0; t < 3; ++t) {
+    for (Index j = 0; j < 4; ++j) {
+      CHECK(all[0].weights[t * 4 + j] == doctest::Approx(0.25).epsilon(1e-14));
+      CHECK(all[0].weights[(3 + t) * 4 + j] == (j == 0 ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("rnn: a model without attention has no attention maps") {
+  for (const auto& paper : papers()) {
+    CAPTURE(paper.name);
+    const auto model = models::make_model(paper.config, 1);
+    CHECK((model->as<models::AttentionMaps>() != nullptr) == paper.config.has_attention());
+  }
+}
+
+TEST_CASE("rnn: the counts of parameters of Sutskever et al. (SPEC B) and of Bahdanau et al.") {
+  const Simulation nothing_is_computed;
+  const auto count = [](const std::string& preset) {
+    for (const models::Preset& entry : models::architecture("rnn").presets) {
+      if (entry.name == preset) return models::make_model(entry.config, ParameterSource::unset())->parameters().count();
+    }
+    return Index{0};
+  };
+  CHECK(count("seq2seq-2014") == 384000000);
+  // Embeddings, encoder, decoder with its context, attention, first state, readout and output, of the paper's widths.
+  const Index n = 1000, m = 620, half = 500, words = 30000;
+  const Index direction = 3 * n * m + 3 * n * n, decoder = 3 * n * m + 3 * n * n + 3 * n * 2 * n;
+  CHECK(count("rnnsearch-2015") == 2 * words * m + 2 * direction + decoder + (n * n + n * 2 * n + n) + n * n +
+                                       2 * half * (n + m + 2 * n) + words * half);
+}
+
+TEST_CASE("rnn: settings that exclude each other are refused") {
+  const auto refusal = [](const auto& change) {
+    models::RnnConfig config = small_config();
+    change(config);
+    try {
+      models::make_model(config, 1);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  using Config = models::RnnConfig;
+  CHECK(refusal([](Config&) {}).empty());
+  CHECK(refusal([](Config& config) { config.encoder_width = 7; }) ==
+        "encoder_width = 7 is not divisible by the 2 directions");
+  CHECK(refusal([](Config& config) { config.reverse_source = true; }) ==
+        "reverse_source: a bidirectional encoder reads both ways");
+  CHECK(refusal([](Config& config) { config.source_attention = "dot"; }) ==
+        "encoder_width = 8 and width = 6 differ, so states and annotations have no dot product; use bilinear");
+  CHECK(refusal([](Config& config) { config.context_vector = "every-step"; }) ==
+        "context_vector: with attention there is no fixed context vector");
+  CHECK(refusal([](Config& config) { config.input_feeding = true; }) ==
+        "input_feeding needs dot or bilinear source_attention");
+  CHECK(refusal([](Config& config) {
+          config.source_attention = "bilinear";
+          config.readout = "state";
+        }) == "readout = state does not use what the decoder attends to");
+  CHECK(refusal([](Config& config) { config.readout = "state"; }) ==
+        "readout = state has the width 6 instead of readout_width = 5");
+  CHECK(refusal([](Config& config) { config.readout_width = 4; }) ==
+        "readout_width = 4 and embedding_width = 5 differ, so the output cannot share the embeddings; give "
+        "tie_embeddings = false");
+  CHECK(refusal([](Config& config) { config.cell = "grue"; }).find("cell") == 0);
+}

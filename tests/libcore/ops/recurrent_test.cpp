@@ -1,0 +1,179 @@
+// Recurrent cells, over whole sequences and step by step (SPEC 5.2, 5.3).
+#include "heddle/ops/recurrent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "heddle/ops/concatenate.hpp"
+#include "support/gradient_check.hpp"
+#include "support/tensors.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+// The equations of the cells, one number after another.
+using NaiveCell = std::function<void(const Numbers& a, const Numbers& u, const Numbers& bias, Numbers& h, Numbers& c)>;
+const std::map<std::string, NaiveCell> naive_cells{
+    {"tanh",
+     [](const Numbers& a, const Numbers& u, const Numbers&, Numbers& h, Numbers&) {
+       for (std::size_t k = 0; k < h.size(); ++k) h[k] = std::tanh(a[k] + u[k]);
+     }},
+    {"gru",
+     [](const Numbers& a, const Numbers& u, const Numbers& bias, Numbers& h, Numbers&) {
+       const std::size_t n = h.size();
+       for (std::size_t k = 0; k < n; ++k) {
+         const double r = sigmoid(a[k] + u[k]), z = sigmoid(a[n + k] + u[n + k]);
+         h[k] = (1 - z) * std::tanh(a[2 * n + k] + r * (u[2 * n + k] + bias[k])) + z * h[k];
+       }
+     }},
+    {"lstm",
+     [](const Numbers& a, const Numbers& u, const Numbers&, Numbers& h, Numbers& c) {
+       const std::size_t n = h.size();
+       for (std::size_t k = 0; k < n; ++k) {
+         const auto gate = [&](std::size_t part) { return a[part * n + k] + u[part * n + k]; };
+         c[k] = sigmoid(gate(1)) * c[k] + sigmoid(gate(0)) * std::tanh(gate(2));
+         h[k] = sigmoid(gate(3)) * std::tanh(c[k]);
+       }
+     }},
+};
+
+constexpr Index batch = 3, times = 8, width = 5;
+const std::vector<Index> some_lengths{8, 3, 1};
+
+struct Case {
+  std::string name;
+  std::vector<Index> lengths;
+  bool reverse, starts;
+};
+const std::vector<Case> cases{{"forward", {}, false, false},
+                              {"forward from a state", {}, false, true},
+                              {"of several lengths", some_lengths, false, true},
+                              {"reverse", {}, true, false},
+                              {"reverse, of several lengths", some_lengths, true, true}};
+
+// What an operation of these inputs is given: input, weight, bias and start, in double and as variables.
+std::vector<Tensor> inputs_of(const ops::Cell& cell, bool starts) {
+  std::vector<Tensor> inputs{normal_tensor({batch, times, cell.gates * width}, 1),
+                             normal_tensor({cell.gates * width, width}, 2), normal_tensor({width}, 3)};
+  for (Index part = 0; starts && part < cell.states; ++part) {
+    inputs.push_back(normal_tensor({batch, width}, 4 + static_cast<std::uint64_t>(part)));
+  }
+  return inputs;
+}
+
+ops::RecurrentResult run(const ops::Cell& cell, const Case& one, const std::vector<Variable>& inputs) {
+  return ops::recurrent(cell, inputs[0], {inputs[1], cell.recurrent_bias ? inputs[2] : Variable()},
+                        {one.lengths, one.reverse, {inputs.begin() + 3, inputs.end()}});
+}
+
+// Row after row and time after time: hidden states, then the parts of the last state.
+Numbers naive(const ops::Cell& cell, const Case& one, const std::vector<Numbers>& inputs) {
+  const auto n = static_cast<std::size_t>(width), gates = static_cast<std::size_t>(cell.gates) * n;
+  Numbers hidden(static_cast<std::size_t>(batch * times) * n, 0), last[2];
+  for (std::size_t row = 0; row < batch; ++row) {
+    const auto length = static_cast<std::size_t>(one.lengths.empty() ? times : one.lengths[row]);
+    Numbers h(n, 0), c(n, 0);
+    for (std::size_t part = 3; part < inputs.size(); ++part) {
+      Numbers& state = part == 3 ? h : c;
+      for (std::size_t k = 0; k < n; ++k) state[k] = inputs[part][row * n + k];
+    }
+    for (std::size_t step = 0; step < length; ++step) {
+      const std::size_t at = row * times + (one.reverse ? length - 1 - step : step);
+      Numbers a(gates), u(gates, 0);
+      for (std::size_t i = 0; i < gates; ++i) {
+        a[i] = inputs[0][at * gates + i];
+        for (std::size_t k = 0; k < n; ++k) u[i] += inputs[1][i * n + k] * h[k];
+      }
+      naive_cells.at(std::string(cell.name))(a, u, inputs[2], h, c);
+      std::copy(h.begin(), h.end(), hidden.begin() + static_cast<std::ptrdiff_t>(at * n));
+    }
+    last[0].insert(last[0].end(), h.begin(), h.end());
+    last[1].insert(last[1].end(), c.begin(), c.end());
+  }
+  for (Index part = 0; part < cell.states; ++part) hidden.insert(hidden.end(), last[part].begin(), last[part].end());
+  return hidden;
+}
+
+Variable all_of(const ops::RecurrentResult& result) {
+  std::vector<Variable> parts{view(result.hidden, [](const Tensor& t) { return t.reshaped({batch * times, width}); })};
+  parts.insert(parts.end(), result.last.begin(), result.last.end());
+  return ops::concatenate(parts, 0);
+}
+
+}  // namespace
+
+TEST_CASE("recurrent: every cell has a plain loop here to be compared with") {
+  CHECK(naive_cells.size() == ops::cells().size());
+  CHECK_THROWS_WITH_AS(ops::cell("grue"), "cell 'grue' is not one of tanh, gru, lstm; did you mean 'gru'?", UsageError);
+}
+
+TEST_CASE("recurrent: states and gradients are those of plain loops, in both directions and of any lengths") {
+  for (const ops::Cell& cell : ops::cells()) {
+    for (const Case& one : cases) {
+      CAPTURE(std::string(cell.name));
+      CAPTURE(one.name);
+      check_oracle([&](const std::vector<Variable>& inputs) { return all_of(run(cell, one, inputs)); },
+                   [&](const std::vector<Numbers>& inputs) { return naive(cell, one, inputs); },
+                   inputs_of(cell, one.starts));
+    }
+  }
+}
+
+TEST_CASE("recurrent: gradients accumulate, reach through views and do not depend on the number of threads") {
+  for (const ops::Cell& cell : ops::cells()) {
+    CAPTURE(std::string(cell.name));
+    const Case one{"", {}, false, true};
+    std::vector<Tensor> inputs = inputs_of(cell, true);
+    if (!cell.recurrent_bias) inputs[2] = Tensor({width}, Real(0));
+    check_operation(
+        [&](const std::vector<Variable>& given) {
+          const ops::RecurrentResult result =
+              ops::recurrent(cell, given[0], {given[1], cell.recurrent_bias ? given[2] : Variable()},
+                             {some_lengths, true, {given.begin() + 3, given.end()}});
+          return all_of(result);
+        },
+        inputs);
+  }
+}
+
+TEST_CASE("recurrent: a step of a cell, and its gradients") {
+  for (const ops::Cell& cell : ops::cells()) {
+    CAPTURE(std::string(cell.name));
+    std::vector<Tensor> inputs{normal_tensor({batch, cell.gates * width}, 1),
+                               normal_tensor({batch, cell.gates * width}, 2)};
+    for (Index part = 0; part < cell.states; ++part) {
+      inputs.push_back(normal_tensor({batch, width}, 4 + static_cast<std::uint64_t>(part)));
+    }
+    const auto step = [&](const std::vector<Variable>& given, const Variable& bias) {
+      const auto parts = static_cast<std::ptrdiff_t>(cell.states);
+      return ops::concatenate(
+          ops::recurrent_step(cell, given[0], given[1], bias, {given.begin() + 2, given.begin() + 2 + parts}), 0);
+    };
+    check_operation([&](const std::vector<Variable>& given) { return step(given, {}); }, inputs);
+    if (!cell.recurrent_bias) continue;
+    inputs.push_back(normal_tensor({width}, 7));
+    check_operation([&](const std::vector<Variable>& given) { return step(given, given.back()); }, inputs);
+  }
+}
+
+TEST_CASE("recurrent: shapes that do not fit are refused") {
+  const ops::Cell& cell = ops::cell("gru");
+  const auto inputs = inputs_of(cell, false);
+  const Variable input(inputs[0]), weight(inputs[1]);
+  CHECK_THROWS_AS(ops::recurrent(ops::cell("lstm"), input, {weight}, {}), ShapeError);
+  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight, Variable(Tensor({width + 1}, Real(0)))}, {}), ShapeError);
+  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.lengths = {8, 9, 1}}), ShapeError);
+  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.lengths = {8}}), ShapeError);
+  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.start = {Variable(Tensor({batch, width + 1}, Real(0)))}}),
+                  ShapeError);
+}
