@@ -125,10 +125,11 @@ Weights chosen(const Alignment& alignment, const AlignOptions& options) {
 void print_shades(const Alignment& alignment, const Weights& weights) {
   static constexpr const char* shades[] = {"  ", "░░", "▒▒", "▓▓", "██"};
   Index width = 0;
-  for (const std::string& piece : alignment.target) width = std::max(width, display_width(printable(piece)));
+  for (const std::string& piece : alignment.target)
+    width = std::max(width, static_cast<Index>(display_width(printable(piece))));
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const std::string piece = printable(alignment.target[i]);
-    std::cout << std::string(static_cast<std::size_t>(width - display_width(piece)), ' ') << piece << " |";
+    std::cout << std::string(static_cast<std::size_t>(width) - display_width(piece), ' ') << piece << " |";
     for (const double weight : weights[i]) {
       std::cout << shades[std::min<Index>(4, static_cast<Index>(std::lround(weight * 4)))];
     }
@@ -155,7 +156,8 @@ void draw(const Alignment& alignment, const Weights& weights, const std::string&
   constexpr double cell = 18, character = 7, margin = 12;
   const auto longest = [](const std::vector<std::string>& pieces) {
     Index width = 0;
-    for (const std::string& piece : pieces) width = std::max(width, display_width(printable(piece)));
+    for (const std::string& piece : pieces)
+      width = std::max(width, static_cast<Index>(display_width(printable(piece))));
     return static_cast<double>(width);
   };
   const double left = margin + character * longest(alignment.target) + 6;

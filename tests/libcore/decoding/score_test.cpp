@@ -36,7 +36,7 @@ TEST_CASE("score: the log-probabilities of tokens are those of reading step by s
   const auto texts = make_texts();
   const auto scores = token_log_probabilities(model, texts);
   for (const std::size_t i : {0, 1, 5, 39, 40}) {
-    const auto& [ids, from] = texts[i];
+    const auto& [ids, from, source] = texts[i];
     REQUIRE(scores[i].size() == ids.size() - static_cast<std::size_t>(from));
     const auto state = model.start({1, 40});
     for (std::size_t t = 0; t + 1 < ids.size(); ++t) {
