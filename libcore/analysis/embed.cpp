@@ -104,7 +104,8 @@ Tensor embed_tokens(const models::ContextualVectors& model, std::span<const Toke
   const Tensor rows = ops::embed(ids, Variable(model.token_embeddings())).value();
   check<NumericError>(are_finite(rows.data(), rows.size()),
                       "the model's embeddings are not finite: its weights are damaged or diverged");
-  return mean_of_rows(rows.reshaped({count, model.width()})).reshaped({model.width()});
+  const Index width = rows.shape()[2];
+  return mean_of_rows(rows.reshaped({count, width})).reshaped({width});
 }
 
 }  // namespace heddle::analysis

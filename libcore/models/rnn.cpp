@@ -1,5 +1,7 @@
 #include "heddle/models/rnn.hpp"
 
+#include <cmath>
+
 #include "heddle/models/architecture.hpp"
 #include "heddle/models/recurrent_state.hpp"
 #include "heddle/tensor/matmul.hpp"
@@ -8,21 +10,24 @@ namespace heddle::models {
 
 namespace {
 
-constexpr double embedding_stddev = 0.05;  // about that of Sutskever's uniform distribution in +-0.08
+// With it logits of a tied output are as large as one of the elements that predict a token.
+double token_stddev(const RnnConfig& config) {
+  return 1 / std::sqrt(static_cast<double>(config.embedding()));
+}
 
 std::optional<nn::Embedding> shared_embedding(const Scope& scope, const RnnConfig& config) {
   if (!config.share_embeddings) return std::nullopt;
-  return nn::Embedding(scope, config.vocab_size, config.embedding(), embedding_stddev);
+  return nn::Embedding(scope, config.vocab_size, config.embedding(), token_stddev(config));
 }
 
 nn::Embedding embedding_of(const Scope& scope, Index vocab, const RnnConfig& config,
                            const std::optional<nn::Embedding>& shared) {
-  return shared ? *shared : nn::Embedding(scope, vocab, config.embedding(), embedding_stddev);
+  return shared ? *shared : nn::Embedding(scope, vocab, config.embedding(), token_stddev(config));
 }
 
 heads::LanguageModel head_for(const Scope& scope, const RnnConfig& config, const nn::Embedding& tokens) {
   if (config.tie_embeddings) return heads::LanguageModel(tokens);
-  return {scope, config.vocab_size, config.output_width(), embedding_stddev};
+  return {scope, config.vocab_size, config.output_width(), token_stddev(config)};
 }
 
 Variable rows_of(const Variable& x, const std::vector<Index>& rows) {

@@ -4,7 +4,22 @@
 
 namespace heddle::models {
 
-RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config) : reverse_(config.reverse_source) {
+namespace {
+
+// Embeddings as a layer of the encoder, which may be wider: with zeros in the other columns.
+Variable widened(const Variable& x, Index width) {
+  const Index own = x.shape()[2];
+  if (own == width) return x;
+  check<DataError>(own < width, "the token embeddings are ", own, " wide and the encoder's states ", width,
+                   ", so they are no layer of the encoder");
+  const Tensor zeros({x.shape()[0], x.shape()[1], width - own}, Real(0));
+  return ops::concatenate({x, Variable(zeros)}, -1);
+}
+
+}  // namespace
+
+RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config)
+    : annotation_width_(config.annotation_width()), reverse_(config.reverse_source) {
   const ops::Cell& cell = ops::cell(config.cell);
   const Index width = config.annotation_width() / (config.bidirectional ? 2 : 1);
   const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
@@ -21,7 +36,7 @@ RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config) : reverse_(c
 RnnEncoder::Result RnnEncoder::operator()(Variable x, const std::vector<Index>& lengths, const Pass& pass,
                                           const ContextualVectors::Observer& observe) const {
   Result result;
-  if (observe) observe(x);
+  if (observe) observe(widened(x, annotation_width_));
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const ops::RecurrentResult forward = layer.forward(x, {.lengths = lengths, .reverse = reverse_});

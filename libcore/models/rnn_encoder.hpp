@@ -22,7 +22,8 @@ class RnnEncoder {
     // The states that each layer's direction ends with, the forward one (or the only one) first.
     std::vector<std::vector<nn::Recurrent::State>> last;
   };
-  // x [batch, time, embedding width]
+  // x [batch, time, embedding width]. An observer sees it with zeros up to the annotation width; throws DataError where
+  // it is wider.
   Result operator()(Variable x, const std::vector<Index>& lengths, const Pass& pass,
                     const ContextualVectors::Observer& observe = {}) const;
 
@@ -35,6 +36,7 @@ class RnnEncoder {
     std::uint64_t dropout_site;
   };
   std::vector<Layer> layers_;
+  Index annotation_width_;
   bool reverse_;
 };
 

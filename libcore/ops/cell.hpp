@@ -14,7 +14,7 @@
 
 namespace heddle::ops {
 
-// All lie together: gates one after another, and the parts of a state, the hidden state h first.
+// All are contiguous: gates one after another, and the parts of a state, the hidden state h first.
 struct CellForward {
   const Real* input;      // a [gates width]
   const Real* recurrent;  // u [gates width]

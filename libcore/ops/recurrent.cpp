@@ -12,11 +12,17 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index rows_per_task = 32, step_rows_per_task = 4, columns_per_task = 64;
+constexpr Index step_rows_per_task = 4, columns_per_task = 64;
 
 HEDDLE_KERNEL void add_run(const Real* from, Real* to, Index count) {
   HEDDLE_SIMD
   for (Index i = 0; i < count; ++i) to[i] += from[i];
+}
+
+// Of a task that takes rows through all times: few, so that many threads have work, but more where each task reads
+// weights that do not fit its processor's cache.
+Index rows_per_task(const Tensor& weight) {
+  return weight.size() <= 256 * 1024 ? 16 : 32;
 }
 
 // What a task keeps from one time to the next, and the memory that it reuses.
@@ -126,7 +132,7 @@ class SequenceGradients {
         du_(sequence.cell->adds ? da_ : Tensor(da_.shape())),
         start_({sequence.sizes.batch, sequence.state_width()}) {
     const Sizes& s = sequence.sizes;
-    parallel_ranges(s.batch, rows_per_task, [this](Index begin, Index end) { run_rows(begin, end); });
+    parallel_ranges(s.batch, rows_per_task(sequence.weight), [this](Index begin, Index end) { run_rows(begin, end); });
     count_matmul(s.batch, s.width, s.gates, s.time);
   }
 
@@ -251,6 +257,78 @@ Tensor bias_or_zeros(const Variable& bias, Index width) {
   return bias.empty() ? Tensor({width}, Real(0)) : bias.value();
 }
 
+// One time of all rows, which its forward and its backward pass share.
+struct SingleStep {
+  const Cell* cell;
+  Index batch, gates, width;
+  Tensor bias;                 // never empty
+  std::vector<Tensor> before;  // the parts of the state
+  Tensor kept, after;          // [batch, kept width]; [states, batch, width]
+
+  struct Gradients {
+    Tensor input, recurrent, state;  // the last [states, batch, width]
+  };
+  Tensor part_of(const Tensor& states, Index part) const {
+    return states.narrowed(0, part, 1).reshaped({batch, width});
+  }
+
+  void forward(const Tensor& input, const Tensor& recurrent) const {
+    for_rows([&](Index row, Real* state) {
+      for (std::size_t part = 0; part < before.size(); ++part) {
+        std::copy_n(before[part].data() + row * width, width, state + static_cast<Index>(part) * width);
+      }
+      cell->forward({.input = input.data() + row * gates,
+                     .recurrent = recurrent.data() + row * gates,
+                     .bias = bias.data(),
+                     .state = state,
+                     .kept = kept.data() + row * cell->kept * width,
+                     .width = width});
+      put_row(state, row, after);
+    });
+  }
+
+  Gradients backward(const Tensor& dy) const {
+    const Tensor da({batch, gates}), du = cell->adds ? da : Tensor({batch, gates}), dstate(after.shape());
+    for_rows([&](Index row, Real* state) {
+      for (Index part = 0; part < cell->states; ++part) {
+        std::copy_n(dy.data() + (part * batch + row) * width, width, state + part * width);
+      }
+      cell->backward({.hidden = before[0].data() + row * width,
+                      .next_hidden = after.data() + row * width,
+                      .kept = kept.data() + row * cell->kept * width,
+                      .state = state,
+                      .input = da.data() + row * gates,
+                      .recurrent = du.data() + row * gates,
+                      .width = width});
+      put_row(state, row, dstate);
+    });
+    return {da, du, dstate};
+  }
+
+  void add_bias(const Tensor& du, const Tensor& sum) const {
+    parallel_ranges(width, columns_per_task, [&](Index begin, Index end) {
+      for (Index row = 0; row < batch; ++row) {
+        add_run(du.data() + (row + 1) * gates - width + begin, sum.data() + begin, end - begin);
+      }
+    });
+  }
+
+ private:
+  // Calls body(row, state) with room for the parts of a row's state.
+  template <class Body>
+  void for_rows(const Body& body) const {
+    parallel_ranges(batch, step_rows_per_task, [&](Index begin, Index end) {
+      Real* const state = Scratch::of_thread().states.get<Real>(cell->states * width);
+      for (Index row = begin; row < end; ++row) body(row, state);
+    });
+  }
+  void put_row(const Real* state, Index row, const Tensor& to) const {
+    for (Index part = 0; part < cell->states; ++part) {
+      std::copy_n(state + part * width, width, to.data() + (part * batch + row) * width);
+    }
+  }
+};
+
 void check_weights(const Cell& cell, const RecurrentWeights& weights, const Shape& input) {
   const Shape& shape = weights.recurrent.shape();
   check<ShapeError>(shape.rank() == 2 && shape[0] == cell.gates * shape[1] && input[-1] == shape[0] &&
@@ -294,7 +372,8 @@ RecurrentResult recurrent(const Cell& cell, const Variable& input, const Recurre
       .kept = keeps ? Tensor(kept) : Tensor(),
       .result = Tensor({(sizes.batch * (sizes.time + cell.states)) * sizes.width}),
   };
-  parallel_ranges(sizes.batch, rows_per_task, [&](Index begin, Index end) { sequence.run_rows(begin, end); });
+  parallel_ranges(sizes.batch, rows_per_task(sequence.weight),
+                  [&](Index begin, Index end) { sequence.run_rows(begin, end); });
   count_matmul(sizes.batch, sizes.gates, sizes.width, sizes.time);
   sequence.input = Tensor();  // the backward pass does without
   std::vector<Variable> inputs{input, weights.recurrent, weights.bias};
@@ -322,66 +401,34 @@ std::vector<Variable> recurrent_step(const Cell& cell, const Variable& input, co
       input.shape().rank() == 2 && input.shape()[1] % cell.gates == 0 && recurrent.shape() == input.shape() &&
           input.value().is_contiguous() && recurrent.value().is_contiguous(),
       cell.name, " cell: input of shape ", input.shape(), " and recurrent product of shape ", recurrent.shape());
-  const Index batch = input.shape()[0], gates = input.shape()[1], width = gates / cell.gates, parts = cell.states;
-  check<ShapeError>(is_state(cell, state, batch, width), cell.name, " cell: a state that is not ", parts, " of ",
+  const Index batch = input.shape()[0], width = input.shape()[1] / cell.gates;
+  check<ShapeError>(is_state(cell, state, batch, width), cell.name, " cell: a state that is not ", cell.states, " of ",
                     Shape{batch, width});
-  const Tensor kept({batch, cell.kept * width}), after({parts, batch, width}), biases = bias_or_zeros(bias, width);
-  const auto for_rows = [=](const auto& body) {  // with the state of a row together
-    parallel_ranges(batch, step_rows_per_task, [&](Index begin, Index end) {
-      Real* const row_state = Scratch::of_thread().states.get<Real>(parts * width);
-      for (Index row = begin; row < end; ++row) body(row, row_state);
-    });
-  };
-  for_rows([&](Index row, Real* row_state) {
-    for (Index part = 0; part < parts; ++part) {
-      std::copy_n(state[static_cast<std::size_t>(part)].value().data() + row * width, width, row_state + part * width);
-    }
-    cell.forward({.input = input.value().data() + row * gates,
-                  .recurrent = recurrent.value().data() + row * gates,
-                  .bias = biases.data(),
-                  .state = row_state,
-                  .kept = kept.data() + row * cell.kept * width,
-                  .width = width});
-    for (Index part = 0; part < parts; ++part) {
-      std::copy_n(row_state + part * width, width, after.data() + (part * batch + row) * width);
-    }
-  });
+  const SingleStep step{.cell = &cell,
+                        .batch = batch,
+                        .gates = input.shape()[1],
+                        .width = width,
+                        .bias = bias_or_zeros(bias, width),
+                        .before = values_of(state),
+                        .kept = Tensor({batch, cell.kept * width}),
+                        .after = Tensor({cell.states, batch, width})};
+  step.forward(input.value(), recurrent.value());
   std::vector<Variable> inputs{input, recurrent, bias};
   inputs.insert(inputs.end(), state.begin(), state.end());
-  const Variable all = record(
-      after, inputs,
-      [for_rows, after, kept, batch, gates, width, parts, &cell, before = state[0].value(),
-       wanted = gradients_of(inputs)](const Tensor& dy) {
-        const Tensor da({batch, gates}), du = cell.adds ? da : Tensor({batch, gates}), dstate({parts, batch, width});
-        for_rows([&](Index row, Real* row_state) {
-          for (Index part = 0; part < parts; ++part) {
-            std::copy_n(dy.data() + (part * batch + row) * width, width, row_state + part * width);
-          }
-          cell.backward({.hidden = before.data() + row * width,
-                         .next_hidden = after.data() + row * width,
-                         .kept = kept.data() + row * cell.kept * width,
-                         .state = row_state,
-                         .input = da.data() + row * gates,
-                         .recurrent = du.data() + row * gates,
-                         .width = width});
-          for (Index part = 0; part < parts; ++part) {
-            std::copy_n(row_state + part * width, width, dstate.data() + (part * batch + row) * width);
-          }
-        });
-        if (wanted[2]) {
-          const Tensor sum = wanted[2]->adding_target();
-          for (Index row = 0; row < batch; ++row) add_run(du.data() + (row + 1) * gates - width, sum.data(), width);
-        }
-        for (Index part = 0; part < parts; ++part) {
-          const auto& gradient = wanted[static_cast<std::size_t>(part) + 3];
-          if (gradient) gradient->contribute(dstate.narrowed(0, part, 1).reshaped({batch, width}));
-        }
-        if (wanted[0]) wanted[0]->contribute(da);
-        if (wanted[1]) wanted[1]->contribute(du);
-      });
+  const Variable all = record(step.after, inputs, [step, wanted = gradients_of(inputs)](const Tensor& dy) {
+    const SingleStep::Gradients gradients = step.backward(dy);
+    if (wanted[2]) step.add_bias(gradients.recurrent, wanted[2]->adding_target());
+    for (std::size_t part = 0; part < step.before.size(); ++part) {
+      if (wanted[part + 3]) wanted[part + 3]->contribute(step.part_of(gradients.state, static_cast<Index>(part)));
+    }
+    if (wanted[0]) wanted[0]->contribute(gradients.input);
+    if (wanted[1]) wanted[1]->contribute(gradients.recurrent);
+  });
   std::vector<Variable> result;
-  for (Index part = 0; part < parts; ++part) {
-    result.push_back(view(all, [=](const Tensor& t) { return t.narrowed(0, part, 1).reshaped({batch, width}); }));
+  for (Index part = 0; part < cell.states; ++part) {
+    result.push_back(view(all, [=](const Tensor& t) {
+      return t.narrowed(0, part, 1).reshaped({t.shape()[1], t.shape()[2]});
+    }));
   }
   return result;
 }

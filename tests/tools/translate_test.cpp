@@ -1,6 +1,7 @@
 // Sequence-to-sequence models through the tools: pairs of texts in, target texts out.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/small_corpus.hpp"
@@ -161,6 +162,42 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
   CHECK(lines_of(read_file(corpus.path("map.tsv"))).size() == 5);
   corpus.refused(
       {"inspect align model.h5 'a b' --layer 2", "--layer 2: the model attends to its source in 1 layer", 2});
+}
+
+TEST_CASE("translate: recurrent models learn to reverse, and resume to the same bits") {
+  const ReversedCorpus corpus;
+  const std::string recurrent =
+      "pretrain -q --train pairs.h5 --arch rnn --width 32 --batch-size 32 --learning-rate 1e-2 ";
+  corpus.must(recurrent + "-o model.h5 --steps 400");
+  const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
+  CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
+  CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
+  const json report =
+      json::parse(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --beam 3 --json").out);
+  CHECK(report["exact"].get<double>() > 0.9);
+  // The decoder attends to the letter that it writes.
+  std::size_t found = 0, letters = 0;
+  for (const char* text : {"a b c d", "e c a", "d b", "b e d c"}) {
+    const json map = json::parse(corpus.must("inspect align model.h5 '" + std::string(text) + "' --json").out);
+    const std::size_t count = (std::string(text).size() + 1) / 2;
+    REQUIRE(map["weights"].size() == count + 1);
+    for (std::size_t i = 0; i < count; ++i, ++letters) {
+      const auto row = map["weights"][i].get<std::vector<double>>();
+      const auto at = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+      found += at == count - 1 - i ? 1 : 0;
+    }
+  }
+  CHECK(static_cast<double>(found) >= 0.9 * static_cast<double>(letters));
+  const std::string half = recurrent + "--schedule constant --dropout 0.1 --cell lstm --layers 2 ";
+  corpus.must(half + "-o parts.h5 --steps 10 --keep 1");
+  corpus.must(half + "-o whole.h5 --steps 20");
+  corpus.must(half + "-o parts.h5 --steps 20 --resume parts.step-10.h5");
+  CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
+  corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --source-attention none --steps 5 -o fixed.h5");
+  corpus.refused({"inspect align fixed.h5 'a b'", "fixed.h5", 1});
+  corpus.must("finetune -q --from model.h5 --task translate --train pairs.h5 --steps 3 -o more.h5");
+  corpus.must("convert -q model.h5 --weights int8 -o small.h5");
+  CHECK(lines_of(corpus.must("generate -q small.h5 -p 'a b'").out).size() == 1);
 }
 
 TEST_CASE("translate: what does not fit together is refused with what to do") {

@@ -38,10 +38,10 @@ void neighbours(const cli::Arguments& arguments, const NeighboursOptions& option
            std::ranges::find(word, row) == word.end();
   };
   const analysis::NearestVectors pieces(loaded.vectors.token_embeddings());
-  const Tensor vector = analysis::embed_tokens(loaded.vectors, word).reshaped({1, loaded.vectors.width()});
+  const Tensor vector = analysis::embed_tokens(loaded.vectors, word);
   formats::Json list = formats::Json::array();
   Index shown = 0;
-  const auto found = pieces.find(vector, pieces.size());
+  const auto found = pieces.find(vector.reshaped({1, vector.size()}), pieces.size());
   for (const auto& [row, similarity] : found.front()) {
     if (!known(row)) continue;
     const std::string& piece = tokenizer.piece(static_cast<TokenId>(row));

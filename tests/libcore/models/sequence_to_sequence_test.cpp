@@ -7,6 +7,7 @@
 #include "heddle/models/encoder_decoder.hpp"
 #include "heddle/models/rnn_config.hpp"
 #include "heddle/tensor/context.hpp"
+#include "heddle/tensor/matmul.hpp"
 
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
@@ -258,6 +259,25 @@ TEST_CASE("sequence to sequence: weights over the source sum to 1 and are 0 on i
       }
     }
     CHECK(of_source > 0);
+  }
+}
+
+TEST_CASE("sequence to sequence: a simulated step computes nothing, and counts the products of a real one") {
+  for (const auto& small : small_models()) {
+    CAPTURE(small.name);
+    const auto flops_of_step = [&] {
+      const auto model = models::make_model(small.config, 3);
+      const auto& role = *model->as<models::SequenceToSequence>();
+      const auto targets = targets_of(some_ids(2, 4, vocabulary), {some_ids(2, 6, vocabulary), {6, 3}});
+      const double before = matmul_flops();
+      Recording recording;
+      recording.backward(role.target_head().loss(role.target_hidden(targets), targets.ids.ids, {}));
+      return matmul_flops() - before;
+    };
+    const double real = flops_of_step();
+    const Simulation nothing_is_computed;
+    CHECK(flops_of_step() == real);
+    CHECK(real > 0);
   }
 }
 

@@ -146,6 +146,20 @@ TEST_CASE("recurrent: gradients accumulate, reach through views and do not depen
   }
 }
 
+TEST_CASE("recurrent: batches of several tasks have the same bits on any number of threads") {
+  constexpr Index rows = 35, narrow = 4;
+  std::vector<Index> lengths;
+  for (Index row = 0; row < rows; ++row) lengths.push_back(1 + row % 3);
+  for (const ops::Cell& cell : ops::cells()) {
+    CAPTURE(std::string(cell.name));
+    check_operation(
+        [&](const std::vector<Variable>& given) {
+          return ops::recurrent(cell, given[0], {given[1]}, {.lengths = lengths}).hidden;
+        },
+        {normal_tensor({rows, 3, cell.gates * narrow}, 1), normal_tensor({cell.gates * narrow, narrow}, 2)});
+  }
+}
+
 TEST_CASE("recurrent: a step of a cell, and its gradients") {
   for (const ops::Cell& cell : ops::cells()) {
     CAPTURE(std::string(cell.name));
