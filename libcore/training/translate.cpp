@@ -52,6 +52,14 @@ Index most_positions(std::optional<Index> positions) {
   return positions.value_or(std::numeric_limits<Index>::max());
 }
 
+data::GroupLimits limits_of(const models::SequenceToSequence& model, const TrainingConfig& config,
+                            const data::PairOptions& options) {
+  return {.batch_size = config.training.batch_size,
+          .options = options,
+          .max_source = most_positions(model.max_source_positions()),
+          .max_target = most_positions(model.max_positions())};
+}
+
 }  // namespace
 
 models::Sequences sequences_of(std::span<const data::FramedPair> pairs) {
@@ -73,24 +81,44 @@ Variable translation_loss(const models::SequenceToSequence& model, std::span<con
   return model.target_head().loss(hidden, targets.ids, {label_smoothing, divisor});
 }
 
+data::PairFrames pair_frames(const models::SequenceToSequence& model, const text::Tokenizer& tokenizer,
+                             const text::Tokenizer* source_tokenizer) {
+  const data::TextFrame target = data::text_frame(tokenizer, "translation");
+  const data::TextFrame source =
+      source_tokenizer == nullptr ? target : data::text_frame(*source_tokenizer, "translation");
+  return {source, target, model.start_token().value_or(target.end)};
+}
+
+data::PairGroups evaluation_groups(const models::SequenceToSequence& model, const data::PairSource& pairs,
+                                   const data::PairFrames& frames, const data::GroupLimits& limits) {
+  return {checked(model, pairs), frames, limits, 0};
+}
+
+Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGroups& groups, Index limit,
+                    const std::function<bool()>& stop) {
+  Evaluation sum;
+  for (Index group = 0; group < groups.groups_per_epoch() && (limit == 0 || sum.tokens < limit) && !stop(); ++group) {
+    const std::vector<data::FramedPair> pairs = groups.in_order(group);
+    const models::Sequences sequences = sequences_of(pairs);
+    const Targets targets = targets_of(pairs, sequences.ids.shape[1]);
+    const Variable hidden = ops::gather_rows(model.target_hidden(sequences), targets.rows);
+    const Tensor logits = model.target_head()(hidden).value();
+    check_logits(logits);
+    for (const double nats : ops::negative_log_likelihoods(logits, targets.ids)) sum.nats += nats;
+    sum.tokens += static_cast<Index>(targets.ids.size());
+  }
+  return sum;
+}
+
 Translate::Translate(models::Model& model, const data::PairSource& train, const data::PairSource* valid,
                      const data::PairFrames& frames, const data::PairOptions& options, const TrainingConfig& config)
     : model_(model),
       translator_(models::require<models::SequenceToSequence>(model, "the translate objective", "training")),
-      groups_(checked(translator_, train), frames,
-              {.batch_size = config.training.batch_size,
-               .options = options,
-               .max_source = most_positions(translator_.max_source_positions()),
-               .max_target = most_positions(translator_.max_positions())},
-              config.seed),
+      groups_(checked(translator_, train), frames, limits_of(translator_, config, options), config.seed),
       options_(config.training) {
   if (valid == nullptr) return;
-  valid_.emplace(checked(translator_, *valid), frames,
-                 data::GroupLimits{.batch_size = config.training.batch_size,
-                                   .options = {.batch_tokens = options.batch_tokens},
-                                   .max_source = most_positions(translator_.max_source_positions()),
-                                   .max_target = most_positions(translator_.max_positions())},
-                 config.seed);
+  valid_.emplace(evaluation_groups(translator_, *valid, frames,
+                                   limits_of(translator_, config, {.batch_tokens = options.batch_tokens})));
 }
 
 Pass Translate::training_pass() const {
@@ -137,35 +165,15 @@ std::string Translate::note() const {
 }
 
 std::vector<Metric> Translate::evaluate(const std::function<bool()>& stop) const {
-  double nats = 0;
-  Index tokens = 0;
-  for (Index group = 0; group < valid_->groups_per_epoch(); ++group) {
-    if (stop()) break;
-    if (options_.eval_tokens > 0 && tokens >= options_.eval_tokens) break;
-    const std::vector<data::FramedPair> pairs = valid_->in_order(group);
-    const models::Sequences sequences = sequences_of(pairs);
-    const Targets targets = targets_of(pairs, sequences.ids.shape[1]);
-    const Variable hidden = ops::gather_rows(translator_.target_hidden(sequences), targets.rows);
-    const Tensor logits = translator_.target_head()(hidden).value();
-    check_logits(logits);
-    for (const double each : ops::negative_log_likelihoods(logits, targets.ids)) nats += each;
-    tokens += static_cast<Index>(targets.ids.size());
-  }
-  return {{"loss", tokens > 0 ? nats / static_cast<double>(tokens) : 0}};
+  const Evaluation result = training::evaluate(translator_, *valid_, options_.eval_tokens, stop);
+  return {{"loss", result.nats_per_token()}};
 }
 
 std::unique_ptr<Objective> make_translate_objective(const ObjectiveInputs& inputs) {
-  data::PairFrames frames{{std::nullopt, 0}, {std::nullopt, 0}, 0};
-  if (inputs.tokenizer != nullptr) {
-    const text::Tokenizer* const source = inputs.source_tokenizer;
-    frames.target = data::text_frame(*inputs.tokenizer, "translation");
-    frames.source = source == nullptr ? frames.target : data::text_frame(*source, "translation");
-    frames.start = frames.target.end;
-  }
-  if (const auto start =
-          models::require<models::SequenceToSequence>(inputs.model, "translation", "training").start_token()) {
-    frames.start = *start;
-  }
+  const auto& model = models::require<models::SequenceToSequence>(inputs.model, "translation", "training");
+  const data::PairFrames frames = inputs.tokenizer == nullptr
+                                      ? data::PairFrames{{}, {}, model.start_token().value_or(0)}
+                                      : pair_frames(model, *inputs.tokenizer, inputs.source_tokenizer);
   return std::make_unique<Translate>(inputs.model, *inputs.train.pairs, inputs.valid.pairs, frames, inputs.pairs,
                                      inputs.config);
 }

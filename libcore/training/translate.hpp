@@ -6,6 +6,8 @@
 
 #include "heddle/data/pair_batches.hpp"
 #include "heddle/models/model.hpp"
+#include "heddle/text/tokenizer.hpp"
+#include "heddle/training/causal.hpp"
 #include "heddle/training/objective.hpp"
 #include "heddle/training/options.hpp"
 
@@ -18,6 +20,19 @@ models::Sequences sequences_of(std::span<const data::FramedPair> pairs);
 // divisor: targets of the whole step; 0 means of these pairs.
 Variable translation_loss(const models::SequenceToSequence& model, std::span<const data::FramedPair> pairs,
                           const Pass& pass, double divisor, double label_smoothing);
+
+// What stands around the texts of the model's pairs. source_tokenizer: null where both sides have one.
+data::PairFrames pair_frames(const models::SequenceToSequence& model, const text::Tokenizer& tokenizer,
+                             const text::Tokenizer* source_tokenizer);
+
+// The pairs that the model can read, for evaluation. Throws DataError for another vocabulary and where no pair is left.
+data::PairGroups evaluation_groups(const models::SequenceToSequence& model, const data::PairSource& pairs,
+                                   const data::PairFrames& frames, const data::GroupLimits& limits);
+
+// The negative log-likelihood of the targets of the groups that hold the first `limit` target tokens (0: all); the sum
+// so far when stopped. Throws NumericError where a logit is not finite.
+Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGroups& groups, Index limit,
+                    const std::function<bool()>& stop);
 
 class Translate : public Objective {
  public:

@@ -65,6 +65,8 @@ TEST_CASE("translate: a model learns to reverse, and its greedy texts are those 
   CHECK(report["lines"] == 60);
   CHECK(report["chrf"].get<double>() > 90);
   CHECK(report["bleu_signature"] == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp");
+  const json loss = json::parse(corpus.must("inspect evaluate model.h5 valid-pairs.h5 --json").out);
+  CHECK(loss["nats_per_token"].get<double>() < 0.2);
   const auto lines = lines_of(corpus.must("printf 'a b c\\n\\nb\\n' | generate -q model.h5").out);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "c b a");

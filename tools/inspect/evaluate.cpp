@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <numbers>
 
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/progress.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/masked.hpp"
+#include "heddle/training/translate.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/verbs.hpp"
+#include "tools/training/pairs.hpp"
 
 namespace heddle {
 
@@ -82,11 +86,41 @@ Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tok
   return score;
 }
 
+// Of a sequence-to-sequence model: over the tokens of the targets, with those that end them.
+Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pairs, const EvaluateOptions& options,
+               const cli::Arguments& arguments) {
+  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "a pairs file", pairs.name());
+  pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, arguments.operand("MODEL"));
+  check<UsageError>(options.sequence_length == 0, "--sequence-length: pairs of texts are read whole; leave it out");
+  constexpr Index unlimited = std::numeric_limits<Index>::max();
+  const data::PairGroups groups = training::evaluation_groups(
+      model, pairs,
+      training::pair_frames(model, loaded.tokenizer, loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr),
+      {.batch_size = options.batch_size,
+       .max_source = model.max_source_positions().value_or(unlimited),
+       .max_target = model.max_positions().value_or(unlimited)});
+  if (groups.left_out() > 0) {
+    arguments.warn(concatenate(pairs.name(), ": ", counted(groups.left_out(), "pair is", "pairs are"),
+                               " longer than the model's positions, and left out"));
+  }
+  cli::Progress progress(arguments, "batches");
+  double done = 0;
+  const training::Evaluation result = training::evaluate(model, groups, 0, [&] {
+    progress.update(done++, static_cast<double>(groups.groups_per_epoch()));
+    return false;
+  });
+  const Index bytes = groups.left_out() > 0 ? 0 : pairs.tokens(formats::Side::target).text_bytes();
+  return {result.tokens, bytes, result.nats};
+}
+
 // The model's loss on a token file. Throws DataError for a file of another tokenizer, and NumericError when the loss is
 // not finite.
 Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
   const std::string model_path = arguments.operand("MODEL");
   const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
+  if (is_pairs_file(arguments.operand("TOKENS"))) {
+    return score_of(loaded, formats::PairsFile(arguments.operand("TOKENS")), options, arguments);
+  }
   const formats::TokenFile tokens(arguments.operand("TOKENS"));
   tokens.check_made_with(loaded.tokenizer, model_path);
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
@@ -149,7 +183,7 @@ cli::Verb verbs::evaluate() {
       {.summary = "Computes the loss of a model on a token file.",
        .synopsis = {"MODEL TOKENS [--sequence-length N] [--json]", "ADAPTER TOKENS [--base MODEL] [--json]"},
        .operands = {{"MODEL", "a model, or the adapter of one", 1, 1},
-                    {"TOKENS", "a token file made with the model's tokenizer", 1, 1}}},
+                    {"TOKENS", "a token file made with the model's tokenizer, or a pairs file", 1, 1}}},
       heddle::evaluate);
 }
 
