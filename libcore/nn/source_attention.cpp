@@ -56,10 +56,8 @@ SourceAttention::Mixed SourceAttention::operator()(const Variable& states, const
 }
 
 SourceAttention::Mixed SourceAttention::mix(const Variable& queries, const Memory& memory) const {
-  const auto one_row = [](const Tensor& t) { return t.reshaped({t.size()}); };
-  const Variable scores = score_.empty()
-                              ? ops::batched_matmul(queries, memory.keys, {.transpose_b = true})
-                              : ops::additive_scores(queries, memory.keys, view(score_, one_row), memory.lengths);
+  const Variable scores = score_.empty() ? ops::batched_matmul(queries, memory.keys, {.transpose_b = true})
+                                         : ops::additive_scores(queries, memory.keys, score_, memory.lengths);
   const auto time = static_cast<std::size_t>(queries.shape()[1]);
   std::vector<Index> lengths;  // of each row of scores
   for (const Index length : memory.lengths) lengths.insert(lengths.end(), time, length);

@@ -44,7 +44,7 @@ struct Sizes {
 
 Sizes checked(const Variable& query, const Variable& key, const Variable& v, const std::vector<Index>& lengths) {
   const Shape &q = query.shape(), &k = key.shape();
-  const bool fits = q.rank() == 3 && k.rank() == 3 && q[0] == k[0] && q[2] == k[2] && v.shape() == Shape{q[2]};
+  const bool fits = q.rank() == 3 && k.rank() == 3 && q[0] == k[0] && q[2] == k[2] && v.shape() == Shape{1, q[2]};
   check<ShapeError>(fits && query.value().is_contiguous() && key.value().is_contiguous(),
                     "additive_scores: queries of shape ", q, ", keys of shape ", k, " and v of shape ", v.shape());
   check<ShapeError>(lengths.empty() || static_cast<Index>(lengths.size()) == q[0], "additive_scores: ", lengths.size(),
@@ -70,20 +70,20 @@ Variable additive_scores(const Variable& query, const Variable& key, const Varia
                          const std::vector<Index>& lengths) {
   const Section section("additive scores");
   const Sizes s = checked(query, key, v, lengths);
-  const Tensor y({s.batch, s.query_time, s.key_time});
+  const Tensor y({s.batch, s.query_time, s.key_time}), weights = v.value().as(DType::real);
   parallel_for(s.batch, [&](Index b) {
     for (Index i = 0; i < s.query_time; ++i) {
       const Real* const row = query.value().data() + (b * s.query_time + i) * s.width;
       Real* const scores = y.data() + (b * s.query_time + i) * s.key_time;
       std::fill_n(scores, s.key_time, Real(0));
       for (Index j = 0; j < s.keys_of(b); ++j) {
-        scores[j] = score(row, key.value().data() + (b * s.key_time + j) * s.width, v.value().data(), s.width);
+        scores[j] = score(row, key.value().data() + (b * s.key_time + j) * s.width, weights.data(), s.width);
       }
     }
   });
   return record(y, {query, key, v},
-                [s, q = query.value(), k = key.value(), weights = v.value(), d_query = query.gradient(),
-                 d_key = key.gradient(), d_v = v.gradient()](const Tensor& dy) {
+                [s, q = query.value(), k = key.value(), weights, d_query = query.gradient(), d_key = key.gradient(),
+                 d_v = v.gradient()](const Tensor& dy) {
                   const Tensor dq = d_query ? d_query->adding_target() : Tensor(q.shape(), Real(0));
                   const Tensor dk = d_key ? d_key->adding_target() : Tensor(k.shape(), Real(0));
                   const Tensor sums({s.batch, s.width}, Real(0));

@@ -329,6 +329,11 @@ struct SingleStep {
   }
 };
 
+// Tasks multiply by Reals or bfloat16.
+Tensor multiplied(const Tensor& weight) {
+  return weight.dtype() == DType::bfloat16 ? weight : weight.as(DType::real);
+}
+
 void check_weights(const Cell& cell, const RecurrentWeights& weights, const Shape& input) {
   const Shape& shape = weights.recurrent.shape();
   check<ShapeError>(shape.rank() == 2 && shape[0] == cell.gates * shape[1] && input[-1] == shape[0] &&
@@ -366,7 +371,7 @@ RecurrentResult recurrent(const Cell& cell, const Variable& input, const Recurre
       .lengths = options.lengths,
       .reverse = options.reverse,
       .input = input.value(),
-      .weight = weights.recurrent.value(),
+      .weight = multiplied(weights.recurrent.value()),
       .bias = bias_or_zeros(weights.bias, sizes.width),
       .start = values_of(options.start),
       .kept = keeps ? Tensor(kept) : Tensor(),

@@ -9,7 +9,7 @@
 namespace heddle::ops {
 
 struct RecurrentWeights {
-  Variable recurrent;  // U [gates width, width], Real or bfloat16
+  Variable recurrent;  // U [gates width, width], of any dtype; its gradient is Real
   Variable bias{};     // [width], where the cell has a recurrent bias; empty: zeros
 };
 

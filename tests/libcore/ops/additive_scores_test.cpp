@@ -39,7 +39,7 @@ Oracle scores_of(const std::vector<Index>& lengths) {
 
 TEST_CASE("additive scores: equal their equation, with and without padding, and so do their gradients") {
   const std::vector<Tensor> inputs{normal_tensor({batch, queries, width}, 1), normal_tensor({batch, keys, width}, 2),
-                                   normal_tensor({width}, 3)};
+                                   normal_tensor({1, width}, 3)};
   for (const std::vector<Index>& lengths : {std::vector<Index>{}, std::vector<Index>{4, 2}}) {
     const auto operation = [&](const std::vector<Variable>& given) {
       return ops::additive_scores(given[0], given[1], given[2], lengths);
@@ -47,7 +47,7 @@ TEST_CASE("additive scores: equal their equation, with and without padding, and 
     check_oracle(operation, scores_of(lengths), inputs);
     check_operation(operation, inputs);
   }
-  CHECK_THROWS_AS(ops::additive_scores(Variable(inputs[0]), Variable(inputs[1]), Variable(normal_tensor({4}, 3))),
+  CHECK_THROWS_AS(ops::additive_scores(Variable(inputs[0]), Variable(inputs[1]), Variable(normal_tensor({1, 4}, 3))),
                   ShapeError);
   CHECK_THROWS_AS(ops::additive_scores(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {4}), ShapeError);
 }

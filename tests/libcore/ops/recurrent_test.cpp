@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "heddle/ops/concatenate.hpp"
@@ -157,6 +158,24 @@ TEST_CASE("recurrent: batches of several tasks have the same bits on any number 
           return ops::recurrent(cell, given[0], {given[1]}, {.lengths = lengths}).hidden;
         },
         {normal_tensor({rows, 3, cell.gates * narrow}, 1), normal_tensor({cell.gates * narrow, narrow}, 2)});
+  }
+}
+
+TEST_CASE("recurrent: a matrix stored with fewer bits gives what its numbers give") {
+  for (const ops::Cell& cell : ops::cells()) {
+    CAPTURE(std::string(cell.name));
+    const Variable input(normal_tensor({batch, times, cell.gates * width}, 1));
+    const Tensor numbers = normal_tensor({cell.gates * width, width}, 2);
+    Tensor bytes(numbers.shape(), DType::int8);
+    for (Index i = 0; i < numbers.size(); ++i) {
+      bytes.data<std::int8_t>()[i] = static_cast<std::int8_t>(std::lround(20 * numbers[i]));
+    }
+    const Tensor scales({cell.gates * width}, Real(0.05));
+    for (const Tensor& stored : {numbers.as(DType::bfloat16), Tensor::quantised(bytes, scales)}) {
+      const Tensor hidden = ops::recurrent(cell, input, {Variable(stored)}, {}).hidden.value();
+      const Tensor expected = ops::recurrent(cell, input, {Variable(stored.as(DType::real))}, {}).hidden.value();
+      CHECK(difference(hidden, expected) < 0.02);
+    }
   }
 }
 
