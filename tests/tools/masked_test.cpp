@@ -104,7 +104,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             1},
            {"--arch encoder --objective causal",
             "--objective causal needs a model that predicts next tokens; this one supports masked", 2},
-           {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked; did you mean 'masked'?",
+           {"--objective maksed", "--objective: 'maksed' is not one of auto, causal, masked, translate; did you mean 'masked'?",
             2},
            {"--objective masked",
             "--objective masked needs a model that predicts masked tokens; this one supports causal", 2},

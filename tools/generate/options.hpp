@@ -95,7 +95,7 @@ struct GenerateOptions {
                   "translations: compare them with the references in this file, line by line, and print BLEU, chrF and "
                   "exact match; -o FILE keeps the translations")
                 .not_empty()
-                .takes("REFERENCES")
+                .takes("FILE")
                 .essential(),
             self.evaluate);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}), self.json);

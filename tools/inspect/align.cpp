@@ -1,4 +1,4 @@
-// inspect align: which source tokens a sequence-to-sequence model attends to for each target token.
+// inspect align: the source tokens that a sequence-to-sequence model attends to while it predicts the target.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -150,8 +150,7 @@ void write_table(const Alignment& alignment, const Weights& weights, const std::
   output.close();
 }
 
-// Source pieces above the columns, target pieces beside the rows; 0 is black, 1 is white (Bahdanau et al. 2015, figure
-// 3).
+// Source pieces above the columns, target pieces beside the rows; 0 is black, 1 is white (Bahdanau et al. 2015).
 void draw(const Alignment& alignment, const Weights& weights, const std::string& path) {
   constexpr double cell = 18, character = 7, margin = 12;
   const auto longest = [](const std::vector<std::string>& pieces) {
@@ -223,7 +222,7 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
 
 cli::Verb verbs::align() {
   return cli::make_verb<AlignOptions>(
-      {.summary = "Shows which source tokens a sequence-to-sequence model attends to for each target token.",
+      {.summary = "Shows the source tokens that a sequence-to-sequence model attends to while it predicts the target.",
        .synopsis = {"MODEL SOURCE [TARGET] [--layer N] [--head N] [-o FILE] [--json]"},
        .operands = {{"MODEL", "a sequence-to-sequence model", 1, 1},
                     {"SOURCE", "the source text", 1, 1},

@@ -1,12 +1,16 @@
 #include "tools/training/pairs.hpp"
 
+#include <filesystem>
+
 #include "heddle/formats/heddle/file.hpp"
 #include "heddle/formats/huggingface/foreign.hpp"
 
 namespace heddle {
 
 bool is_pairs_file(const std::string& path) {
-  return formats::looks_like_hdf5(path) && formats::InputFile(path).kind() == formats::FileKind::pairs;
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && formats::looks_like_hdf5(path) &&
+         formats::InputFile(path).kind() == formats::FileKind::pairs;
 }
 
 TrainingPairs::TrainingPairs(std::unique_ptr<data::PairSource> train, std::unique_ptr<data::PairSource> valid_file,
