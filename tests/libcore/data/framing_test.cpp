@@ -73,6 +73,32 @@ TEST_CASE("framing: what is too long is refused, cut, or split into windows that
   CHECK(both.second_count >= 3);
 }
 
+TEST_CASE("framing: each frame leaves the room that its special tokens do not take, to the last token") {
+  struct Frame {
+    bool classes, segments;
+    Index one, pair;  // special tokens
+  };
+  for (const Frame& frame : {Frame{true, true, 2, 3}, Frame{true, false, 2, 4}, Frame{false, false, 1, 2}}) {
+    CAPTURE(frame.pair);
+    const Framing framing(tokenizer(frame.classes), 12, frame.segments);
+    CHECK(framing.overhead(false) == frame.one);
+    CHECK(framing.overhead(true) == frame.pair);
+    const int alone = static_cast<int>(12 - frame.one), together = static_cast<int>(12 - frame.pair);
+    CHECK(framing(count_up(100, alone), Overlong::error)[0].ids.size() == 12);
+    CHECK_THROWS_AS(framing(count_up(100, alone + 1), Overlong::error), DataError);
+    const Ids five = count_up(200, 5);
+    CHECK(framing(five, count_up(100, together - 5), Overlong::error)[0].ids.size() == 12);
+    CHECK_THROWS_AS(framing(five, count_up(100, together - 4), Overlong::error), DataError);
+    CHECK(framing(five, count_up(100, 30), Overlong::truncate)[0].ids.size() == 12);
+    for (const FramedSequence& window : framing(five, count_up(100, 30), Overlong::split)) {
+      CHECK(window.ids.size() == 12);
+    }
+    for (const FramedSequence& window : framing.question(count_up(200, 2), count_up(100, 30), Overlong::error)) {
+      CHECK(window.ids.size() == 12);
+    }
+  }
+}
+
 TEST_CASE("framing: windows overlap by half, but for the last, which ends with the text") {
   const auto begins = [](const std::vector<FramedSequence>& windows, Index FramedSequence::*from) {
     std::vector<Index> list;
