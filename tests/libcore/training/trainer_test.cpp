@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/tensor/pool.hpp"
@@ -162,6 +163,73 @@ TEST_CASE("training: clipping scales a gradient beyond the largest norm down to 
   }
 }
 
+TEST_CASE(
+    "training: a micro-batch's pass knows its step and its first sample, and a step's loss is the sum of theirs") {
+  // What each call of the loss was given, over two weights whose gradient is 1. A part's loss is 1 more than the number
+  // of its first sample.
+  struct Watching : FixedGradient {
+    Watching() : FixedGradient({1, 1}, 1) {}
+    MicroBatch batch(Index first, Index count) const override {
+      return {{count, count, count},
+              [this, first, inner = FixedGradient::batch(first, count)](const Pass& pass, const Counts& step) {
+                seen.push_back({static_cast<Index>(pass.step), pass.first_sample, first});
+                CHECK(pass.training);
+                CHECK(pass.seed == 9);  // as quick_settings has it
+                CHECK(step.samples == 12);
+                const Variable loss = inner.loss(pass, step);
+                loss.value()[0] = static_cast<Real>(1 + first);
+                return loss;
+              }};
+    }
+    mutable std::vector<std::vector<Index>> seen;
+  };
+  Watching objective;
+  TrainingConfig settings = quick_settings(2);
+  settings.training.batch_size = 4;
+  settings.training.accumulate = 3;
+  Trainer trainer(objective, settings);
+  CHECK(trainer.step() == 1 + 5 + 9);
+  CHECK(trainer.step() == 13 + 17 + 21);
+  CHECK(trainer.state().loss == 13 + 17 + 21);
+  // Step, first sample within it, first sample of all.
+  CHECK(objective.seen ==
+        std::vector<std::vector<Index>>{{0, 0, 0}, {0, 4, 4}, {0, 8, 8}, {1, 0, 12}, {1, 4, 16}, {1, 8, 20}});
+}
+
+TEST_CASE("training: a loss or a gradient alone that is not finite ends the run before the weights move") {
+  struct Broken : FixedGradient {
+    Broken(Real loss, Real gradient) : FixedGradient({gradient, 1}, 1), loss_(loss) {}
+    MicroBatch batch(Index first, Index count) const override {
+      const MicroBatch inner = FixedGradient::batch(first, count);
+      return {inner.counts, [this, inner](const Pass& pass, const Counts& step) {
+                const Variable loss = inner.loss(pass, step);
+                loss.value()[0] = loss_;
+                return loss;
+              }};
+    }
+    Real loss_;
+  };
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  struct Case {
+    Real loss, gradient;
+    const char* beginning;
+  };
+  for (const Case& one : {Case{infinity, 0, "step 1 diverged: loss inf, gradient norm 1, "},
+                          Case{2, infinity, "step 1 diverged: loss 2, gradient norm inf, "}}) {
+    Broken objective(one.loss, one.gradient);
+    Trainer trainer(objective, quick_settings(1));
+    try {
+      trainer.step();
+      FAIL("it did not end");
+    } catch (const NumericError& error) {
+      CAPTURE(error.what());
+      CHECK(std::string(error.what()).starts_with(one.beginning));
+    }
+    CHECK(objective.weights() == std::vector<Real>{0, 0});
+    CHECK(trainer.state().step == 0);
+  }
+}
+
 TEST_CASE("training: rows of embedding tables that are never visited keep their bits without weight decay (SPEC 2.2)") {
   models::DecoderConfig config = tiny(50);
   config.sequence_length = 8;  // of 16 positions
@@ -278,6 +346,10 @@ TEST_CASE("training: epochs become steps") {
   const CausalTrainer trainer(model, tokens, nullptr, settings);
   CHECK(trainer.total_steps() == 8);          // 100 windows by 12
   CHECK(trainer.evaluation_interval() == 4);  // the steps in which all 40 windows have been read
+  settings.training.epochs = 2.9;
+  CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 10);  // 116 by 12, to the nearest
+  settings.training.epochs = 0.1;
+  CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 1);  // 4 by 12, but one at least
 }
 
 TEST_CASE("training: checkpoints are saved at every interval and at the end, with the steps and tokens until then") {
