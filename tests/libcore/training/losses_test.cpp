@@ -108,9 +108,11 @@ TEST_CASE("masked: the loss is the mean over masked tokens and that over pairs, 
   const auto tokens = noisy_text(200, vocab, 1, 4);
   TrainingConfig settings = quick_settings(1);
   const data::MaskVocabulary vocabulary{vocab};
-  const data::MaskedWindows windows(tokens, vocabulary,
-                                    {.time = context, .unrelated_pairs = true, .seed = settings.seed});
+  const data::MaskingOptions masking{.mask_probability = 0.4};
+  const data::MaskedWindows windows(
+      tokens, vocabulary, {.time = context, .masking = masking, .unrelated_pairs = true, .seed = settings.seed});
   const data::MaskedBatch batch = windows.batch(0, 6);
+  REQUIRE(batch.rows.size() > 6);  // more than pairs, so that the two means differ
   const Variable hidden = model.hidden(sequences_of(batch));
   const Tensor logits = model.masked_token_head()(hidden).value(), pairs = model.next_sentence(hidden).value();
   for (const double smoothing : {0.0, 0.2}) {
@@ -123,7 +125,7 @@ TEST_CASE("masked: the loss is the mean over masked tokens and that over pairs, 
     for (Index i = 0; i < 6; ++i) {
       expected += cross_entropy_of(pairs.data() + 2 * i, 2, batch.unrelated[static_cast<std::size_t>(i)], 0) / 6;
     }
-    const Masked objective(model, {tokens, nullptr, vocabulary}, settings);
+    const Masked objective(model, {tokens, nullptr, vocabulary, masking}, settings);
     CHECK(loss_of(objective, 6) == doctest::Approx(expected).epsilon(1e-5));
   }
 }
