@@ -75,6 +75,45 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("post-norm block: what each sublayer writes is normalised, with its own gain, before the next one reads it") {
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  for (const bool cross : {false, true}) {
+    CAPTURE(cross);
+    Made made(BlockOrder::post, cross);
+    const auto fill = [&](const std::string& name, std::uint64_t seed) -> const Tensor& {
+      const Parameter* const parameter = made.parameters.find("0/" + name);
+      REQUIRE(parameter != nullptr);
+      parameter->value().assign(normal_tensor(parameter->value().shape(), seed));
+      return parameter->value();
+    };
+    // Sublayers that write their last bias, whatever they read.
+    made.zero("output/");
+    made.zero("down/");
+    Tensor expected = x.copy();
+    std::uint64_t seed = 10;
+    const auto then = [&](const std::string& bias, const std::string& norm) {
+      const Tensor &written = fill(bias, seed++), &gain = fill(norm + "/gain", seed++),
+                   &last = fill(norm + "/bias", seed++);
+      for (Index row = 0; row < batch * time_steps; ++row) {
+        Real* const h = expected.data() + row * width;
+        double mean = 0, square = 0;
+        for (Index i = 0; i < width; ++i) mean += (h[i] += written[i]) / width;
+        for (Index i = 0; i < width; ++i) square += (h[i] - mean) * (h[i] - mean) / width;
+        for (Index i = 0; i < width; ++i) h[i] = (h[i] - mean) / std::sqrt(square + 1e-5) * gain[i] + last[i];
+      }
+    };
+    then("attention/output/bias", "attention_norm");
+    if (cross) then("cross_attention/output/bias", "cross_attention_norm");
+    then("feed_forward/down/bias", "feed_forward_norm");
+    if (!cross) {
+      CHECK(difference(made.run(x), expected) < 1e-12);
+      continue;
+    }
+    const auto memory = made.block->cross_attention()->remember(Variable(normal_tensor({batch, 3, width}, 2)), {3, 2});
+    CHECK(difference((*made.block)(Variable(x), {.causal = true}, {}, &memory).value(), expected) < 1e-12);
+  }
+}
+
 TEST_CASE("parallel block: equals the sequential one where a sublayer writes nothing, and has one norm less") {
   const Tensor x = normal_tensor({batch, time_steps, width}, 1);
   for (const char* silent : {"output/", "down/"}) {

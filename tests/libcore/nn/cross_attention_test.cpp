@@ -75,30 +75,34 @@ TEST_CASE("cross-attention: gradients of both sequences match differences") {
   }
 }
 
+// Keys and values of one width are one product, others two.
 TEST_CASE("self-attention: grouped heads equal heads whose keys and values are copies") {
-  constexpr Index heads = 4, kv_heads = 2, key_width = 2, value_width = 3;
-  Parameters grouped{ParameterSource(3)}, whole{ParameterSource(4)};
-  const auto make = [](Parameters& parameters, Index shared) {
-    return nn::SelfAttention(Scope(parameters, "a"), Scope(parameters, ""),
-                             {.width = width, .shape = {heads, key_width, shared, value_width}, .stddev = 0.4});
-  };
-  const nn::SelfAttention few = make(grouped, kv_heads), many = make(whole, heads);
-  for (const Parameter& parameter : whole.all()) {
-    const Tensor from = grouped.find(parameter.name)->value(), to = parameter.value();
-    if (from.shape() == to.shape()) {
-      to.assign(from);
-      continue;
+  constexpr Index heads = 4, kv_heads = 2, key_width = 2;
+  for (const Index value_width : {Index{2}, Index{3}}) {
+    CAPTURE(value_width);
+    Parameters grouped{ParameterSource(3)}, whole{ParameterSource(4)};
+    const auto make = [&](Parameters& parameters, Index shared) {
+      return nn::SelfAttention(Scope(parameters, "a"), Scope(parameters, ""),
+                               {.width = width, .shape = {heads, key_width, shared, value_width}, .stddev = 0.4});
+    };
+    const nn::SelfAttention few = make(grouped, kv_heads), many = make(whole, heads);
+    for (const Parameter& parameter : whole.all()) {
+      const Tensor from = grouped.find(parameter.name)->value(), to = parameter.value();
+      if (from.shape() == to.shape()) {
+        to.assign(from);
+        continue;
+      }
+      const Index rows = from.shape()[0] / kv_heads;
+      for (Index head = 0; head < heads; ++head) {
+        to.narrowed(0, head * rows, rows).assign(from.narrowed(0, head / (heads / kv_heads) * rows, rows));
+      }
     }
-    const Index rows = from.shape()[0] / kv_heads;
-    for (Index head = 0; head < heads; ++head) {
-      to.narrowed(0, head * rows, rows).assign(from.narrowed(0, head / (heads / kv_heads) * rows, rows));
-    }
+    const Variable x(normal_tensor({batch, time_steps, width}, 1));
+    CHECK(difference(few(x, {.causal = true}).value(), many(x, {.causal = true}).value()) < 1e-12);
+    CHECK(grouped.find("a/key/weight")->value().shape() == Shape{kv_heads * key_width, width});
+    CHECK(grouped.find("a/value/weight")->value().shape() == Shape{kv_heads * value_width, width});
+    CHECK(grouped.find("a/output/weight")->value().shape() == Shape{width, heads * value_width});
   }
-  const Variable x(normal_tensor({batch, time_steps, width}, 1));
-  CHECK(difference(few(x, {.causal = true}).value(), many(x, {.causal = true}).value()) < 1e-12);
-  CHECK(grouped.find("a/key/weight")->value().shape() == Shape{kv_heads * key_width, width});
-  CHECK(grouped.find("a/value/weight")->value().shape() == Shape{kv_heads * value_width, width});
-  CHECK(grouped.find("a/output/weight")->value().shape() == Shape{width, heads * value_width});
 }
 
 TEST_CASE("self-attention: key heads that do not divide the heads are refused") {

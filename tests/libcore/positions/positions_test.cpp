@@ -140,6 +140,17 @@ TEST_CASE("sinusoidal: squared length is width / 2, and a shift is one linear ma
   }
 }
 
+TEST_CASE("sinusoidal: what positions are added to is scaled by the root of the width") {
+  Parameters parameters{ParameterSource(3)};
+  const auto positions = make_positions("sinusoidal", Scope(parameters, ""), {std::nullopt, 100, 1, 100, 0.02});
+  const Tensor x = normal_tensor({2, 3, 100}, 1), none({2, 3, 100}, Real(0));
+  for (const std::vector<Index>& starts : {std::vector<Index>{}, std::vector<Index>{5, 0}}) {
+    const Tensor with = positions->embed(Variable(x), starts).value(),
+                 alone = positions->embed(Variable(none), starts).value();
+    for (Index i = 0; i < x.size(); ++i) CHECK(with[i] - alone[i] == doctest::Approx(10 * x[i]).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("ALiBi: slopes of any number of heads (SPEC 2.5)") {
   const auto slopes = [](Index n) {
     Parameters parameters{ParameterSource(3)};
