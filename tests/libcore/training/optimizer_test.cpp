@@ -206,6 +206,40 @@ TEST_CASE("gradient norm is that of all gradients as one vector") {
   CHECK(gradient_norm(toy.parameters) == doctest::Approx(std::sqrt(24.0)));
 }
 
+// More elements than one task or slice of the core takes (32,768), so that the last slice is a short one.
+constexpr Index many = 100000;
+
+TEST_CASE("gradient norm: of a parameter that several tasks share, every part counts") {
+  Parameters parameters(ParameterSource(1));
+  Scope(parameters, "").parameter("weight", {many}, Initializer::zeros(), Decay::no);
+  parameters.allocate_gradients();
+  const Tensor gradient = parameters.find("weight")->variable.gradient()->target().tensor;
+  for (Index i = 0; i < many; ++i) gradient[i] = i < many / 2 ? Real(3) : Real(-1);
+  CHECK(gradient_norm(parameters) == doctest::Approx(std::sqrt(50000.0 * 9 + 50000.0)).epsilon(1e-12));
+}
+
+TEST_CASE("optimizers: of a parameter that several tasks share, each element has a state of its own") {
+  Parameters parameters(ParameterSource(1));
+  Scope(parameters, "").parameter("weight", {many}, Initializer::ones(), Decay::no);
+  parameters.allocate_gradients();
+  const auto gradient_of = [](Index i) { return static_cast<double>(i % 251) / 64 - 1; };
+  const auto sgd = make_optimizer(options_of("sgd", 0), parameters);  // momentum 0.9
+  for (int t = 0; t < 2; ++t) {
+    parameters.clear_gradients();
+    const Tensor gradient = parameters.find("weight")->variable.gradient()->target().tensor;
+    for (Index i = 0; i < many; ++i) gradient[i] = static_cast<Real>(gradient_of(i));
+    sgd->update({.step = t, .learning_rate = 0.1});
+  }
+  REQUIRE(sgd->state().size() == 1);
+  Index wrong = 0;
+  for (Index i = 0; i < many; ++i) {
+    // m = g, w = 1 - 0.1 g; m = 0.9 g + g, w = 1 - 0.1 g - 0.19 g.
+    const double w = parameters.find("weight")->value()[i], m = sgd->state()[0].value[i];
+    if (std::abs(w - (1 - 0.29 * gradient_of(i))) > 1e-6 || std::abs(m - 1.9 * gradient_of(i)) > 1e-6) ++wrong;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {
   Parameters parameters(ParameterSource(1).trained_at([](std::string_view name) {
     return name == "a" ? 0.0 : name == "b" ? 0.5 : 1.0;
