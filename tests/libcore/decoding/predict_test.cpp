@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -114,4 +115,12 @@ TEST_CASE("predict: answers of all windows compete; no answer scores as in the w
   // c alone: 1 + 3 in either window, and yet once; d alone has as much, of the second window.
   CHECK((third.place.begin == 2 && third.place.end == 3));
   CHECK(third.score == 4);
+  // The other way round the window where no answer scores least comes first.
+  std::ranges::reverse(outputs);
+  const auto turned =
+      found_answers(text.questions, std::vector{text.windows[1], text.windows[0]}, outputs, {.longest = 3, .count = 2});
+  REQUIRE(turned.at(0).size() == 2);
+  CHECK(turned[0][0].score == 6.5);
+  CHECK(turned[0][0].null_score == 0.75 - 6.5);
+  CHECK(turned[0][1].null_score == 0.75 - 5);
 }
