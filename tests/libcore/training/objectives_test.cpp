@@ -68,7 +68,8 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
                        "another --arch for others",
                        UsageError);
   CHECK_THROWS_WITH_AS(objective_of(decoder, "casual"),
-                       "objective: 'casual' is not one of causal, masked, translate; did you mean 'causal'?", UsageError);
+                       "objective: 'casual' is not one of causal, masked, translate; did you mean 'causal'?",
+                       UsageError);
   CHECK(takes_options("masked", "masking"));
   CHECK_FALSE(takes_options("causal", "masking"));
 }
