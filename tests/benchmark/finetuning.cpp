@@ -6,7 +6,7 @@
 #include "heddle/training/task_objective.hpp"
 #include "heddle/training/trainer.hpp"
 #include "measure.hpp"
-#include "model_options.hpp"
+#include "tools/training/model_options.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

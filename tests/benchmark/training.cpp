@@ -5,8 +5,9 @@
 #include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/trainer.hpp"
+#include "heddle/training/translate.hpp"
 #include "measure.hpp"
-#include "model_options.hpp"
+#include "tools/training/model_options.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;
@@ -36,17 +37,42 @@ data::TokensInMemory random_tokens(const models::Model& model, Index batch_size)
   return {std::move(tokens), model.vocab_size()};
 }
 
-// Seconds of a step, the median.
+data::PairsInMemory random_pairs(const models::Model& model, Index source_vocab, Index batch_size) {
+  // The special tokens around a text are added to it.
+  const Index length = model.training_length() - 1;
+  const RandomStream stream(1, 2);
+  std::uint64_t drawn = 0;
+  const auto text = [&](Index vocab) {
+    std::vector<TokenId> ids(static_cast<std::size_t>(length));
+    for (TokenId& id : ids) id = static_cast<TokenId>(stream.below(drawn++, static_cast<std::uint64_t>(vocab)));
+    return ids;
+  };
+  std::vector<data::TokenPair> pairs;
+  for (Index i = 0; i < 4 * batch_size; ++i) pairs.push_back({text(source_vocab), text(model.vocab_size())});
+  return {std::move(pairs), source_vocab, model.vocab_size()};
+}
+
+double step_time(training::Objective& objective, const training::TrainingConfig& settings, const Options& options) {
+  training::Trainer trainer(objective, settings);
+  trainer.step();
+  return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
+}
+
+// Seconds of a step, the median. A sequence-to-sequence model reads pairs of two windows' length.
 double step_time(models::Model& model, const Options& options) {
-  const data::TokensInMemory source = random_tokens(model, options.batch_size);
   training::TrainingConfig settings;
   settings.training.batch_size = options.batch_size;
   settings.training.precision = options.precision;
   settings.schedule.learning_rate = 1e-4;
+  if (const auto* const translator = model.as<models::SequenceToSequence>()) {
+    const data::PairsInMemory pairs = random_pairs(model, translator->source_vocab_size(), options.batch_size);
+    const data::PairFrames frames{{}, {}, 0};
+    training::Translate objective(model, pairs, nullptr, frames, {}, settings);
+    return step_time(objective, settings, options);
+  }
+  const data::TokensInMemory source = random_tokens(model, options.batch_size);
   training::Causal objective(model, source, nullptr, settings);
-  training::Trainer trainer(objective, settings);
-  trainer.step();
-  return median_seconds(static_cast<int>(options.steps), [&] { trainer.step(); });
+  return step_time(objective, settings, options);
 }
 
 // Bytes a second of an AdamW update, counting 28 bytes per parameter: weight and two moments read and written, gradient
@@ -75,7 +101,7 @@ int main(int argc, char** argv) {
     const double tokens_per_second = static_cast<double>(options.batch_size * model->training_length()) / seconds;
     const double operations = model->training_flops_per_token(model->training_length(), 1);
     formats::Json json;
-    json["tokens_per_second"] = tokens_per_second;
+    json["tokens_per_second"] = tokens_per_second;  // of targets, where there are sources too
     json["gflops"] = tokens_per_second * operations * 1e-9;
     json["peak_memory_mb"] = peak_memory() * 1e-6;
     json["update_gb_s"] = update_rate(*model) * 1e-9;

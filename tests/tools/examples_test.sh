@@ -69,6 +69,22 @@ run prompting DATA="$work" TEXT="$work/text.txt" STEPS=2
 says '^corrected: accuracy +[01]\.[0-9]+$'
 picture out/history.svg
 
+run reverse STEPS=10
+says '^BLEU '
+says '^exact match '
+run reverse ARCH=rnn STEPS=10
+says '^chrF2 '
+finished
+rm -rf out
+for part in train val test_2016_flickr; do
+  cut -c 3- stsa.binary.train > $part.de
+  cut -c 3- stsa.binary.train | rev > $part.en
+done
+run translation DATA="$work" EPOCHS=1 VOCABULARY=300 BEAM=2 MODEL=fixed
+says '^BLEU '
+finished
+rm -rf out
+
 for script in "$examples"/slurm/*.sbatch; do
   bash -n "$script" || fail "$script is no script for bash"
 done
