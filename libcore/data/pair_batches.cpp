@@ -1,6 +1,7 @@
 #include "heddle/data/pair_batches.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "heddle/base/random.hpp"
@@ -10,7 +11,7 @@ namespace heddle::data {
 
 PairGroups::PairGroups(const PairSource& pairs, const PairFrames& frames, const GroupLimits& limits, std::uint64_t seed)
     : pairs_(pairs), frames_(frames), seed_(seed), epoch_(0) {
-  const Index most = limits.options.max_length > 0 ? limits.options.max_length : std::max<Index>(pairs.size(), 1) << 40;
+  const Index most = limits.options.max_length > 0 ? limits.options.max_length : std::numeric_limits<Index>::max();
   for (Index pair = 0; pair < pairs.size(); ++pair) {
     const Index source = pairs.source_length(pair), target = pairs.target_length(pair);
     // The last token of a framed target is predicted, but not read.
