@@ -2,6 +2,7 @@
 // one line that names the option, and limits, choices and words are taken.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <regex>
 #include <set>
 
@@ -175,6 +176,19 @@ TEST_CASE("options: limits, choices, words and the default are taken, in every t
       CHECK(all[i].status == 0);
       CHECK(all[i].lines == 0);
     }
+  }
+}
+
+TEST_CASE("options: a name has one type in all tools") {
+  // tokenize trains on its operands, and the input of classify holds the answers that it is compared with.
+  const std::set<std::string> flags_in_one_tool{"--train", "--evaluate"};
+  std::map<std::string, std::set<std::string>> types;
+  for (const std::string& tool : tools) {
+    for (const Option& option : options_of(tool)) types[option.name].insert(option.placeholder);
+  }
+  for (const auto& [name, placeholders] : types) {
+    CAPTURE(name);
+    CHECK(placeholders.size() == (flags_in_one_tool.contains(name) ? 2 : 1));
   }
 }
 
