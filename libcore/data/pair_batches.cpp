@@ -75,7 +75,8 @@ std::vector<Index> PairGroups::pairs_of(Index group) const {
 }
 
 FramedPair PairGroups::framed(Index pair) const {
-  FramedPair result{frames_.source.around(pairs_.source(pair)), frames_.target.around(pairs_.target(pair))};
+  FramedPair result{frames_.source.around(pairs_.source(pair)), frames_.target.around(pairs_.target(pair)),
+                    frames_.target.begin ? 2 : 1};
   result.target.insert(result.target.begin(), frames_.start);
   return result;
 }
@@ -83,13 +84,6 @@ FramedPair PairGroups::framed(Index pair) const {
 std::vector<FramedPair> PairGroups::group(Index group) const {
   std::vector<FramedPair> pairs;
   for (const Index pair : pairs_of(group)) pairs.push_back(framed(pair));
-  return pairs;
-}
-
-std::vector<FramedPair> PairGroups::in_order(Index group) const {
-  const auto& [begin, count] = groups_[static_cast<std::size_t>(group)];
-  std::vector<FramedPair> pairs;
-  for (Index i = begin; i < begin + count; ++i) pairs.push_back(framed(sorted_[static_cast<std::size_t>(i)]));
   return pairs;
 }
 

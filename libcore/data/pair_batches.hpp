@@ -41,9 +41,10 @@ struct PairFrames {
 };
 
 // A pair as a model reads it: the frame's source, and the start token and the frame's target, of which the model reads
-// all but the last and predicts all but the first.
+// all but the last and predicts all but the first `given`: the start token and what the frame begins with.
 struct FramedPair {
   std::vector<TokenId> source, target;
+  Index given = 1;
 };
 
 // The limits of a group of pairs.
@@ -71,8 +72,6 @@ class PairGroups {
   // The numbers of its pairs.
   std::vector<Index> pairs_of(Index group) const;
   std::vector<FramedPair> group(Index group) const;
-  // Of the order of lengths, without randomness: for evaluation.
-  std::vector<FramedPair> in_order(Index group) const;
 
  private:
   struct Group {

@@ -31,7 +31,7 @@ class Adagrad : public Optimizer {
   void update(const UpdateStep& step) override {
     slices_.for_each([&](const Slice& slice) {
       const Constants constants{static_cast<Real>(options_.epsilon), static_cast<Real>(step.learning_rate) * slice.rate,
-                                slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),
+                                slice.decays ? static_cast<Real>(options_.decay()) : Real(0),
                                 static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
     });

@@ -53,7 +53,7 @@ class Adam : public Optimizer {
       constants.rate *= slice.rate;
       if (slice.decays) {
         (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) =
-            static_cast<Real>(options_.weight_decay);
+            static_cast<Real>(options_.decay());
       }
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.state[1], slice.count);
     });

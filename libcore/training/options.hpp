@@ -21,10 +21,12 @@ struct OptimizerOptions {
   double beta1 = 0.9;
   double beta2 = 0.95;
   double epsilon = 1e-8;
-  double weight_decay = 0.1;
+  double weight_decay = -1;  // -1: 0.1 with adamw, where it is decoupled, else 0
   double momentum = 0.9;
   double clip_norm = 1.0;  // 0: none
   double ema_decay = 0;    // 0: none
+
+  double decay() const { return weight_decay >= 0 ? weight_decay : optimizer == "adamw" ? 0.1 : 0; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -97,7 +99,11 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
               .above(0, 1)
               .takes("X"),
           self.epsilon);
-  visitor(Field("weight_decay", "weight decay of matrices; norms and biases have none").range(0, 100).takes("X"),
+  visitor(Field("weight_decay",
+                "weight decay of matrices; norms and biases have none; auto means 0.1 with --optimizer adamw, else 0")
+              .range(0, 100)
+              .word(-1, "auto")
+              .takes("X"),
           self.weight_decay);
   visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
           self.momentum);

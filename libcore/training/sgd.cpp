@@ -29,7 +29,7 @@ class Sgd : public Optimizer {
     slices_.for_each([&](const Slice& slice) {
       const Constants constants{
           static_cast<Real>(options_.momentum), static_cast<Real>(step.learning_rate) * slice.rate,
-          slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0), static_cast<Real>(step.gradient_scale)};
+          slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
     });
   }

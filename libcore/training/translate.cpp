@@ -31,8 +31,9 @@ Targets targets_of(std::span<const data::FramedPair> pairs, Index time) {
   Targets targets;
   Index begin = 0;
   for (const data::FramedPair& pair : pairs) {
-    for (std::size_t t = 1; t < pair.target.size(); ++t) targets.rows.push_back(begin + static_cast<Index>(t) - 1);
-    targets.ids.insert(targets.ids.end(), pair.target.begin() + 1, pair.target.end());
+    const auto length = static_cast<Index>(pair.target.size());
+    for (Index t = pair.given; t < length; ++t) targets.rows.push_back(begin + t - 1);
+    targets.ids.insert(targets.ids.end(), pair.target.begin() + pair.given, pair.target.end());
     begin += time;
   }
   return targets;
@@ -41,9 +42,9 @@ Targets targets_of(std::span<const data::FramedPair> pairs, Index time) {
 Counts counts_of(std::span<const data::FramedPair> pairs) {
   Counts counts{.samples = 1};
   for (const data::FramedPair& pair : pairs) {
-    const auto target = static_cast<Index>(pair.target.size()) - 1;
-    counts.tokens += static_cast<Index>(pair.source.size()) + target;
-    counts.targets += target;
+    const auto target = static_cast<Index>(pair.target.size());
+    counts.tokens += static_cast<Index>(pair.source.size()) + target - 1;
+    counts.targets += target - pair.given;
   }
   return counts;
 }
@@ -98,7 +99,7 @@ Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGro
                     const std::function<bool()>& stop) {
   Evaluation sum;
   for (Index group = 0; group < groups.groups_per_epoch() && (limit == 0 || sum.tokens < limit) && !stop(); ++group) {
-    const std::vector<data::FramedPair> pairs = groups.in_order(group);
+    const std::vector<data::FramedPair> pairs = groups.group(group);
     const models::Sequences sequences = sequences_of(pairs);
     const Targets targets = targets_of(pairs, sequences.ids.shape[1]);
     const Variable hidden = ops::gather_rows(model.target_hidden(sequences), targets.rows);

@@ -86,6 +86,15 @@ const std::vector<std::string> of_vectors{"inspect embed bad.h5 --text 'the cat'
 
 }  // namespace
 
+TEST_CASE("not finite: the weights of attention to a source") {
+  const Models corpus;
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  corpus.must("pretrain -q --train pairs.h5 -o translator.h5 --arch rnn --width 16 --batch-size 4 --steps 2");
+  corpus.poison("translator.h5", "encoder/0/forward/input/weight", 0, no_number);
+  corpus.check_refused("inspect align bad.h5 'the cat' 'the king'");
+  corpus.check_refused("inspect align bad.h5 'the cat' 'the king' -o x.svg");
+}
+
 TEST_CASE("not finite: hidden states, whoever computes them") {
   const Models corpus;
   for (const float value : {no_number, infinity, -infinity}) {

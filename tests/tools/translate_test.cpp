@@ -202,6 +202,44 @@ TEST_CASE("translate: recurrent models learn to reverse, and resume to the same 
   CHECK(lines_of(corpus.must("generate -q small.h5 -p 'a b'").out).size() == 1);
 }
 
+TEST_CASE("translate: with [CLS] and word pieces, texts begin without a space, and evaluation and scores agree") {
+  const ReversedCorpus corpus;
+  corpus.must(
+      "cat train.src train.tgt > both.txt && tokenize -q --train --model wordpiece --vocab-size 60 -o pieces.h5 "
+      "both.txt");
+  corpus.must("tokenize -q -t pieces.h5 --pairs -o p.h5 train.src train.tgt");
+  corpus.must("tokenize -q -t pieces.h5 --pairs -o v.h5 valid.src valid.tgt");
+  corpus.must(
+      "pretrain -q --train p.h5 --arch rnn --width 32 --batch-size 32 --learning-rate 5e-3 --steps 150 -o w.h5");
+  std::size_t texts = 0;
+  for (const std::string& line : lines_of(corpus.must("generate -q w.h5 valid.src").out)) {
+    texts += line.empty() ? 0 : 1;
+    CHECK_FALSE(line.starts_with(' '));
+  }
+  CHECK(texts > 50);
+  const json whole = json::parse(corpus.must("inspect evaluate w.h5 v.h5 --json").out);
+  double sum = 0;
+  Index tokens = 0;
+  for (const std::string& line :
+       lines_of(corpus.must("paste valid.src valid.tgt | generate -q w.h5 --score --jsonl").out)) {
+    const json score = json::parse(line);
+    sum -= score["log_likelihood"].get<double>();
+    tokens += score["tokens"].get<Index>();
+  }
+  CHECK(whole["tokens"] == tokens);
+  CHECK(whole["nats_per_token"].get<double>() * static_cast<double>(tokens) == doctest::Approx(sum).epsilon(1e-5));
+}
+
+TEST_CASE("translate: an empty line stays empty; an empty target is not the model's own") {
+  const Reverser corpus;
+  CHECK(corpus.must("printf 'a b\\n\\nc\\n' | generate -q model.h5").out == "b a\n\nc\n");
+  const auto json_of = [&](const std::string& target) {
+    return json::parse(corpus.must("inspect align model.h5 'a b' " + target + " --json").out);
+  };
+  CHECK(json_of("")["target"].size() == 3);
+  CHECK(json_of("''")["target"].size() == 1);
+}
+
 TEST_CASE("translate: what does not fit together is refused with what to do") {
   const Reverser corpus;
   corpus.must("pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --steps 2 -o decoder.h5");
@@ -216,7 +254,11 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
                   "--batch-size and --batch-tokens both", 2});
   corpus.refused({"pretrain --train train.h5 --batch-tokens 9 --steps 2 -o x.h5", "--batch-tokens", 2});
   corpus.refused({"printf 'a b\\n' | generate model.h5 --score", "is not SOURCE, tab, TARGET", 1});
-  corpus.refused({"head -5 valid.tgt > few && generate model.h5 valid.src --evaluate few", "few: has 5 references", 1});
+  corpus.refused({"head -5 valid.tgt > few && generate model.h5 valid.src --evaluate few -o kept",
+                  "few: has 5 references for 60", 1});
+  CHECK(lines_of(read_file(corpus.path("kept"))).size() == 60);
+  corpus.refused(
+      {"head -5 valid.src | generate model.h5 --evaluate valid.tgt", "more references than the 5 source texts", 1});
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
   corpus.refused({"inspect evaluate model.h5 stream.h5", "encoder-decoder, which predicts a target text", 1});

@@ -6,8 +6,9 @@
 
 namespace heddle {
 
-Continuation::Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops, Index min_tokens)
-    : tokenizer_(tokenizer), stops_(stops), min_tokens_(static_cast<std::size_t>(min_tokens)) {
+Continuation::Continuation(const text::Tokenizer& tokenizer, text::TextPlace place,
+                           const std::vector<std::string>& stops, Index min_tokens)
+    : tokenizer_(tokenizer), place_(place), stops_(stops), min_tokens_(static_cast<std::size_t>(min_tokens)) {
   for (const std::string& stop : stops_) longest_stop_ = std::max(longest_stop_, stop.size());
 }
 
@@ -21,7 +22,7 @@ std::size_t Continuation::find_stop() const {
 bool Continuation::add(const decoding::Choice& token) {
   ids_.push_back(token.id);
   log_probabilities_.push_back(token.log_probability);
-  tokenizer_.decode(token.id, text_, text::TextPlace::inside);
+  tokenizer_.decode(token.id, text_, text_.empty() ? place_ : text::TextPlace::inside);
   fresh_begin_ = certain_;
   const bool may_stop = ids_.size() > min_tokens_;
   if (const std::size_t stop = may_stop ? find_stop() : std::string::npos; stop != std::string::npos) {

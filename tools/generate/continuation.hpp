@@ -13,8 +13,10 @@ namespace heddle {
 
 class Continuation {
  public:
-  // Stop strings are searched for after the first min_tokens tokens. They must outlive this object.
-  Continuation(const text::Tokenizer& tokenizer, const std::vector<std::string>& stops, Index min_tokens = 0);
+  // `place`: where the text is, after a prompt or at the beginning. Stop strings are searched for after the first
+  // min_tokens tokens. They must outlive this object.
+  Continuation(const text::Tokenizer& tokenizer, text::TextPlace place, const std::vector<std::string>& stops,
+               Index min_tokens = 0);
 
   // Adds a token. Returns false if the text contains a stop string now; it then ends before the stop string.
   bool add(const decoding::Choice& token);
@@ -33,6 +35,7 @@ class Continuation {
   std::size_t find_stop() const;
 
   text::Tokenizer tokenizer_;
+  text::TextPlace place_;
   const std::vector<std::string>& stops_;
   std::size_t longest_stop_ = 0, min_tokens_;
   std::string text_;

@@ -13,7 +13,7 @@ TextContinuer::TextContinuer(const models::Generator& model, const text::Tokeniz
       options_(options),
       arguments_(arguments),
       out_(out),
-      search_(model, tokenizer, tokenizer.end_of_text(), options, arguments),
+      search_(model, tokenizer, text::TextPlace::inside, tokenizer.end_of_text(), options, arguments),
       limit_(options.overlong, "prompt") {
   refuse({"top"}, arguments, ": is for models that fill in masks; this one continues texts (see --top-k)");
 }

@@ -8,10 +8,11 @@
 
 namespace heddle {
 
-TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, std::optional<TokenId> end,
-                       const GenerateOptions& options, const cli::Arguments& arguments)
+TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, text::TextPlace place,
+                       std::optional<TokenId> end, const GenerateOptions& options, const cli::Arguments& arguments)
     : model_(model),
       tokenizer_(tokenizer),
+      place_(place),
       end_(end),
       options_(options),
       arguments_(arguments),
@@ -44,8 +45,7 @@ std::string TextSearch::json_line_of(const std::string& prompt, const Answer& an
 }
 
 std::vector<TextSearch::Answer> TextSearch::drawn(const SearchInputs& inputs, const Watcher& watch) const {
-  const Continuation nothing(tokenizer_, options_.stop, options_.constraints.min_tokens);
-  std::vector<Answer> texts(inputs.prompts.size() * static_cast<std::size_t>(wanted_), Answer{nothing});
+  std::vector<Answer> texts(inputs.prompts.size() * static_cast<std::size_t>(wanted_), Answer{nothing()});
   const decoding::GenerateOptions settings{.sampling = options_.sampling,
                                            .constraints = options_.constraints,
                                            .samples = wanted_,
@@ -75,7 +75,7 @@ std::vector<TextSearch::Answer> TextSearch::searched(const SearchInputs& inputs)
                                  .vocab_size = tokenizer_.vocab_size(),
                                  .cache = cache_};
   const auto text_of = [this](const std::vector<decoding::Choice>& tokens) {
-    std::pair<Continuation, bool> text{Continuation(tokenizer_, options_.stop, options_.constraints.min_tokens), true};
+    std::pair<Continuation, bool> text{nothing(), true};
     for (const decoding::Choice& token : tokens) text.second = text.first.add(token);
     return text;
   };

@@ -21,9 +21,10 @@ struct SearchInputs {
 
 class TextSearch {
  public:
-  // `end` ends a text. The arguments must outlive this object. Throws UsageError for options that do not fit the model.
-  TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, std::optional<TokenId> end,
-             const GenerateOptions& options, const cli::Arguments& arguments);
+  // `place` is that of the texts; `end` ends one. The arguments must outlive this object. Throws UsageError for options
+  // that do not fit the model.
+  TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, text::TextPlace place,
+             std::optional<TokenId> end, const GenerateOptions& options, const cli::Arguments& arguments);
 
   struct Answer {
     Continuation text;
@@ -34,6 +35,8 @@ class TextSearch {
 
   Index wanted() const { return wanted_; }  // texts for each prompt
   bool is_beam() const { return options_.search.beam > 0; }
+  // A text of no token.
+  Continuation nothing() const { return {tokenizer_, place_, options_.stop, options_.constraints.min_tokens}; }
   // All texts of each prompt.
   std::vector<Answer> answers(
       const SearchInputs& inputs, const Watcher& watch = [](const Continuation&) {});
@@ -46,6 +49,7 @@ class TextSearch {
 
   const models::Generator& model_;
   const text::Tokenizer& tokenizer_;
+  text::TextPlace place_;
   std::optional<TokenId> end_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;

@@ -32,7 +32,7 @@ TextTranslator::TextTranslator(const models::SequenceToSequence& model, const fo
       arguments_(arguments),
       out_(out),
       search_(models::require<models::Generator>(*loaded.model, "generate", arguments.operand("MODEL")),
-              loaded.tokenizer, frames_.target.end, options_, arguments),
+              loaded.tokenizer, text::TextPlace::begin, frames_.target.end, options_, arguments),
       limit_(options.overlong, "source") {
   refuse({"top"}, arguments, ": is for models that fill in masks; this one translates texts (see --top-k)");
   refuse({"stream"}, arguments, ": is for models that continue texts; this one translates them");
@@ -69,9 +69,12 @@ std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sourc
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto at = static_cast<Index>(i);
     const Source& source = sources[static_cast<std::size_t>(at / search_.wanted())];
-    if (at % search_.wanted() == 0) first.push_back(texts[i].text.text());
-    out_ << (options_.jsonl ? search_.json_line_of(source.text, texts[i], at % search_.wanted() + 1)
-                            : escaped_line_ends(texts[i].text.text()))
+
+    const TextSearch::Answer answer =
+        source.text.empty() ? TextSearch::Answer{search_.nothing(), texts[i].score} : texts[i];
+    if (at % search_.wanted() == 0) first.push_back(answer.text.text());
+    out_ << (options_.jsonl ? search_.json_line_of(source.text, answer, at % search_.wanted() + 1)
+                            : escaped_line_ends(answer.text.text()))
          << "\n";
   }
   out_.flush();

@@ -11,18 +11,19 @@
 namespace heddle {
 
 void TranslationEvaluation::add(const std::string& translation) {
+  ++translations_;
   const auto line = references_.next();
-  check<DataError>(line.has_value(), input_.name(), ": has ",
-                   counted(static_cast<Index>(lines_.size()), "reference", "references"),
-                   ", and there are more source texts; line i is the reference of line i");
+  if (!line) return;
   const std::string reference(lines_.empty() ? without_byte_order_mark(line->text) : line->text);
   lines_.push_back(metrics::count_translation(translation, std::vector{reference}));
 }
 
 void TranslationEvaluation::write(std::ostream& out, bool json, std::uint64_t seed) {
   const auto count = static_cast<Index>(lines_.size());
-  check<DataError>(!references_.next(), input_.name(), ":", count + 1, ": there are only ",
-                   counted(count, "source text", "source texts"), "; line i is the reference of line i");
+  check<DataError>(count == translations_ && !references_.next(), input_.name(), ": has ",
+                   count == translations_ ? "more references" : counted(count, "reference", "references"),
+                   count == translations_ ? " than the " : " for ",
+                   counted(translations_, "source text", "source texts"), "; line i is the reference of line i");
   const metrics::TranslationReport report = metrics::report(lines_);
   const auto bleu_of = [&](std::span<const Index> sample) {
     return metrics::bleu(metrics::sum_of(lines_, sample).bleu);
@@ -37,6 +38,7 @@ void TranslationEvaluation::write(std::ostream& out, bool json, std::uint64_t se
                       {"precisions", report.precisions},
                       {"brevity_penalty", report.brevity_penalty},
                       {"chrf", report.chrf},
+                      {"chrf_signature", metrics::chrf_signature(1)},
                       {"exact", report.exact_match}})
         << "\n";
     return;
@@ -45,7 +47,7 @@ void TranslationEvaluation::write(std::ostream& out, bool json, std::uint64_t se
       << fmt::format("             95 % confidence interval from {:.2f} to {:.2f}\n", interval.low, interval.high)
       << fmt::format("precisions   {:.1f} {:.1f} {:.1f} {:.1f}, brevity penalty {:.3f}\n", report.precisions[0],
                      report.precisions[1], report.precisions[2], report.precisions[3], report.brevity_penalty)
-      << fmt::format("chrF2        {:.2f}\n", report.chrf)
+      << fmt::format("chrF2        {:.2f}  ({})\n", report.chrf, metrics::chrf_signature(1))
       << fmt::format("exact match  {:.4f} of {}\n", report.exact_match, counted(report.lines, "line", "lines"));
 }
 

@@ -14,15 +14,17 @@ class TranslationEvaluation {
   // Throws DataError where the file cannot be read.
   explicit TranslationEvaluation(const std::string& path) : input_(path) {}
 
-  // The translation of the next line, which is compared with the next reference. Throws DataError where there is none.
+  // The translation of the next line, which is compared with the next reference, if there is one.
   void add(const std::string& translation);
-  // Writes the report, as text or JSON. Throws DataError where references are left, or there is no translation.
+  // Writes the report, as text or JSON. Throws DataError where there is not a
+  // reference for each translation, or no translation.
   void write(std::ostream& out, bool json, std::uint64_t seed);
 
  private:
   cli::Input input_;
   cli::LineReader references_{input_};
   std::vector<metrics::TranslationCounts> lines_;
+  Index translations_ = 0;
 };
 
 }  // namespace heddle

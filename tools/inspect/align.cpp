@@ -50,8 +50,25 @@ struct AlignOptions {
   }
 };
 
+// The characters of a token, or its piece where it has none, or only a part of one.
+std::string label(const text::Tokenizer& tokenizer, TokenId id) {
+  std::string text;
+  tokenizer.decode(id, text, text::TextPlace::begin);
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos || !is_utf8(text) ? tokenizer.piece(id) : text.substr(begin);
+}
+
+struct Side {
+  std::vector<std::string> pieces, labels;  // labels are what people read
+
+  void add(const text::Tokenizer& tokenizer, TokenId id) {
+    pieces.push_back(tokenizer.piece(id));
+    labels.push_back(printable(label(tokenizer, id)));
+  }
+};
+
 struct Alignment {
-  std::vector<std::string> source, target;  // pieces; row i of the weights predicts target piece i
+  Side source, target;  // row i of the weights predicts target token i
   std::vector<models::AttentionMap> layers;
 };
 
@@ -68,20 +85,21 @@ std::vector<TokenId> translated(const models::Generator& model, const formats::L
   return ids;
 }
 
+// Without a target text, that of the model.
 Alignment align(const formats::LoadedModel& loaded, const std::string& path, const std::string& source_text,
-                const std::string& target_text) {
+                const std::optional<std::string>& target_text) {
   const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "inspect align", path);
   const auto& maps = models::require<models::AttentionMaps>(*loaded.model, "inspect align", path);
   const TranslationFrames frames(model, loaded);
   const auto source = frames.source.around(encode_line(loaded.of_sources(), source_text, "SOURCE"));
   std::vector<TokenId> target =
-      target_text.empty()
-          ? translated(models::require<models::Generator>(*loaded.model, "inspect align", path), loaded, frames, source)
-          : encode_line(loaded.tokenizer, target_text, "TARGET");
+      target_text ? encode_line(loaded.tokenizer, *target_text, "TARGET")
+                  : translated(models::require<models::Generator>(*loaded.model, "inspect align", path), loaded, frames,
+                               source);
   Alignment result;
-  for (const TokenId id : source) result.source.push_back(loaded.of_sources().piece(id));
-  for (const TokenId id : target) result.target.push_back(loaded.tokenizer.piece(id));
-  result.target.push_back(loaded.tokenizer.piece(frames.target.end));
+  for (const TokenId id : source) result.source.add(loaded.of_sources(), id);
+  for (const TokenId id : target) result.target.add(loaded.tokenizer, id);
+  result.target.add(loaded.tokenizer, frames.target.end);
   target.insert(target.begin(), frames.prompt.begin(), frames.prompt.end());
   models::Sequences targets(TokenIds(Shape{1, static_cast<Index>(target.size())}, target));
   targets.sources =
@@ -90,6 +108,9 @@ Alignment align(const formats::LoadedModel& loaded, const std::string& path, con
   for (models::AttentionMap& map : maps.attention_maps(targets)) {
     if (map.of != models::AttentionMap::Of::source) continue;
     map.weights = map.weights.narrowed(2, skipped, map.weights.shape()[2] - skipped).copy();
+    check<NumericError>(std::all_of(map.weights.data(), map.weights.data() + map.weights.size(),
+                                    [](Real weight) { return std::isfinite(weight); }),
+                        path, ": the attention weights of ", map.name, " are not finite; train it again");
     result.layers.push_back(std::move(map));
   }
   check<DataError>(!result.layers.empty(), path, ": the model does not attend to its source");
@@ -121,72 +142,73 @@ Weights chosen(const Alignment& alignment, const AlignOptions& options) {
   return weights;
 }
 
-// A row for each target piece: its shades, then the source piece with the largest weight.
+// A row for each target token: its shades, then the source token with the largest weight.
 void print_shades(const Alignment& alignment, const Weights& weights) {
   static constexpr const char* shades[] = {"  ", "░░", "▒▒", "▓▓", "██"};
   Index width = 0;
-  for (const std::string& piece : alignment.target)
-    width = std::max(width, static_cast<Index>(display_width(printable(piece))));
+  for (const std::string& label : alignment.target.labels) {
+    width = std::max(width, static_cast<Index>(display_width(label)));
+  }
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const std::string piece = printable(alignment.target[i]);
-    std::cout << std::string(static_cast<std::size_t>(width) - display_width(piece), ' ') << piece << " |";
+    const std::string& label = alignment.target.labels[i];
+    std::cout << std::string(static_cast<std::size_t>(width) - display_width(label), ' ') << label << " |";
     for (const double weight : weights[i]) {
       std::cout << shades[std::min<Index>(4, static_cast<Index>(std::lround(weight * 4)))];
     }
     const auto largest = std::ranges::max_element(weights[i]) - weights[i].begin();
-    std::cout << "| " << printable(alignment.source[static_cast<std::size_t>(largest)]) << '\n';
+    std::cout << "| " << alignment.source.labels[static_cast<std::size_t>(largest)] << '\n';
   }
 }
 
 void write_table(const Alignment& alignment, const Weights& weights, const std::string& path) {
   cli::Output output(path);
-  for (const std::string& piece : alignment.source) output.stream() << '\t' << printable(piece);
+  for (const std::string& piece : alignment.source.pieces) output.stream() << '\t' << printable(piece);
   output.stream() << '\n';
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    output.stream() << printable(alignment.target[i]);
+    output.stream() << printable(alignment.target.pieces[i]);
     for (const double weight : weights[i]) output.stream() << '\t' << weight;
     output.stream() << '\n';
   }
   output.close();
 }
 
-// Source pieces above the columns, target pieces beside the rows; 0 is black, 1 is white (Bahdanau et al. 2015).
+// Source tokens above the columns, target tokens beside the rows; 0 is black, 1 is white (Bahdanau et al. 2015).
 void draw(const Alignment& alignment, const Weights& weights, const std::string& path) {
   constexpr double cell = 18, character = 7, margin = 12;
-  const auto longest = [](const std::vector<std::string>& pieces) {
+  const auto longest = [](const std::vector<std::string>& labels) {
     Index width = 0;
-    for (const std::string& piece : pieces)
-      width = std::max(width, static_cast<Index>(display_width(printable(piece))));
+    for (const std::string& label : labels) width = std::max(width, static_cast<Index>(display_width(label)));
     return static_cast<double>(width);
   };
-  const double left = margin + character * longest(alignment.target) + 6;
+  const double left = margin + character * longest(alignment.target.labels) + 6;
   const double row_height = cell, heading = 14;
-  const auto columns = static_cast<double>(alignment.source.size()), rows = static_cast<double>(weights.size());
-  // Columns are numbered, and the pieces of the numbers listed below, since the pieces are wider than the cells.
-  const double width = std::max(left + columns * cell + margin, left + character * (longest(alignment.source) + 5));
+  const auto columns = static_cast<double>(alignment.source.labels.size()), rows = static_cast<double>(weights.size());
+  // Columns are numbered, and the tokens of the numbers listed below, since the tokens are wider than the cells.
+  const double width =
+      std::max(left + columns * cell + margin, left + character * (longest(alignment.source.labels) + 5));
   Picture picture(path, width, 2 * margin + heading + rows * row_height + margin + (columns + 1) * heading);
   const double top = margin + heading;
-  for (std::size_t j = 0; j < alignment.source.size(); ++j) {
+  for (std::size_t j = 0; j < alignment.source.labels.size(); ++j) {
     picture.text({left + (static_cast<double>(j) + 0.5) * cell, top - 5}, std::to_string(j + 1), Anchor::middle, {}, 9);
   }
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double y = top + static_cast<double>(i) * row_height;
-    picture.text({left - 6, y + row_height - 5}, alignment.target[i], Anchor::end, {}, 11);
+    picture.text({left - 6, y + row_height - 5}, alignment.target.labels[i], Anchor::end, {}, 11);
     for (std::size_t j = 0; j < weights[i].size(); ++j) {
       const double shade = std::round(255 * std::clamp(weights[i][j], 0.0, 1.0)) / 255;
       picture.rectangle({left + static_cast<double>(j) * cell, y}, cell, row_height, {shade, shade, shade});
     }
   }
-  for (std::size_t j = 0; j < alignment.source.size(); ++j) {
+  for (std::size_t j = 0; j < alignment.source.labels.size(); ++j) {
     const double y = top + rows * row_height + margin + (static_cast<double>(j) + 1) * heading;
     picture.text({left - 6, y}, std::to_string(j + 1), Anchor::end, {}, 11);
-    picture.text({left, y}, alignment.source[j], Anchor::start, {}, 11);
+    picture.text({left, y}, alignment.source.labels[j], Anchor::start, {}, 11);
   }
   picture.save();
 }
 
 void write_hdf5(const Alignment& alignment, const cli::Arguments& arguments, const std::string& path) {
-  formats::AttentionWeights all{{}, alignment.target, alignment.source};
+  formats::AttentionWeights all{{}, alignment.target.pieces, alignment.source.pieces};
   for (const models::AttentionMap& map : alignment.layers) {
     const Shape& shape = map.weights.shape();
     all.layers.push_back({map.name, map.weights.reshaped({shape[1], shape[2], shape[3]})});
@@ -203,10 +225,12 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
   check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
   cli::keep_inputs({model}, {path}, arguments);
   const formats::LoadedModel loaded = formats::load_language_model(model);
-  const Alignment alignment = align(loaded, model, arguments.operand("SOURCE"), arguments.operand("TARGET"));
+  const std::vector<std::string>& target = arguments.operands("TARGET");
+  const Alignment alignment =
+      align(loaded, model, arguments.operand("SOURCE"), target.empty() ? std::nullopt : std::optional(target.front()));
   const Weights weights = chosen(alignment, options);
   if (options.json) {
-    std::cout << dump({{"source", alignment.source}, {"target", alignment.target}, {"weights", weights}});
+    std::cout << dump({{"source", alignment.source.pieces}, {"target", alignment.target.pieces}, {"weights", weights}});
   } else if (path.empty()) {
     print_shades(alignment, weights);
   } else if (path.ends_with(".h5")) {

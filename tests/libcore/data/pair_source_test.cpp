@@ -7,6 +7,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/data/held_out.hpp"
+#include "heddle/data/pair_batches.hpp"
 
 using namespace heddle;
 using namespace heddle::data;
@@ -85,4 +86,36 @@ TEST_CASE("held out pairs: too few are refused") {
                        "pairs in memory: 3 pairs with 2 different sources are too few to hold out 10% for validation; "
                        "give more pairs, or --valid FILE",
                        DataError);
+}
+
+TEST_CASE("pairs: groups have like lengths, hold every pair once an epoch, and the first ones are of all lengths") {
+  std::vector<TokenPair> texts;
+  for (TokenId i = 0; i < 200; ++i)
+    texts.push_back({{i}, std::vector<TokenId>(static_cast<std::size_t>(i / 10 + 1), i)});
+  const PairsInMemory pairs(std::move(texts), 200, 200);
+  const PairFrames frames{.source = {.end = 1}, .target = {.begin = 2, .end = 3}, .start = 4};
+  const PairGroups groups(pairs, frames, {.batch_size = 10, .max_source = 100, .max_target = 100}, 0);
+  REQUIRE(groups.groups_per_epoch() == 20);
+  for (Index epoch = 0; epoch < 2; ++epoch) {
+    std::multiset<TokenId> sources;
+    std::size_t in_first_groups = 0;
+    for (Index g = 0; g < 20; ++g) {
+      const std::vector<FramedPair> group = groups.group(20 * epoch + g);
+      for (const FramedPair& pair : group) {
+        CHECK(pair.target.size() == group.front().target.size());
+        CHECK(pair.source == std::vector<TokenId>{pair.source.front(), 1});
+        CHECK(pair.target.front() == 4);
+        CHECK(pair.target.at(1) == 2);
+        CHECK(pair.target.back() == 3);
+        CHECK(pair.given == 2);
+        sources.insert(pair.source.front());
+        if (g < 5) in_first_groups += pair.target.size() - 3;
+      }
+    }
+    CHECK(sources.size() == 200);
+    CHECK(std::set<TokenId>(sources.begin(), sources.end()).size() == 200);
+    // 150 if the shortest came first, 900 if the longest did, 525 on average.
+    CHECK(in_first_groups > 250);
+    CHECK(in_first_groups < 800);
+  }
 }
