@@ -162,6 +162,23 @@ void TokensOfRanges::read(Index offset, std::span<TokenId> out) const {
   }
 }
 
+std::vector<Index> TokensOfRanges::document_lengths() const {
+  std::vector<Index> lengths;
+  auto range = ranges_.begin();
+  Index begin = 0;
+  for (const Index length : source_.document_lengths()) {
+    const Index end = begin + length;
+    while (range != ranges_.end() && range->first < end) {
+      const Index inside = std::min(end, range->second) - std::max(begin, range->first);
+      if (inside > 0) lengths.push_back(inside);
+      if (range->second > end) break;
+      ++range;
+    }
+    begin = end;
+  }
+  return lengths;
+}
+
 HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction) {
   std::vector<Unit> units;
   units.reserve(static_cast<std::size_t>(pairs.size()));

@@ -62,6 +62,8 @@ class TokensOfRanges : public TokenSource {
   std::string name() const override { return source_.name(); }
   std::string name_at(Index offset) const override { return source_.name_at(place(offset)); }
   Index document_at(Index offset) const override { return source_.document_at(place(offset)); }
+  // Of the parts of documents that are in the ranges.
+  std::vector<Index> document_lengths() const override;
 
  private:
   std::size_t range_of(Index offset) const;

@@ -48,6 +48,15 @@ Index JoinedTokens::document_at(Index offset) const {
   return sources_[i].tokens.document_at(offset - begin);
 }
 
+std::vector<Index> JoinedTokens::document_lengths() const {
+  std::vector<Index> lengths;
+  for (const Source& source : sources_) {
+    const std::vector<Index> of_source = source.tokens.document_lengths();
+    lengths.insert(lengths.end(), of_source.begin(), of_source.end());
+  }
+  return lengths;
+}
+
 std::vector<TokenSource::Part> JoinedTokens::parts() const {
   std::vector<Part> parts;
   Index begin = 0;

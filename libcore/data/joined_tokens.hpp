@@ -24,6 +24,7 @@ class JoinedTokens : public TokenSource {
   std::string name() const override;
   std::string name_at(Index offset) const override;
   Index document_at(Index offset) const override;
+  std::vector<Index> document_lengths() const override;
   std::vector<Part> parts() const override;
 
  private:

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
-
-#include "heddle/text/spelling.hpp"
 
 namespace heddle::data {
 
@@ -14,34 +11,22 @@ namespace {
 // Beyond the numbers that choosing takes, as many as a sequence has tokens.
 constexpr std::uint64_t replacement_draws = std::uint64_t{1} << 32;
 
-bool is_blank(char letter) {
-  return letter == ' ' || letter == '\n' || letter == '\t' || letter == '\r';
-}
+// Of a vocabulary without texts.
+constexpr Index special_tokens = 4;
 
-// Runs of positions that are chosen together: words, or single pieces. Special tokens are in none.
-std::vector<std::pair<Index, Index>> choices(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
-                                             bool whole_words) {
-  std::vector<std::pair<Index, Index>> runs;
-  bool open = false;  // the last run's word may continue
+// Runs of positions that are chosen together: words, or single tokens. Special tokens are in none.
+std::vector<TokenRange> choices(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary, bool whole_words) {
+  if (whole_words) return words_in(tokens, vocabulary);
+  std::vector<TokenRange> runs;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const auto id = static_cast<std::size_t>(tokens[i]);
     const auto here = static_cast<Index>(i);
-    if (vocabulary.is_special[id]) {
-      open = false;
-      continue;
-    }
-    if (open && !vocabulary.begins_word[id]) {
-      runs.back().second = here + 1;
-    } else {
-      runs.emplace_back(here, here + 1);
-    }
-    open = whole_words && !vocabulary.ends_word[id];
+    if (!vocabulary.is_special[static_cast<std::size_t>(tokens[i])]) runs.emplace_back(here, here + 1);
   }
   return runs;
 }
 
 // In random order, as many runs as fit.
-std::vector<Index> choose(std::vector<std::pair<Index, Index>> runs, Index wanted, const RandomStream& stream) {
+std::vector<Index> choose(std::vector<TokenRange> runs, Index wanted, const RandomStream& stream) {
   std::vector<Index> positions;
   for (std::size_t i = 0; i < runs.size() && static_cast<Index>(positions.size()) < wanted; ++i) {
     std::swap(runs[i], runs[i + static_cast<std::size_t>(stream.below(i, runs.size() - i))]);
@@ -57,38 +42,25 @@ std::vector<Index> choose(std::vector<std::pair<Index, Index>> runs, Index wante
 }  // namespace
 
 MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name)
-    : classification(tokenizer.classification().value_or(0)),
+    : WordVocabulary(tokenizer),
+      classification(tokenizer.classification().value_or(0)),
       separator(tokenizer.separator().value_or(0)),
       mask(tokenizer.mask().value_or(0)),
       padding(tokenizer.padding().value_or(0)) {
   check<DataError>(tokenizer.classification() && tokenizer.separator() && tokenizer.mask(), name,
                    ": its tokenizer lacks the special tokens of an encoder; train one with tokenize --train --model "
                    "wordpiece, or with --special-tokens '[PAD],[CLS],[SEP],[MASK]'");
-  const text::TokenizerKind kind = tokenizer.kind();
   for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
-    const bool special = tokenizer.is_special(id);
-    const std::string_view bytes = tokenizer.bytes(id);
-    is_special.push_back(special);
-    if (!special) ordinary.push_back(id);
-    const bool is_word = kind == text::TokenizerKind::word;
-    const bool is_wordpiece = kind == text::TokenizerKind::wordpiece;
-    begins_word.push_back(is_word ||
-                          (is_wordpiece ? !bytes.starts_with(text::continuation_mark) : is_blank(bytes.front())));
-    ends_word.push_back(!is_wordpiece && is_blank(bytes.back()));
+    if (!tokenizer.is_special(id)) ordinary.push_back(id);
   }
   check<DataError>(!ordinary.empty(), name, ": its tokenizer has only special tokens");
 }
 
-MaskVocabulary::MaskVocabulary(Index vocab_size) : is_special(static_cast<std::size_t>(vocab_size)) {
-  constexpr Index special = 4;
-  check<UsageError>(vocab_size > special, "a vocabulary of ", vocab_size, " has no room for special tokens");
-  const auto first = static_cast<TokenId>(vocab_size - special);
+MaskVocabulary::MaskVocabulary(Index vocab_size) : WordVocabulary(vocab_size, special_tokens) {
+  const auto first = static_cast<TokenId>(vocab_size - special_tokens);
   classification = first, separator = first + 1, mask = first + 2, padding = first + 3;
   ordinary.resize(static_cast<std::size_t>(first));
   std::iota(ordinary.begin(), ordinary.end(), 0);
-  std::fill(is_special.begin() + first, is_special.end(), true);
-  begins_word.assign(is_special.size(), true);
-  ends_word.assign(is_special.size(), false);
 }
 
 Masked mask_tokens(std::span<TokenId> tokens, const MaskVocabulary& vocabulary, const MaskingOptions& options,

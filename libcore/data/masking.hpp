@@ -8,6 +8,7 @@
 
 #include "heddle/base/random.hpp"
 #include "heddle/base/visit.hpp"
+#include "heddle/data/words.hpp"
 #include "heddle/text/tokenizer.hpp"
 
 namespace heddle::data {
@@ -49,14 +50,10 @@ struct MaskingOptions {
 };
 
 // The parts of a vocabulary that masking uses.
-struct MaskVocabulary {
+struct MaskVocabulary : WordVocabulary {
   TokenId classification, separator, mask, padding;  // padding: any token, where the vocabulary has none for it
   std::vector<TokenId> ordinary;                     // all that are not special
-  std::vector<bool> is_special;                      // of every token
-  // Where words are: one begins with a token that begins_word, and after one that ends_word.
-  std::vector<bool> begins_word, ends_word;
 
-  // WordPiece begins words with pieces without "##", word models with every piece, the others at white space.
   // Throws DataError, with advice, when the tokenizer lacks the special tokens; `name` is the file that has it.
   MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name);
   // A vocabulary without texts, whose last ids are special: for measuring.

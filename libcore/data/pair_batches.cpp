@@ -18,12 +18,14 @@ PairGroups::PairGroups(const PairSource& pairs, const PairFrames& frames, const 
     const bool fits = source <= most && target <= most && source + frames.source.tokens() <= limits.max_source &&
                       target + frames.target.tokens() <= limits.max_target;
     if (fits) kept_.push_back(pair);
+    mean_source_ += fits ? static_cast<double>(source + frames.source.tokens()) : 0;
     mean_target_ += fits ? static_cast<double>(target + frames.target.tokens()) : 0;
   }
   left_out_ = pairs.size() - static_cast<Index>(kept_.size());
   check<DataError>(
       !kept_.empty(), pairs.name(), ": ",
       pairs.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise --max-length or --context");
+  mean_source_ /= static_cast<double>(kept_.size());
   mean_target_ /= static_cast<double>(kept_.size());
   sorted_ = sorted_numbers(epoch_);
   Index begin = 0, source = 0, target = 0;
@@ -74,8 +76,9 @@ std::vector<Index> PairGroups::pairs_of(Index group) const {
   return {sorted_.begin() + begin, sorted_.begin() + begin + count};
 }
 
-FramedPair PairGroups::framed(Index pair) const {
-  FramedPair result{frames_.source.around(pairs_.source(pair)), frames_.target.around(pairs_.target(pair)),
+FramedPair PairGroups::framed(Index pair, Index epoch) const {
+  const TokenPair texts = pairs_.in_epoch(pair, epoch);
+  FramedPair result{frames_.source.around(texts.source), frames_.target.around(texts.target),
                     frames_.target.begin ? 2 : 1};
   result.target.insert(result.target.begin(), frames_.start);
   return result;
@@ -83,7 +86,7 @@ FramedPair PairGroups::framed(Index pair) const {
 
 std::vector<FramedPair> PairGroups::group(Index group) const {
   std::vector<FramedPair> pairs;
-  for (const Index pair : pairs_of(group)) pairs.push_back(framed(pair));
+  for (const Index pair : pairs_of(group)) pairs.push_back(framed(pair, group / groups_per_epoch()));
   return pairs;
 }
 

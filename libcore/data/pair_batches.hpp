@@ -66,6 +66,8 @@ class PairGroups {
   Index largest() const { return largest_; }    // pairs in a group
   Index longest() const { return longest_; }    // tokens of a side of a pair
   Index left_out() const { return left_out_; }  // pairs that are too long
+  // Tokens of a side of a pair, with its frame.
+  double mean_source() const { return mean_source_; }
   double mean_target() const { return mean_target_; }
   const PairSource& source() const { return pairs_; }
 
@@ -77,7 +79,7 @@ class PairGroups {
   struct Group {
     Index begin, count;  // in the sorted order
   };
-  FramedPair framed(Index pair) const;
+  FramedPair framed(Index pair, Index epoch) const;
   std::vector<Index> sorted_numbers(std::uint64_t epoch) const;
 
   const PairSource& pairs_;
@@ -86,7 +88,7 @@ class PairGroups {
   std::vector<Index> kept_;  // pairs that are short enough
   std::vector<Group> groups_;
   Index largest_ = 0, longest_ = 0, left_out_ = 0;
-  double mean_target_ = 0;
+  double mean_source_ = 0, mean_target_ = 0;
   mutable std::uint64_t epoch_;
   mutable std::vector<Index> sorted_;  // pairs, in the order of the epoch
 };

@@ -9,6 +9,10 @@
 
 namespace heddle::data {
 
+struct TokenPair {
+  std::vector<TokenId> source, target;
+};
+
 // The ids are those of the texts alone: models add the special tokens that they need around them.
 class PairSource {
  public:
@@ -16,18 +20,16 @@ class PairSource {
   virtual Index size() const = 0;               // pairs
   virtual Index source_vocab_size() const = 0;  // every source id is below it
   virtual Index target_vocab_size() const = 0;
-  virtual Index source_length(Index pair) const = 0;  // tokens
+  virtual Index source_length(Index pair) const = 0;  // tokens; of pairs that change with the epoch, at most
   virtual Index target_length(Index pair) const = 0;
   // Like the lengths, these throw DataError for pairs outside the source; also for ids outside the vocabulary.
   virtual std::vector<TokenId> source(Index pair) const = 0;
   virtual std::vector<TokenId> target(Index pair) const = 0;
+  // Both, as training reads them in an epoch, from 0; most sources have the same in all.
+  virtual TokenPair in_epoch(Index pair, Index) const { return {source(pair), target(pair)}; }
   // For messages: the file's name, and the number of a pair in the file, from 0.
   virtual std::string name() const = 0;
   virtual Index number_in_file(Index pair) const { return pair; }
-};
-
-struct TokenPair {
-  std::vector<TokenId> source, target;
 };
 
 class PairsInMemory : public PairSource {
@@ -69,6 +71,7 @@ class PairsOf : public PairSource {
   Index target_length(Index pair) const override { return source_.target_length(at(pair)); }
   std::vector<TokenId> source(Index pair) const override { return source_.source(at(pair)); }
   std::vector<TokenId> target(Index pair) const override { return source_.target(at(pair)); }
+  TokenPair in_epoch(Index pair, Index epoch) const override { return source_.in_epoch(at(pair), epoch); }
   std::string name() const override { return source_.name(); }
   Index number_in_file(Index pair) const override { return source_.number_in_file(at(pair)); }
 

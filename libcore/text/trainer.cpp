@@ -13,6 +13,7 @@
 #include "heddle/text/learn_merges.hpp"
 #include "heddle/text/learn_unigram.hpp"
 #include "heddle/text/pretokenizer.hpp"
+#include "heddle/text/sentinels.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/unicode.hpp"
 
@@ -43,6 +44,7 @@ std::vector<std::string> special_texts(const TrainerOptions& options) {
   };
   if (!options.unknown.empty()) add(options.unknown);
   std::ranges::for_each(options.special_tokens, add);
+  for (Index number = 0; number < options.sentinels; ++number) add(sentinel_name(number));
   if (!options.end_of_text.empty()) add(options.end_of_text);
   return texts;
 }

@@ -24,6 +24,7 @@ struct TrainerOptions {
   std::string end_of_text = "<|endoftext|>";
   std::string unknown = {};
   std::vector<std::string> special_tokens = {};
+  Index sentinels = 0;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -56,6 +57,12 @@ struct TrainerOptions {
                   "which wordpiece models have by default")
                 .takes("TEXT"),
             self.special_tokens);
+    visitor(Field("sentinels",
+                  "number of special tokens <extra_id_0>, <extra_id_1>, ..., which stand for the spans that span "
+                  "corruption takes out of a text; T5 has 100")
+                .range(0, 10000)
+                .takes("N"),
+            self.sentinels);
   }
 };
 

@@ -4,7 +4,7 @@
 
 namespace heddle::training {
 
-#define HEDDLE_OBJECTIVE(name, role, data, section, summary) \
+#define HEDDLE_OBJECTIVE(name, role, data, sections, summary) \
   std::unique_ptr<Objective> make_##name##_objective(const ObjectiveInputs& inputs);
 #include "heddle/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
@@ -12,7 +12,7 @@ namespace heddle::training {
 namespace {
 
 struct Kind {
-  std::string name, section, summary, needed;
+  std::string name, sections, summary, needed;
   DataKind data;
   bool (*suits)(const models::Model& model);
   std::unique_ptr<Objective> (*make)(const ObjectiveInputs& inputs);
@@ -25,13 +25,13 @@ bool plays(const models::Model& model) {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> list = {
-#define HEDDLE_OBJECTIVE(name, role, data, section, summary) \
-  {#name,                                                    \
-   section,                                                  \
-   summary,                                                  \
-   std::string(models::role::what),                          \
-   DataKind::data,                                           \
-   plays<models::role>,                                      \
+#define HEDDLE_OBJECTIVE(name, role, data, sections, summary) \
+  {#name,                                                     \
+   sections,                                                  \
+   summary,                                                   \
+   std::string(models::role::what),                           \
+   DataKind::data,                                            \
+   plays<models::role>,                                       \
    make_##name##_objective},
 #include "heddle/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
@@ -67,11 +67,13 @@ std::string objective_summaries() {
   return join(summaries, "; ");
 }
 
-std::string objective_of(const models::Model& model, const std::string& name) {
+std::string objective_of(const models::Model& model, const std::string& name, std::optional<DataKind> data) {
   const std::vector<std::string> suitable = objectives_for(model);
   if (name == "auto") {
     check<UsageError>(!suitable.empty(), "no objective supports such a model; there are ", join(objective_names()));
-    return suitable.front();
+    const auto fits = [&](const std::string& one) { return data_of(one) == data; };
+    const auto first = std::ranges::find_if(suitable, fits);
+    return first == suitable.end() ? suitable.front() : *first;
   }
   const Kind& kind = kind_of(name);
   check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed,
@@ -81,7 +83,7 @@ std::string objective_of(const models::Model& model, const std::string& name) {
 }
 
 bool takes_options(const std::string& objective, const std::string& section) {
-  return kind_of(objective).section == section;
+  return std::ranges::count(split(kind_of(objective).sections, ' '), section) > 0;
 }
 
 DataKind data_of(const std::string& objective) {
@@ -89,7 +91,7 @@ DataKind data_of(const std::string& objective) {
 }
 
 std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs) {
-  const Kind& kind = kind_of(objective_of(inputs.model, name));
+  const Kind& kind = kind_of(objective_of(inputs.model, name, inputs.train.kind()));
   if (kind.data == DataKind::pairs) {
     check<UsageError>(
         inputs.train.pairs != nullptr, "--objective ", kind.name,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heddle/data/masking.hpp"
+#include "heddle/data/noise.hpp"
 #include "heddle/data/pair_batches.hpp"
 #include "heddle/data/token_source.hpp"
 #include "heddle/models/model.hpp"
@@ -18,10 +20,16 @@ namespace heddle::training {
 // What an objective is trained on.
 enum class DataKind { text, pairs };
 
-// One of them, or neither.
+// One of them, or neither; for measurements perhaps both, of which the objective takes what it is trained on.
 struct TrainingData {
   const data::TokenSource* text = nullptr;
   const data::PairSource* pairs = nullptr;
+
+  // None unless it is one of them.
+  std::optional<DataKind> kind() const {
+    if ((text == nullptr) == (pairs == nullptr)) return std::nullopt;
+    return text != nullptr ? DataKind::text : DataKind::pairs;
+  }
 };
 
 // The inputs of an objective. The model and the data must outlive it.
@@ -32,6 +40,7 @@ struct ObjectiveInputs {
   const text::Tokenizer* tokenizer = nullptr;         // that made the tokens; null: random tokens, for measurements
   const text::Tokenizer* source_tokenizer = nullptr;  // of the sources of pairs; null: the same
   const data::MaskingOptions& masking;
+  const data::NoiseOptions& noise;
   const data::PairOptions& pairs;
   const TrainingConfig& config;
 };
@@ -44,13 +53,14 @@ std::vector<std::string> objective_names();
 // "causal: each next token; masked: …"
 std::string objective_summaries();
 
-// The objective of a name for a model: for "auto" the first whose role the model has. Throws UsageError for an unknown
-// name and for a model that the objective is not for, with those that it is for.
-std::string objective_of(const models::Model& model, const std::string& name);
+// The objective of a name for a model: for "auto" the first whose role the model has and that is trained on this kind
+// of data, or else the first whose role the model has. Throws UsageError for an unknown name and for a model that the
+// objective is not for, with those that it is for.
+std::string objective_of(const models::Model& model, const std::string& name, std::optional<DataKind> data = {});
 
 DataKind data_of(const std::string& objective);
 
-// Whether the objective uses these options, a section of TrainingSetup.
+// Whether the objective uses the options of a section of TrainingSetup.
 bool takes_options(const std::string& objective, const std::string& section);
 
 }  // namespace heddle::training

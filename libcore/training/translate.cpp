@@ -150,9 +150,11 @@ std::vector<Origin> Translate::origins(Index first, Index count) const {
   return origins;
 }
 
-// Half of a pair's tokens are of its source.
+// As if half of a pair's tokens were of its source, except that only those of the target are predicted.
 double Translate::flops_per_token() const {
-  return model_.training_flops_per_token(static_cast<Index>(groups_.mean_target()), 1) / 2;
+  const double source = groups_.mean_source(), target = groups_.mean_target();
+  const auto time = static_cast<Index>((source + target) / 2);
+  return model_.training_flops_per_token(time, 2 * target / (source + target)) / 2;
 }
 
 std::string Translate::note() const {

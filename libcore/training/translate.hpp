@@ -53,6 +53,9 @@ class Translate : public Objective {
 
   std::string note() const override;
 
+ protected:
+  const data::PairGroups& groups() const { return groups_; }
+
  private:
   models::Model& model_;
   const models::SequenceToSequence& translator_;  // the same

@@ -27,7 +27,8 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   const models::Task task = options.settings.task;
   if (!models::has_own_head(task)) {
     refuse_masking(arguments, ": is for --task lm with models that predict masked tokens");
-    refuse_pairs(arguments, ": is for --task translate");
+    refuse_noise(arguments, ": is for --task lm with sequence-to-sequence models");
+    refuse_pairs(arguments, ": is for --task translate, and lm with sequence-to-sequence models");
     refuse({"eval_tokens"}, arguments, ": is for --task lm and translate; other tasks evaluate on all of --valid");
     refuse_columns(task, arguments);
     return std::make_unique<LabelledTask>(options, formats::read_tokenizer(base.file(), formats::Side::source),
@@ -37,7 +38,7 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
           "pooling", "class_weights", "piece_dropout", "auxiliary_text"},
          arguments, ": is for labelled examples, which --task " + to_text(task) + " does not use");
   if (task == models::Task::translate) return std::make_unique<PairTask>(options, base, arguments);
-  return std::make_unique<TextTask>(options, base.tokenizer(), arguments);
+  return std::make_unique<TextTask>(options, base, arguments);
 }
 
 }  // namespace heddle

@@ -19,25 +19,30 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 
 }  // namespace
 
-TextTask::TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments)
-    : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
+TextTask::TextTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments)
+    : options_(options), arguments_(arguments), tokenizer_(base.tokenizer()) {
+  if (formats::has_source_tokenizer(base.file())) {
+    source_tokenizer_ = formats::read_tokenizer(base.file(), formats::Side::source);
+  }
   const Validation valid = validation(options.valid);
   const std::vector<TrainingFile> files = training_files(options.train);
   std::vector<std::unique_ptr<data::TokenSource>> train;
-  for (const TrainingFile& file : files) train.push_back(open_tokens(file.path, tokenizer, options.from, arguments));
+  for (const TrainingFile& file : files) train.push_back(open_tokens(file.path, tokenizer_, options.from, arguments));
   std::unique_ptr<data::TokenSource> valid_file;
-  if (!valid.file.empty()) valid_file = open_tokens(valid.file, tokenizer, options.from, arguments);
+  if (!valid.file.empty()) valid_file = open_tokens(valid.file, tokenizer_, options.from, arguments);
   tokens_.emplace(std::move(train), files, std::move(valid_file), valid);
 }
 
 std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& model,
                                                          const training::TrainingConfig& config) {
-  return training::make_objective(choose_objective("auto", model.body(), arguments_),
+  return training::make_objective(choose_objective("auto", model.body(), training::DataKind::text, arguments_),
                                   {.model = model.body(),
                                    .train = {.text = &tokens_->train()},
                                    .valid = {.text = tokens_->valid()},
                                    .tokenizer = &tokenizer_,
+                                   .source_tokenizer = source_tokenizer_ ? &*source_tokenizer_ : nullptr,
                                    .masking = options_.setup.masking,
+                                   .noise = options_.setup.noise,
                                    .pairs = options_.setup.pairs,
                                    .config = config});
 }

@@ -11,7 +11,7 @@ namespace heddle {
 
 class TextTask : public FinetuningTask {
  public:
-  TextTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
+  TextTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments);
 
   models::TaskConfig config() const override { return {.task = models::Task::lm}; }
   std::unique_ptr<training::Objective> objective(models::TaskModel& model,
@@ -23,6 +23,7 @@ class TextTask : public FinetuningTask {
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
+  std::optional<text::Tokenizer> source_tokenizer_;
   std::optional<TrainingTokens> tokens_;
 };
 

@@ -124,7 +124,8 @@ StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& opti
   training.training.batch_size = batch_size;
   training.training.precision = choose_precision(options.precision, arguments);
   const auto objective = training::make_objective(
-      "auto", {.model = *model, .train = {.text = &tokens}, .masking = {}, .pairs = {}, .config = training});
+      "auto",
+      {.model = *model, .train = {.text = &tokens}, .masking = {}, .noise = {}, .pairs = {}, .config = training});
   training::Trainer trainer(*objective, training);
   StepProfile result;
   result.precision = to_text(trainer.precision());

@@ -30,6 +30,7 @@ class Corpus {
   // Of the sources of pairs, where it is another one; else null.
   const text::Tokenizer* source_tokenizer() const { return source_tokenizer_ ? &*source_tokenizer_ : nullptr; }
   models::Vocabularies vocabularies() const;
+  training::DataKind kind() const { return pairs_ ? training::DataKind::pairs : training::DataKind::text; }
   // "12,345 training tokens"
   std::string summary() const;
   // The file that contains the tokenizer.

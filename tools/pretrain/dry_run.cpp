@@ -74,15 +74,17 @@ class PretrainTrial : public Trial {
                 const training::TrainingConfig& training, const cli::Arguments& arguments) {
     config->fit_vocabularies(data.vocabularies);
     model_ = models::make_model(config, 0);
-    objective_ = training::make_objective(choose_objective(options.settings.objective, *model_, arguments),
-                                          {.model = *model_,
-                                           .train = data.train(),
-                                           .valid = data.valid(),
-                                           .tokenizer = data.corpus ? &data.corpus->tokenizer() : nullptr,
-                                           .source_tokenizer = data.corpus ? data.corpus->source_tokenizer() : nullptr,
-                                           .masking = options.setup.masking,
-                                           .pairs = options.setup.pairs,
-                                           .config = training});
+    objective_ =
+        training::make_objective(choose_objective(options.settings.objective, *model_, data.train().kind(), arguments),
+                                 {.model = *model_,
+                                  .train = data.train(),
+                                  .valid = data.valid(),
+                                  .tokenizer = data.corpus ? &data.corpus->tokenizer() : nullptr,
+                                  .source_tokenizer = data.corpus ? data.corpus->source_tokenizer() : nullptr,
+                                  .masking = options.setup.masking,
+                                  .noise = options.setup.noise,
+                                  .pairs = options.setup.pairs,
+                                  .config = training});
   }
   training::Objective& objective() const override { return *objective_; }
 
@@ -94,7 +96,7 @@ class PretrainTrial : public Trial {
 // The remaining steps of the run that the command continues, or all steps of a new one.
 ResumedRun planned_run(PretrainOptions& options, const TrialData& data, const cli::Arguments& arguments) {
   const RunStart start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
-    check_same_options(options, file, data.vocabularies, arguments);
+    check_same_options(options, file, {data.vocabularies, data.train().kind()}, arguments);
   });
   if (start.beginning == Beginning::anew || start.beginning == Beginning::finished) {
     return {chosen_model(options, arguments)};

@@ -20,9 +20,9 @@ void check_preset(const PretrainOptions& options, models::ModelConfig stored, co
 
 // The name that auto stands for.
 std::string objective_for(const std::string& wanted, const models::ModelConfig& config,
-                          const cli::Arguments& arguments) {
+                          std::optional<training::DataKind> data, const cli::Arguments& arguments) {
   const Simulation simulation;
-  return choose_objective(wanted, *models::make_model(config, ParameterSource::unset()), arguments);
+  return choose_objective(wanted, *models::make_model(config, ParameterSource::unset()), data, arguments);
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, c
   return {config, record.training};
 }
 
-void check_same_options(const PretrainOptions& options, const formats::ModelFile& file,
-                        const models::Vocabularies& vocabularies, const cli::Arguments& arguments) {
+void check_same_options(const PretrainOptions& options, const formats::ModelFile& file, const GivenData& data,
+                        const cli::Arguments& arguments) {
   if (!options.control.resume.empty()) {
     PretrainOptions completed = options;
     take_over(completed, file, arguments, Changes::none);
@@ -56,11 +56,11 @@ void check_same_options(const PretrainOptions& options, const formats::ModelFile
   const auto record = record_of<PretrainRecord>(file);
   const auto then = file.config<models::ModelConfig>();
   models::ModelConfig now = chosen_model(options, arguments);
-  now->fit_vocabularies(vocabularies);
+  now->fit_vocabularies(data.vocabularies);
   ModelOptions::check_unchanged(now, then, path);
   check_same_validation(options.valid, file);
   PretrainSettings settings = options.settings;
-  settings.objective = objective_for(settings.objective, then, arguments);
+  settings.objective = objective_for(settings.objective, then, data.kind, arguments);
   settings.select = resolved(settings.select, !options.valid.empty(), "--valid");
   check_unchanged(settings, record.settings, path);
   check_unchanged(options.setup, record.training, arguments, path);
@@ -74,13 +74,13 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   settle_length(options_.setup.training, arguments);
   read_inputs();
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
-    check_same_options(options_, file, corpus_.vocabularies(), arguments);
+    check_same_options(options_, file, {corpus_.vocabularies(), corpus_.kind()}, arguments);
     for (const char* role : {"tokenizer", "train", "valid", "checkpoint"}) check_same_input(file, provenance_, role);
   });
   if (start_.beginning == Beginning::finished) return;
   start_.file ? resume() : begin_anew();
   PretrainSettings& settings = options_.settings;
-  settings.objective = choose_objective(settings.objective, *model_, arguments);
+  settings.objective = choose_objective(settings.objective, *model_, corpus_.kind(), arguments);
   settings.select = resolved(settings.select, corpus_.has_valid(), "--valid");
   TrainingSetup& setup = options_.setup;
   setup.training.precision =
@@ -91,6 +91,7 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
                                                              .tokenizer = &corpus_.tokenizer(),
                                                              .source_tokenizer = corpus_.source_tokenizer(),
                                                              .masking = setup.masking,
+                                                             .noise = setup.noise,
                                                              .pairs = setup.pairs,
                                                              .config = setup.config(arguments.common().seed)});
   session_.emplace(*objective_, setup,

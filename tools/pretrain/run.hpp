@@ -25,10 +25,16 @@ struct ResumedRun {
 ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
                      Changes changes);
 
+// What the options of a run depend on; a dry run may lack data.
+struct GivenData {
+  models::Vocabularies vocabularies;
+  std::optional<training::DataKind> kind;
+};
+
 // Throws UsageError for an option that differs from the command line of the file's run. With --resume, options that are
 // left out keep their values.
-void check_same_options(const PretrainOptions& options, const formats::ModelFile& file,
-                        const models::Vocabularies& vocabularies, const cli::Arguments& arguments);
+void check_same_options(const PretrainOptions& options, const formats::ModelFile& file, const GivenData& data,
+                        const cli::Arguments& arguments);
 
 class PretrainRun {
  public:

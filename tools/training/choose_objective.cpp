@@ -2,8 +2,8 @@
 
 #include "heddle/cli/refuse.hpp"
 #include "heddle/data/masking.hpp"
+#include "heddle/data/noise.hpp"
 #include "heddle/data/pair_batches.hpp"
-#include "heddle/training/objectives.hpp"
 
 namespace heddle {
 
@@ -33,10 +33,14 @@ std::vector<std::string> objective_choices() {
   return choices;
 }
 
-std::string choose_objective(const std::string& wanted, const models::Model& model, const cli::Arguments& arguments) {
-  const std::string chosen = training::objective_of(model, wanted);
+std::string choose_objective(const std::string& wanted, const models::Model& model,
+                             std::optional<training::DataKind> data, const cli::Arguments& arguments) {
+  const std::string chosen = training::objective_of(model, wanted, data);
   if (!training::takes_options(chosen, "masking")) {
     refuse_masking(arguments, ": the " + chosen + " objective does not mask tokens; leave it out");
+  }
+  if (!training::takes_options(chosen, "noise")) {
+    refuse_noise(arguments, ": the " + chosen + " objective does not corrupt text; leave it out");
   }
   if (!training::takes_options(chosen, "pairs")) {
     refuse_pairs(arguments, ": the " + chosen + " objective does not read pairs of texts; leave it out");
@@ -48,6 +52,10 @@ std::string choose_objective(const std::string& wanted, const models::Model& mod
 
 void refuse_masking(const cli::Arguments& arguments, const std::string& reason) {
   refuse_fields<data::MaskingOptions>(arguments, reason);
+}
+
+void refuse_noise(const cli::Arguments& arguments, const std::string& reason) {
+  refuse_fields<data::NoiseOptions>(arguments, reason);
 }
 
 void refuse_pairs(const cli::Arguments& arguments, const std::string& reason) {

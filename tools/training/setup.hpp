@@ -3,6 +3,7 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/data/masking.hpp"
+#include "heddle/data/noise.hpp"
 #include "heddle/data/pair_batches.hpp"
 #include "heddle/training/trainer.hpp"
 
@@ -10,6 +11,7 @@ namespace heddle {
 
 struct TrainingSetup {
   data::MaskingOptions masking;
+  data::NoiseOptions noise;
   data::PairOptions pairs;
   training::TrainingOptions training;
   training::ScheduleOptions schedule;
@@ -18,6 +20,7 @@ struct TrainingSetup {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("masking", "Masking"), self.masking);
+    visitor(Field("noise", "Noise"), self.noise);
     visitor(Field("pairs", "Pairs of texts"), self.pairs);
     visitor(Field("training", "Training"), self.training);
     visitor(Field("schedule", "Learning rate"), self.schedule);

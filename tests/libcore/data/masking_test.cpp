@@ -183,6 +183,7 @@ TEST_CASE("masking: in byte-level pieces words begin and end at white space") {
   const text::Tokenizer tokenizer(model);
   const MaskVocabulary vocabulary(tokenizer, "test");
   CHECK(vocabulary.begins_word[' ']);
+  CHECK_FALSE(vocabulary.ends_word[' ']);  // it is a part of the next word
   CHECK(vocabulary.ends_word['\n']);
   CHECK_FALSE(vocabulary.begins_word['a']);
   CHECK_FALSE(vocabulary.ends_word['a']);

@@ -81,7 +81,8 @@ TEST_CASE("objectives: made by name, each over its model's parameters") {
   const TrainingConfig settings = quick_settings(2);
   for (models::Model* const model : std::initializer_list<models::Model*>{&decoder, &encoder}) {
     const auto objective = make_objective(
-        "auto", {.model = *model, .train = {.text = &tokens}, .masking = {}, .pairs = {}, .config = settings});
+        "auto",
+        {.model = *model, .train = {.text = &tokens}, .masking = {}, .noise = {}, .pairs = {}, .config = settings});
     CHECK(&objective->parameters() == &model->parameters());
     CHECK_FALSE(objective->can_evaluate());
     const Weights before = weights_of(*model);

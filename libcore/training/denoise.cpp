@@ -1,0 +1,72 @@
+#include "heddle/training/denoise.hpp"
+
+#include "heddle/training/objectives.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+// Tokens of a piece of text of which source and target fill a training window at most.
+Index most_tokens(const models::SequenceToSequence& model, const data::PairFrames& frames,
+                  const data::NoiseOptions& noise) {
+  const Index window = model.training_length();
+  const Index source = window - frames.source.tokens(), target = window - frames.target.tokens();
+  const auto fits = [&](Index tokens) {
+    const data::PairLengths lengths = data::noised_lengths(tokens, noise);
+    return lengths.source <= source && lengths.target <= target;
+  };
+  Index most = source;
+  while (most > 1 && !fits(most)) --most;
+  check<UsageError>(most > 1, "a context of ", window, " has no room for text between special tokens");
+  return most;
+}
+
+data::NoisyPairs noisy_pairs(const models::SequenceToSequence& model, const data::TokenSource& tokens,
+                             const data::NoiseVocabulary& vocabulary, const data::PairFrames& frames,
+                             const data::NoiseOptions& noise, std::uint64_t seed) {
+  return {{.tokens = tokens, .most = most_tokens(model, frames, noise)}, vocabulary, noise, seed};
+}
+
+}  // namespace
+
+data::NoisyPairs evaluation_pairs(const models::SequenceToSequence& model, const data::TokenSource& tokens,
+                                  const data::NoiseVocabulary& vocabulary, const data::PairFrames& frames,
+                                  data::NoiseKind noise) {
+  return noisy_pairs(model, tokens, vocabulary, frames, {.noise = noise}, 0);
+}
+
+Denoise::Denoise(models::Model& model, NoisyTexts texts, const data::PairFrames& frames,
+                 const data::PairOptions& options, const TrainingConfig& config)
+    : NoisyTexts(std::move(texts)), Translate(model, train, valid ? &*valid : nullptr, frames, options, config) {}
+
+std::vector<Origin> Denoise::origins(Index first, Index count) const {
+  std::vector<Origin> origins;
+  for (Index i = 0; i < count; ++i) {
+    for (const Index pair : groups().pairs_of(first + i)) {
+      origins.push_back(origin_of(train.tokens(), train.offset_of(pair)));
+    }
+  }
+  return origins;
+}
+
+std::unique_ptr<Objective> make_denoise_objective(const ObjectiveInputs& inputs) {
+  const auto& model = models::require<models::SequenceToSequence>(inputs.model, "the denoise objective", "training");
+  check<UsageError>(inputs.pairs.max_length == 0,
+                    "--max-length is for pairs of texts; the denoise objective cuts text to --sequence-length");
+  check<UsageError>(inputs.source_tokenizer == nullptr,
+                    "the denoise objective needs one tokenizer, and the model's sources have another one");
+  const data::NoiseOptions& noise = inputs.noise;
+  const data::TokenSource& train = *inputs.train.text;
+  data::PairFrames frames{{}, {}, model.start_token().value_or(0)};
+  if (inputs.tokenizer != nullptr) frames = pair_frames(model, *inputs.tokenizer, nullptr);
+  const data::NoiseVocabulary vocabulary = inputs.tokenizer != nullptr
+                                               ? data::NoiseVocabulary(*inputs.tokenizer, noise.noise, train.name())
+                                               : data::NoiseVocabulary(inputs.model.vocab_size());
+  NoisyTexts texts{noisy_pairs(model, train, vocabulary, frames, noise, inputs.config.seed), {}};
+  if (inputs.valid.text != nullptr) {
+    texts.valid.emplace(evaluation_pairs(model, *inputs.valid.text, vocabulary, frames, noise.noise));
+  }
+  return std::make_unique<Denoise>(inputs.model, std::move(texts), frames, inputs.pairs, inputs.config);
+}
+
+}  // namespace heddle::training
