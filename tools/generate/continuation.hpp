@@ -28,6 +28,7 @@ class Continuation {
   std::string_view fresh_text() const { return std::string_view(text_).substr(fresh_begin_, certain_ - fresh_begin_); }
 
   const std::string& text() const { return text_; }
+  const std::vector<TokenId>& ids() const { return ids_; }
   // {"prompt": …, "text": …, "ids": […], "log_likelihood": …, "log_probabilities": […]}
   nlohmann::ordered_json json(const std::string& prompt) const;
 

@@ -14,10 +14,10 @@ namespace {
 using Blanks = std::vector<std::vector<decoding::LikelyToken>>;
 using Json = nlohmann::ordered_json;
 
-std::vector<TokenId> best_of(const Blanks& blanks) {
-  std::vector<TokenId> ids;
-  for (const auto& top : blanks) ids.push_back(top.front().id);
-  return ids;
+BlankText::Contents best_of(const Blanks& blanks) {
+  BlankText::Contents contents;
+  for (const auto& top : blanks) contents.emplace_back(std::vector{top.front().id});
+  return contents;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokeni
 }
 
 TextFiller::Item TextFiller::make(const InputText& input) {
-  Item item{BlankText(tokenizer_, input.text), {}};
+  Item item{BlankText(tokenizer_, input.text, {{*tokenizer_.mask()}}), {}};
   if (!item.text.has_blanks()) {
     ++without_blanks_;
     return item;

@@ -5,7 +5,7 @@
 
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/values.hpp"
-#include "tools/lines/encode_line.hpp"
+#include "tools/generate/blank_text.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -37,11 +37,12 @@ PairScorer::Pair PairScorer::make(const InputText& input) {
                    ": is not SOURCE, tab, TARGET; --score with this model needs both (paste source.txt target.txt)");
   Pair pair{input.text.substr(0, tab), input.text.substr(tab + 1), {}};
   const Index most_source = model_.max_source_positions().value_or(std::numeric_limits<Index>::max());
-  const auto source = within(encode_line(loaded_.of_sources(), pair.source, input.where()),
-                             most_source - frames_.source.tokens(), input);
+  const auto ids_of = [&](const text::Tokenizer& tokenizer, const std::string& text) {
+    return BlankText(tokenizer, text, noise_marks(tokenizer)).encode(input.where());
+  };
+  const auto source = within(ids_of(loaded_.of_sources(), pair.source), most_source - frames_.source.tokens(), input);
   const auto prompt = static_cast<Index>(frames_.prompt.size());
-  const auto target =
-      within(encode_line(loaded_.tokenizer, pair.target, input.where()), model_.position_limit() - prompt, input);
+  const auto target = within(ids_of(loaded_.tokenizer, pair.target), model_.position_limit() - prompt, input);
   pair.tokens = {frames_.prompt, prompt, frames_.source.around(source)};
   pair.tokens.ids.insert(pair.tokens.ids.end(), target.begin(), target.end());
   pair.tokens.ids.push_back(frames_.target.end);

@@ -33,8 +33,10 @@ std::vector<TextSearch::Answer> TextSearch::answers(const SearchInputs& inputs, 
   return texts;
 }
 
-std::string TextSearch::json_line_of(const std::string& prompt, const Answer& answer, Index number) const {
+std::string TextSearch::json_line_of(const std::string& prompt, const Answer& answer, Index number,
+                                     const std::optional<std::string>& filled) const {
   nlohmann::ordered_json object = answer.text.json(prompt);
+  if (filled) object["filled"] = *filled;
   if (answer.score) {
     object["rank"] = number;
     object["score"] = *answer.score;

@@ -40,10 +40,12 @@ class TextSearch {
   // All texts of each prompt.
   std::vector<Answer> answers(
       const SearchInputs& inputs, const Watcher& watch = [](const Continuation&) {});
-  // An answer as JSON, `number` of those for its prompt.
-  std::string json_line_of(const std::string& prompt, const Answer& answer, Index number) const;
+  // An answer as JSON, `number` of those for its prompt; `filled`: the prompt with its blanks filled, if it has any.
+  std::string json_line_of(const std::string& prompt, const Answer& answer, Index number,
+                           const std::optional<std::string>& filled = {}) const;
 
  private:
+  // Without a source, an answer continues its prompt.
   std::vector<Answer> drawn(const SearchInputs& inputs, const Watcher& watch) const;
   std::vector<Answer> searched(const SearchInputs& inputs) const;
 

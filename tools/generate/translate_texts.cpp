@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "heddle/cli/refuse.hpp"
-#include "tools/lines/encode_line.hpp"
+#include "heddle/text/sentinels.hpp"
 #include "tools/lines/escaped.hpp"
 
 namespace heddle {
@@ -27,6 +27,8 @@ TextTranslator::TextTranslator(const models::SequenceToSequence& model, const fo
                                const GenerateOptions& options, const cli::Arguments& arguments, std::ostream& out)
     : model_(model),
       tokenizer_(loaded.of_sources()),
+      marks_(noise_marks(tokenizer_)),
+      sentinels_(loaded.source_tokenizer ? std::vector<TokenId>() : text::sentinels_of(tokenizer_)),
       frames_(model, loaded),
       options_(with_defaults(options, arguments)),
       arguments_(arguments),
@@ -39,14 +41,21 @@ TextTranslator::TextTranslator(const models::SequenceToSequence& model, const fo
 }
 
 TextTranslator::Source TextTranslator::make(const InputText& input) {
-  std::vector<TokenId> ids = encode_line(tokenizer_, input.text, input.where());
+  BlankText text(tokenizer_, input.text, marks_);
+  std::vector<TokenId> ids = text.encode(input.where());
   const Index room =
       model_.max_source_positions().value_or(std::numeric_limits<Index>::max()) - frames_.source.tokens();
   if (limit_.is_exceeded(static_cast<Index>(ids.size()), room, input.where(),
                          "shorten it, or keep its beginning with --overlong truncate")) {
     ids.resize(static_cast<std::size_t>(room));
   }
-  return {input.text, frames_.source.around(ids)};
+  return {std::move(text), frames_.source.around(ids)};
+}
+
+std::optional<std::string> TextTranslator::filled(const Source& source, const Continuation& text) const {
+  const auto has_blank = [&](TokenId sentinel) { return source.text.has(sentinel); };
+  if (std::ranges::none_of(sentinels_, has_blank)) return std::nullopt;
+  return source.text.filled(source.text.listed_by(text.ids()));
 }
 
 Index TextTranslator::max_tokens(const Source& source) const {
@@ -69,12 +78,14 @@ std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sourc
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto at = static_cast<Index>(i);
     const Source& source = sources[static_cast<std::size_t>(at / search_.wanted())];
-
     const TextSearch::Answer answer =
-        source.text.empty() ? TextSearch::Answer{search_.nothing(), texts[i].score} : texts[i];
-    if (at % search_.wanted() == 0) first.push_back(answer.text.text());
-    out_ << (options_.jsonl ? search_.json_line_of(source.text, answer, at % search_.wanted() + 1)
-                            : escaped_line_ends(answer.text.text()))
+        source.text.text().empty() ? TextSearch::Answer{search_.nothing(), texts[i].score} : texts[i];
+    const std::optional<std::string> with_blanks_filled = filled(source, answer.text);
+    const std::string line = with_blanks_filled.value_or(escaped_line_ends(answer.text.text()));
+    if (at % search_.wanted() == 0) first.push_back(with_blanks_filled.value_or(answer.text.text()));
+    out_ << (options_.jsonl
+                 ? search_.json_line_of(source.text.text(), answer, at % search_.wanted() + 1, with_blanks_filled)
+                 : line)
          << "\n";
   }
   out_.flush();

@@ -1,9 +1,11 @@
 // generate with a sequence-to-sequence model: a target text for each source text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/generate/blank_text.hpp"
 #include "tools/generate/text_search.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"
@@ -18,12 +20,13 @@ class TextTranslator {
                  const GenerateOptions& options, const cli::Arguments& arguments, std::ostream& out);
 
   struct Source {
-    std::string text;
+    BlankText text;
     std::vector<TokenId> ids;  // with its frame
   };
   Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : texts_at_once; }
   Source make(const InputText& input);
-  // One line for each source, or one for each of its texts. Returns the first text of each.
+  // One line for each source, or one for each of its texts; of a source with sentinels, the source with what the text
+  // lists for them. Returns the first of each.
   std::vector<std::string> answer(const std::vector<Source>& sources);
   void answer_one(const Source& source) { answer({source}); }
   void report() const { limit_.report(arguments_); }
@@ -31,9 +34,13 @@ class TextTranslator {
  private:
   static constexpr Index texts_at_once = 64;
   Index max_tokens(const Source& source) const;
+  // Of a source with sentinels that the target may list.
+  std::optional<std::string> filled(const Source& source, const Continuation& text) const;
 
   const models::SequenceToSequence& model_;
-  const text::Tokenizer& tokenizer_;
+  const text::Tokenizer& tokenizer_;  // of sources
+  const std::vector<BlankMark> marks_;
+  const std::vector<TokenId> sentinels_;  // that both sides have
   TranslationFrames frames_;
   const GenerateOptions options_;
   const cli::Arguments& arguments_;

@@ -141,8 +141,8 @@ TEST_CASE("noisy pairs: groups read every piece once per epoch, with the epoch's
     CHECK(read == expected);
   }
   PairGroups again(pairs, frames, {.batch_size = 3, .max_source = 100, .max_target = 100}, 5);
-  const auto before = groups.in_order(0);
-  CHECK(again.in_order(0).front().source == before.front().source);
+  const auto before = groups.group(0);
+  CHECK(again.group(0).front().source == before.front().source);
 }
 
 TEST_CASE("noisy pairs: files keep their documents, and whole weights repeat them with other noise") {
