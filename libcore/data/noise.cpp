@@ -18,7 +18,8 @@ enum Draws : std::uint64_t {
   sentence_order = std::uint64_t{2} << 32,
   lengths_of_spans = std::uint64_t{3} << 32,
   order_of_spans = std::uint64_t{4} << 32,
-  places_of_spans = std::uint64_t{5} << 32
+  places_of_spans = std::uint64_t{5} << 32,
+  roll = std::uint64_t{6} << 32
 };
 
 // Sentinels of a vocabulary without texts: as many as T5 has, where they leave room for as many others.
@@ -59,32 +60,42 @@ std::vector<Index> random_parts(Index whole, Index parts, const RandomStream& st
   return lengths;
 }
 
+// Of each token of a text of two or more, whether it is noise.
+std::vector<bool> noise_of(Index length, const NoiseOptions& options, const RandomStream& stream) {
+  const SpanCounts counts = span_counts(length, options);
+  const std::vector<Index> noise = random_parts(counts.noise, counts.spans, stream, noise_cuts);
+  const std::vector<Index> rest = random_parts(length - counts.noise, counts.spans, stream, rest_cuts);
+  std::vector<bool> is_noise;
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    is_noise.resize(is_noise.size() + static_cast<std::size_t>(rest[i]), false);
+    is_noise.resize(is_noise.size() + static_cast<std::size_t>(noise[i]), true);
+  }
+  if (options.random_roll) {
+    const auto offset = static_cast<Index>(stream.below(roll, static_cast<std::uint64_t>(length)));
+    std::rotate(is_noise.begin(), is_noise.begin() + offset, is_noise.end());
+  }
+  return is_noise;
+}
+
 TokenPair corrupt_spans(std::span<const TokenId> text, const NoiseVocabulary& vocabulary, const NoiseOptions& options,
                         const RandomStream& stream) {
-  const auto sentinel = [&](std::size_t number) {
-    check<DataError>(number < vocabulary.sentinels.size(), "a text of ", text.size(), " tokens needs more than ",
-                     vocabulary.sentinels.size(), " sentinels");
-    return vocabulary.sentinels[number];
+  std::size_t sentinels = 0;
+  const auto next_sentinel = [&] {
+    check<DataError>(sentinels < vocabulary.sentinels.size(), "a text of ", text.size(), " tokens needs more than ",
+                     sentinels, " sentinels");
+    return vocabulary.sentinels[sentinels++];
   };
+  const std::vector<bool> is_noise =
+      text.size() < 2 ? std::vector<bool>(text.size()) : noise_of(static_cast<Index>(text.size()), options, stream);
   TokenPair pair;
-  const auto length = static_cast<Index>(text.size());
-  std::size_t number = 0;
-  if (length < 2) {
-    pair.source.assign(text.begin(), text.end());
-  } else {
-    const SpanCounts counts = span_counts(length, options);
-    const std::vector<Index> noise = random_parts(counts.noise, counts.spans, stream, noise_cuts);
-    const std::vector<Index> rest = random_parts(length - counts.noise, counts.spans, stream, rest_cuts);
-    for (auto at = text.begin(); number < noise.size(); ++number) {
-      const auto begin = at + rest[number], end = begin + noise[number];
-      pair.source.insert(pair.source.end(), at, begin);
-      pair.source.push_back(sentinel(number));
-      pair.target.push_back(sentinel(number));
-      pair.target.insert(pair.target.end(), begin, end);
-      at = end;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_noise[i] && (i == 0 || !is_noise[i - 1])) {
+      pair.source.push_back(next_sentinel());
+      pair.target.push_back(pair.source.back());
     }
+    (is_noise[i] ? pair.target : pair.source).push_back(text[i]);
   }
-  pair.target.push_back(sentinel(number));
+  pair.target.push_back(next_sentinel());
   return pair;
 }
 
@@ -185,7 +196,8 @@ PairLengths noised_lengths(Index tokens, const NoiseOptions& options) {
   if (options.noise == NoiseKind::infilling) return {tokens, tokens};
   if (tokens < 2) return {tokens, 1};
   const SpanCounts counts = span_counts(tokens, options);
-  return {tokens - counts.noise + counts.spans, counts.noise + counts.spans + 1};
+  const Index spans = counts.spans + (options.random_roll ? 1 : 0);
+  return {tokens - counts.noise + spans, counts.noise + spans + 1};
 }
 
 TokenPair corrupt(std::span<const TokenId> text, const NoiseVocabulary& vocabulary, const NoiseOptions& options,

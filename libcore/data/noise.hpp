@@ -34,6 +34,7 @@ struct NoiseOptions {
   NoiseKind noise = NoiseKind::spans;
   double noise_density = 0;  // 0: the published one
   double mean_span_length = 3;
+  bool random_roll = false;
   bool permute_sentences = true;
 
   // 15 % of the tokens for spans, 30 % of the words for infilling.
@@ -57,6 +58,10 @@ struct NoiseOptions {
                 .range(1, 100)
                 .takes("X"),
             self.mean_span_length);
+    visitor(Field("random_roll",
+                  "roll the noise by a random number of tokens; without it, the last span is the end of the text")
+                .needs({"noise=spans"}),
+            self.random_roll);
     visitor(Field("permute_sentences", "sentences stay in their order").needs({"noise=infilling"}),
             self.permute_sentences);
   }
@@ -86,8 +91,8 @@ struct SpanCounts {
 // most noise and n - noise.
 SpanCounts span_counts(Index tokens, const NoiseOptions& options);
 
-// Lengths of source and target that corrupt() makes of a text of so many tokens; of infilling the source's is an upper
-// bound, since words may have several tokens. Neither is longer for a shorter text.
+// Upper bounds of the lengths of source and target that corrupt() makes of a text of so many tokens; of spans without a
+// roll, and of the target of infilling, the lengths. None is longer for a shorter text.
 struct PairLengths {
   Index source, target;
 };
@@ -95,7 +100,8 @@ PairLengths noised_lengths(Index tokens, const NoiseOptions& options);
 
 // Spans: noise and rest are split into as many parts as there are spans, uniformly at random, and take turns, the rest
 // first: A n1 B n2. The source has sentinels in place of the noise, A <0> B <1>, the target <0> n1 <1> n2 <2>. A text
-// of fewer than two tokens stays whole, with the target <0>. Throws DataError for more spans than sentinels.
+// of fewer than two tokens stays whole, with the target <0>. With random_roll, noise is rolled round the text, and a
+// span at its end may become two. Throws DataError for more spans than sentinels.
 //
 // Infilling: budget = max(1, round(density words)) words are taken out in spans of Poisson lengths with the given mean,
 // the last one cut to the budget, and each span becomes one mask token; one of length 0 inserts a mask token. Spans and

@@ -24,9 +24,9 @@ NoisyPairs::NoisyPairs(const Text& text, NoiseVocabulary vocabulary, const Noise
   repeat_parts();
   if (options_.noise != NoiseKind::spans) return;
   const Index longest = std::ranges::max_element(pieces_, {}, &Piece::count)->count;
-  const Index needed = span_counts(longest, options_).spans + 1;
-  check<DataError>(needed <= static_cast<Index>(vocabulary_.sentinels.size()), name(), ": ", longest, " tokens have ",
-                   needed - 1, " spans and need ", needed, " sentinels, and the tokenizer has ",
+  const Index needed = span_counts(longest, options_).spans + (options_.random_roll ? 2 : 1);
+  check<DataError>(needed <= static_cast<Index>(vocabulary_.sentinels.size()), name(), ": ", longest,
+                   " tokens in a piece need ", needed, " sentinels, and the tokenizer has ",
                    vocabulary_.sentinels.size(), "; train it with --sentinels ", needed,
                    ", or use a smaller --sequence-length");
 }

@@ -21,18 +21,12 @@ Index most_tokens(const models::SequenceToSequence& model, const data::PairFrame
   return most;
 }
 
+}  // namespace
+
 data::NoisyPairs noisy_pairs(const models::SequenceToSequence& model, const data::TokenSource& tokens,
                              const data::NoiseVocabulary& vocabulary, const data::PairFrames& frames,
                              const data::NoiseOptions& noise, std::uint64_t seed) {
   return {{.tokens = tokens, .most = most_tokens(model, frames, noise)}, vocabulary, noise, seed};
-}
-
-}  // namespace
-
-data::NoisyPairs evaluation_pairs(const models::SequenceToSequence& model, const data::TokenSource& tokens,
-                                  const data::NoiseVocabulary& vocabulary, const data::PairFrames& frames,
-                                  data::NoiseKind noise) {
-  return noisy_pairs(model, tokens, vocabulary, frames, {.noise = noise}, 0);
 }
 
 Denoise::Denoise(models::Model& model, NoisyTexts texts, const data::PairFrames& frames,
@@ -64,7 +58,7 @@ std::unique_ptr<Objective> make_denoise_objective(const ObjectiveInputs& inputs)
                                                : data::NoiseVocabulary(inputs.model.vocab_size());
   NoisyTexts texts{noisy_pairs(model, train, vocabulary, frames, noise, inputs.config.seed), {}};
   if (inputs.valid.text != nullptr) {
-    texts.valid.emplace(evaluation_pairs(model, *inputs.valid.text, vocabulary, frames, noise.noise));
+    texts.valid.emplace(noisy_pairs(model, *inputs.valid.text, vocabulary, frames, noise));
   }
   return std::make_unique<Denoise>(inputs.model, std::move(texts), frames, inputs.pairs, inputs.config);
 }

@@ -7,11 +7,11 @@
 
 namespace heddle::training {
 
-// The pairs of text on which every model is evaluated with one kind of noise: corrupted as published, always in the
-// same way. Throws as NoisyPairs.
-data::NoisyPairs evaluation_pairs(const models::SequenceToSequence& model, const data::TokenSource& tokens,
-                                  const data::NoiseVocabulary& vocabulary, const data::PairFrames& frames,
-                                  data::NoiseKind noise);
+// Pairs of corrupted text of which source and target fit into a training window of the model; without a seed those on
+// which it is evaluated, always the same. Throws UsageError and DataError for texts and models that cannot work.
+data::NoisyPairs noisy_pairs(const models::SequenceToSequence& model, const data::TokenSource& tokens,
+                             const data::NoiseVocabulary& vocabulary, const data::PairFrames& frames,
+                             const data::NoiseOptions& noise, std::uint64_t seed = 0);
 
 struct NoisyTexts {
   data::NoisyPairs train;

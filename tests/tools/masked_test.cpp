@@ -105,7 +105,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
            {"--arch encoder --objective causal",
             "--objective causal needs a model that predicts next tokens; this one supports masked", 2},
            {"--objective maksed",
-            "--objective: 'maksed' is not one of auto, causal, masked, translate; did you mean 'masked'?", 2},
+            "--objective: 'maksed' is not one of auto, causal, masked, translate, denoise; did you mean 'masked'?", 2},
            {"--objective masked",
             "--objective masked needs a model that predicts masked tokens; this one supports causal", 2},
            {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},

@@ -248,6 +248,8 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.refused({"pretrain --train pairs.h5 --layers 1 --width 16 --heads 2 --steps 2 -o x.h5",
                   "--objective causal is trained on text, not on pairs of texts", 2});
   corpus.refused({"pretrain --train train.h5 " + shape + "--steps 2 -o x.h5",
+                  "train.h5: its tokenizer lacks the sentinels", 1});
+  corpus.refused({"pretrain --objective translate --train train.h5 " + shape + "--steps 2 -o x.h5",
                   "--objective translate is trained on pairs of texts", 2});
   corpus.refused({"pretrain --train pairs.h5,pairs.h5 " + shape + "--steps 2 -o x.h5", "one, without a weight", 2});
   corpus.refused({"pretrain --train pairs.h5 " + shape + "--batch-size 3 --batch-tokens 9 -o x.h5",
@@ -261,7 +263,8 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
       {"head -5 valid.src | generate model.h5 --evaluate valid.tgt", "more references than the 5 source texts", 1});
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
-  corpus.refused({"inspect evaluate model.h5 stream.h5", "encoder-decoder, which predicts a target text", 1});
+  corpus.refused({"inspect evaluate model.h5 stream.h5",
+                  "model.h5: predicts a target text for a source text; evaluate it on a pairs file, or with --noise", 2});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});
   // Bytes that are not UTF-8 shift no line.
   const auto lines = lines_of(corpus.must("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5").out);

@@ -14,6 +14,7 @@
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/training/causal.hpp"
+#include "heddle/training/denoise.hpp"
 #include "heddle/training/masked.hpp"
 #include "heddle/training/translate.hpp"
 #include "tools/inspect/print.hpp"
@@ -28,6 +29,7 @@ struct EvaluateOptions {
   bool json = false;
   std::string base;
   Index batch_size = 8, sequence_length = 0;
+  data::NoiseOptions noise;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -44,6 +46,7 @@ struct EvaluateOptions {
                 .takes("N")
                 .essential(),
             self.sequence_length);
+    visitor(Field("noise", "Noise, for sequence-to-sequence models that restore text"), self.noise);
   }
 };
 
@@ -86,31 +89,58 @@ Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tok
   return score;
 }
 
-// Of a sequence-to-sequence model: over the tokens of the targets, with those that end them.
-Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pairs, const EvaluateOptions& options,
-               const cli::Arguments& arguments) {
-  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "a pairs file", pairs.name());
-  pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, arguments.operand("MODEL"));
-  check<UsageError>(options.sequence_length == 0, "--sequence-length: pairs of texts are read whole; leave it out");
+// The pairs that the model can read; others are left out, with a warning.
+data::PairGroups readable_pairs(const models::SequenceToSequence& model, const data::PairSource& pairs,
+                                const data::PairFrames& frames, Index batch_size, const cli::Arguments& arguments) {
   constexpr Index unlimited = std::numeric_limits<Index>::max();
-  const data::PairGroups groups = training::evaluation_groups(
-      model, pairs,
-      training::pair_frames(model, loaded.tokenizer, loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr),
-      {.batch_size = options.batch_size,
-       .max_source = model.max_source_positions().value_or(unlimited),
-       .max_target = model.max_positions().value_or(unlimited)});
+  data::PairGroups groups = training::evaluation_groups(model, pairs, frames,
+                                                        {.batch_size = batch_size,
+                                                         .max_source = model.max_source_positions().value_or(unlimited),
+                                                         .max_target = model.max_positions().value_or(unlimited)});
   if (groups.left_out() > 0) {
     arguments.warn(concatenate(pairs.name(), ": ", counted(groups.left_out(), "pair is", "pairs are"),
                                " longer than the model's positions, and left out"));
   }
+  return groups;
+}
+
+// Over the tokens of the targets, with those that end them.
+Score score_of(const models::SequenceToSequence& model, const data::PairGroups& groups, Index bytes,
+               const cli::Arguments& arguments) {
   cli::Progress progress(arguments, "batches");
   double done = 0;
   const training::Evaluation result = training::evaluate(model, groups, 0, [&] {
     progress.update(done++, static_cast<double>(groups.groups_per_epoch()));
     return false;
   });
-  const Index bytes = groups.left_out() > 0 ? 0 : pairs.tokens(formats::Side::target).text_bytes();
   return {result.tokens, bytes, result.nats};
+}
+
+Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pairs, const EvaluateOptions& options,
+               const cli::Arguments& arguments) {
+  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "a pairs file", pairs.name());
+  pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, arguments.operand("MODEL"));
+  check<UsageError>(options.sequence_length == 0, "--sequence-length: pairs of texts are read whole; leave it out");
+  check<UsageError>(!arguments.given("noise"), "--noise: is for token files; a pairs file has sources; leave it out");
+  const data::PairGroups groups = readable_pairs(
+      model, pairs,
+      training::pair_frames(model, loaded.tokenizer, loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr),
+      options.batch_size, arguments);
+  return score_of(model, groups, groups.left_out() > 0 ? 0 : pairs.tokens(formats::Side::target).text_bytes(),
+                  arguments);
+}
+
+// Of a sequence-to-sequence model on text that it restores.
+Score noisy_score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens,
+                     const EvaluateOptions& options, const cli::Arguments& arguments) {
+  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "--noise", tokens.name());
+  check<UsageError>(!loaded.source_tokenizer, "--noise: needs one tokenizer, and the model's sources have another one");
+  check<UsageError>(options.sequence_length == 0,
+                    "--sequence-length: has no effect with --noise; leave one of them out");
+  const data::PairFrames frames = training::pair_frames(model, loaded.tokenizer, nullptr);
+  const data::NoiseVocabulary vocabulary(loaded.tokenizer, options.noise.noise, arguments.operand("MODEL"));
+  const data::NoisyPairs pairs = training::noisy_pairs(model, tokens, vocabulary, frames, options.noise);
+  return score_of(model, readable_pairs(model, pairs, frames, options.batch_size, arguments), 0, arguments);
 }
 
 // The model's loss on a token file. Throws DataError for a file of another tokenizer, and NumericError when the loss is
@@ -123,6 +153,9 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
   }
   const formats::TokenFile tokens(arguments.operand("TOKENS"));
   tokens.check_made_with(loaded.tokenizer, model_path);
+  if (arguments.given("noise")) return noisy_score_of(loaded, tokens, options, arguments);
+  check<UsageError>(loaded.model->as<models::SequenceToSequence>() == nullptr, model_path, ": ",
+                    models::SequenceToSequence::what, "; evaluate it on a pairs file, or with --noise on text");
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
                    tokens.size() == 1 ? " token" : " tokens", "; an evaluation needs at least two");
 

@@ -148,6 +148,25 @@ TEST_CASE("span corruption: the numbers of noise tokens and spans are those of S
   CHECK_THROWS_AS(corrupt(long_text, plain, {}, RandomStream(1, 1)), DataError);  // 150 spans
 }
 
+TEST_CASE("span corruption: rolled noise is anywhere, and still restores the text") {
+  const auto text = random_text(20, 3);
+  const NoiseOptions options{.random_roll = true};  // 3 tokens in one span
+  std::map<Index, int> noise;
+  constexpr int draws = 4000;
+  for (int step = 0; step < draws; ++step) {
+    const TokenPair pair = corrupt(text, plain, options, RandomStream(1, 2, static_cast<std::uint64_t>(step)));
+    CHECK(interleaved(pair) == text);
+    const auto spans = std::ranges::count_if(pair.source, is_sentinel);
+    CHECK((spans == 1 || spans == 2));
+    CHECK(static_cast<Index>(pair.source.size()) <= noised_lengths(20, options).source);
+    CHECK(static_cast<Index>(pair.target.size()) <= noised_lengths(20, options).target);
+    for (Index i = 0; i < 20; ++i) {
+      noise[i] += std::ranges::count(pair.source, text[static_cast<std::size_t>(i)]) == 0 ? 1 : 0;
+    }
+  }
+  for (const auto& [position, count] : noise) CHECK(std::abs(count - draws * 3 / 20) < 100);  // 4.4 standard deviations
+}
+
 TEST_CASE("span corruption: every split of noise and rest has the same probability") {
   // Of 9 tokens 4 are noise in 2 spans: 3 splits of the noise and 4 of the rest.
   const NoiseOptions options{.noise_density = 0.45, .mean_span_length = 2};

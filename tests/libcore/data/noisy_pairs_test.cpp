@@ -169,7 +169,7 @@ TEST_CASE("noisy pairs: more spans than sentinels are refused with what to do") 
   const Documents text({2500});
   CHECK_THROWS_WITH_AS(
       pairs_of(text, 2499, {}),
-      "tokens in memory: 2499 tokens have 125 spans and need 126 sentinels, and the tokenizer has 99; train it with "
+      "tokens in memory: 2499 tokens in a piece need 126 sentinels, and the tokenizer has 99; train it with "
       "--sentinels 126, or use a smaller --sequence-length",
       DataError);
   CHECK(pairs_of(text, 1000, {}).size() == 3);
