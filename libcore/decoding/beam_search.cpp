@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "heddle/decoding/logits.hpp"
@@ -69,15 +70,16 @@ class BeamSearch : public Search {
     return choices;
   }
 
-  std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) override {
-    for (std::size_t h = 0; h < candidates.size(); ++h) {
-      if (candidates[h].empty()) add_found(alive_[h]);
+  std::vector<Step> advance(std::span<const Prediction> predictions) override {
+    for (std::size_t h = 0; h < predictions.size(); ++h) {
+      if (predictions[h].candidates.empty()) add_found(alive_[h]);
+      cover(alive_[h].coverage, predictions[h].source_weights);
     }
     ++length_;
     std::vector<Text> next;
     std::vector<Step> steps;
     Index rank = 0;
-    for (const Candidate& candidate : sorted(candidates)) {
+    for (const Candidate& candidate : sorted(predictions)) {
       Text text = extended(candidate);
       const bool is_best = rank++ < options_.width;
       if (ends(text)) {
@@ -99,6 +101,7 @@ class BeamSearch : public Search {
   struct Text {
     std::vector<Choice> tokens;
     double log_likelihood = 0;
+    std::vector<double> coverage{};  // the attention of all tokens to each of the source; empty without a penalty
   };
   struct Candidate {
     Index hypothesis;
@@ -112,10 +115,10 @@ class BeamSearch : public Search {
     return ids;
   }
 
-  std::vector<Candidate> sorted(std::span<const std::vector<Choice>> candidates) const {
+  std::vector<Candidate> sorted(std::span<const Prediction> predictions) const {
     std::vector<Candidate> all;
-    for (std::size_t h = 0; h < candidates.size(); ++h) {
-      for (const Choice& choice : candidates[h]) {
+    for (std::size_t h = 0; h < predictions.size(); ++h) {
+      for (const Choice& choice : predictions[h].candidates) {
         all.push_back({static_cast<Index>(h), choice, alive_[h].log_likelihood + choice.log_probability});
       }
     }
@@ -140,18 +143,35 @@ class BeamSearch : public Search {
     return log_likelihood / std::pow((5 + static_cast<double>(length)) / 6, options_.length_penalty);
   }
 
+  // What a text attends to while its next token is predicted, whichever that is.
+  static void cover(std::vector<double>& coverage, std::span<const Real> weights) {
+    coverage.resize(weights.size(), 0);
+    for (std::size_t j = 0; j < weights.size(); ++j) coverage[j] += static_cast<double>(weights[j]);
+  }
+
+  // 0 or less. Weights that vanish in single precision do not make it infinite.
+  double coverage_score(const std::vector<double>& coverage) const {
+    constexpr double least = std::numeric_limits<float>::min();
+    double sum = 0;
+    for (const double covered : coverage) sum += std::log(std::clamp(covered, least, 1.0));
+    return options_.coverage_penalty * sum;
+  }
+
   // Keeps as many as the beam is wide.
   void add_found(Text text) {
     if (!text.tokens.empty() && text.tokens.back().id == options_.end) text.tokens.pop_back();
-    const FoundText found{std::move(text.tokens), score(text.log_likelihood, length_)};
+    double total = score(text.log_likelihood, length_);
+    if (!text.coverage.empty()) total += coverage_score(text.coverage);
+    const FoundText found{std::move(text.tokens), total};
     const auto place = std::upper_bound(found_.begin(), found_.end(), found,
                                         [](const FoundText& a, const FoundText& b) { return a.score > b.score; });
     found_.insert(place, found);
     if (static_cast<Index>(found_.size()) > options_.width) found_.pop_back();
   }
 
-  // No text that continues scores more than its likelihood now at the greatest length, since tokens only make it less
-  // likely. Greedy decoding does not look beyond the first end, whatever a longer text would score.
+  // No text that continues scores more than its likelihood now at the greatest length with all of the source covered,
+  // since tokens only make it less likely. Greedy decoding does not look beyond the first end, whatever a longer text
+  // would score.
   bool is_over() const {
     if (alive_.empty()) return true;
     if (static_cast<Index>(found_.size()) < options_.width) return false;
@@ -175,12 +195,16 @@ std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
   check<UsageError>(options.width >= 1 && options.length_penalty >= 0 && options.max_tokens >= 1, "a beam of ",
                     options.width, ", length penalty ", options.length_penalty, " and ", options.max_tokens,
                     " tokens: none can be less than 1, 0 and 1");
+  check<UsageError>(options.coverage_penalty >= 0, "a coverage penalty of ", options.coverage_penalty,
+                    ": it cannot be negative");
+  const bool covers = options.coverage_penalty > 0;
+  check<UsageError>(!covers || model.attends_to_source(), "a coverage penalty: the model does not attend to a source");
   std::vector<std::unique_ptr<Search>> searches;
   for (const auto& prompt : prompts) {
     const Index most = options.max_tokens_of.empty() ? options.max_tokens : options.max_tokens_of.at(searches.size());
     searches.push_back(std::make_unique<BeamSearch>(prompt, most, model.vocab_size(), options));
   }
-  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache}, sources);
+  run_searches(model, prompts, first_prompt, searches, {options.max_tokens, options.cache, covers}, sources);
   std::vector<std::vector<FoundText>> found;
   for (const auto& search : searches) found.push_back(static_cast<BeamSearch&>(*search).take_found());
   return found;

@@ -1,7 +1,10 @@
 // The most probable continuations of texts, by beam search (SPEC 7.1, A10).
 //
-// score(y) = log p(y | prompt) / ((5 + |y|) / 6)^length_penalty, where |y| counts the token that ends a text too.
-// Source: Wu et al. 2016, "Google's neural machine translation system", equation 14, without the coverage penalty.
+// score(y) = log p(y | prompt) / ((5 + |y|) / 6)^length_penalty + coverage_penalty sum_j log min(sum_i a_ij, 1),
+//
+// where |y| counts the token that ends a text too, and a_ij is the attention to token j of the source, special tokens
+// included, while token i of y is predicted, its end included. Source: Wu et al. 2016, "Google's neural machine
+// translation system", equation 14; the penalty enters when a text is found, not before.
 #pragma once
 
 #include <functional>
@@ -16,6 +19,7 @@ namespace heddle::decoding {
 struct BeamOptions {
   Index width = 4;
   double length_penalty = 0.6;  // 0 or more; more favours longer texts
+  double coverage_penalty = 0;  // 0 or more; more favours texts that attend to all of the source
   Index max_tokens = 256;
   std::vector<Index> max_tokens_of{};  // of each prompt, at most max_tokens; empty: max_tokens for all
   Constraints constraints{};
@@ -37,14 +41,16 @@ struct FoundText {
 // Each step keeps the `width` most probable unfinished texts. A text is found when its end is among the `width` most
 // probable next steps, when it has max_tokens, or when the constraints allow no token after it. The search is over when
 // `width` are found and no text that continues can become better than the worst of them: log p(text so far) / ((5 +
-// max_tokens) / 6)^length_penalty bounds what it can score, since log p only falls and lengths are at most max_tokens.
+// max_tokens) / 6)^length_penalty bounds what it can score, since log p only falls, lengths are at most max_tokens, and
+// the term of coverage is at most 0.
 // So stopping changes nothing in what is found. With width 1 the search is greedy decoding: it is over with the first
 // end, which the bound alone would not say, for with a penalty a longer text may score more than the one that greedy
 // decoding finds. Among equals, texts of better ones, and lower tokens, come first.
 //
 // Probabilities are normalised over all ids of the model, including those that are never generated. The text and its
 // bits do not depend on the other prompts, as far as RowKernels allow. Prompts count from first_prompt; sources and
-// errors are those of run_searches(), and NumericError where a logit is not finite.  Cost: that of width sequences a
+// errors are those of run_searches(), NumericError where a logit is not finite, and UsageError for a coverage penalty
+// with a model that does not attend to a source.  Cost: that of width sequences a
 // prompt.
 std::vector<std::vector<FoundText>> beam_search(const models::Generator& model,
                                                 const std::vector<std::vector<TokenId>>& prompts, Index first_prompt,

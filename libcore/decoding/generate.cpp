@@ -31,14 +31,14 @@ class SampleSearch : public Search {
     return choices;
   }
 
-  std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) override {
+  std::vector<Step> advance(std::span<const Prediction> predictions) override {
     std::vector<Step> steps;
     std::vector<Sample> alive;
-    std::vector<std::size_t> used(candidates.size(), 0);
+    std::vector<std::size_t> used(predictions.size(), 0);
     ++produced_;
     for (Sample& s : alive_) {
       const auto at = static_cast<std::size_t>(s.hypothesis);
-      const Choice& choice = candidates[at][used[at]++];
+      const Choice& choice = predictions[at].candidates[used[at]++];
       if (choice.id == nothing_left || (options_.end && choice.id == *options_.end)) continue;
       const bool wanted = sink_(prompt_ * options_.samples + s.number, choice);
       if (!wanted || produced_ >= max_tokens_) continue;

@@ -28,7 +28,7 @@ struct Line {
 class Round {
  public:
   // Reads the texts, cut to their last half where they do not fit the context.
-  Round(const models::Generator& model, std::vector<Line> lines, const SearchLimits& limits)
+  Round(const models::Generator& model, std::vector<Line> lines, const SearchOptions& options)
       : model_(model), lines_(std::move(lines)) {
     const Index context = model.position_limit();
     Index rows = 0, longest = 0;
@@ -41,9 +41,10 @@ class Round {
     }
     const std::optional<models::Sequences> sources = read_sources();
     state_ = model.start({.batch = rows,
-                          .capacity = std::min(context, longest + limits.max_tokens),
-                          .cache = limits.cache,
-                          .sources = sources ? &*sources : nullptr});
+                          .capacity = std::min(context, longest + options.max_tokens),
+                          .cache = options.cache,
+                          .sources = sources ? &*sources : nullptr,
+                          .source_weights = options.source_weights});
   }
 
   // Runs until every search has ended or has filled the context; returns the latter.
@@ -81,22 +82,26 @@ class Round {
     return model_.step(ids, std::vector<Index>(ids.ids.size(), 1), *state_);
   }
 
-  std::vector<std::vector<Choice>> candidates(const Tensor& logits) const {
-    std::vector<std::pair<const Search*, Index>> rows;
+  std::vector<Prediction> predictions(const Tensor& logits) const {
+    std::vector<std::pair<const Line*, Index>> rows;
     for (const Line& line : lines_) {
-      for (Index h = 0; h < line.count(); ++h) rows.emplace_back(line.search, h);
+      for (Index h = 0; h < line.count(); ++h) rows.emplace_back(&line, h);
     }
-    std::vector<std::vector<Choice>> candidates(rows.size());
+    const Tensor& weights = state_->source_weights();
+    std::vector<Prediction> predictions(rows.size());
     parallel_for(state_->batch(), [&](Index row) {
-      const auto& [search, hypothesis] = rows[static_cast<std::size_t>(row)];
-      candidates[static_cast<std::size_t>(row)] =
-          search->candidates(hypothesis, logits.data() + row * logits.shape()[1]);
+      const auto& [line, hypothesis] = rows[static_cast<std::size_t>(row)];
+      Prediction& prediction = predictions[static_cast<std::size_t>(row)];
+      prediction.candidates = line->search->candidates(hypothesis, logits.data() + row * logits.shape()[1]);
+      if (!weights.empty()) {
+        prediction.source_weights = {weights.data() + row * weights.shape()[1], line->source.size()};
+      }
     });
-    return candidates;
+    return predictions;
   }
 
   void advance(const Tensor& logits) {
-    const auto all = candidates(logits);
+    const auto all = predictions(logits);
     std::vector<Line> alive;
     std::vector<Index> rows;
     Index begin = 0;
@@ -134,7 +139,7 @@ class Round {
 }  // namespace
 
 void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
-                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits,
+                  const std::vector<std::unique_ptr<Search>>& searches, const SearchOptions& options,
                   const std::vector<std::vector<TokenId>>& sources) {
   check<ShapeError>(sources.empty() || sources.size() == prompts.size(), sources.size(), " sources for ",
                     prompts.size(), " prompts");
@@ -147,7 +152,7 @@ void run_searches(const models::Generator& model, const std::vector<std::vector<
     lines.push_back(
         {searches[i].get(), sources.empty() ? models::TokenList() : models::TokenList(sources[i]), {{prompts[i]}}});
   }
-  while (!lines.empty()) lines = Round(model, std::move(lines), limits).run();
+  while (!lines.empty()) lines = Round(model, std::move(lines), options).run();
 }
 
 }  // namespace heddle::decoding

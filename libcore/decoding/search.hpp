@@ -10,6 +10,12 @@
 
 namespace heddle::decoding {
 
+// What a model predicts after a hypothesis.
+struct Prediction {
+  std::vector<Choice> candidates;             // of Search::candidates()
+  std::span<const Real> source_weights = {};  // of the source's tokens, where SearchOptions asks for them
+};
+
 // The search method of one text: sampling, beam search. Hypotheses are renumbered at every step; at first there is one,
 // the prompt.
 class Search {
@@ -23,13 +29,14 @@ class Search {
   virtual ~Search() = default;
   // Tokens that may follow a hypothesis, by the logits after it. Called for many hypotheses at the same time.
   virtual std::vector<Choice> candidates(Index hypothesis, const Real* logits) const = 0;
-  // The hypotheses that continue, from the candidates of all there are; none when the search is over.
-  virtual std::vector<Step> advance(std::span<const std::vector<Choice>> candidates) = 0;
+  // The hypotheses that continue, by the predictions of all there are; none when the search is over.
+  virtual std::vector<Step> advance(std::span<const Prediction> predictions) = 0;
 };
 
-struct SearchLimits {
-  Index max_tokens;           // no search takes more steps
-  DType cache = DType::real;  // what keys and values are stored as: Real or bfloat16
+struct SearchOptions {
+  Index max_tokens;             // no search takes more steps
+  DType cache = DType::real;    // what keys and values are stored as: Real or bfloat16
+  bool source_weights = false;  // only of models that attend to their source
 };
 
 // Runs one search for each prompt, all as one batch, until they are over. If the number of positions is limited, a
@@ -38,7 +45,7 @@ struct SearchLimits {
 // a sequence-to-sequence model, with the special tokens around them, one for each prompt; empty for other models.
 // Throws DataError for an empty prompt and for prompts longer than the context, "prompt N: ", counting from `first`.
 void run_searches(const models::Generator& model, const std::vector<std::vector<TokenId>>& prompts, Index first,
-                  const std::vector<std::unique_ptr<Search>>& searches, const SearchLimits& limits,
+                  const std::vector<std::unique_ptr<Search>>& searches, const SearchOptions& options,
                   const std::vector<std::vector<TokenId>>& sources = {});
 
 }  // namespace heddle::decoding

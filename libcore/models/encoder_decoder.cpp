@@ -43,14 +43,18 @@ heads::LanguageModel head_for(const Scope& scope, const EncoderDecoderConfig& co
 
 class EncoderDecoderState : public GeneratorState {
  public:
-  EncoderDecoderState(Index batch, LayerStates states, Stack::Memories sources)
-      : GeneratorState(batch), layers(std::move(states)), memories(std::move(sources)) {
+  EncoderDecoderState(const GenerationStart& start, LayerStates states, Stack::Memories sources)
+      : GeneratorState(start.batch),
+        layers(std::move(states)),
+        memories(std::move(sources)),
+        keeps_weights(start.source_weights) {
     for (nn::CrossAttention::Memory& memory : memories) {
-      for (Index row = 0; row < batch; ++row) memory.rows.push_back(row);
+      for (Index row = 0; row < start.batch; ++row) memory.rows.push_back(row);
     }
   }
   const LayerStates layers;
   Stack::Memories memories;
+  const bool keeps_weights;
 
  private:
   // Keys and values of sources stay where they are.
@@ -63,6 +67,19 @@ class EncoderDecoderState : public GeneratorState {
     }
   }
 };
+
+// The mean of all heads, at each row's last added token: [batch, heads, time, keys] -> [batch, keys].
+Tensor last_mean(const Tensor& weights, const std::vector<Index>& added) {
+  const Index batch = weights.shape()[0], heads = weights.shape()[1], time = weights.shape()[2],
+              keys = weights.shape()[3];
+  const Tensor mean({batch, keys}, Real(0));
+  for (Index row = 0; row < batch * heads; ++row) {
+    const Real* const from = weights.data() + (row * time + added[static_cast<std::size_t>(row / heads)] - 1) * keys;
+    Real* const to = mean.data() + row / heads * keys;
+    for (Index key = 0; key < keys; ++key) to[key] += from[key] / static_cast<Real>(heads);
+  }
+  return mean;
+}
 
 EncoderDecoderConfig transformer(Index width, Index heads, Index ffn_width, double dropout) {
   EncoderDecoderConfig config;
@@ -131,11 +148,12 @@ Variable EncoderDecoder::target_hidden(const Sequences& targets, const Pass& pas
 
 std::unique_ptr<GeneratorState> EncoderDecoder::start(const GenerationStart& start) const {
   check<ShapeError>(start.sources != nullptr, "a generation without its sources");
+  check<Error>(!start.source_weights || attends_to_source(), "weights of a model that does not attend to its source");
   const std::optional<Index> most = max_positions();
   check<DataError>(!most || start.capacity <= *most, start.capacity, " tokens are more than the context of ",
                    most.value_or(0));
   const RowKernelsScope kernels(RowKernels::many);
-  return std::make_unique<EncoderDecoderState>(start.batch, decoder_.start(start.batch, start.capacity, start.cache),
+  return std::make_unique<EncoderDecoderState>(start, decoder_.start(start.batch, start.capacity, start.cache),
                                                remember(*start.sources, {}));
 }
 
@@ -145,7 +163,10 @@ Tensor EncoderDecoder::step(const TokenIds& ids, const std::vector<Index>& added
   state.check_step(ids, added);
   const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
   const Tensor x = target_embeddings_(ids, {}, state.seen()).value();
-  const Tensor last = last_added(decoder_.step(x, {state.seen(), added}, state.layers, state.memories), added);
+  Tensor weights;
+  Tensor* const wanted = state.keeps_weights ? &weights : nullptr;
+  const Tensor last = last_added(decoder_.step(x, {state.seen(), added}, state.layers, state.memories, wanted), added);
+  if (wanted != nullptr) state.set_source_weights(last_mean(weights, added));
   state.advance(added);
   return head_(decoder_.finish(Variable(last))).value();
 }

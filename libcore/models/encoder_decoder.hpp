@@ -43,6 +43,7 @@ class EncoderDecoder : public Model,
   Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const override;
   const heads::TokenHead& target_head() const override { return head_; }
 
+  bool attends_to_source() const override { return decoder_.has_cross_weights(); }
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
 

@@ -36,12 +36,16 @@ Variable rows_of(const Variable& x, const std::vector<Index>& rows) {
 
 class RnnState : public GeneratorState {
  public:
-  RnnState(Index batch, RnnDecoder::State start, std::optional<nn::SourceAttention::Memory> source)
-      : GeneratorState(batch), decoder(std::move(start)), memory(std::move(source)) {
-    for (Index row = 0; memory && row < batch; ++row) memory->rows.push_back(row);
+  RnnState(const GenerationStart& start, RnnDecoder::State first, std::optional<nn::SourceAttention::Memory> source)
+      : GeneratorState(start.batch),
+        decoder(std::move(first)),
+        memory(std::move(source)),
+        keeps_weights(start.source_weights) {
+    for (Index row = 0; memory && row < start.batch; ++row) memory->rows.push_back(row);
   }
   RnnDecoder::State decoder;
   std::optional<nn::SourceAttention::Memory> memory;
+  const bool keeps_weights;
 
   // Takes over the rows of `next` that add a token at time t.
   void replace(const RnnDecoder::State& next, const std::vector<Index>& added, Index t) {
@@ -139,9 +143,10 @@ Variable Rnn::target_hidden(const Sequences& targets, const Pass& pass) const {
 
 std::unique_ptr<GeneratorState> Rnn::start(const GenerationStart& start) const {
   check<ShapeError>(start.sources != nullptr, "a generation without its sources");
+  check<Error>(!start.source_weights || attends_to_source(), "weights of a model that does not attend to its source");
   const RowKernelsScope kernels(RowKernels::many);
   RnnDecoder::Source source = decoder_.remember(encode(*start.sources, {}), start.sources->lengths);
-  return std::make_unique<RnnState>(start.batch, decoder_.start(source), std::move(source.memory));
+  return std::make_unique<RnnState>(start, decoder_.start(source), std::move(source.memory));
 }
 
 Tensor Rnn::step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& generator_state) const {
@@ -149,13 +154,16 @@ Tensor Rnn::step(const TokenIds& ids, const std::vector<Index>& added, Generator
   state.check_step(ids, added);
   const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
   const Tensor x = target_tokens_(ids).value();
-  nn::Recurrent::State last{Variable(Tensor({state.batch(), config_.output_width()}, Real(0)))};
+  nn::Recurrent::State last{Variable(Tensor({state.batch(), config_.output_width()}, Real(0)))}, weights;
+  if (state.keeps_weights) weights.emplace_back(Tensor({state.batch(), state.memory->annotations.shape()[1]}, Real(0)));
   for (Index t = 0; t < ids.shape[1]; ++t) {
     const Variable embedding(x.narrowed(1, t, 1).copy().reshaped({state.batch(), config_.embedding()}));
     const RnnDecoder::Step next = decoder_.step(embedding, state.decoder, state.memory);
     state.replace(next.state, added, t);
     replace_rows(last, {next.output}, added, t);
+    if (state.keeps_weights) replace_rows(weights, {next.weights}, added, t);
   }
+  if (state.keeps_weights) state.set_source_weights(weights.front().value());
   state.advance(added);
   return head_(last.front()).value();
 }

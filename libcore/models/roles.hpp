@@ -103,9 +103,14 @@ class GeneratorState {
   // Replaces row i by the former row rows[i].
   void reorder(const std::vector<Index>& rows);
 
+  // Where GenerationStart asked for them: how much each row's last added token attended to each token of its source,
+  // [batch, source_time], rows sum to 1; else empty. Of the last step, until rows are reordered.
+  const Tensor& source_weights() const { return source_weights_; }
+
   // For Generator::step(): throws ShapeError for a step that does not fit the batch; counts what it adds.
   void check_step(const TokenIds& ids, const std::vector<Index>& added) const;
   void advance(const std::vector<Index>& added);
+  void set_source_weights(Tensor weights) { source_weights_ = std::move(weights); }
 
  protected:
   explicit GeneratorState(Index batch) : seen_(static_cast<std::size_t>(batch), 0) {}
@@ -113,6 +118,7 @@ class GeneratorState {
  private:
   virtual void reorder_layers(const std::vector<Index>& rows) = 0;
   std::vector<Index> seen_;
+  Tensor source_weights_;
 };
 
 // The states of each row's last added token: x [batch, time, width] -> [batch, width], Real.
@@ -123,6 +129,7 @@ struct GenerationStart {
   Index capacity;                      // tokens of a sequence, at most
   DType cache = DType::real;           // what keys and values are stored as: Real or bfloat16
   const Sequences* sources = nullptr;  // of each row, for models that read a source text
+  bool source_weights = false;         // keep the attention to them; only of models that attend to their source
 };
 
 // Continues token sequences step by step (SPEC 7.1 and 7.2).
@@ -130,6 +137,9 @@ class Generator : public virtual TokenModel {
  public:
   static constexpr std::string_view what = "generates text";
 
+  // Whether steps can keep source_weights(): those of the last layer that attends to the source, as the mean of its
+  // heads.
+  virtual bool attends_to_source() const { return false; }
   // An empty state. Throws DataError for a capacity beyond max_positions().
   virtual std::unique_ptr<GeneratorState> start(const GenerationStart& start) const = 0;
   // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the others are padding.

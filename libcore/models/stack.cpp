@@ -97,11 +97,17 @@ LayerStates Stack::start(Index batch, Index capacity, DType cache) const {
   return states;
 }
 
-Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories) const {
+Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories,
+                   Tensor* cross_weights) const {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    x = blocks_[i].step(x, rows, window_, *states[i], memory_of(memories, i));
+    Tensor* const weights = i + 1 == blocks_.size() ? cross_weights : nullptr;
+    x = blocks_[i].step(x, rows, window_, *states[i], memory_of(memories, i), weights);
   }
   return x;
+}
+
+bool Stack::has_cross_weights() const {
+  return !blocks_.empty() && blocks_.back().cross_attention() && blocks_.back().cross_attention()->has_weights();
 }
 
 std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix,

@@ -50,8 +50,12 @@ class Stack {
   Memories remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass = {}) const;
 
   LayerStates start(Index batch, Index capacity, DType cache) const;
-  // The states of new positions: x [batch, time, width] -> the same, before finish().
-  Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories = {}) const;
+  // The states of new positions: x [batch, time, width] -> the same, before finish(). Sets *cross_weights, where given,
+  // to the weights of the last block's cross-attention, [batch, heads, time, memory_time].
+  Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories = {},
+              Tensor* cross_weights = nullptr) const;
+  // Precondition of cross_weights.
+  bool has_cross_weights() const;
   Variable finish(const Variable& x) const;
 
   // The weights of each block's self-attention and cross-attention, named PREFIX/0/attention,

@@ -88,13 +88,13 @@ Variable Block::at(const std::vector<Index>& positions, const Variable& x, const
 }
 
 Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
-                   const CrossAttention::Memory* memory) const {
+                   const CrossAttention::Memory* memory, Tensor* cross_weights) const {
   const Variable input(x);
   const Pass pass;
   const Sublayer attend = [&](const Variable& n, const Variable& rest) {
     return attention_.step(n, rows, window, state, rest);
   };
-  return run(input, {attend, crossing(memory, pass), input}, pass).value();
+  return run(input, {attend, crossing(memory, pass, cross_weights), input}, pass).value();
 }
 
 Tensor Block::weights(const Variable& x, const Mask& mask) const {

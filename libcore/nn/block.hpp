@@ -52,7 +52,7 @@ class Block {
     return attention_.start(batch, capacity, cache);
   }
   Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
-              const CrossAttention::Memory* memory = nullptr) const;
+              const CrossAttention::Memory* memory = nullptr, Tensor* cross_weights = nullptr) const;
 
   // The weights of self-attention for the input x, [batch, heads, time, time].
   Tensor weights(const Variable& x, const Mask& mask) const;

@@ -97,8 +97,9 @@ class CrossAttention : public MultiHeadAttention {
   // x [batch, time, width] -> the same, plus a residual where one is given. Not recorded where memory has rows.
   Variable operator()(const Variable& x, const Memory& memory, const Variable& residual = {},
                       const Pass& pass = {}) const;
-  // [batch, heads, time, memory_time], Reals.
+  // [batch, heads, time, memory_time], Reals. Precondition: has_weights().
   Tensor weights(const Variable& x, const Memory& memory) const;
+  bool has_weights() const { return variant().support().weights; }
 };
 
 }  // namespace heddle::nn

@@ -103,6 +103,39 @@ TEST_CASE("translate: a beam gives several texts of falling score, and reorderin
   }
 }
 
+TEST_CASE("translate: a coverage penalty adds what the alignment of a text says, and needs one") {
+  const Reverser corpus;
+  const std::string search = "printf 'a b c d\\n' | generate -q model.h5 --beam 5 --n-best 5 --jsonl ";
+  std::map<std::string, double> plain;
+  for (const json& text : json_lines(corpus.must(search).out)) plain[text["text"]] = text["score"].get<double>();
+  CHECK(corpus.must(search + "--coverage-penalty 0").out == corpus.must(search).out);
+  const auto covering = json_lines(corpus.must(search + "--coverage-penalty 2").out);
+  std::size_t compared = 0;
+  for (const json& text : covering) {
+    if (!plain.contains(text["text"])) continue;  // found later, or earlier
+    ++compared;
+    const std::string align = "inspect align model.h5 'a b c d' '" + text["text"].get<std::string>() + "' --json";
+    const json map = json::parse(corpus.must(align).out);
+    double covered = 0;
+    for (std::size_t j = 0; j < map["source"].size(); ++j) {
+      double sum = 0;
+      for (const json& row : map["weights"]) sum += row[j].get<double>();
+      covered += std::log(std::min(sum, 1.0));
+    }
+    CHECK(text["score"].get<double>() == doctest::Approx(plain[text["text"]] + 2 * covered).epsilon(1e-4));
+    CHECK(covered < 0);
+  }
+  CHECK(compared >= 3);
+  corpus.must("pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --steps 2 -o decoder.h5");
+  corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --source-attention none --steps 2 -o fixed.h5");
+  for (const std::string model : {"decoder.h5", "fixed.h5"}) {
+    corpus.refused({"generate " + model + " -p 'a b' --beam 2 --coverage-penalty 0.2",
+                    "--coverage-penalty: " + model + " does not attend to a source", 2});
+  }
+  corpus.refused({"generate model.h5 -p 'a b' --coverage-penalty 0.2", "has no effect without --beam", 2});
+  corpus.refused({"generate model.h5 -p 'a b' --beam 2 --coverage-penalty -1", "--coverage-penalty", 2});
+}
+
 TEST_CASE("translate: a run resumes to the same bits, and batches of tokens are as good as batches of pairs") {
   const ReversedCorpus corpus;
   const std::string half = train + "--schedule constant --dropout 0.1 ";

@@ -15,6 +15,7 @@ namespace heddle {
 struct BeamFields {
   Index beam = 0;  // 0: none
   double length_penalty = 0.6;
+  double coverage_penalty = 0;
   Index n_best = 1;
 
   template <class Self, class Visitor>
@@ -35,6 +36,14 @@ struct BeamFields {
             .range(0, 100)
             .takes("A"),
         self.length_penalty);
+    visitor(
+        Field("coverage_penalty",
+              "add B times the sum, over the tokens of the source, of the logarithm of the attention that each gets "
+              "from the target, at most 1 (Wu et al. 2016); favours translations of all of the source")
+            .needs({"beam"})
+            .range(0, 100)
+            .takes("B"),
+        self.coverage_penalty);
     visitor(Field("n_best", "print the N best texts of each prompt, best first, one per line")
                 .needs({"beam"})
                 .range(1, 10000)

@@ -21,6 +21,10 @@ TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& to
   const Index vocab = tokenizer.vocab_size();
   check<UsageError>(options.search.beam <= vocab, "--beam ", options.search.beam, " is more than the ", vocab,
                     " tokens there are; lower it");
+  check<UsageError>(options.search.coverage_penalty == 0 || model.attends_to_source(),
+                    "--coverage-penalty: ", arguments.operand("MODEL"),
+                    " does not attend to a source; leave out the option, or use a sequence-to-sequence model with "
+                    "attention");
 }
 
 std::vector<TextSearch::Answer> TextSearch::answers(const SearchInputs& inputs, const Watcher& watch) {
@@ -70,6 +74,7 @@ std::vector<TextSearch::Answer> TextSearch::drawn(const SearchInputs& inputs, co
 std::vector<TextSearch::Answer> TextSearch::searched(const SearchInputs& inputs) const {
   decoding::BeamOptions settings{.width = options_.search.beam,
                                  .length_penalty = options_.search.length_penalty,
+                                 .coverage_penalty = options_.search.coverage_penalty,
                                  .max_tokens = *std::ranges::max_element(inputs.max_tokens),
                                  .max_tokens_of = inputs.max_tokens,
                                  .constraints = options_.constraints,

@@ -4,13 +4,11 @@
 #include <map>
 
 #include "heddle/models/architecture.hpp"
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/models/rnn_config.hpp"
 #include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
 
 #include "libcore/models/model_checks.hpp"
-#include "libcore/models/small_config.hpp"
+#include "libcore/models/small_translators.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;
@@ -20,126 +18,8 @@ namespace {
 
 constexpr Index vocabulary = 13;
 
-models::EncoderDecoderConfig small_config() {
-  models::EncoderDecoderConfig config;
-  config.layers = 2;
-  config.width = 12;
-  config.heads = 3;
-  config.vocab_size = vocabulary;
-  return config;
-}
-
-// Recurrent models, in the ways of the papers and others.
-void add_recurrent(std::vector<Variation<models::ModelConfig>>& list) {
-  const auto add = [&list](const std::string& name, const auto& change) {
-    models::RnnConfig config;
-    config.width = 8;
-    config.vocab_size = vocabulary;
-    change(config);
-    list.push_back({"recurrent, " + name, config});
-  };
-  using Config = models::RnnConfig;
-  add("additive attention", [](Config&) {});
-  add("additive attention, two layers, LSTM, separate vocabularies and widths", [](Config& config) {
-    config.cell = "lstm";
-    config.layers = 2;
-    config.share_embeddings = false;
-    config.tie_embeddings = false;
-    config.source_vocab_size = 17;
-    config.embedding_width = 5;
-    config.encoder_width = 6;
-    config.readout_width = 7;
-  });
-  add("additive attention, tanh readout, no bias", [](Config& config) {
-    config.cell = "tanh";
-    config.readout = "tanh";
-    config.bias = false;
-    config.bidirectional = false;
-  });
-  add("dot product after the step", [](Config& config) {
-    config.source_attention = "dot";
-    config.layers = 2;
-  });
-  add("bilinear scores, input feeding", [](Config& config) {
-    config.source_attention = "bilinear";
-    config.input_feeding = true;
-    config.layers = 2;
-    config.encoder_width = 6;
-  });
-  add("dot product, input feeding, maxout", [](Config& config) {
-    config.source_attention = "dot";
-    config.input_feeding = true;
-    config.readout = "maxout";
-    config.bidirectional = false;
-  });
-  add("fixed context in the first states, reversed source, LSTM", [](Config& config) {
-    config.source_attention = "none";
-    config.cell = "lstm";
-    config.layers = 2;
-    config.bidirectional = false;
-    config.reverse_source = true;
-  });
-  add("fixed context in the first states, both directions", [](Config& config) {
-    config.source_attention = "none";
-    config.encoder_layers = 2;
-  });
-  add("fixed context in every step", [](Config& config) {
-    config.source_attention = "none";
-    config.context_vector = "every-step";
-    config.bidirectional = false;
-    config.layers = 2;
-  });
-}
-
-// Models with the role, in variations.
 std::vector<Variation<models::ModelConfig>> small_models() {
-  std::vector<Variation<models::ModelConfig>> list;
-  const auto add = [&list](const std::string& name, const auto& change) {
-    auto config = small_config();
-    change(config);
-    list.push_back({name, config});
-  };
-  using Config = models::EncoderDecoderConfig;
-  add("pre-norm", [](Config&) {});
-  add("post-norm, learned positions", [](Config& config) {
-    config.block = "post";
-    config.positions = "learned";
-    config.context = 9;
-  });
-  add("separate vocabularies", [](Config& config) {
-    config.share_embeddings = false;
-    config.tie_embeddings = false;
-    config.source_vocab_size = 17;
-    config.encoder_layers = 1;
-    config.attention_bias = false;
-  });
-  add("grouped heads, RoPE, parallel blocks", [](Config& config) {
-    config.kv_heads = 1;
-    config.positions = "rope";
-    config.block = "parallel";
-  });
-  add_recurrent(list);
-  return list;
-}
-
-struct Stirred {
-  explicit Stirred(const models::ModelConfig& config) : model(models::make_model(config, 3)) {
-    stir(model->parameters(), 0.3);
-    role = model->as<models::SequenceToSequence>();
-    REQUIRE(role != nullptr);
-  }
-  const models::Generator& generator() const { return *model->as<models::Generator>(); }
-  Tensor logits(const models::Sequences& targets) const {
-    return role->target_head()(role->target_hidden(targets)).value();
-  }
-  std::unique_ptr<models::Model> model;
-  const models::SequenceToSequence* role;
-};
-
-models::Sequences targets_of(const TokenIds& ids, const models::Sequences& sources) {
-  models::Sequences targets(ids);
-  targets.sources = std::make_shared<const models::Sequences>(sources);
-  return targets;
+  return small_translators(vocabulary);
 }
 
 }  // namespace
@@ -147,7 +27,7 @@ models::Sequences targets_of(const TokenIds& ids, const models::Sequences& sourc
 TEST_CASE("sequence to sequence: the gradient of every parameter matches finite differences of the loss of targets") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
-    const Stirred stirred(small.config);
+    const StirredTranslator stirred(small.config);
     const auto targets = targets_of(some_ids(2, 4, vocabulary), {some_ids(2, 6, vocabulary), {6, 3}});
     const std::vector<TokenId> ids = some_ids(2, 7, vocabulary).ids;
     const Pass pass{.dropout = 0.1, .seed = 4, .step = 5, .sample_positions = 6};
@@ -161,7 +41,7 @@ TEST_CASE("sequence to sequence: the gradient of every parameter matches finite 
 TEST_CASE("sequence to sequence: every source token matters to every target token, later target tokens do not") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
-    const Stirred stirred(small.config);
+    const StirredTranslator stirred(small.config);
     const TokenIds sources = some_ids(1, 6, vocabulary), ids = some_ids(1, 5, vocabulary);
     const Tensor before = stirred.logits(targets_of(ids, sources));
     for (std::size_t changed = 0; changed < 6; ++changed) {
@@ -183,7 +63,7 @@ TEST_CASE("sequence to sequence: every source token matters to every target toke
 TEST_CASE("sequence to sequence: in a padded batch every pair has the logits that it has alone") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
-    const Stirred stirred(small.config);
+    const StirredTranslator stirred(small.config);
     const TokenIds sources = some_ids(2, 6, vocabulary), ids = some_ids(2, 5, vocabulary);
     models::Sequences together = targets_of(ids, {sources, {6, 2}});
     together.lengths = {5, 3};
@@ -197,7 +77,7 @@ TEST_CASE("sequence to sequence: in a padded batch every pair has the logits tha
 TEST_CASE("sequence to sequence: step by step, reordered too, the logits are those of whole targets") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
-    const Stirred stirred(small.config);
+    const StirredTranslator stirred(small.config);
     const models::Sequences sources{some_ids(2, 6, vocabulary), {6, 3}};
     const TokenIds ids = some_ids(2, 8, vocabulary);
     const Tensor whole = stirred.logits(targets_of(ids, sources));
@@ -222,7 +102,7 @@ TEST_CASE("sequence to sequence: step by step, reordered too, the logits are tho
 TEST_CASE("sequence to sequence: a token's vector is that of the source, of which it sees both sides or one") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
-    const Stirred stirred(small.config);
+    const StirredTranslator stirred(small.config);
     const auto* vectors = stirred.model->as<models::ContextualVectors>();
     if (vectors == nullptr) continue;
     const TokenIds ids = some_ids(1, 6, vocabulary);
@@ -240,7 +120,7 @@ TEST_CASE("sequence to sequence: a token's vector is that of the source, of whic
 TEST_CASE("sequence to sequence: weights over the source sum to 1 and are 0 on its padding") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);
-    const Stirred stirred(small.config);
+    const StirredTranslator stirred(small.config);
     const auto* maps = stirred.model->as<models::AttentionMaps>();
     if (maps == nullptr) continue;
     Index of_source = 0;
@@ -294,7 +174,7 @@ TEST_CASE("encoder-decoder: counts of parameters (SPEC B)") {
 }
 
 TEST_CASE("encoder-decoder: unequal vocabularies cannot share embeddings, and a start token is one of the target's") {
-  auto config = small_config();
+  auto config = small_transformer(vocabulary);
   config.source_vocab_size = 20;
   CHECK_THROWS_WITH_AS(models::make_model(config, 1),
                        "source_vocab_size = 20 and vocab_size = 13 differ, so source and target cannot share "
