@@ -33,16 +33,6 @@ class FieldTexts : public FieldVisitor {
   std::map<std::string, std::string> texts_;
 };
 
-// The result of make(); its UsageErrors begin with the name of the field that they are about.
-template <class Make>
-auto naming_errors(const std::string& field, const Make& make) {
-  try {
-    return make();
-  } catch (const UsageError& error) {
-    throw UsageError(field + ": " + error.what());
-  }
-}
-
 }  // namespace
 
 std::string detail::positions_help() {

@@ -128,6 +128,16 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
 enum class Naming { fields, options };
 std::string named(const char* field, Naming naming);
 
+// The result of make(); its UsageErrors begin with the name of the field that they are about.
+template <class Make>
+auto naming_errors(const std::string& field, const Make& make) {
+  try {
+    return make();
+  } catch (const UsageError& error) {
+    throw UsageError(field + ": " + error.what());
+  }
+}
+
 // What the architectures that predict a target text from a source text have; vocab_size is that of targets.
 struct SourceConfig {
   Index source_vocab_size = 0;  // 0: vocab_size

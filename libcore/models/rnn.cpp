@@ -69,6 +69,21 @@ class RnnState : public GeneratorState {
   }
 };
 
+// Vectors of 256 numbers, with the vocabularies of the later models.
+RnnConfig rctm_2013() {
+  RnnConfig config;
+  config.source_encoder = "convolution";
+  config.cell = "tanh";
+  config.bidirectional = false;
+  config.source_attention = "none";
+  config.context_vector = "every-step";
+  config.bias = false;
+  config.vocab_size = 30000;
+  config.share_embeddings = false;
+  config.tie_embeddings = false;
+  return config;
+}
+
 // 4 layers of 1000 cells, 160,000 source and 80,000 target words.
 RnnConfig seq2seq_2014() {
   RnnConfig config;
@@ -108,8 +123,8 @@ Rnn::Rnn(const RnnConfig& config, ParameterSource weights)
       shared_(shared_embedding(scope("embedding/token"), config)),
       source_tokens_(embedding_of(scope("encoder/embedding/token"), source_vocab_size(), config, shared_)),
       target_tokens_(embedding_of(scope("decoder/embedding/token"), config.vocab_size, config, shared_)),
-      encoder_(scope("encoder"), config),
-      decoder_(scope("decoder"), config),
+      encoder_(make_source_encoder(scope("encoder"), config)),
+      decoder_(scope("decoder"), config, encoder_->vector_width()),
       head_(head_for(scope("head"), config, target_tokens_)),
       source_dropout_(random_site("encoder/embedding/dropout")),
       target_dropout_(random_site("decoder/embedding/dropout")),
@@ -120,12 +135,13 @@ std::optional<TokenId> Rnn::start_token() const {
   return static_cast<TokenId>(config_.start_token);
 }
 
-RnnEncoder::Result Rnn::encode(const Sequences& sources, const Pass& pass, const Observer& observe) const {
+SourceEncoder::Result Rnn::encode(const Sequences& sources, const Pass& pass,
+                                  const ContextualVectors::Observer& observe) const {
   check_sequences(sources);
-  return encoder_(pass.drop(source_tokens_(sources.ids), source_dropout_), sources.lengths, pass, observe);
+  return (*encoder_)(pass.drop(source_tokens_(sources.ids), source_dropout_), sources.lengths, pass, observe);
 }
 
-Variable Rnn::hidden(const Sequences& sources, const Pass& pass, const Observer& observe) const {
+Variable AnnotatingRnn::hidden(const Sequences& sources, const Pass& pass, const Observer& observe) const {
   return encode(sources, pass, observe).annotations;
 }
 
@@ -190,12 +206,15 @@ std::vector<AttentionMap> AttentiveRnn::attention_maps(const Sequences& targets)
 
 Architecture describe_Rnn() {
   Architecture architecture = describe<AttentiveRnn, RnnConfig>({
+      {"rctm-2013", "the convolutional sentence model of 2013 for translation, 23 M parameters (Kalchbrenner, Blunsom)",
+       rctm_2013()},
       {"seq2seq-2014", "the LSTM of 2014 for translation, 384 M parameters (Sutskever et al.)", seq2seq_2014()},
       {"rnnsearch-2015", "the GRU with attention of 2015, 80 M parameters (Bahdanau et al.)", rnnsearch_2015()},
   });
   architecture.make = [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
     const RnnConfig& own = *config.as<RnnConfig>();
     if (own.has_attention()) return std::make_unique<AttentiveRnn>(own, std::move(weights));
+    if (own.has_annotations()) return std::make_unique<AnnotatingRnn>(own, std::move(weights));
     return std::make_unique<Rnn>(own, std::move(weights));
   };
   return architecture;

@@ -10,9 +10,9 @@
 namespace heddle::models {
 
 // Parameters: embedding/token/weight, or encoder/embedding/token/weight and decoder/embedding/token/weight where they
-// are separate; encoder/… of RnnEncoder; decoder/… of RnnDecoder; head/weight [vocab, output width] where embeddings
-// are not tied. Embeddings start normal.
-class Rnn : public Model, public Generator, public SequenceToSequence, public ContextualVectors {
+// are separate; encoder/… of the source encoder; decoder/… of RnnDecoder; head/weight [vocab, output width] where
+// embeddings are not tied. Embeddings start normal.
+class Rnn : public Model, public Generator, public SequenceToSequence {
  public:
   Rnn(const RnnConfig& config, ParameterSource weights);
 
@@ -26,12 +26,6 @@ class Rnn : public Model, public Generator, public SequenceToSequence, public Co
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
 
-  // Of the encoder: its annotations.
-  Index layers() const override { return encoder_.layers(); }
-  Index width() const override { return config_.annotation_width(); }
-  bool is_bidirectional() const override { return config_.bidirectional || config_.reverse_source; }
-  Variable hidden(const Sequences& sources, const Pass& pass = {}, const Observer& observe = {}) const override;
-  const Tensor& token_embeddings() const override { return source_tokens_.weight().value(); }
   bool is_beside_vectors(std::string_view parameter) const override {
     return is_of_head(parameter) || parameter.starts_with("decoder/");
   }
@@ -40,23 +34,36 @@ class Rnn : public Model, public Generator, public SequenceToSequence, public Co
 
  protected:
   RnnDecoder::Result decode(const Sequences& targets, const Pass& pass) const;
+  SourceEncoder::Result encode(const Sequences& sources, const Pass& pass,
+                               const ContextualVectors::Observer& observe = {}) const;
+  const RnnConfig& rnn_config() const { return config_; }
+  const nn::Embedding& source_tokens() const { return source_tokens_; }
 
  private:
-  RnnEncoder::Result encode(const Sequences& sources, const Pass& pass, const Observer& observe = {}) const;
-
   RnnConfig config_;
   std::optional<nn::Embedding> shared_;
   nn::Embedding source_tokens_, target_tokens_;
-  RnnEncoder encoder_;
+  std::unique_ptr<const SourceEncoder> encoder_;
   RnnDecoder decoder_;
   heads::LanguageModel head_;
   std::uint64_t source_dropout_, target_dropout_, output_dropout_;
 };
 
-// One that attends to its source.
-class AttentiveRnn : public Rnn, public AttentionMaps {
+// One whose encoder gives annotations: these are the vectors of a source's tokens.
+class AnnotatingRnn : public Rnn, public ContextualVectors {
  public:
   using Rnn::Rnn;
+  Index layers() const override { return rnn_config().encoder_depth(); }
+  Index width() const override { return rnn_config().annotation_width(); }
+  bool is_bidirectional() const override { return rnn_config().bidirectional || rnn_config().reverse_source; }
+  Variable hidden(const Sequences& sources, const Pass& pass = {}, const Observer& observe = {}) const override;
+  const Tensor& token_embeddings() const override { return source_tokens().weight().value(); }
+};
+
+// One that attends to its source.
+class AttentiveRnn : public AnnotatingRnn, public AttentionMaps {
+ public:
+  using AnnotatingRnn::AnnotatingRnn;
   std::vector<AttentionMap> attention_maps(const Sequences& targets) const override;
 };
 

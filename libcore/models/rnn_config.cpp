@@ -1,9 +1,23 @@
 #include "heddle/models/rnn_config.hpp"
 
+#include "heddle/base/strings.hpp"
+#include "heddle/models/source_encoder.hpp"
+
 namespace heddle::models {
+
+std::string detail::source_encoder_help() {
+  std::vector<std::string> names;
+  for (const SourceEncoderKind& kind : source_encoders()) names.emplace_back(kind.name);
+  return "what reads the source, NAME[:KEY=VALUE,...]: one of " + join(names);
+}
+
+bool RnnConfig::has_annotations() const {
+  return source_encoder_kind(source_encoder).annotates;
+}
 
 std::string RnnConfig::readout_kind() const {
   if (readout != "auto") return readout;
+  if (!has_annotations()) return "state";
   if (attends_after()) return "tanh";
   return has_context_input() ? "maxout" : "state";
 }
@@ -12,9 +26,9 @@ void RnnConfig::check(Naming naming) const {
   const auto name = [naming](const char* field) { return named(field, naming); };
   const auto refuse = [](bool wrong, const auto&... parts) { heddle::check<UsageError>(!wrong, parts...); };
   check_vocabularies(vocab_size, naming);
-  refuse(bidirectional && annotation_width() % 2 != 0, name("encoder_width"), " = ", annotation_width(),
-         " is not divisible by the 2 directions");
-  refuse(bidirectional && reverse_source, name("reverse_source"), ": a bidirectional encoder reads both ways");
+  check_source_encoder(*this, naming);
+  refuse(has_attention() && !has_annotations(), name("source_attention"), " = ", source_attention, ": the encoder ",
+         source_encoder, " gives one vector for the whole source; give none");
   refuse(source_attention == "dot" && annotation_width() != width, name("encoder_width"), " = ", annotation_width(),
          " and ", name("width"), " = ", width, " differ, so states and annotations have no dot product; use bilinear");
   refuse(has_attention() && context_vector != "initial", name("context_vector"),

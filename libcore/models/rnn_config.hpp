@@ -6,7 +6,13 @@
 
 namespace heddle::models {
 
-// The models of the papers (SPEC 5.2 to 5.4):
+namespace detail {
+// With the names of the list.
+std::string source_encoder_help();
+}  // namespace detail
+
+// The models of the papers (SPEC 5.1 to 5.4):
+//   Kalchbrenner and Blunsom 2013  source_encoder=convolution source_attention=none context_vector=every-step cell=tanh
 //   Sutskever et al. 2014  source_attention=none context_vector=initial bidirectional=no reverse_source=yes cell=lstm
 //   Cho et al. 2014        source_attention=none context_vector=every-step bidirectional=no
 //   Bahdanau et al. 2015   source_attention=additive
@@ -19,6 +25,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
   Index encoder_width = 0;    // 0: width
   Index readout_width = 0;    // 0: embedding_width
   std::string cell = "gru";
+  std::string source_encoder = "recurrent";
   bool bidirectional = true;
   bool reverse_source = false;
   std::string source_attention = "additive";
@@ -32,6 +39,10 @@ struct RnnConfig : CommonConfig, SourceConfig {
   Index annotation_width() const { return encoder_width > 0 ? encoder_width : width; }
   Index encoder_depth() const { return encoder_layers > 0 ? encoder_layers : layers; }
   bool has_attention() const { return source_attention != "none"; }
+  // Whether the encoder gives a vector for each token of a source, not one for the whole source alone.
+  bool has_annotations() const;
+  // Whether a vector of the source is made the context vector by a layer of its own.
+  bool has_summary() const { return context_vector == "every-step" && has_annotations(); }
   // The context vector enters every step of the decoder: with additive attention, that of the step.
   bool has_context_input() const {
     return source_attention == "additive" || (!has_attention() && context_vector == "every-step");
@@ -68,8 +79,9 @@ struct RnnConfig : CommonConfig, SourceConfig {
                 .takes("N"),
             self.readout_width);
     visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
-    visitor(Field("bidirectional", "an encoder that reads the source in one direction"), self.bidirectional);
-    visitor(Field("reverse_source", "an encoder that reads the source from its end to its beginning"),
+    visitor(Field("source_encoder", detail::source_encoder_help()).takes("NAME"), self.source_encoder);
+    visitor(Field("bidirectional", "a recurrent encoder that reads the source in one direction"), self.bidirectional);
+    visitor(Field("reverse_source", "a recurrent encoder that reads the source from its end to its beginning"),
             self.reverse_source);
     visitor(Field("source_attention", "scores of the decoder's attention to the source; none: a fixed context vector")
                 .one_of({"additive", "bilinear", "dot", "none"})

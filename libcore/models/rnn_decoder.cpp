@@ -65,13 +65,14 @@ Variable zeros(Index batch, Index width) {
 }
 
 bool copies_states(const RnnConfig& config) {
-  return !config.bidirectional && config.encoder_depth() == config.layers &&
-         config.annotation_width() == config.width && config.context_vector == "initial";
+  return source_encoder_kind(config.source_encoder).has_states && !config.bidirectional &&
+         config.encoder_depth() == config.layers && config.annotation_width() == config.width &&
+         config.context_vector == "initial";
 }
 
 }  // namespace
 
-RnnDecoder::RnnDecoder(const Scope& scope, const RnnConfig& config) : config_(config) {
+RnnDecoder::RnnDecoder(const Scope& scope, const RnnConfig& config, Index vector_width) : config_(config) {
   const ops::Cell& cell = ops::cell(config.cell);
   const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
   const Index width = config.width, annotation_width = config.annotation_width(), embedding = config.embedding();
@@ -82,18 +83,14 @@ RnnDecoder::RnnDecoder(const Scope& scope, const RnnConfig& config) : config_(co
   if (config.has_attention()) {
     attention_.emplace(scope / "attention", config.source_attention, width, annotation_width);
   }
-  const Index context_width = config.has_attention() ? annotation_width : width;
+  const Index context_width = config.has_attention() ? annotation_width : config.has_summary() ? width : vector_width;
   if (config.has_context_input() || config.input_feeding) {
     const Index in = config.input_feeding ? config.output_width() : context_width;
     context_.emplace(scope / "context", in, layers_.front().gates_width(), nn::Bias::no, stddev(in));
   }
-  if (!copies_states(config)) {
-    const bool one_direction = config.bidirectional && config.has_attention();
-    Index in = one_direction ? annotation_width / 2 : annotation_width;
-    if (config.context_vector == "every-step") {
-      summary_.emplace(scope / "summary", in, width, bias, stddev(in));
-      in = width;
-    }
+  if (config.has_summary()) summary_.emplace(scope / "summary", vector_width, width, bias, stddev(vector_width));
+  if (!copies_states(config) && (config.context_vector == "initial" || config.has_summary())) {
+    const Index in = config.has_summary() ? width : vector_width;
     for (Index i = 0; i < config.layers; ++i) start_.emplace_back(scope / "start" / i, in, width, bias, stddev(in));
   }
   const std::string kind = config.readout_kind();
@@ -108,23 +105,18 @@ RnnDecoder::RnnDecoder(const Scope& scope, const RnnConfig& config) : config_(co
   }
 }
 
-RnnDecoder::Source RnnDecoder::remember(const RnnEncoder::Result& encoded, const std::vector<Index>& lengths) const {
+RnnDecoder::Source RnnDecoder::remember(const SourceEncoder::Result& encoded, const std::vector<Index>& lengths) const {
   Source source;
   if (attention_) source.memory = attention_->remember(encoded.annotations, lengths);
-  if (start_.empty()) {
-    for (const auto& directions : encoded.last) source.states.push_back(directions.front());
-    return source;
-  }
-  const auto& directions = encoded.last.back();
-  Variable summary = directions.back().front();
-  if (directions.size() == 2 && !attention_) {
-    summary = ops::concatenate({directions.front().front(), directions.back().front()}, -1);
-  }
-  if (summary_) summary = source.context = tanh_of(*summary_, summary);
-  const Index batch = summary.shape()[0];
+  const Variable vector = summary_ ? tanh_of(*summary_, encoded.vector) : encoded.vector;
+  if (context_ && !attention_) source.context = vector;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    nn::Recurrent::State state = layers_[i].start(batch);
-    state.front() = tanh_of(start_[i], summary);
+    if (copies_states(config_)) {
+      source.states.push_back(encoded.last[i].front());
+      continue;
+    }
+    nn::Recurrent::State state = layers_[i].start(vector.shape()[0]);
+    if (!start_.empty()) state.front() = tanh_of(start_[i], vector);
     source.states.push_back(std::move(state));
   }
   return source;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/models/rnn_encoder.hpp"
+#include "heddle/models/source_encoder.hpp"
 #include "heddle/nn/source_attention.hpp"
 
 namespace heddle::models {
@@ -16,19 +16,22 @@ namespace heddle::models {
 //   Luong      s_i = cells(e_i [, t_{i-1}], s_{i-1}),  c_i = attend(s_i),  t_i = tanh(U s_i + C c_i)
 //   Cho        s_i = cells(e_i, c, s_{i-1}),  c = tanh(V h_T),  t_i = maxout(U s_i + V e_i + C c)
 //   Sutskever  s_i = cells(e_i, s_{i-1}),  t_i = s_i
+//   Kalchbrenner and Blunsom  s_i = cells(e_i, c, s_{i-1}),  t_i = s_i,  s_0 = 0, with the encoder's own vector c
 //
 // and p(y_i) = softmax(W t_i) of the model's head. Contexts and t_{i-1} enter the lowest layer. The slides' c_i =
 // attend(s_i), s_i = cells(.., c_i) is circular (SPEC 5.4): the papers' orders are these two. Other readouts, where
 // they are chosen, see s_i. The first states are all final states of the encoder where it has as many layers of this
 // width in one direction; otherwise h_0 = tanh(W h) in each layer, where h is the final state <- h_1 of the direction
 // that ends at the first token or, without attention, those of both directions (c in Cho's), and other parts of the
-// state are zero. Source: Sutskever et al. 2014; Cho et al. 2014; Bahdanau et al. 2015, A.2.2; Luong et al. 2015,
-// section 3 (SPEC 5, A7, A8). Parameters: 0, 1, … of nn::Recurrent; context/weight [gates width, ..] of what else
-// enters the lowest layer; attention/… of nn::SourceAttention; start/0/weight, … of the first states, summary/weight of
-// Cho's c; readout/state/weight, readout/embedding/weight, readout/context/weight; and biases.
+// state are zero. Source: Kalchbrenner and Blunsom 2013, section 3.2; Sutskever et al. 2014; Cho et al. 2014; Bahdanau
+// et al. 2015, A.2.2; Luong et al. 2015, section 3 (SPEC 5, A7, A8). Parameters: 0, 1, … of nn::Recurrent;
+// context/weight [gates width, ..] of what else enters the lowest layer; attention/… of nn::SourceAttention;
+// start/0/weight, … of the first states, summary/weight of Cho's c; readout/state/weight, readout/embedding/weight,
+// readout/context/weight; and biases.
 class RnnDecoder {
  public:
-  RnnDecoder(const Scope& scope, const RnnConfig& config);
+  // vector_width: of the vector of a source.
+  RnnDecoder(const Scope& scope, const RnnConfig& config, Index vector_width);
 
   // What the decoder sees of a source.
   struct Source {
@@ -36,7 +39,7 @@ class RnnDecoder {
     Variable context;                          // c of each row, [batch, width]; empty where there is none
     std::vector<nn::Recurrent::State> states;  // the first ones of each layer
   };
-  Source remember(const RnnEncoder::Result& encoded, const std::vector<Index>& lengths) const;
+  Source remember(const SourceEncoder::Result& encoded, const std::vector<Index>& lengths) const;
 
   struct Result {
     Variable outputs;  // t_i of each time, [batch, time, output width]

@@ -19,7 +19,9 @@ Variable widened(const Variable& x, Index width) {
 }  // namespace
 
 RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config)
-    : annotation_width_(config.annotation_width()), reverse_(config.reverse_source) {
+    : annotation_width_(config.annotation_width()),
+      reverse_(config.reverse_source),
+      both_ends_(config.bidirectional && !config.has_attention()) {
   const ops::Cell& cell = ops::cell(config.cell);
   const Index width = config.annotation_width() / (config.bidirectional ? 2 : 1);
   const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
@@ -33,9 +35,10 @@ RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config)
   }
 }
 
-RnnEncoder::Result RnnEncoder::operator()(Variable x, const std::vector<Index>& lengths, const Pass& pass,
-                                          const ContextualVectors::Observer& observe) const {
+RnnEncoder::Result RnnEncoder::operator()(const Variable& embeddings, const std::vector<Index>& lengths,
+                                          const Pass& pass, const ContextualVectors::Observer& observe) const {
   Result result;
+  Variable x = embeddings;
   if (observe) observe(widened(x, annotation_width_));
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
@@ -52,7 +55,30 @@ RnnEncoder::Result RnnEncoder::operator()(Variable x, const std::vector<Index>& 
     if (observe) observe(x);
   }
   result.annotations = x;
+  const auto& ends = result.last.back();
+  result.vector = ends.back().front();
+  if (both_ends_) result.vector = ops::concatenate({ends.front().front(), result.vector}, -1);
   return result;
+}
+
+namespace {
+
+void check_recurrent(const RnnConfig& config, Naming naming) {
+  heddle::check<UsageError>(!config.bidirectional || config.annotation_width() % 2 == 0, named("encoder_width", naming),
+                            " = ", config.annotation_width(), " is not divisible by the 2 directions");
+  heddle::check<UsageError>(!config.bidirectional || !config.reverse_source, named("reverse_source", naming),
+                            ": a bidirectional encoder reads both ways");
+}
+
+}  // namespace
+
+SourceEncoderKind describe_RnnEncoder() {
+  return {.annotates = true,
+          .has_states = true,
+          .make = [](Settings&, const Scope& scope, const RnnConfig& config) -> std::unique_ptr<SourceEncoder> {
+            return std::make_unique<RnnEncoder>(scope, config);
+          },
+          .check = check_recurrent};
 }
 
 }  // namespace heddle::models

@@ -1,33 +1,25 @@
-// The encoder of recurrent sequence-to-sequence models: annotations of a source.
+// The recurrent encoder of sequence-to-sequence models: annotations of a source.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "heddle/models/rnn_config.hpp"
-#include "heddle/models/roles.hpp"
-#include "heddle/nn/recurrent.hpp"
+#include "heddle/models/source_encoder.hpp"
 
 namespace heddle::models {
 
 // Layers of cells over the source, each in both directions, h_j = [-> h_j; <- h_j], where the encoder is bidirectional.
-// Source: Bahdanau et al. 2015, A.2.1; Sutskever et al. 2014.
+// The vector of a source is the final hidden state of the top layer: of the direction that ends at the first token
+// where a decoder attends to the annotations, else of both. Source: Bahdanau et al. 2015, A.2.1; Sutskever et al. 2014.
 // Parameters: 0/forward and 0/backward, 1/forward, … of nn::Recurrent.
-class RnnEncoder {
+class RnnEncoder : public SourceEncoder {
  public:
   RnnEncoder(const Scope& scope, const RnnConfig& config);
 
-  struct Result {
-    Variable annotations;  // [batch, time, annotation width]; 0 at padding
-    // The states that each layer's direction ends with, the forward one (or the only one) first.
-    std::vector<std::vector<nn::Recurrent::State>> last;
-  };
-  // x [batch, time, embedding width]. An observer sees it with zeros up to the annotation width; throws DataError where
-  // it is wider.
-  Result operator()(Variable x, const std::vector<Index>& lengths, const Pass& pass,
-                    const ContextualVectors::Observer& observe = {}) const;
-
-  Index layers() const { return static_cast<Index>(layers_.size()); }
+  // An observer sees x with zeros up to the annotation width.
+  Result operator()(const Variable& x, const std::vector<Index>& lengths, const Pass& pass,
+                    const ContextualVectors::Observer& observe = {}) const override;
+  Index vector_width() const override { return both_ends_ ? annotation_width_ : layers_.back().forward.width(); }
 
  private:
   struct Layer {
@@ -37,7 +29,7 @@ class RnnEncoder {
   };
   std::vector<Layer> layers_;
   Index annotation_width_;
-  bool reverse_;
+  bool reverse_, both_ends_;  // both_ends_: the vector has the final states of both directions
 };
 
 }  // namespace heddle::models

@@ -273,6 +273,106 @@ TEST_CASE("translate: an empty line stays empty; an empty target is not the mode
   CHECK(json_of("''")["target"].size() == 1);
 }
 
+namespace {
+
+// A language in which every word has one translation, and a sentence the order of `order`: pairs of lines.
+struct Sentences {
+  std::string source, target;
+  std::vector<std::vector<std::size_t>> order;  // of each target word, the source word that it translates
+};
+
+Sentences sentences(unsigned seed, unsigned count, bool reverses) {
+  Sentences all;
+  unsigned state = seed;
+  const auto draw = [&state](unsigned below) {
+    state = state * 1664525u + 1013904223u;
+    return (state >> 16) % below;
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    const std::size_t length = 3 + draw(6);
+    std::vector<std::string> source, target;
+    for (std::size_t w = 0; w < length; ++w) {
+      const char consonant = "bdfgklmn"[draw(8)], vowel = "aeiou"[draw(5)];
+      source.push_back({consonant, vowel});
+      target.push_back({vowel, 's', consonant});
+    }
+    std::vector<std::size_t>& order = all.order.emplace_back();
+    for (std::size_t w = 0; w < length; ++w) {
+      const std::size_t neighbour = w % 2 == 1 ? w - 1 : std::min(w + 1, length - 1);
+      order.push_back(reverses ? length - 1 - w : neighbour);
+    }
+    for (std::size_t w = 0; w < length; ++w) {
+      all.source += (w > 0 ? " " : "") + source[w];
+      all.target += (w > 0 ? " " : "") + target[order[w]];
+    }
+    all.source += '\n';
+    all.target += '\n';
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("translate: trained with additive attention, a model aligns each word with the one that it translates") {
+  const SmallCorpus corpus;
+  for (const bool reverses : {true, false}) {
+    CAPTURE(reverses);
+    const Sentences train = sentences(1, 3000, reverses), test = sentences(99, 40, reverses);
+    write_file(corpus.path("words.src"), train.source);
+    write_file(corpus.path("words.tgt"), train.target);
+    corpus.must("tokenize -q --train --model word -o language.h5 words.src words.tgt");
+    corpus.must("tokenize -q -t language.h5 --pairs -o language-pairs.h5 words.src words.tgt");
+    corpus.must(
+        "pretrain -q --train language-pairs.h5 --arch rnn --width 48 --batch-size 32 --learning-rate 1e-2 --steps 500 "
+        "-o model.h5");
+    const auto sources = lines_of(test.source), targets = lines_of(test.target);
+    std::size_t right = 0, words = 0;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const std::string align = "inspect align model.h5 '" + sources[i] + "' '" + targets[i] + "' --json";
+      const json map = json::parse(corpus.must(align).out);
+      REQUIRE(map["weights"].size() == test.order[i].size() + 1);
+      for (std::size_t w = 0; w < test.order[i].size(); ++w, ++words) {
+        const auto row = map["weights"][w].get<std::vector<double>>();
+        right += static_cast<std::size_t>(std::ranges::max_element(row) - row.begin()) == test.order[i][w] ? 1 : 0;
+      }
+    }
+    CHECK(static_cast<double>(right) >= 0.9 * static_cast<double>(words));
+  }
+}
+
+TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, and has no vectors of tokens") {
+  const ReversedCorpus corpus;
+  const std::string convolutional =
+      "pretrain -q --train pairs.h5 --valid valid-pairs.h5 --arch rnn --source-encoder convolution:kernel=3 --cell gru "
+      "--source-attention none --context-vector every-step --width 48 --batch-size 32 --learning-rate 1e-2 ";
+  corpus.must(convolutional + "-o model.h5 --steps 600");
+  const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
+  CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
+  CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
+  const json report = json::parse(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --json").out);
+  CHECK(report["exact"].get<double>() > 0.6);
+  const std::string half = convolutional + "--schedule constant --dropout 0.1 --layers 2 ";
+  corpus.must(half + "-o parts.h5 --steps 10 --keep 1");
+  corpus.must(half + "-o whole.h5 --steps 20");
+  corpus.must(half + "-o parts.h5 --steps 20 --resume parts.step-10.h5");
+  CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
+  corpus.must("inspect verify model.h5 && convert -q model.h5 --weights bf16 -o small.h5");
+  CHECK(lines_of(corpus.must("generate -q small.h5 -p 'a b'").out).size() == 1);
+  corpus.refused({"inspect align model.h5 'a b'", "model.h5", 1});
+  corpus.refused({"inspect embed model.h5 valid.src", "gives a vector for each token of a text", 1});
+  write_file(corpus.path("labelled.tsv"), "x\ta b\ny\tc d\n");
+  corpus.refused({"finetune --from model.h5 --task classify --train labelled.tsv -o x.h5",
+                  "gives a vector for each token of a text", 1});
+  const auto refused = [&](const std::string& options, const std::string& says) {
+    corpus.refused({"pretrain --train pairs.h5 --arch rnn " + options + " --steps 2 -o x.h5", says, 2});
+  };
+  refused("--source-encoder convolution", "--source-attention = additive: the encoder convolution gives one vector");
+  refused("--source-encoder convolution:kernel=x", "--source-encoder: convolution:kernel=x is not a number");
+  refused("--source-encoder convolutions", "did you mean 'convolution'?");
+  refused("--source-encoder convolution --encoder-layers 2 --source-attention none",
+          "--encoder-layers: a convolutional encoder has as many levels as a source needs");
+}
+
 TEST_CASE("translate: what does not fit together is refused with what to do") {
   const Reverser corpus;
   corpus.must("pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --steps 2 -o decoder.h5");
@@ -280,8 +380,8 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.refused({"generate decoder.h5 valid.src --evaluate valid.tgt", "--evaluate: needs a model that", 2});
   corpus.refused({"pretrain --train pairs.h5 --layers 1 --width 16 --heads 2 --steps 2 -o x.h5",
                   "--objective causal is trained on text, not on pairs of texts", 2});
-  corpus.refused({"pretrain --train train.h5 " + shape + "--steps 2 -o x.h5",
-                  "train.h5: its tokenizer lacks the sentinels", 1});
+  corpus.refused(
+      {"pretrain --train train.h5 " + shape + "--steps 2 -o x.h5", "train.h5: its tokenizer lacks the sentinels", 1});
   corpus.refused({"pretrain --objective translate --train train.h5 " + shape + "--steps 2 -o x.h5",
                   "--objective translate is trained on pairs of texts", 2});
   corpus.refused({"pretrain --train pairs.h5,pairs.h5 " + shape + "--steps 2 -o x.h5", "one, without a weight", 2});
@@ -297,7 +397,8 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
   corpus.refused({"inspect evaluate model.h5 stream.h5",
-                  "model.h5: predicts a target text for a source text; evaluate it on a pairs file, or with --noise", 2});
+                  "model.h5: predicts a target text for a source text; evaluate it on a pairs file, or with --noise",
+                  2});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});
   // Bytes that are not UTF-8 shift no line.
   const auto lines = lines_of(corpus.must("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5").out);

@@ -45,7 +45,6 @@ class TextSearch {
                            const std::optional<std::string>& filled = {}) const;
 
  private:
-  // Without a source, an answer continues its prompt.
   std::vector<Answer> drawn(const SearchInputs& inputs, const Watcher& watch) const;
   std::vector<Answer> searched(const SearchInputs& inputs) const;
 

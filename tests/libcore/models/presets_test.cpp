@@ -75,6 +75,12 @@ TEST_CASE("presets: every field of every preset") {
                                vaswani + "0.1" + vaswani_embeddings},
       {"transformer-big", "encoder-decoder: layers=6 width=1024 heads=16 kv_heads=0 head_width=0 ffn_width=4096" +
                               vaswani + "0.3" + vaswani_embeddings},
+      {"rctm-2013",
+       "rnn: layers=1 width=256 embedding_width=0 encoder_width=0 readout_width=0 cell=tanh source_encoder=convolution"
+       " bidirectional=no reverse_source=no source_attention=none context_vector=every-step input_feeding=no "
+       "readout=auto"
+       " bias=no vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
+           recurrent_vocabularies},
       {"seq2seq-2014",
        "rnn: layers=4 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm bidirectional=no"
        " reverse_source=yes source_attention=none context_vector=initial input_feeding=no readout=auto bias=no"

@@ -6,7 +6,6 @@
 #include "heddle/models/architecture.hpp"
 #include "heddle/models/rnn_config.hpp"
 #include "heddle/models/rnn_encoder.hpp"
-#include "heddle/ops/cross_entropy.hpp"
 #include "heddle/tensor/context.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
@@ -219,32 +218,98 @@ TEST_CASE("rnn: the models of the papers equal their equations") {
   }
 }
 
-TEST_CASE("rnn: the probabilities of all strings that end, and of all prefixes that do not, sum to one") {
-  constexpr Index symbols = 3, longest = 4;  // token 0 ends a string, and begins it
-  for (auto paper : papers()) {
-    CAPTURE(paper.name);
-    paper.config.vocab_size = symbols;
-    const Stirred stirred(paper.config);
-    const TokenIds source = some_ids(1, 5, symbols);
-    double total = 0;
-    for (Index code = 0; code < symbols * symbols * symbols * symbols; ++code) {
-      std::vector<TokenId> string;
-      Index left = code;
-      for (Index t = 0; t < longest; ++t, left /= symbols) string.push_back(static_cast<TokenId>(left % symbols));
-      const auto end = std::ranges::find(string, TokenId{0});
-      // What follows an end is the same for all strings that differ only there: counted for one of them.
-      if (end != string.end() && std::any_of(end, string.end(), [](TokenId token) { return token != 0; })) continue;
-      const auto length = end == string.end() ? longest : 1 + static_cast<Index>(end - string.begin());
-      std::vector<TokenId> inputs{0};
-      inputs.insert(inputs.end(), string.begin(), string.begin() + length - 1);
-      const Tensor logits = stirred.logits(TokenIds(Shape{1, length}, inputs), source);
-      double nats = 0;
-      for (const double each : ops::negative_log_likelihoods(logits, {string.begin(), string.begin() + length})) {
-        nats += each;
+namespace {
+
+// The convolutional sentence model, from the embeddings of a source: [time][feature].
+Numbers sentence_vector(const Parameters& parameters, std::vector<Numbers> columns, Index widest) {
+  for (Index taps = 2; columns.size() > 1; taps = std::min(taps + 1, widest)) {
+    const auto times = static_cast<Index>(columns.size());
+    const bool fits = times >= taps;
+    const Index used = fits ? taps : times;
+    const Tensor& kernel =
+        parameters.find(concatenate("encoder/", fits ? "kernel/" : "last/", used, "/weight"))->value();
+    std::vector<Numbers> next;
+    for (Index t = 0; t + used <= times; ++t) {
+      Numbers& column = next.emplace_back(columns.front().size(), 0.0);
+      for (std::size_t feature = 0; feature < column.size(); ++feature) {
+        for (Index i = 0; i < used; ++i) {
+          column[feature] += kernel[i * kernel.shape()[1] + static_cast<Index>(feature)] *
+                             columns[static_cast<std::size_t>(t + i)][feature];
+        }
+        column[feature] = std::tanh(column[feature]);
       }
-      total += std::exp(-nats);
     }
-    CHECK(std::abs(total - 1) < 1e-10);
+    columns = next;
+  }
+  return columns.front();
+}
+
+models::RnnConfig convolutional() {
+  models::RnnConfig config = small_config();
+  config.source_encoder = "convolution:kernel=4";
+  config.encoder_width = 0;
+  config.embedding_width = config.width;
+  config.source_attention = "none";
+  config.context_vector = "every-step";
+  config.cell = "tanh";
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("rnn: the model of Kalchbrenner and Blunsom equals its equations, for sources of any length") {
+  const models::RnnConfig config = convolutional();
+  const Stirred stirred(config);
+  const Parameters& parameters = stirred.model->parameters();
+  const auto n = static_cast<std::size_t>(config.width);
+  const auto value = [&](const std::string& name) { return doubles(parameters.find(name)->value()); };
+  const auto row = [&](const std::string& table, TokenId id) {
+    const Numbers all = value(table + "/embedding/token/weight");
+    return Numbers(all.begin() + static_cast<std::ptrdiff_t>(n) * id,
+                   all.begin() + static_cast<std::ptrdiff_t>(n) * (id + 1));
+  };
+  const auto add_product = [](const Numbers& matrix, const Numbers& x, Numbers& sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      for (std::size_t k = 0; k < x.size(); ++k) sum[i] += matrix[i * x.size() + k] * x[k];
+    }
+  };
+  const std::vector<TokenId> targets{3, 0, 5};
+  for (Index length = 1; length <= 23; ++length) {
+    CAPTURE(length);
+    const TokenIds source = some_ids(1, length, vocabulary);
+    std::vector<Numbers> columns;
+    for (const TokenId id : source.ids) columns.push_back(row("encoder", id));
+    const Numbers c = sentence_vector(parameters, columns, 4);
+    const Tensor logits = stirred.logits(TokenIds(Shape{1, 3}, targets), source);
+    Numbers h(n, 0);
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      Numbers next = value("decoder/0/input/bias");
+      add_product(value("decoder/0/recurrent/weight"), h, next);
+      add_product(value("decoder/0/input/weight"), row("decoder", targets[t]), next);
+      add_product(value("decoder/context/weight"), c, next);
+      for (double& x : next) x = std::tanh(x);
+      h = next;
+      Numbers output(vocabulary, 0);
+      add_product(value("decoder/embedding/token/weight"), h, output);
+      for (std::size_t v = 0; v < output.size(); ++v) {
+        CHECK(logits[static_cast<Index>(t * output.size() + v)] == doctest::Approx(output[v]).epsilon(1e-11));
+      }
+    }
+  }
+}
+
+TEST_CASE("rnn: the vector of a source has the same bits in any batch") {
+  models::RnnConfig config = convolutional();
+  config.source_encoder = "convolution:kernel=3";
+  Parameters parameters{ParameterSource(3)};
+  const auto encoder = models::make_source_encoder(Scope(parameters, ""), config);
+  const std::vector<Index> lengths{9, 1, 4, 2, 9, 3};
+  const Tensor x = normal_tensor({6, 11, config.width}, 1);
+  const Tensor together = (*encoder)(Variable(x), lengths, {}).vector.value();
+  for (Index row = 0; row < 6; ++row) {
+    const Index length = lengths[static_cast<std::size_t>(row)];
+    const Tensor own = x.narrowed(0, row, 1).narrowed(1, 0, length).copy();
+    CHECK(difference(together.narrowed(0, row, 1), (*encoder)(Variable(own), {}, {}).vector.value()) == 0);
   }
 }
 
@@ -294,12 +359,14 @@ TEST_CASE("rnn: with scores of zero every weight is that of the mean, and a sour
   }
 }
 
-TEST_CASE("rnn: a model without attention has no attention maps") {
+TEST_CASE("rnn: a model without attention has no attention maps, and one without annotations no vectors of tokens") {
   for (const auto& paper : papers()) {
     CAPTURE(paper.name);
     const auto model = models::make_model(paper.config, 1);
     CHECK((model->as<models::AttentionMaps>() != nullptr) == paper.config.has_attention());
+    CHECK(model->as<models::ContextualVectors>() != nullptr);
   }
+  CHECK(models::make_model(convolutional(), 1)->as<models::ContextualVectors>() == nullptr);
 }
 
 TEST_CASE("rnn: the counts of parameters of Sutskever et al. (SPEC B) and of Bahdanau et al.") {
@@ -351,4 +418,23 @@ TEST_CASE("rnn: settings that exclude each other are refused") {
         "readout_width = 4 and embedding_width = 5 differ, so the output cannot share the embeddings; give "
         "tie_embeddings = false");
   CHECK(refusal([](Config& config) { config.cell = "grue"; }).find("cell") == 0);
+  CHECK(refusal([](Config& config) { config.source_encoder = "convolutional"; }) ==
+        "source_encoder: 'convolutional' is not one of recurrent, convolution; did you mean 'convolution'?");
+  CHECK(refusal([](Config& config) { config.source_encoder = "convolution"; }) ==
+        "encoder_width: a convolutional encoder is as wide as the embeddings; leave it out, or give a recurrent "
+        "source_encoder");
+  CHECK(refusal([](Config& config) {
+          config.source_encoder = "convolution";
+          config.encoder_width = 0;
+        }) == "source_attention = additive: the encoder convolution gives one vector for the whole source; give none");
+  const auto convolution = [&](const std::string& text) {
+    return refusal([&](Config& config) {
+      config = convolutional();
+      config.source_encoder = text;
+    });
+  };
+  CHECK(convolution("convolution").empty());
+  CHECK(convolution("convolution:kernel=1") == "source_encoder: convolution:kernel=1 must be from 2 to 10000");
+  CHECK(convolution("convolution:taps=3").starts_with("source_encoder: convolution has no setting 'taps'"));
+  CHECK(convolution("recurrent:kernel=3").starts_with("source_encoder: recurrent has no setting 'kernel'"));
 }

@@ -75,6 +75,21 @@ inline void add_recurrent(std::vector<Variation<models::ModelConfig>>& list, Ind
     config.source_attention = "none";
     config.encoder_layers = 2;
   });
+  add("convolutions, their vector in every step", [](Config& config) {
+    config.source_encoder = "convolution:kernel=3";
+    config.source_attention = "none";
+    config.context_vector = "every-step";
+    config.cell = "tanh";
+  });
+  add("convolutions, their vector in the first states, LSTM, two layers", [](Config& config) {
+    config.source_encoder = "convolution";
+    config.source_attention = "none";
+    config.bidirectional = false;
+    config.cell = "lstm";
+    config.layers = 2;
+    config.embedding_width = 5;
+    config.readout = "tanh";
+  });
   add("fixed context in every step", [](Config& config) {
     config.source_attention = "none";
     config.context_vector = "every-step";
