@@ -104,6 +104,7 @@ RnnConfig seq2seq_2014() {
 // RNNsearch, with 30,000 words on each side. Biases aside, which the paper leaves out.
 RnnConfig rnnsearch_2015() {
   RnnConfig config;
+  config.cell = "cho";
   config.width = 1000;
   config.encoder_width = 2000;
   config.embedding_width = 620;

@@ -6,19 +6,29 @@
 
 namespace heddle::nn {
 
-// a_t = W x_t + b for all times in one product, then state_t = cell(a_t, U h_{t-1}, state_{t-1}).
+// The width of the hidden state h and of the projection that U and what follows the layer see instead.
+struct ProjectedShape {
+  Index width, out;
+};
+
+// a_t = W x_t + b for all times in one product, then state_t = cell(a_t, U h_{t-1}, state_{t-1}); or U P h_{t-1}, and
+// the layer's output is P h_t (Sak et al. 2014).
 // Parameters: input/weight [gates width, in], input/bias [gates width], recurrent/weight [gates width, width] and,
 // where the cell has one, recurrent/bias [width]; matrices start normal with standard deviation 1 / sqrt(3 width), that
-// of PyTorch's uniform distribution, and biases at zero.
+// of PyTorch's uniform distribution, and biases at zero. With a projection input/…, recurrent/weight [gates width, out]
+// and projection/weight [out, width], with 1 / sqrt(3 in).
 class Recurrent {
  public:
   Recurrent(const Scope& scope, const ops::Cell& cell, Index in, Index width, Bias bias = Bias::yes);
+
+  // Throws UsageError for a cell with a gate().
+  Recurrent(const Scope& scope, const ops::Cell& cell, Index in, const ProjectedShape& shape);
 
   // The parts of the state of each row, the hidden state first: [batch, width] each.
   using State = std::vector<Variable>;
   State start(Index batch) const;
 
-  // x [batch, time, in] -> hidden states [batch, time, width], Reals, and the state that each row ends with.
+  // x [batch, time, in] -> outputs [batch, time, out_width], Reals, and the state that each row ends with.
   ops::RecurrentResult operator()(const Variable& x, const ops::RecurrentSequence& sequence = {}) const;
 
   // a of x [..., in] -> [..., gates width], plus a residual where one is given.
@@ -33,10 +43,16 @@ class Recurrent {
   // All times of a [batch, time, gates width].
   ops::RecurrentResult run(const Variable& projected, const ops::RecurrentSequence& sequence) const;
 
-  Index width() const { return weights_.recurrent.shape()[1]; }
+  // P h, or h where there is no projection.
+  Variable output(const Variable& hidden) const;
+
+  Index width() const { return gates_width() / cell_->gates; }
+  Index out_width() const { return weights_.recurrent.shape()[1]; }
   Index gates_width() const { return weights_.recurrent.shape()[0]; }
 
  private:
+  Variable product(const Variable& projected, const State& state) const;
+
   const ops::Cell* cell_;
   Linear input_;
   ops::RecurrentWeights weights_;

@@ -2,6 +2,9 @@
 //
 //   a_t = W x_t + b,  u_t = U h_{t-1},  state_t = cell(a_t, u_t, state_{t-1}).
 //
+// Of a cell with a gate(), the last part of u_t is a product of g_t = gate(a_t, the other parts of u_t, h_{t-1})
+// instead.
+//
 // A cell is a pair of kernels, forward and backward, on one row at one time; recurrent.hpp runs them over whole
 // sequences.
 #pragma once
@@ -21,15 +24,17 @@ struct CellForward {
   const Real* bias;       // [width], where the cell has a recurrent bias
   Real* state;            // [states width]: before, then after
   Real* kept;             // [kept width]: what backward needs
+  Real* gated;            // g [width], which gate() sets
   Index width;
 };
 
 struct CellBackward {
   const Real *hidden, *next_hidden;  // h_{t-1} and h_t
   const Real* kept;
-  Real* state;      // [states width]: the gradient of the state after; then that of the state before, without U
-  Real* input;      // of a
-  Real* recurrent;  // of u, where the cell does not add both
+  Real* state;        // [states width]: the gradient of the state after; then that of the state before, without U
+  Real* input;        // of a
+  Real* recurrent;    // of u, where the cell does not add both
+  const Real* gated;  // of g, for gate_backward()
   Index width;
 };
 
@@ -42,6 +47,12 @@ struct Cell {
   bool recurrent_bias;  // a bias is added to the last part of u
   void (*forward)(const CellForward& row);
   void (*backward)(const CellBackward& row);
+  // Before forward() and after backward(): gate_backward() adds to the gradient of the hidden state before, and sets
+  // those of the gates that forward() does not use. Null where u is a product of h alone.
+  void (*gate)(const CellForward& row) = nullptr;
+  void (*gate_backward)(const CellBackward& row) = nullptr;
+
+  Index direct_gates() const { return gate == nullptr ? gates : gates - 1; }  // parts of u that are products of h
 };
 
 // All of them, in the order of cells.def.

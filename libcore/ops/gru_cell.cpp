@@ -3,10 +3,9 @@
 //   r = s(a_r + u_r),  z = s(a_z + u_z),  n = tanh(a_n + r (u_n + b_h)),  h_t = (1 - z) n + z h_{t-1}.
 //
 // Source: Cho et al. 2014, "Learning phrase representations", in the form of cuDNN and PyTorch, whose order of gates
-// this is: the reset gate acts after the product with U, so that one product gives all gates (SPEC A7). Cho's own form,
-// n = tanh(a_n + U_n (r h_{t-1})), needs a second product after the gates; Bahdanau's has 1 - z in place of z.
-// Backward: dn = dh (1 - z) (1 - n^2) is that of a_n; du_n = dn r, da_r = du_r = dn (u_n + b_h) r (1 - r),
-// da_z = du_z = dh (h_{t-1} - n) z (1 - z), and dh_{t-1} = dh z besides U^T du.
+// this is: the reset gate acts after the product with U, so that one product gives all gates (SPEC A7). Cho's own form
+// is the cell cho. Backward: dn = dh (1 - z) (1 - n^2) is that of a_n; du_n = dn r, da_r = du_r = dn (u_n + b_h) r (1 -
+// r), da_z = du_z = dh (h_{t-1} - n) z (1 - z), and dh_{t-1} = dh z besides U^T du.
 #include "heddle/ops/cell.hpp"
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/math.hpp"

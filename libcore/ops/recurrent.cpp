@@ -28,7 +28,8 @@ Index rows_per_task(const Tensor& weight) {
 // What a task keeps from one time to the next, and the memory that it reuses.
 struct Scratch {
   Operand left{Operand::Side::left}, right{Operand::Side::right};
-  Workspace products, states, kept;
+  Operand inner{Operand::Side::right}, projection{Operand::Side::right};
+  Workspace products, states, kept, gated, projected;
   static Scratch& of_thread() {
     static thread_local Scratch instance;
     return instance;
@@ -36,7 +37,9 @@ struct Scratch {
 };
 
 struct Sizes {
-  Index batch, time, width, gates;  // gates: those of all parts together
+  Index batch, time, width;
+  Index gates, direct;  // of all parts together, and of those that are products of h
+  Index projected;      // width of what they multiply: width without a projection
 };
 
 // Part `part` of the state of each row: [batch, width] each, of the flat result.
@@ -54,8 +57,10 @@ struct Sequence {
   std::vector<Index> lengths;
   bool reverse;
   Tensor input, weight, bias;  // the bias is never empty
+  Tensor projection;           // empty: none
   std::vector<Tensor> start;
   Tensor kept;    // [batch, time, kept width]; empty where there is no backward pass
+  Tensor gated;   // g of each time, [batch, time, width], of cells with a gate() where there is a backward pass
   Tensor result;  // flat: hidden [batch, time, width], then the parts of the last state [batch, width]
 
   Index length(Index row) const { return lengths.empty() ? sizes.time : lengths[static_cast<std::size_t>(row)]; }
@@ -67,6 +72,9 @@ struct Sequence {
     return most;
   }
   Index state_width() const { return cell->states * sizes.width; }
+  // The rows of U that multiply h, and those that multiply g.
+  MatrixView direct_weight() const { return matrix(weight).rows_in(0, sizes.direct); }
+  MatrixView gated_weight() const { return matrix(weight).rows_in(sizes.direct, sizes.gates); }
   // h before a step: of the step before, or of the start; null for zeros.
   const Real* hidden_before(Index row, Index step) const {
     if (step > 0) return result.data() + element(row, step - 1) * sizes.width;
@@ -74,42 +82,85 @@ struct Sequence {
   }
 
   void run_rows(Index begin, Index end) const;
+
+ private:
+  void load_weights() const;
+  void multiply_hidden(const Real* states, Index rows, Real* products, Index stride) const;
+  void multiply_gated(const Real* gated, Index rows, Real* products, Index stride) const;
 };
+
+void Sequence::load_weights() const {
+  Scratch& memory = Scratch::of_thread();
+  memory.right.load(direct_weight().flipped());
+  if (cell->gate != nullptr) memory.inner.load(gated_weight().flipped());
+  if (!projection.empty()) memory.projection.load(transpose(projection));
+}
+
+// products: the parts of u that are products of h, or of P h.
+void Sequence::multiply_hidden(const Real* states, Index rows, Real* products, Index stride) const {
+  Scratch& memory = Scratch::of_thread();
+  memory.left.load(matrix(states, rows, sizes.width, state_width()));
+  if (!projection.empty()) {
+    const Index columns = padded_columns(sizes.projected);
+    Real* const projected = memory.projected.get<Real>(padded_rows(rows) * columns);
+    multiply(memory.left, memory.projection, {0, sizes.projected}, projected, columns, false);
+    memory.left.load(matrix(projected, rows, sizes.projected, columns));
+  }
+  multiply(memory.left, memory.right, {0, sizes.direct}, products, stride, false);
+}
+
+// products: the last part of u.
+void Sequence::multiply_gated(const Real* gates, Index rows, Real* products, Index stride) const {
+  Scratch& memory = Scratch::of_thread();
+  memory.left.load(matrix(gates, rows, sizes.width));
+  multiply(memory.left, memory.inner, {0, sizes.width}, products + sizes.direct, stride, false);
+}
 
 void Sequence::run_rows(Index begin, Index end) const {
   const Index rows = end - begin, width = sizes.width, gates = sizes.gates, last = steps(begin, end);
   Scratch& memory = Scratch::of_thread();
-  const Index stride = padded_columns(gates);
+  const Index stride =
+      std::max(padded_columns(gates), cell->gate == nullptr ? 0 : sizes.direct + padded_columns(width));
   Real* const products = memory.products.get<Real>(padded_rows(rows) * stride);
   Real* const states = memory.states.get<Real>(rows * state_width());
   Real* const no_backward = memory.kept.get<Real>(cell->kept * width);
+  Real* const gated_rows = memory.gated.get<Real>(rows * width);
   std::fill_n(states, rows * state_width(), Real(0));
+  std::fill_n(gated_rows, rows * width, Real(0));
   for (std::size_t part = 0; part < start.size(); ++part) {
     for (Index row = begin; row < end; ++row) {
       std::copy_n(start[part].data() + row * width, width,
                   states + (row - begin) * state_width() + static_cast<Index>(part) * width);
     }
   }
-  memory.right.load(transpose(weight));
-  for (Index step = 0; step < last; ++step) {
-    if (step == 0 && start.empty()) {
-      std::fill_n(products, rows * stride, Real(0));
-    } else {
-      memory.left.load(matrix(states, rows, width, state_width()));
-      multiply(memory.left, memory.right, {0, gates}, products, stride, false);
-    }
+  load_weights();
+  const auto for_each_row = [&](Index step, const auto& body) {
     for (Index row = begin; row < end; ++row) {
       if (step >= length(row)) continue;
-      const Index at = element(row, step);
-      Real* const state = states + (row - begin) * state_width();
-      cell->forward({.input = input.data() + at * gates,
-                     .recurrent = products + (row - begin) * stride,
-                     .bias = bias.data(),
-                     .state = state,
-                     .kept = kept.empty() ? no_backward : kept.data() + at * cell->kept * width,
-                     .width = width});
-      std::copy_n(state, width, result.data() + at * width);
+      const Index at = element(row, step), i = row - begin;
+      body(at, CellForward{.input = input.data() + at * gates,
+                           .recurrent = products + i * stride,
+                           .bias = bias.data(),
+                           .state = states + i * state_width(),
+                           .kept = kept.empty() ? no_backward : kept.data() + at * cell->kept * width,
+                           .gated = gated_rows + i * width,
+                           .width = width});
     }
+  };
+  for (Index step = 0; step < last; ++step) {
+    const bool from_zeros = step == 0 && start.empty();
+    from_zeros ? void(std::fill_n(products, rows * stride, Real(0))) : multiply_hidden(states, rows, products, stride);
+    if (cell->gate != nullptr) {
+      for_each_row(step, [&](Index at, const CellForward& row) {
+        cell->gate(row);
+        if (!gated.empty()) std::copy_n(row.gated, width, gated.data() + at * width);
+      });
+      if (!from_zeros) multiply_gated(gated_rows, rows, products, stride);
+    }
+    for_each_row(step, [&](Index at, const CellForward& row) {
+      cell->forward(row);
+      std::copy_n(row.state, width, result.data() + at * width);
+    });
   }
   for (Index row = begin; row < end; ++row) {
     const Index after = length(row), padding = sizes.time - after;
@@ -130,10 +181,14 @@ class SequenceGradients {
         before_({sequence.sizes.batch, sequence.sizes.time, sequence.sizes.width}),
         da_({sequence.sizes.batch, sequence.sizes.time, sequence.sizes.gates}),
         du_(sequence.cell->adds ? da_ : Tensor(da_.shape())),
+        projected_(sequence.projection.empty()
+                       ? Tensor()
+                       : Tensor({sequence.sizes.batch, sequence.sizes.time, sequence.sizes.projected}, Real(0))),
         start_({sequence.sizes.batch, sequence.state_width()}) {
     const Sizes& s = sequence.sizes;
     parallel_ranges(s.batch, rows_per_task(sequence.weight), [this](Index begin, Index end) { run_rows(begin, end); });
-    count_matmul(s.batch, s.width, s.gates, s.time);
+    count_matmul(s.batch, s.projected, s.gates, s.time);
+    if (!projected_.empty()) count_matmul(s.batch, s.width, s.projected, s.time);
   }
 
   const Tensor& of_input() const { return da_; }
@@ -141,9 +196,25 @@ class SequenceGradients {
     return start_.narrowed(1, static_cast<Index>(part) * sequence_.sizes.width, sequence_.sizes.width);
   }
 
-  // dU (+)= sum over batch and time of du_t h_{t-1}^T
+  // dU (+)= sum over batch and time of du_t h_{t-1}^T, of du_t (P h_{t-1})^T, and in the last part of du_t g_t^T
   void add_weight(const GradientTarget& to) const {
-    matmul(transpose(du_), matrix(before_), target(to.tensor), 1, to.beta());
+    const Sizes& s = sequence_.sizes;
+    Tensor multiplied = before_;
+    if (!projected_.empty()) {
+      multiplied = Tensor(projected_.shape());
+      matmul(matrix(before_), transpose(sequence_.projection), target(multiplied));
+    }
+    Real* const gradient = to.tensor.data();
+    const MatrixView du = matrix(du_).flipped();
+    matmul(du.rows_in(0, s.direct), matrix(multiplied), target(gradient, s.direct, s.projected), 1, to.beta());
+    if (sequence_.cell->gate == nullptr) return;
+    matmul(du.rows_in(s.direct, s.gates), matrix(sequence_.gated),
+           target(gradient + s.direct * s.width, s.width, s.width), 1, to.beta());
+  }
+
+  // dP (+)= sum over batch and time of U^T du_t h_{t-1}^T
+  void add_projection(const GradientTarget& to) const {
+    matmul(transpose(projected_), matrix(before_), target(to.tensor), 1, to.beta());
   }
 
   // db (+)= sum over batch and time of the last part of du_t
@@ -181,17 +252,35 @@ class SequenceGradients {
   }
 
   void run_rows(Index begin, Index end) const;
-  void run_row(Index row, Index step, Real* state, Real* gates) const;
+  // Of the kernels of a row in a step; gates: du.
+  CellBackward call(Index at, Real* state, Real* gates, const Real* gated = nullptr) const;
+  void start_row(Index row, Index step, Real* state, Real* gates) const;
 
   const Sequence& sequence_;
   const Tensor dy_;      // flat, as the result
   const Tensor before_;  // h_{t-1} of each time t, [batch, time, width]
-  const Tensor da_, du_, start_;
+  const Tensor da_, du_;
+  const Tensor projected_;  // of P h_{t-1} of each time t, [batch, time, projected]; empty without a projection
+  const Tensor start_;
 };
 
+CellBackward SequenceGradients::call(Index at, Real* state, Real* gates, const Real* gated) const {
+  const Sequence& s = sequence_;
+  const Index width = s.sizes.width;
+  return {.hidden = before_.data() + at * width,
+          .next_hidden = s.result.data() + at * width,
+          .kept = s.kept.data() + at * s.cell->kept * width,
+          .state = state,
+          .input = s.cell->adds ? gates : da_.data() + at * s.sizes.gates,
+          .recurrent = gates,
+          .gated = gated,
+          .width = width};
+}
+
 void SequenceGradients::run_rows(Index begin, Index end) const {
-  const Index width = sequence_.sizes.width, gates = sequence_.sizes.gates, state_width = sequence_.state_width();
-  const Index rows = end - begin, stride = padded_columns(width);
+  const Sizes& sizes = sequence_.sizes;
+  const Index width = sizes.width, gates = sizes.gates, state_width = sequence_.state_width();
+  const Index rows = end - begin, stride = padded_columns(std::max(width, sizes.projected));
   Scratch& memory = Scratch::of_thread();
   Real* const products = memory.products.get<Real>(padded_rows(rows) * stride);  // U^T du of a step
   Real* const recurrent = memory.kept.get<Real>(rows * gates);                   // du of a step
@@ -199,39 +288,56 @@ void SequenceGradients::run_rows(Index begin, Index end) const {
   prepare(begin, end);
   for (Index row = begin; row < end; ++row) {
     for (Index part = 0; part < sequence_.cell->states; ++part) {
-      std::copy_n(last_of(dy_, sequence_.sizes, part).data() + row * width, width,
+      std::copy_n(last_of(dy_, sizes, part).data() + row * width, width,
                   states + (row - begin) * state_width + part * width);
     }
   }
-  memory.right.load(matrix(sequence_.weight));
+  memory.right.load(sequence_.direct_weight());
+  if (sequence_.cell->gate != nullptr) memory.inner.load(sequence_.gated_weight());
+  if (!projected_.empty()) memory.projection.load(matrix(sequence_.projection));
   for (Index step = sequence_.steps(begin, end) - 1; step >= 0; --step) {
+    const auto for_each_row = [&](const auto& body) {
+      for (Index row = begin; row < end; ++row) {
+        if (step < sequence_.length(row)) body(row - begin, sequence_.element(row, step));
+      }
+    };
     for (Index row = begin; row < end; ++row) {
-      run_row(row, step, states + (row - begin) * state_width, recurrent + (row - begin) * gates);
+      start_row(row, step, states + (row - begin) * state_width, recurrent + (row - begin) * gates);
     }
-    memory.left.load(matrix(recurrent, rows, gates));
-    multiply(memory.left, memory.right, {0, width}, products, stride, false);
+    if (sequence_.cell->gate != nullptr) {
+      memory.left.load(matrix(recurrent + sizes.direct, rows, width, gates));
+      multiply(memory.left, memory.inner, {0, width}, products, stride, false);
+      for_each_row([&](Index i, Index at) {
+        sequence_.cell->gate_backward(call(at, states + i * state_width, recurrent + i * gates, products + i * stride));
+      });
+    }
+    for_each_row([&](Index i, Index at) { std::copy_n(recurrent + i * gates, gates, du_.data() + at * gates); });
+    memory.left.load(matrix(recurrent, rows, sizes.direct, gates));
+    multiply(memory.left, memory.right, {0, sizes.projected}, products, stride, false);
+    if (!projected_.empty()) {
+      for_each_row([&](Index i, Index at) {
+        std::copy_n(products + i * stride, sizes.projected, projected_.data() + at * sizes.projected);
+      });
+      Real* const projected = memory.projected.get<Real>(rows * sizes.projected);
+      for (Index i = 0; i < rows; ++i) {
+        std::copy_n(products + i * stride, sizes.projected, projected + i * sizes.projected);
+      }
+      memory.left.load(matrix(projected, rows, sizes.projected));
+      multiply(memory.left, memory.projection, {0, width}, products, stride, false);
+    }
     for (Index row = 0; row < rows; ++row) add_run(products + row * stride, states + row * state_width, width);
   }
 }
 
-// gates: du, zeros at padding.
-void SequenceGradients::run_row(Index row, Index step, Real* state, Real* gates) const {
-  const Sequence& s = sequence_;
-  const Index width = s.sizes.width, count = s.sizes.gates;
-  if (step >= s.length(row)) {
-    std::fill_n(gates, count, Real(0));
+// The cell's own part of a row in a step; du is zero at padding.
+void SequenceGradients::start_row(Index row, Index step, Real* state, Real* gates) const {
+  if (step >= sequence_.length(row)) {
+    std::fill_n(gates, sequence_.sizes.gates, Real(0));
     return;
   }
-  const Index at = s.element(row, step);
-  add_run(dy_.data() + at * width, state, width);
-  s.cell->backward({.hidden = before_.data() + at * width,
-                    .next_hidden = s.result.data() + at * width,
-                    .kept = s.kept.data() + at * s.cell->kept * width,
-                    .state = state,
-                    .input = s.cell->adds ? gates : da_.data() + at * count,
-                    .recurrent = gates,
-                    .width = width});
-  std::copy_n(gates, count, du_.data() + at * count);
+  const Index at = sequence_.element(row, step);
+  add_run(dy_.data() + at * sequence_.sizes.width, state, sequence_.sizes.width);
+  sequence_.cell->backward(call(at, state, gates));
 }
 
 bool is_state(const Cell& cell, const std::vector<Variable>& state, Index batch, Index width) {
@@ -282,13 +388,14 @@ struct SingleStep {
                      .bias = bias.data(),
                      .state = state,
                      .kept = kept.data() + row * cell->kept * width,
+                     .gated = nullptr,
                      .width = width});
       put_row(state, row, after);
     });
   }
 
   Gradients backward(const Tensor& dy) const {
-    const Tensor da({batch, gates}), du = cell->adds ? da : Tensor({batch, gates}), dstate(after.shape());
+    const Tensor da({batch, gates}, Real(0)), du = cell->adds ? da : Tensor({batch, gates}), dstate(after.shape());
     for_rows([&](Index row, Real* state) {
       for (Index part = 0; part < cell->states; ++part) {
         std::copy_n(dy.data() + (part * batch + row) * width, width, state + part * width);
@@ -299,6 +406,7 @@ struct SingleStep {
                       .state = state,
                       .input = da.data() + row * gates,
                       .recurrent = du.data() + row * gates,
+                      .gated = nullptr,
                       .width = width});
       put_row(state, row, dstate);
     });
@@ -334,13 +442,19 @@ Tensor multiplied(const Tensor& weight) {
   return weight.dtype() == DType::bfloat16 ? weight : weight.as(DType::real);
 }
 
-void check_weights(const Cell& cell, const RecurrentWeights& weights, const Shape& input) {
-  const Shape& shape = weights.recurrent.shape();
-  check<ShapeError>(shape.rank() == 2 && shape[0] == cell.gates * shape[1] && input[-1] == shape[0] &&
+Sizes checked_sizes(const Cell& cell, const RecurrentWeights& weights, const Shape& input) {
+  const Shape &shape = weights.recurrent.shape(), &projection = weights.projection.shape();
+  const bool projects = !weights.projection.empty();
+  check<ShapeError>(!projects || (cell.gate == nullptr && projection.rank() == 2 && shape[-1] == projection[0] &&
+                                  weights.projection.value().is_contiguous()),
+                    cell.name, " cell: a projection of shape ", projection, " and recurrent weights of shape ", shape);
+  const Index width = projects ? projection[1] : shape[-1];
+  check<ShapeError>(shape.rank() == 2 && shape[0] == cell.gates * width && input[-1] == shape[0] &&
                         weights.recurrent.value().is_contiguous(),
                     cell.name, " cell: input of shape ", input, " and recurrent weights of shape ", shape);
-  check<ShapeError>(weights.bias.empty() || (cell.recurrent_bias && weights.bias.shape() == Shape{shape[1]}), cell.name,
-                    " cell: recurrent bias of shape ", weights.bias.shape(), " for a width of ", shape[1]);
+  check<ShapeError>(weights.bias.empty() || (cell.recurrent_bias && weights.bias.shape() == Shape{width}), cell.name,
+                    " cell: recurrent bias of shape ", weights.bias.shape(), " for a width of ", width);
+  return {input[0], input[1], width, input[2], cell.direct_gates() * width, shape[1]};
 }
 
 void check_lengths(const std::vector<Index>& lengths, const Shape& input) {
@@ -358,9 +472,8 @@ RecurrentResult recurrent(const Cell& cell, const Variable& input, const Recurre
   const Section section("recurrent");
   check<ShapeError>(input.shape().rank() == 3 && input.value().is_contiguous(), cell.name, " cell: input of shape ",
                     input.shape(), " instead of [batch, time, gates width], contiguous");
-  check_weights(cell, weights, input.shape());
+  const Sizes sizes = checked_sizes(cell, weights, input.shape());
   check_lengths(options.lengths, input.shape());
-  const Sizes sizes{input.shape()[0], input.shape()[1], weights.recurrent.shape()[1], input.shape()[2]};
   check<ShapeError>(options.start.empty() || is_state(cell, options.start, sizes.batch, sizes.width), cell.name,
                     " cell: a start that is not ", cell.states, " of ", Shape{sizes.batch, sizes.width});
   const bool keeps = Recording::current() != nullptr;
@@ -373,22 +486,26 @@ RecurrentResult recurrent(const Cell& cell, const Variable& input, const Recurre
       .input = input.value(),
       .weight = multiplied(weights.recurrent.value()),
       .bias = bias_or_zeros(weights.bias, sizes.width),
+      .projection = weights.projection.empty() ? Tensor() : multiplied(weights.projection.value()),
       .start = values_of(options.start),
       .kept = keeps ? Tensor(kept) : Tensor(),
+      .gated = keeps && cell.gate != nullptr ? Tensor({sizes.batch, sizes.time, sizes.width}, Real(0)) : Tensor(),
       .result = Tensor({(sizes.batch * (sizes.time + cell.states)) * sizes.width}),
   };
   parallel_ranges(sizes.batch, rows_per_task(sequence.weight),
                   [&](Index begin, Index end) { sequence.run_rows(begin, end); });
-  count_matmul(sizes.batch, sizes.gates, sizes.width, sizes.time);
+  count_matmul(sizes.batch, sizes.gates, sizes.projected, sizes.time);
+  if (!sequence.projection.empty()) count_matmul(sizes.batch, sizes.projected, sizes.width, sizes.time);
   sequence.input = Tensor();  // the backward pass does without
-  std::vector<Variable> inputs{input, weights.recurrent, weights.bias};
+  std::vector<Variable> inputs{input, weights.recurrent, weights.bias, weights.projection};
   inputs.insert(inputs.end(), options.start.begin(), options.start.end());
   const Variable flat = record(sequence.result, inputs, [sequence, wanted = gradients_of(inputs)](const Tensor& dy) {
     const SequenceGradients gradients(sequence, dy);
     if (wanted[1]) gradients.add_weight(wanted[1]->target());
     if (wanted[2]) gradients.add_bias(wanted[2]->target());
-    for (std::size_t part = 0; part + 3 < wanted.size(); ++part) {
-      if (wanted[part + 3]) wanted[part + 3]->contribute(gradients.of_start(part));
+    if (wanted[3]) gradients.add_projection(wanted[3]->target());
+    for (std::size_t part = 0; part + 4 < wanted.size(); ++part) {
+      if (wanted[part + 4]) wanted[part + 4]->contribute(gradients.of_start(part));
     }
     if (wanted[0]) wanted[0]->contribute(gradients.of_input());
   });
@@ -397,6 +514,50 @@ RecurrentResult recurrent(const Cell& cell, const Variable& input, const Recurre
     result.last.push_back(view(flat, [sizes, part](const Tensor& t) { return last_of(t, sizes, part); }));
   }
   return result;
+}
+
+Variable recurrent_gate(const Cell& cell, const Variable& input, const Variable& recurrent,
+                        const std::vector<Variable>& state) {
+  const Section section("recurrent step");
+  check<ShapeError>(cell.gate != nullptr && input.shape().rank() == 2 && input.shape()[1] % cell.gates == 0 &&
+                        input.value().is_contiguous() && recurrent.value().is_contiguous(),
+                    cell.name, " cell: a gate of input of shape ", input.shape());
+  const Index batch = input.shape()[0], width = input.shape()[1] / cell.gates, direct = cell.direct_gates() * width;
+  check<ShapeError>(recurrent.shape() == Shape{batch, direct} && is_state(cell, state, batch, width), cell.name,
+                    " cell: a gate of a recurrent product of shape ", recurrent.shape(), " and such a state");
+  const Tensor gated({batch, width}), kept({batch, cell.kept * width}), hidden = state.front().value();
+  parallel_ranges(batch, step_rows_per_task, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      cell.gate({.input = input.value().data() + row * cell.gates * width,
+                 .recurrent = recurrent.value().data() + row * direct,
+                 .bias = nullptr,
+                 .state = hidden.data() + row * width,
+                 .kept = kept.data() + row * cell.kept * width,
+                 .gated = gated.data() + row * width,
+                 .width = width});
+    }
+  });
+  return record(gated, {input, recurrent, state.front()},
+                [=, &cell, d_input = input.gradient(), d_recurrent = recurrent.gradient(),
+                 d_hidden = state.front().gradient()](const Tensor& dy) {
+                  const Tensor da({batch, cell.gates * width}, Real(0)), dh({batch, width}, Real(0));
+                  parallel_ranges(batch, step_rows_per_task, [&](Index begin, Index end) {
+                    for (Index row = begin; row < end; ++row) {
+                      Real* const gates = da.data() + row * cell.gates * width;
+                      cell.gate_backward({.hidden = hidden.data() + row * width,
+                                          .next_hidden = nullptr,
+                                          .kept = kept.data() + row * cell.kept * width,
+                                          .state = dh.data() + row * width,
+                                          .input = gates,
+                                          .recurrent = gates,
+                                          .gated = dy.data() + row * width,
+                                          .width = width});
+                    }
+                  });
+                  if (d_hidden) d_hidden->contribute(dh);
+                  if (d_recurrent) d_recurrent->contribute(da.narrowed(1, 0, direct).copy());
+                  if (d_input) d_input->contribute(da);
+                });
 }
 
 std::vector<Variable> recurrent_step(const Cell& cell, const Variable& input, const Variable& recurrent,

@@ -82,12 +82,14 @@ TEST_CASE("presets: every field of every preset") {
        " bias=no vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
            recurrent_vocabularies},
       {"seq2seq-2014",
-       "rnn: layers=4 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm bidirectional=no"
+       "rnn: layers=4 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm source_encoder=recurrent"
+       " bidirectional=no"
        " reverse_source=yes source_attention=none context_vector=initial input_feeding=no readout=auto bias=no"
        " vocab_size=80000 sequence_length=0 dropout=0 source_vocab_size=160000" +
            recurrent_vocabularies},
       {"rnnsearch-2015",
-       "rnn: layers=1 width=1000 embedding_width=620 encoder_width=2000 readout_width=500 cell=gru bidirectional=yes"
+       "rnn: layers=1 width=1000 embedding_width=620 encoder_width=2000 readout_width=500 cell=cho"
+       " source_encoder=recurrent bidirectional=yes"
        " reverse_source=no source_attention=additive context_vector=initial input_feeding=no readout=auto bias=no"
        " vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
            recurrent_vocabularies}};

@@ -48,6 +48,31 @@ TEST_CASE("recurrent layer: step by step equals the whole, and the state that it
   }
 }
 
+TEST_CASE("recurrent layer: with a projection, too, step by step equals the whole") {
+  constexpr Index in = 3, out = 2;
+  for (const ops::Cell& cell : ops::cells()) {
+    CAPTURE(std::string(cell.name));
+    Parameters parameters{ParameterSource(3)};
+    const auto make = [&] { return nn::Recurrent(Scope(parameters, "0"), cell, in, {.width = width, .out = out}); };
+    if (cell.gate != nullptr) {
+      CHECK_THROWS_AS(make(), UsageError);
+      continue;
+    }
+    const nn::Recurrent layer = make();
+    set_normal(parameters);
+    CHECK(layer.width() == width);
+    CHECK(layer.out_width() == out);
+    const Tensor x = normal_tensor({batch, times, in}, 1), whole = layer(Variable(x)).hidden.value();
+    REQUIRE(whole.shape() == Shape{batch, times, out});
+    nn::Recurrent::State state = layer.start(batch);
+    for (Index t = 0; t < times; ++t) {
+      state = layer.step(Variable(x.narrowed(1, t, 1).copy().reshaped({batch, in})), state);
+      const Tensor output = layer.output(state.front()).value();
+      CHECK(difference(output, whole.narrowed(1, t, 1).copy().reshaped({batch, out})) < 1e-12);
+    }
+  }
+}
+
 TEST_CASE("attention to a source: bilinear scores with the identity are dot products") {
   Parameters parameters{ParameterSource(3)};
   const Scope scope(parameters, "");

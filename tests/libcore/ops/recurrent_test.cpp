@@ -23,23 +23,41 @@ double sigmoid(double x) {
 }
 
 // The equations of the cells, one number after another.
-using NaiveCell = std::function<void(const Numbers& a, const Numbers& u, const Numbers& bias, Numbers& h, Numbers& c)>;
+// The part of a product with U that belongs to some rows.
+using Multiply = std::function<Numbers(const Numbers& x, std::size_t begin, std::size_t end)>;
+using NaiveCell =
+    std::function<void(const Numbers& a, const Multiply& multiply, const Numbers& bias, Numbers& h, Numbers& c)>;
 const std::map<std::string, NaiveCell> naive_cells{
     {"tanh",
-     [](const Numbers& a, const Numbers& u, const Numbers&, Numbers& h, Numbers&) {
+     [](const Numbers& a, const Multiply& multiply, const Numbers&, Numbers& h, Numbers&) {
+       const Numbers u = multiply(h, 0, h.size());
        for (std::size_t k = 0; k < h.size(); ++k) h[k] = std::tanh(a[k] + u[k]);
      }},
     {"gru",
-     [](const Numbers& a, const Numbers& u, const Numbers& bias, Numbers& h, Numbers&) {
+     [](const Numbers& a, const Multiply& multiply, const Numbers& bias, Numbers& h, Numbers&) {
        const std::size_t n = h.size();
+       const Numbers u = multiply(h, 0, 3 * n);
        for (std::size_t k = 0; k < n; ++k) {
          const double r = sigmoid(a[k] + u[k]), z = sigmoid(a[n + k] + u[n + k]);
          h[k] = (1 - z) * std::tanh(a[2 * n + k] + r * (u[2 * n + k] + bias[k])) + z * h[k];
        }
      }},
-    {"lstm",
-     [](const Numbers& a, const Numbers& u, const Numbers&, Numbers& h, Numbers& c) {
+    {"cho",
+     [](const Numbers& a, const Multiply& multiply, const Numbers&, Numbers& h, Numbers&) {
        const std::size_t n = h.size();
+       const Numbers u = multiply(h, 0, 2 * n);
+       Numbers reset(n);
+       for (std::size_t k = 0; k < n; ++k) reset[k] = sigmoid(a[k] + u[k]) * h[k];
+       const Numbers of_reset = multiply(reset, 2 * n, 3 * n);
+       for (std::size_t k = 0; k < n; ++k) {
+         const double z = sigmoid(a[n + k] + u[n + k]);
+         h[k] = z * h[k] + (1 - z) * std::tanh(a[2 * n + k] + of_reset[k]);
+       }
+     }},
+    {"lstm",
+     [](const Numbers& a, const Multiply& multiply, const Numbers&, Numbers& h, Numbers& c) {
+       const std::size_t n = h.size();
+       const Numbers u = multiply(h, 0, 4 * n);
        for (std::size_t k = 0; k < n; ++k) {
          const auto gate = [&](std::size_t part) { return a[part * n + k] + u[part * n + k]; };
          c[k] = sigmoid(gate(1)) * c[k] + sigmoid(gate(0)) * std::tanh(gate(2));
@@ -90,12 +108,16 @@ Numbers naive(const ops::Cell& cell, const Case& one, const std::vector<Numbers>
     }
     for (std::size_t step = 0; step < length; ++step) {
       const std::size_t at = row * times + (one.reverse ? length - 1 - step : step);
-      Numbers a(gates), u(gates, 0);
-      for (std::size_t i = 0; i < gates; ++i) {
-        a[i] = inputs[0][at * gates + i];
-        for (std::size_t k = 0; k < n; ++k) u[i] += inputs[1][i * n + k] * h[k];
-      }
-      naive_cells.at(std::string(cell.name))(a, u, inputs[2], h, c);
+      const Numbers a(inputs[0].begin() + static_cast<std::ptrdiff_t>(at * gates),
+                      inputs[0].begin() + static_cast<std::ptrdiff_t>((at + 1) * gates));
+      const Multiply multiply = [&](const Numbers& x, std::size_t begin, std::size_t end) {
+        Numbers product(end - begin, 0);
+        for (std::size_t i = begin; i < end; ++i) {
+          for (std::size_t k = 0; k < n; ++k) product[i - begin] += inputs[1][i * n + k] * x[k];
+        }
+        return product;
+      };
+      naive_cells.at(std::string(cell.name))(a, multiply, inputs[2], h, c);
       std::copy(h.begin(), h.end(), hidden.begin() + static_cast<std::ptrdiff_t>(at * n));
     }
     last[0].insert(last[0].end(), h.begin(), h.end());
@@ -115,7 +137,8 @@ Variable all_of(const ops::RecurrentResult& result) {
 
 TEST_CASE("recurrent: every cell has a plain loop here to be compared with") {
   CHECK(naive_cells.size() == ops::cells().size());
-  CHECK_THROWS_WITH_AS(ops::cell("grue"), "cell 'grue' is not one of tanh, gru, lstm; did you mean 'gru'?", UsageError);
+  CHECK_THROWS_WITH_AS(ops::cell("grue"), "cell 'grue' is not one of tanh, gru, cho, lstm; did you mean 'gru'?",
+                       UsageError);
 }
 
 TEST_CASE("recurrent: states and gradients are those of plain loops, in both directions and of any lengths") {
@@ -199,6 +222,63 @@ TEST_CASE("recurrent: a step of a cell, and its gradients") {
   }
 }
 
+TEST_CASE(
+    "recurrent: before the product a cell's gate is an operation with gradients, and a step of it that of whole") {
+  for (const ops::Cell& cell : ops::cells()) {
+    if (cell.gate == nullptr) continue;
+    CAPTURE(std::string(cell.name));
+    const Index direct = cell.direct_gates() * width;
+    std::vector<Tensor> inputs{normal_tensor({batch, cell.gates * width}, 1), normal_tensor({batch, direct}, 2)};
+    for (Index part = 0; part < cell.states; ++part) {
+      inputs.push_back(normal_tensor({batch, width}, 4 + static_cast<std::uint64_t>(part)));
+    }
+    check_operation(
+        [&](const std::vector<Variable>& given) {
+          return ops::recurrent_gate(cell, given[0], given[1], {given.begin() + 2, given.end()});
+        },
+        inputs);
+    CHECK_THROWS_AS(ops::recurrent_gate(cell, Variable(inputs[0]), Variable(inputs[0]), {Variable(inputs[2])}),
+                    ShapeError);
+  }
+  CHECK_THROWS_AS(ops::recurrent_gate(ops::cell("gru"), Variable(Tensor({1, 3}, 1)), Variable(Tensor({1, 2}, 1)), {}),
+                  ShapeError);
+}
+
+TEST_CASE("recurrent: with a projection, states are those of the product of both matrices, and gradients match") {
+  constexpr Index projected = 3;
+  for (const ops::Cell& cell : ops::cells()) {
+    if (cell.gate != nullptr) continue;
+    for (const Case& one : cases) {
+      CAPTURE(std::string(cell.name));
+      CAPTURE(one.name);
+      std::vector<Tensor> inputs = inputs_of(cell, one.starts);
+      inputs[1] = normal_tensor({cell.gates * width, projected}, 2);
+      if (!cell.recurrent_bias) inputs[2] = Tensor({width}, Real(0));
+      inputs.insert(inputs.begin() + 3, normal_tensor({projected, width}, 9));
+      const auto projecting = [&](const std::vector<Variable>& given) {
+        return all_of(ops::recurrent(cell, given[0], {given[1], cell.recurrent_bias ? given[2] : Variable(), given[3]},
+                                     {one.lengths, one.reverse, {given.begin() + 4, given.end()}}));
+      };
+      check_operation(projecting, inputs);
+      check_oracle(
+          projecting,
+          [&](std::vector<Numbers> given) {
+            Numbers both(static_cast<std::size_t>(cell.gates * width * width), 0);
+            for (std::size_t i = 0; i < static_cast<std::size_t>(cell.gates * width); ++i) {
+              for (std::size_t k = 0; k < width; ++k) {
+                for (std::size_t j = 0; j < projected; ++j)
+                  both[i * width + k] += given[1][i * projected + j] * given[3][j * width + k];
+              }
+            }
+            given[1] = both;
+            given.erase(given.begin() + 3);
+            return naive(cell, one, given);
+          },
+          inputs);
+    }
+  }
+}
+
 TEST_CASE("recurrent: shapes that do not fit are refused") {
   const ops::Cell& cell = ops::cell("gru");
   const auto inputs = inputs_of(cell, false);
@@ -207,6 +287,8 @@ TEST_CASE("recurrent: shapes that do not fit are refused") {
   CHECK_THROWS_AS(ops::recurrent(cell, input, {weight, Variable(Tensor({width + 1}, Real(0)))}, {}), ShapeError);
   CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.lengths = {8, 9, 1}}), ShapeError);
   CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.lengths = {8}}), ShapeError);
+  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight, {}, Variable(Tensor({width + 1, width}, Real(0)))}, {}),
+                  ShapeError);
   CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.start = {Variable(Tensor({batch, width + 1}, Real(0)))}}),
                   ShapeError);
 }
