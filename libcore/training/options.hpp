@@ -89,13 +89,13 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
               .range(0, 0.999999)
               .takes("X"),
           self.beta1);
-  visitor(Field("beta2", "Adam's decay of the second moment")
-              .needs({"optimizer=adamw", "optimizer=adam"})
+  visitor(Field("beta2", "decay of the second moment, and of Adadelta's squared steps (rho)")
+              .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adadelta"})
               .range(0, 0.999999)
               .takes("X"),
           self.beta2);
-  visitor(Field("epsilon", "added to the square root of the second moment")
-              .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adagrad"})
+  visitor(Field("epsilon", "added to the square root of the second moment; by Adadelta under both of its roots")
+              .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adagrad", "optimizer=adadelta"})
               .above(0, 1)
               .takes("X"),
           self.epsilon);

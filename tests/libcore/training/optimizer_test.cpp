@@ -116,6 +116,35 @@ TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients ar
   CHECK(other.matrix.value()[0] == doctest::Approx(w).epsilon(1e-5));
 }
 
+TEST_CASE("adadelta: steps follow the recurrences of a plain loop, whatever the gradient's size at first") {
+  Toy toy;
+  OptimizerOptions options = options_of("adadelta", 0.5);
+  options.beta2 = 0.95;
+  options.epsilon = 1e-6;
+  const auto adadelta = make_optimizer(options, toy.parameters);
+  struct Plain {
+    double decay, w = 1, v = 0, u = 0;
+    void update(double gradient) {
+      const double g = gradient + decay * w;
+      v = 0.95 * v + 0.05 * g * g;
+      const double step = std::sqrt(u + 1e-6) / std::sqrt(v + 1e-6) * g;
+      u = 0.95 * u + 0.05 * step * step;
+      w -= 0.9 * step;
+    }
+  };
+  Plain matrix{.decay = 0.5}, bias{.decay = 0};
+  for (int t = 0; t < 40; ++t) {
+    const double gradient = 3 * std::sin(t) + 0.5;
+    toy.set_gradients(static_cast<Real>(gradient));
+    adadelta->update({.step = t, .learning_rate = 0.9, .gradient_scale = 0.5});
+    matrix.update(gradient / 2);
+    bias.update(gradient / 2);
+    CHECK(toy.matrix.value()[3] == doctest::Approx(matrix.w).epsilon(1e-5));
+    CHECK(toy.bias.value()[1] == doctest::Approx(bias.w).epsilon(1e-5));
+  }
+  CHECK(adadelta->state().size() == 4);
+}
+
 TEST_CASE("decay: SGD and AdaGrad add it to the gradient, for matrices only") {
   Toy toy;
   const auto sgd = make_optimizer(options_of("sgd", 0.5), toy.parameters);  // momentum 0.9
@@ -194,7 +223,8 @@ TEST_CASE(
 
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
   Toy toy;
-  const std::string complaint = "optimizer: 'adamx' is not one of adamw, adam, adagrad, sgd; did you mean 'adamw'?";
+  const std::string complaint =
+      "optimizer: 'adamx' is not one of adamw, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
   CHECK_THROWS_WITH_AS(make_optimizer(options_of("adamx", 0), toy.parameters), complaint.c_str(), UsageError);
   CHECK_THROWS_WITH_AS(check_ranges(options_of("adamx", 0)), complaint.c_str(), UsageError);
   CHECK_NOTHROW(check_ranges(options_of("sgd", 0)));

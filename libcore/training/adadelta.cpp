@@ -1,0 +1,61 @@
+// Adadelta: v = rho v + (1 - rho) g^2, d = sqrt(u + eps) / sqrt(v + eps) g, u = rho u + (1 - rho) d^2, w -= r d, with
+// g + decay w for g. rho is beta2 here, 0.95 in the papers, eps 1e-6 and the rate r 1.
+// Source: Zeiler 2012, "ADADELTA: an adaptive learning rate method", algorithm 1; Bahdanau et al. 2015 (SPEC 5.4).
+#include <cmath>
+
+#include "heddle/tensor/kernel.hpp"
+#include "heddle/training/optimizer.hpp"
+#include "heddle/training/slices.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+struct Constants {
+  Real rho, epsilon, rate, decay, gradient_scale;
+};
+
+struct State {
+  Real *v, *u;
+};
+
+HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, const State& state, Index count) {
+  Real *const v = state.v, *const u = state.u;
+  for (Index i = 0; i < count; ++i) {
+    const Real gradient = c.gradient_scale * g[i] + c.decay * w[i];
+    v[i] = c.rho * v[i] + (1 - c.rho) * gradient * gradient;
+    const Real step = std::sqrt(u[i] + c.epsilon) / std::sqrt(v[i] + c.epsilon) * gradient;
+    u[i] = c.rho * u[i] + (1 - c.rho) * step * step;
+    w[i] -= c.rate * step;
+  }
+}
+
+class Adadelta : public Optimizer {
+ public:
+  Adadelta(const OptimizerOptions& options, Parameters& parameters)
+      : options_(options), slices_(parameters, {"v", "u"}) {}
+
+  std::vector<StateTensor> state() const override { return slices_.state(); }
+
+  void update(const UpdateStep& step) override {
+    slices_.for_each([&](const Slice& slice) {
+      const Constants constants{static_cast<Real>(options_.beta2), static_cast<Real>(options_.epsilon),
+                                static_cast<Real>(step.learning_rate) * slice.rate,
+                                slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),
+                                static_cast<Real>(step.gradient_scale)};
+      update_elements(constants, slice.weights, slice.gradient, {slice.state[0], slice.state[1]}, slice.count);
+    });
+  }
+
+ private:
+  OptimizerOptions options_;
+  Slices slices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_adadelta(const OptimizerOptions& options, Parameters& parameters) {
+  return std::make_unique<Adadelta>(options, parameters);
+}
+
+}  // namespace heddle::training
