@@ -1,5 +1,5 @@
-// What fine-tuning is made of, and recurrent layers, compared with what PyTorch computes of the same numbers. Built in
-// double.
+// What fine-tuning is made of, recurrent layers and stacks of blocks, compared with what PyTorch computes of the same
+// numbers. Built in double.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -7,6 +7,7 @@
 
 #include "heddle/models/encoder.hpp"
 #include "heddle/models/rnn_encoder.hpp"
+#include "heddle/models/stack.hpp"
 #include "heddle/models/task_batch.hpp"
 #include "heddle/ops/cross_entropy.hpp"
 #include "heddle/ops/linear.hpp"
@@ -234,5 +235,60 @@ TEST_CASE("pytorch: stacked recurrent layers in one and both directions, and all
       check_close(parameter.gradient(), file["gradients"].at(parameter.name));
     }
     CHECK(parameters.all().size() == file["gradients"].size());
+  }
+}
+
+namespace {
+
+// Parameters that are stored as one come one after another.
+ParameterSource given_by(const json& parameters) {
+  return ParameterSource::given([&parameters](const Declaration& declaration) {
+    const Tensor whole(declaration.stacked_shape());
+    const Index rows = declaration.shape[0];
+    for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+      whole.narrowed(0, static_cast<Index>(i) * rows, rows).assign(tensor_of(parameters.at(declaration.names[i])));
+    }
+    return whole;
+  });
+}
+
+// Of each sequence, the rows without padding: x [batch, time, width].
+void check_rows_close(const Tensor& x, const json& wanted) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Tensor row = x.narrowed(0, static_cast<Index>(i), 1).narrowed(1, 0, static_cast<Index>(wanted[i].size()));
+    CHECK(difference(row, tensor_of(json::array({wanted[i]}))) < tolerance);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("pytorch: stacks of encoder and decoder layers, norms after and before, and their gradients") {
+  for (const json& file : expected()["transformers"]) {
+    models::StackConfig config;
+    config.layers = 2;
+    config.width = 4;
+    config.heads = file["heads"];
+    config.ffn_width = file["inner"];
+    config.activation = file["activation"];
+    config.block = file["block"];
+    CAPTURE(config.activation);
+    CAPTURE(config.block);
+    Parameters parameters(given_by(file["parameters"]));
+    const models::Stack encoder(Scope(parameters, "encoder"), config, {});
+    const models::Stack decoder(Scope(parameters, "decoder"), config,
+                                {.needed = {.causal = true}, .cross_attention = true});
+    const auto lengths = list_of<Index>(file["lengths"]);
+    const Variable source = leaf_of(file["source"]), target = leaf_of(file["target"]);
+    Recording recording;
+    const Variable memory = encoder(source, {.key_lengths = lengths}, {});
+    check_rows_close(memory.value(), file["memory"]);
+    const Variable states = decoder(target, {.causal = true}, {}, {}, decoder.remember(memory, lengths));
+    check_close(states.value(), file["states"]);
+    recording.backward(weighted_sum(states, tensor_of(file["dy"])));
+    check_close(target.gradient()->tensor(), file["dtarget"]);
+    check_rows_close(source.gradient()->tensor(), file["dsource"]);
+    Index numbers = 0;
+    for (const json& each : file["parameters"]) numbers += tensor_of(each).size();
+    CHECK(parameters.count() == numbers);
   }
 }

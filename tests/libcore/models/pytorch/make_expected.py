@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What PyTorch computes, in double precision: adapters, heads, losses, AdamW, and recurrent layers.
+"""What PyTorch computes, in double precision: adapters, heads, losses, AdamW, recurrent layers, and transformers.
 
     make_expected.py > expected.json
 
@@ -168,6 +168,55 @@ def recurrent(kind, bidirectional):
             "last_cell": last[1] if kind == "LSTM" else hidden}
 
 
+def transformer(norm_first, activation):
+    """Two layers of encoder and decoder, and the gradients of a weighted sum of the decoder's states."""
+    width, heads, inner, layers, lengths = 4, 2, 6, 2, [5, 3]
+    options = {"dim_feedforward": inner, "dropout": 0.0, "activation": activation, "batch_first": True,
+               "norm_first": norm_first}
+    last = (lambda: torch.nn.LayerNorm(width)) if norm_first else (lambda: None)
+    encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(width, heads, **options), layers, last(),
+                                          enable_nested_tensor=False)
+    decoder = torch.nn.TransformerDecoder(torch.nn.TransformerDecoderLayer(width, heads, **options), layers, last())
+    with torch.no_grad():
+        for parameter in list(encoder.parameters()) + list(decoder.parameters()):
+            parameter.copy_(normal(*parameter.shape))
+    source, target, dy = trained(2, 5, width), trained(2, 4, width), normal(2, 4, width)
+    padding = torch.arange(5)[None, :] >= torch.tensor(lengths)[:, None]
+    future = torch.full((4, 4), -torch.inf).triu(1)
+    memory = encoder(source, src_key_padding_mask=padding)
+    states = decoder(target, memory, tgt_mask=future, memory_key_padding_mask=padding)
+    (states * dy).sum().backward()
+
+    ours = {}
+    norms = {"encoder": ("attention_norm", "feed_forward_norm"),
+             "decoder": ("attention_norm", "cross_attention_norm", "feed_forward_norm")}
+    for name, stack in (("encoder", encoder), ("decoder", decoder)):
+        for i, layer in enumerate(stack.layers):
+            block = f"{name}/{i}/"
+            for theirs, path in (("self_attn", "attention"), ("multihead_attn", "cross_attention")):
+                attention = getattr(layer, theirs, None)
+                if attention is None:
+                    continue
+                for part, role in enumerate(("query", "key", "value")):
+                    rows = slice(part * width, (part + 1) * width)
+                    ours[f"{block}{path}/{role}/weight"] = attention.in_proj_weight[rows]
+                    ours[f"{block}{path}/{role}/bias"] = attention.in_proj_bias[rows]
+                ours[f"{block}{path}/output/weight"] = attention.out_proj.weight
+                ours[f"{block}{path}/output/bias"] = attention.out_proj.bias
+            for theirs, path in ((layer.linear1, "up"), (layer.linear2, "down")):
+                ours[f"{block}feed_forward/{path}/weight"] = theirs.weight
+                ours[f"{block}feed_forward/{path}/bias"] = theirs.bias
+            for number, path in enumerate(norms[name]):
+                norm = getattr(layer, f"norm{number + 1}")
+                ours[f"{block}{path}/gain"], ours[f"{block}{path}/bias"] = norm.weight, norm.bias
+        if norm_first:
+            ours[f"{name}/norm/gain"], ours[f"{name}/norm/bias"] = stack.norm.weight, stack.norm.bias
+    return {"block": "pre" if norm_first else "post", "activation": activation, "heads": heads, "inner": inner,
+            "lengths": lengths, "parameters": ours, "source": source, "target": target, "states": states, "dy": dy,
+            "memory": [memory[i, :length] for i, length in enumerate(lengths)],
+            "dsource": [source.grad[i, :length] for i, length in enumerate(lengths)], "dtarget": target.grad}
+
+
 def plain(value):
     if isinstance(value, torch.Tensor):
         return plain(value.tolist())
@@ -179,4 +228,5 @@ def plain(value):
 
 
 print(json.dumps(plain({"low_rank": low_rank(), "cross_entropy": cross_entropy(), "tasks": tasks(), "adamw": adamw(),
-                        "recurrent": [recurrent(kind, both) for kind in ("RNN", "GRU", "LSTM") for both in (False, True)]})))
+                        "recurrent": [recurrent(kind, both) for kind in ("RNN", "GRU", "LSTM") for both in (False, True)],
+                        "transformers": [transformer(first, name) for first in (False, True) for name in ("relu", "gelu")]})))
