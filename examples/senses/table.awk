@@ -1,4 +1,4 @@
-# The reports of inspect senses --gold, one file per word, as one table: percent, with totals over all words' sentences and
+# The reports of inspect senses --evaluate, one file per word, as one table: percent, with totals over all words' sentences and
 # means over words.
 function finish() {
   if (!word) return

@@ -1,7 +1,6 @@
 #include "heddle/analysis/embed.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "heddle/decoding/length_batches.hpp"
 #include "heddle/ops/embedding.hpp"
@@ -11,18 +10,6 @@
 namespace heddle::analysis {
 
 namespace {
-
-// Counted from 0. A layer that is named twice counts once.
-std::set<Index> resolved(const std::vector<Index>& layers, Index last) {
-  std::set<Index> result;
-  for (const Index layer : layers) {
-    check<UsageError>(layer >= -last - 1 && layer <= last, "there is no layer ", layer, "; the model has layers 0 to ",
-                      last, ", or from the last one -1 to ", -last - 1);
-    result.insert(layer < 0 ? last + 1 + layer : layer);
-  }
-  check<UsageError>(!result.empty(), "no layer is chosen");
-  return result;
-}
 
 // The mean over the layers: [batch, time, width].
 Tensor states_of(const models::ContextualVectors& model, const models::Sequences& sequences,
@@ -56,6 +43,23 @@ Tensor part_of(const Tensor& states, Index row, const TextToEmbed& text) {
 
 }  // namespace
 
+std::set<Index> chosen_layers(const std::vector<Index>& layers, Index first, Index last) {
+  std::set<Index> result;
+  const Index count = last - first + 1;
+  for (const Index layer : layers) {
+    if (layer == all_layers) {
+      for (Index i = first; i <= last; ++i) result.insert(i);
+      continue;
+    }
+    const Index wanted = layer < 0 ? last + 1 + layer : layer;
+    check<UsageError>(wanted >= first && wanted <= last, "there is no layer ", layer, "; the model has layers ", first,
+                      " to ", last, ", or from the last one -1 to ", -count);
+    result.insert(wanted);
+  }
+  check<UsageError>(!result.empty(), "no layer is chosen");
+  return result;
+}
+
 TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around) {
   const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
@@ -78,7 +82,7 @@ TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::To
 
 std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
                           const EmbedOptions& options) {
-  const std::set<Index> layers = resolved(options.layers, model.layers());
+  const std::set<Index> layers = chosen_layers(options.layers, 0, model.layers());
   std::vector<Tensor> results(texts.size());
   std::vector<Index> lengths;
   for (const TextToEmbed& text : texts) lengths.push_back(static_cast<Index>(text.ids.size()));

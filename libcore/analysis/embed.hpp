@@ -1,6 +1,8 @@
 // Hidden states as vectors of tokens, words and texts.
 #pragma once
 
+#include <limits>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -23,9 +25,16 @@ struct TextToEmbed {
 TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around);
 
+// A layer in lists of layers that stands for all that there are.
+inline constexpr Index all_layers = std::numeric_limits<Index>::min();
+
+// The layers of a list, from `first` to `last`, in ascending order and each once; negative numbers count from the last, -1.
+// Throws UsageError for a layer that is not there, or none.
+std::set<Index> chosen_layers(const std::vector<Index>& layers, Index first, Index last);
+
 struct EmbedOptions {
-  // 0 is the input of the first block, i the output of block i, the last one after the final norm; negative numbers
-  // count from the last, -1. Several layers are averaged.
+  // 0 is the input of the first block, i the output of block i, the last one after the final norm; as chosen_layers()
+  // takes them. Several layers are averaged.
   std::vector<Index> layers{-1};
   Index batch_tokens = 4096;  // maximum of tokens in a batch, padding included, unless one text is longer
 };

@@ -65,10 +65,10 @@ class Counter {
     return count;
   }
 
-  Index random_subsets(const Partitions& partitions) const {
+  Index random_subsets(const Permutations& permutations) const {
     Index count = 0;
-    for (Index sample = 0; sample < partitions.most; ++sample) {
-      const RandomStream stream(partitions.seed, random_site("weat"), static_cast<std::uint64_t>(sample));
+    for (Index sample = 0; sample < permutations.most; ++sample) {
+      const RandomStream stream(permutations.seed, random_site("weat"), static_cast<std::uint64_t>(sample));
       std::vector<double> values = all_;
       double sum = 0;
       for (std::size_t i = 0; i < size_; ++i) {
@@ -92,10 +92,10 @@ double association(const Vector& word, std::span<const Vector> a, std::span<cons
   return mean_cosine(word, a) - mean_cosine(word, b);
 }
 
-Association weat(std::span<const double> x, std::span<const double> y, const Partitions& partitions) {
+Association weat(std::span<const double> x, std::span<const double> y, const Permutations& permutations) {
   check<DataError>(x.size() >= 2 && y.size() >= 2, "sets of ", x.size(), " and ", y.size(),
                    " words cannot be compared; each needs two");
-  check<UsageError>(partitions.most >= 1, partitions.most, " partitions are too few");
+  check<UsageError>(permutations.most >= 1, permutations.most, " permutations are too few");
   std::vector<double> all(x.begin(), x.end());
   all.insert(all.end(), y.begin(), y.end());
   const double mean = mean_of(all);
@@ -104,12 +104,12 @@ Association weat(std::span<const double> x, std::span<const double> y, const Par
   Association result;
   const double stddev = std::sqrt(squares / static_cast<double>(all.size() - 1));
   if (stddev > 0) result.effect_size = (mean_of(x) - mean_of(y)) / stddev;
-  const Index count = subsets(static_cast<Index>(all.size()), static_cast<Index>(x.size()), partitions.most);
-  result.exact = count <= partitions.most;
+  const Index count = subsets(static_cast<Index>(all.size()), static_cast<Index>(x.size()), permutations.most);
+  result.exact = count <= permutations.most;
   const Counter counter(all, x.size());
-  result.partitions = result.exact ? count : partitions.most + 1;
-  const Index larger = result.exact ? counter.all_subsets() : counter.random_subsets(partitions) + 1;
-  result.p = static_cast<double>(larger) / static_cast<double>(result.partitions);
+  result.permutations = result.exact ? count : permutations.most + 1;
+  const Index larger = result.exact ? counter.all_subsets() : counter.random_subsets(permutations) + 1;
+  result.p = static_cast<double>(larger) / static_cast<double>(result.permutations);
   return result;
 }
 

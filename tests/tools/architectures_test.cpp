@@ -62,7 +62,7 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
   corpus.must(
       "finetune -q --from model.h5 --task classify --train train.tsv -o tuned.h5 --epochs 12 --learning-rate 1e-2");
   CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
-  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
   CHECK(nats(corpus, "inspect evaluate half.h5 valid.h5") ==
         doctest::Approx(nats(corpus, "inspect evaluate model.h5 valid.h5")).epsilon(5e-3));
   corpus.must("inspect embed model.h5 --text 'the cat' -o states.h5");

@@ -44,7 +44,7 @@ TEST_CASE("convert: other weights, the same model") {
   for (const Case& one : std::vector<Case>{
            {"f32", "float32", 1e-9}, {"bf16", "bfloat16", 0.005}, {"int8", "int8", 0.02}, {"keep", "float32", 1e-9}}) {
     CAPTURE(one.option);
-    const Outcome outcome = corpus.must("convert model.h5 --weights " + one.option + " -o new.h5");
+    const Outcome outcome = corpus.must("convert model.h5 --dtype " + one.option + " -o new.h5");
     CHECK(outcome.out.empty());
     CHECK_FALSE(contains(outcome.err, "training state"));
     CHECK(contains(outcome.err, "bytes of weights became"));
@@ -57,7 +57,7 @@ TEST_CASE("convert: other weights, the same model") {
       CHECK(tensor["type"] == (tensor["shape"].size() == 2 ? one.type : "float32"));
     }
     CHECK(converted["provenance"].size() == original["provenance"].size() + 1);
-    CHECK(converted["provenance"].back()["command_line"] == "convert model.h5 --weights " + one.option + " -o new.h5");
+    CHECK(converted["provenance"].back()["command_line"] == "convert model.h5 --dtype " + one.option + " -o new.h5");
     CHECK(corpus.loss("new.h5") == doctest::Approx(loss).epsilon(one.tolerance));
     CHECK(corpus.must(continued + "new.h5").out.starts_with("the cat"));
     if (one.option != "int8") CHECK(corpus.must(continued + "new.h5").out == corpus.must(continued + "model.h5").out);
@@ -83,7 +83,7 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   CHECK(corpus.must("generate -p 'the cat' --max-tokens 5 mean.h5").out.starts_with("the cat"));
   CHECK(corpus.summary("mean.h5")["provenance"].back()["inputs"].size() == 3);
   corpus.must(
-      "convert -q model.h5 model.h5 --average --weights bf16 -o half.h5 && convert -q model.h5 --weights bf16 -o "
+      "convert -q model.h5 model.h5 --average --dtype bf16 -o half.h5 && convert -q model.h5 --dtype bf16 -o "
       "bf16.h5");
   CHECK(corpus.weights("half.h5") == corpus.weights("bf16.h5"));
   corpus.must("convert -q half.h5 half.h5 --average -o back.h5");
@@ -93,7 +93,7 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   pretrain("-o wide.h5 --steps 2 --layers 1 --heads 2 --width 24 --context 32 --learning-rate 1e-3");
   corpus.refused("convert model.h5 wide.h5 --average -o x.h5", 1,
                  "wide.h5: has layers 1, model.h5 2; only models of the same shape");
-  corpus.must("convert -q model.h5 --weights int8 -o small.h5");
+  corpus.must("convert -q model.h5 --dtype int8 -o small.h5");
   corpus.refused("convert small.h5 small.h5 --average -o x.h5", 1, "int8 weights");
   corpus.must(
       "tokenize -q --train --vocab-size 270 -o pieces.h5 train.txt && tokenize -q -t pieces.h5 -o t2.h5 train.txt");
@@ -108,15 +108,15 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
 TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights") {
   const Trained corpus;
   CHECK(contains(corpus.must("convert checkpoint.h5 -o small.h5").err, "small.h5: without the training state"));
-  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
-  corpus.must("convert -q model.h5 --weights int8 -o quarter.h5");
+  corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
+  corpus.must("convert -q model.h5 --dtype int8 -o quarter.h5");
   const auto size = [&](const char* name) { return std::filesystem::file_size(corpus.path(name)); };
   CHECK(size("small.h5") < size("checkpoint.h5") / 2);
   CHECK(size("half.h5") < size("small.h5"));
   CHECK(size("quarter.h5") < size("half.h5"));
   CHECK(corpus.weights("small.h5") == corpus.weights("model.h5"));
   for (const char* name : {"half.h5", "quarter.h5"}) {
-    corpus.must("convert -q " + std::string(name) + " --weights f32 -o back.h5");
+    corpus.must("convert -q " + std::string(name) + " --dtype f32 -o back.h5");
     CHECK(corpus.weights("back.h5") == corpus.weights(name));
   }
   corpus.must("convert -q half.h5 -o again.h5");
@@ -125,7 +125,7 @@ TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights"
 
 TEST_CASE("convert: a converted model cannot be resumed, and pretrain says so") {
   const Trained corpus;
-  corpus.must("convert -q checkpoint.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q checkpoint.h5 --dtype bf16 -o half.h5");
   corpus.refused("pretrain --resume half.h5 --train train.h5 -o x.h5", 1,
                  "half.h5: holds no training state to resume from");
 }
@@ -155,15 +155,15 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
   };
   for (const Case& one : std::vector<Case>{{"f32", 1e-9}, {"f16", 0.001}, {"bf16", 0.005}}) {
     CAPTURE(one.weights);
-    corpus.must("convert -q model.h5 --weights " + one.weights + " -o hf." + one.weights + "/");
+    corpus.must("convert -q model.h5 --dtype " + one.weights + " -o hf." + one.weights + "/");
     corpus.must("convert -q hf." + one.weights + " -o back.h5");
     CHECK(corpus.loss("back.h5") == doctest::Approx(loss).epsilon(one.tolerance));
     // From one directory to another, and the same bytes every time.
-    corpus.must("rm -rf other && convert -q hf." + one.weights + " --weights " + one.weights +
+    corpus.must("rm -rf other && convert -q hf." + one.weights + " --dtype " + one.weights +
                 " -o other/ && cmp other/model.safetensors hf." + one.weights + "/model.safetensors");
   }
   corpus.must(
-      "convert -q model.h5 --weights int8 -o int8.h5 && convert -q int8.h5 -o hf.int8/ && convert -q hf.int8 -o "
+      "convert -q model.h5 --dtype int8 -o int8.h5 && convert -q int8.h5 -o hf.int8/ && convert -q hf.int8 -o "
       "back.h5");
   CHECK(corpus.weights("back.h5") == corpus.weights("int8.h5"));
   CHECK(corpus.leftovers() == 0);
@@ -210,8 +210,8 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
                             {"convert nan -o x.h5", "is not finite", 1},
                             {"convert model.h5 -o full", "full: exists and is not an empty directory", 1},
                             {"convert model.h5 -o nowhere/x/", "nowhere/x/: cannot create it: No such file", 1},
-                            {"convert model.h5 --weights int8 -o x/", "--weights int8 is for model files", 2},
-                            {"convert hf --weights f16 -o x.h5", "--weights f16 is for directories", 2},
+                            {"convert model.h5 --dtype int8 -o x/", "--dtype int8 is for model files", 2},
+                            {"convert hf --dtype f16 -o x.h5", "--dtype f16 is for directories", 2},
                             {"convert hf -o hf", "hf: refusing to overwrite the input hf", 2},
                             {"convert window.h5 -o x/", "gpt2 has no window = 8", 1}}) {
     corpus.refused(bad);
@@ -246,27 +246,27 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
   bytes[static_cast<std::size_t>(model.root().group("history").dataset("loss").offset().value())] ^= 1;
   write_file(corpus.path("history.h5"), bytes);
   std::vector<Refusal> cases{
-      {"convert none.h5 --weights bf16 -o x.h5", "none.h5: cannot open: No such file", 1},
-      {"convert train.h5 --weights bf16 -o x.h5", "train.h5: is a tokens file; a model file is needed", 1},
-      {"convert text.h5 --weights bf16 -o x.h5", "text.h5: is plain text", 1},
-      {"convert cut.h5 --weights bf16 -o x.h5", "cut.h5: is truncated", 1},
-      {"convert history.h5 --weights bf16 -o x.h5", "history.h5: /history/loss: the checksum does not match", 1},
-      {"convert damaged.h5 --weights bf16 -o x.h5", "the checksum does not match", 1},
-      {"convert infinite.h5 --weights int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
+      {"convert none.h5 --dtype bf16 -o x.h5", "none.h5: cannot open: No such file", 1},
+      {"convert train.h5 --dtype bf16 -o x.h5", "train.h5: is a tokens file; a model file is needed", 1},
+      {"convert text.h5 --dtype bf16 -o x.h5", "text.h5: is plain text", 1},
+      {"convert cut.h5 --dtype bf16 -o x.h5", "cut.h5: is truncated", 1},
+      {"convert history.h5 --dtype bf16 -o x.h5", "history.h5: /history/loss: the checksum does not match", 1},
+      {"convert damaged.h5 --dtype bf16 -o x.h5", "the checksum does not match", 1},
+      {"convert infinite.h5 --dtype int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
        1},
-      {"convert model.h5 --weights bf16 -o nowhere/x.h5", "nowhere", 1},
-      {"convert model.h5 --weights f16 -o x.h5", "--weights f16 is for directories; model files hold f32, bf16 or int8",
+      {"convert model.h5 --dtype bf16 -o nowhere/x.h5", "nowhere", 1},
+      {"convert model.h5 --dtype f16 -o x.h5", "--dtype f16 is for directories; model files hold f32, bf16 or int8",
        2},
-      {"convert model.h5 --weights f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
-      {"convert model.h5 --weights bf16", "-o FILE is missing", 2},
-      {"convert model.h5 --weights bf16 -o -", "cannot go to standard output", 2},
-      {"convert model.h5 --weights bf16 -o model.h5", "model.h5: refusing to overwrite the input model.h5", 2},
-      {"convert model.h5 --weights bf16 -o link.h5", "link.h5: refusing to overwrite the input model.h5", 2},
-      {"convert --weights bf16 -o x.h5", "MODEL", 2},
-      {"convert tokenizer.h5 --weights bf16 -o x.h5", "--weights is for models", 2},
+      {"convert model.h5 --dtype f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
+      {"convert model.h5 --dtype bf16", "-o FILE is missing", 2},
+      {"convert model.h5 --dtype bf16 -o -", "cannot go to standard output", 2},
+      {"convert model.h5 --dtype bf16 -o model.h5", "model.h5: refusing to overwrite the input model.h5", 2},
+      {"convert model.h5 --dtype bf16 -o link.h5", "link.h5: refusing to overwrite the input model.h5", 2},
+      {"convert --dtype bf16 -o x.h5", "MODEL", 2},
+      {"convert tokenizer.h5 --dtype bf16 -o x.h5", "--dtype is for models", 2},
       {"convert text.h5 -o x.json", "is plain text", 1},
       {"convert locked -o x.h5", "is a directory without config.json, and without a tokenizer", 1}};
-  if (::geteuid() != 0) cases.push_back({"convert model.h5 --weights bf16 -o locked/x.h5", "Permission denied", 1});
+  if (::geteuid() != 0) cases.push_back({"convert model.h5 --dtype bf16 -o locked/x.h5", "Permission denied", 1});
   for (const Refusal& bad : cases) {
     corpus.refused(bad);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));

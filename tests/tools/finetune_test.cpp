@@ -109,14 +109,14 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   };
   for (const Case& one : std::vector<Case>{{"keep", 1e-6}, {"f32", 1e-6}, {"bf16", 0.01}, {"int8", 0.03}}) {
     CAPTURE(one.weights);
-    corpus.must("convert -q c.h5 --weights " + one.weights + " -o x.h5");
+    corpus.must("convert -q c.h5 --dtype " + one.weights + " -o x.h5");
     CHECK(contains(corpus.must("inspect verify x.h5").out, "no problem"));
     CHECK(contains(corpus.must("inspect x.h5").out, "fine-tuned for the task classify (animal, royal)"));
     check_alike(corpus.answers("x.h5", "texts.txt"), original, one.tolerance);
     if (one.weights == "keep" || one.weights == "f32") CHECK(corpus.weights("x.h5") == tensors);
   }
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
-  corpus.must("convert -q t.h5 --weights bf16 -o t16.h5");
+  corpus.must("convert -q t.h5 --dtype bf16 -o t16.h5");
   CHECK(corpus.evaluated("classify t16.h5 tags.conll")["accuracy"] == 1.0);
 
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o adapter.h5 --lora-rank 2 -q --epochs 1");
@@ -125,11 +125,11 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   };
   refused("c.h5 -o hf/", 1, "c.h5: was fine-tuned for the task classify");
   CHECK_FALSE(std::filesystem::exists(corpus.path("hf")));
-  refused("adapter.h5 --weights bf16 -o y.h5", 2, "adapter.h5: is an adapter; merge it with its base by --merge");
+  refused("adapter.h5 --dtype bf16 -o y.h5", 2, "adapter.h5: is an adapter; merge it with its base by --merge");
   refused("adapter.h5 -o hf/", 2, "--merge");
   refused("c.h5 --base model.h5 -o y.h5", 2, "--base has no effect without --merge");
   CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
-  corpus.must("convert -q adapter.h5 --merge -o m.h5 && convert -q m.h5 --weights bf16 -o m16.h5");
+  corpus.must("convert -q adapter.h5 --merge -o m.h5 && convert -q m.h5 --dtype bf16 -o m16.h5");
   CHECK(corpus.answers("m16.h5", "texts.txt").size() == original.size());
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused(start + "bad.tsv", 1, "bad.tsv:2");
   write_file(corpus.path("one.tsv"), "a\tone\na\ttwo\n");
   refused(start + "one.tsv", 1, "'a'");
-  refused(start + "texts.tsv --folds 2 --fold 2", 2, "--fold");
+  refused(start + "texts.tsv --folds 2 --fold 3", 2, "--fold 3: there are 2 folds");
   refused(start + "texts.tsv --pooling first", 2, "pooling");
   refused(start + "texts.tsv --lora-rank 2 --lora-targets queries", 2, "queries");
   refused(start + "texts.tsv --valid texts.tsv --metric f2", 2, "accuracy");

@@ -29,7 +29,7 @@ struct Folded : Labelled {
   using Parts = std::vector<std::map<std::string, int>>;
   Parts parts(const std::string& model, const std::string& file, const std::string& options = "") const {
     Parts result;
-    for (int fold = 0; fold < folds; ++fold) {
+    for (int fold = 1; fold <= folds; ++fold) {
       const json report =
           evaluated("classify " + model + " " + file + " --folds 4 --fold " + std::to_string(fold) + options);
       std::map<std::string, int>& counts = result.emplace_back();
@@ -71,7 +71,7 @@ TEST_CASE("folds: finetune leaves out the part that classify evaluates, and judg
   const Folded corpus;
   const Folded::Parts parts = corpus.parts("own.h5", "own.tsv"),
                       others = corpus.parts("own.h5", "own.tsv", " --seed 5");
-  for (int fold = 0; fold < folds; ++fold) {
+  for (int fold = 1; fold <= folds; ++fold) {
     const std::string command = "finetune --from model.h5 --train own.tsv --steps 1 --folds 4 --fold " +
                                 std::to_string(fold) + " --restart -o f" + std::to_string(fold) + ".h5";
     const auto left_out = [&](const std::string& options) {
@@ -86,7 +86,7 @@ TEST_CASE("folds: finetune leaves out the part that classify evaluates, and judg
     };
     const auto expected = [&](const Folded::Parts& all) {
       std::set<std::string> labels;
-      for (const auto& [label, count] : all[static_cast<std::size_t>(fold)]) labels.insert(label);
+      for (const auto& [label, count] : all[static_cast<std::size_t>(fold - 1)]) labels.insert(label);
       return labels;
     };
     CHECK(left_out("") == expected(parts));

@@ -89,7 +89,7 @@ TEST_CASE("inspect diff: each weight's distance, and the weights of one file onl
 TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);
-  corpus.must("convert -q a.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q a.h5 --dtype bf16 -o half.h5");
   const json rounded = difference_of(corpus, "a.h5 half.h5");
   CHECK(rounded["fields"].empty());
   CHECK(rounded["weights"]["relative_norm"].get<double>() < 1.0 / 256);
@@ -129,7 +129,7 @@ TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files"
 TEST_CASE("inspect --provenance: the commands back to the text, and nothing else") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 --valid valid.h5 -o a.h5 --steps 2" + tiny_model);
-  corpus.must("convert -q a.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q a.h5 --dtype bf16 -o half.h5");
   const json steps = answer(corpus, "inspect half.h5 --provenance")["provenance"];
   REQUIRE(steps.size() == 5);
   CHECK(steps[0]["command_line"] == "tokenize -q --train --vocab-size 300 -o tokenizer.h5 train.txt");

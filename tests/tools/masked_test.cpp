@@ -34,7 +34,7 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   CHECK(summary["config"]["arch"] == "encoder");
   CHECK(summary["history"].contains("valid_accuracy"));
   CHECK(summary["head_parameters"] == 32 * 32 + 3 * 32 + summary["config"]["vocab_size"].get<long>());
-  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
   CHECK(corpus.evaluate("half.h5")["nats_per_token"].get<double>() ==
         doctest::Approx(answer["nats_per_token"].get<double>()).epsilon(0.01));
 }

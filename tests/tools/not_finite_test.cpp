@@ -140,8 +140,8 @@ TEST_CASE("not finite: evaluations, neighbours, senses, bias") {
     check("inspect bias bad.h5 bias.txt --json");
     corpus.poison("encoder.h5", "encoder/embedding/position/weight", 3, value);
     check("inspect evaluate bad.h5 masked.h5");
-    check("inspect senses bad.h5 senses.tsv --gold senses.tsv");
-    check("inspect senses bad.h5 senses.tsv --json --gold senses.tsv");
+    check("inspect senses bad.h5 senses.tsv --evaluate senses.tsv");
+    check("inspect senses bad.h5 senses.tsv --json --evaluate senses.tsv");
     check("inspect bias bad.h5 bias.txt --json");
     // A head that evaluations have besides.
     corpus.poison("encoder.h5", "head/next_sentence/bias", 1, value);

@@ -66,7 +66,7 @@ const std::vector<Command> commands{
      history},
     {"pretrain", "", "--train masked.h5 -o out.h5 --steps 3 --arch encoder --segments 2 --whole-words" + tiny, history},
     {"finetune", "", "--from encoder.h5 --train texts.tsv --valid texts.tsv --metric macro_f1 -o out.h5", history},
-    {"finetune", "", "--from decoder.h5 --train texts.tsv --folds 3 --fold 0 -o out.h5 --steps 3 --log-every 1",
+    {"finetune", "", "--from decoder.h5 --train texts.tsv --folds 3 --fold 1 -o out.h5 --steps 3 --log-every 1",
      history},
     {"finetune", "", "--from encoder.h5 --train texts.tsv -o out.h5 --lora-rank 2 --lora-alpha 16 --log-every 1",
      history},
@@ -102,7 +102,7 @@ const std::vector<Command> commands{
     {"inspect embed", "encoder.h5 words.txt", "--pooling mean --layer 0,1"},
     {"inspect neighbours", "encoder.h5 cat", "--top 3"},
     {"inspect history", "decoder.h5", "-o history.tsv", "cat history.tsv"},
-    {"convert", "decoder.h5", "-q --weights bf16 -o out.h5", "generate out.h5 -p the --temperature 0 --max-tokens 4"},
+    {"convert", "decoder.h5", "-q --dtype bf16 -o out.h5", "generate out.h5 -p the --temperature 0 --max-tokens 4"},
     {"convert", "adapter.h5", "-q --merge -o out.h5", "classify out.h5 words.txt"},
 };
 

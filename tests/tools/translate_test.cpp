@@ -156,7 +156,7 @@ TEST_CASE("translate: source and target may have tokenizers of their own, which 
   corpus.refused({"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2", "--no-share-embeddings", 2});
   corpus.must("pretrain -q --train two.h5 " + shape + "--no-share-embeddings -o model.h5 --steps 5");
   corpus.must("generate -q model.h5 -p 'a b'");
-  corpus.must("convert -q model.h5 --weights bf16 -o half.h5");
+  corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
   CHECK(lines_of(corpus.must("generate -q half.h5 -p 'a b'").out).size() == 1);
   corpus.must("finetune -q --from model.h5 --task translate --train two.h5 --steps 3 -o more.h5");
   corpus.must("generate -q more.h5 -p 'a b'");
@@ -196,7 +196,7 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
   corpus.must("inspect align model.h5 'a b c' -o map.h5 && inspect verify map.h5");
   CHECK(lines_of(read_file(corpus.path("map.tsv"))).size() == 5);
   corpus.refused(
-      {"inspect align model.h5 'a b' --layer 2", "--layer 2: the model attends to its source in 1 layer", 2});
+      {"inspect align model.h5 'a b' --layer 2", "there is no layer 2; the model has layers 1 to 1, or from the last one -1 to -1", 2});
 }
 
 TEST_CASE("translate: recurrent models learn to reverse, and resume to the same bits") {
@@ -231,7 +231,7 @@ TEST_CASE("translate: recurrent models learn to reverse, and resume to the same 
   corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --source-attention none --steps 5 -o fixed.h5");
   corpus.refused({"inspect align fixed.h5 'a b'", "fixed.h5", 1});
   corpus.must("finetune -q --from model.h5 --task translate --train pairs.h5 --steps 3 -o more.h5");
-  corpus.must("convert -q model.h5 --weights int8 -o small.h5");
+  corpus.must("convert -q model.h5 --dtype int8 -o small.h5");
   CHECK(lines_of(corpus.must("generate -q small.h5 -p 'a b'").out).size() == 1);
 }
 

@@ -57,7 +57,7 @@ class SenseCorpus : public SmallCorpus {
         "--batch-size 8 --steps 60 --learning-rate 3e-3");
   }
   json score(const std::string& options) const {
-    return json::parse(must("inspect senses -q encoder.h5 examples.tsv --gold --json gold.tsv " + options).out);
+    return json::parse(must("inspect senses -q encoder.h5 examples.tsv --evaluate --json gold.tsv " + options).out);
   }
 };
 
@@ -65,7 +65,7 @@ class SenseCorpus : public SmallCorpus {
 
 TEST_CASE("inspect senses: words in context tell pseudo-words apart; words alone have the most frequent sense") {
   const SenseCorpus corpus;
-  for (const char* options : {"", "--layer -1 --sentence 0", "--sentence 0 --voters 1", "--voters 5"}) {
+  for (const char* options : {"", "--layer -1 --sentence-weight 0", "--sentence-weight 0 --voters 1", "--voters 5"}) {
     CAPTURE(options);
     const json answer = corpus.score(options);
     CHECK(answer["examples"] == 80);
@@ -74,7 +74,7 @@ TEST_CASE("inspect senses: words in context tell pseudo-words apart; words alone
   }
   // What enters the first block is the same in every sentence, since the word stands in the same place.
   for (const char* options : {"", " --voters 1", " --voters 7"}) {
-    const json alone = corpus.score("--layer 0 --sentence 0" + std::string(options));
+    const json alone = corpus.score("--layer 0 --sentence-weight 0" + std::string(options));
     CHECK(alone["accuracy"] == alone["most_frequent_sense"]);
   }
   const std::string lines = corpus.must("inspect senses encoder.h5 examples.tsv questions.tsv").out;
@@ -86,7 +86,7 @@ TEST_CASE("inspect senses: words in context tell pseudo-words apart; words alone
   CHECK(count == 80);
   CHECK(right / 80.0 == doctest::Approx(corpus.score("")["accuracy"].get<double>()));
   CHECK(
-      contains(corpus.must("inspect senses encoder.h5 examples.tsv --gold gold.tsv").out, "\nmost frequent sense  0."));
+      contains(corpus.must("inspect senses encoder.h5 examples.tsv --evaluate gold.tsv").out, "\nmost frequent sense  0."));
 }
 
 TEST_CASE("inspect senses: by default the mean of the last four layers, of all blocks if fewer (SPEC 7.5)") {
@@ -252,12 +252,12 @@ TEST_CASE("inspect bias: word sets, with words alone and in context") {
   const json alone = answer("sets.txt");
   CHECK(alone["name"] == "animals");
   CHECK(alone["effect_size"].get<double>() > 0.5);
-  CHECK(alone["partitions"] == 20);
+  CHECK(alone["permutations"] == 20);
   CHECK(alone["p"].get<double>() == doctest::Approx(0.05).epsilon(0.001));
-  const json drawn = answer("sets.txt --partitions 19 --seed 2");
+  const json drawn = answer("sets.txt --permutations 19 --seed 2");
   CHECK(drawn["exact"] == false);
   CHECK(drawn["effect_size"] == alone["effect_size"]);
-  CHECK(drawn == answer("sets.txt --partitions 19 --seed 2"));
+  CHECK(drawn == answer("sets.txt --permutations 19 --seed 2"));
   const json last = answer("contexts.txt"), first = answer("contexts.txt --layer 0");
   CHECK(last["effect_size"] != first["effect_size"]);
   CHECK(first["effect_size"] != alone["effect_size"]);

@@ -46,7 +46,7 @@ struct ClassifyOptions {
   Index top = 1;
   bool jsonl = false, evaluate = false, json = false;
   std::string metric;
-  Index folds = 0, fold = 0;
+  Index folds = 0, fold = 1;
   Index batch_tokens = 4096;
   data::Overlong overlong = data::Overlong::error;
   Index max_answer_length = 30;
@@ -84,7 +84,7 @@ struct ClassifyOptions {
                 .word(0, "none")
                 .takes("K"),
             self.folds);
-    visitor(Field("fold", "number of the fold, from 0").needs({"folds"}).range(0, 9999).takes("I"), self.fold);
+    visitor(Field("fold", "number of the fold, from 1").needs({"folds"}).range(1, 10000).takes("I"), self.fold);
     visitor(Field("batch_tokens", "maximum number of tokens in a batch").range(1, 100000000).takes("N"),
             self.batch_tokens);
     visitor(Field("overlong",
@@ -98,7 +98,7 @@ struct ClassifyOptions {
                 .takes("N"),
             self.max_answer_length);
     visitor(
-        Field("null_threshold", "give no answer if its score is higher by more than this").range(-1e6, 1e6).takes("X"),
+        Field("null_threshold", "give no answer if the no-answer score exceeds the best answer's by more than X").range(-1e6, 1e6).takes("X"),
         self.null_threshold);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("zero_shot", "Without fine-tuning"), self.zero_shot);

@@ -20,7 +20,7 @@ namespace {
 struct ConvertOptions {
   std::string output, base;
   bool average = false, merge = false;
-  WeightType weights = WeightType::keep;
+  WeightType dtype = WeightType::keep;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -41,15 +41,15 @@ struct ConvertOptions {
                 .takes("MODEL")
                 .essential(),
             self.base);
-    visitor(Field("weights", "data type of the stored matrices; keep does not change them").essential(), self.weights);
+    visitor(Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(), self.dtype);
   }
 };
 
 const cli::About about{
     .name = "convert",
     .summary = "Converts models and tokenizers between formats.",
-    .synopsis = {"MODEL --weights f32|bf16|int8 -o FILE", "DIR [--weights f32|bf16|int8] -o FILE",
-                 "MODEL [--weights f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
+    .synopsis = {"MODEL --dtype f32|bf16|int8 -o FILE", "DIR [--dtype f32|bf16|int8] -o FILE",
+                 "MODEL [--dtype f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
                  "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
     .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1,
                   cli::any_number}}};
@@ -71,14 +71,14 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
   check<UsageError>(!options.average || !(options.merge || makes_json(options)),
                     "--average makes a model of models, without --merge, and no .json");
   const bool directory = names_directory(options.output);
-  check<UsageError>(directory || options.weights != WeightType::f16, "--weights f16 is for directories; model files ",
+  check<UsageError>(directory || options.dtype != WeightType::f16, "--dtype f16 is for directories; model files ",
                     "hold f32, bf16 or int8");
-  check<UsageError>(!directory || options.weights != WeightType::int8,
-                    "--weights int8 is for model files; directories ", "hold f32, f16 or bf16");
+  check<UsageError>(!directory || options.dtype != WeightType::int8,
+                    "--dtype int8 is for model files; directories ", "hold f32, f16 or bf16");
 }
 
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
-  check<UsageError>(options.weights == WeightType::keep, "--merge makes a model file; give it to convert --weights");
+  check<UsageError>(options.dtype == WeightType::keep, "--merge makes a model file; give it to convert --dtype");
   const formats::ModelFile adapter(input, formats::FileKind::adapter);
   const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
@@ -101,7 +101,7 @@ bool is_adapter(const std::string& input) {
 }
 
 void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
-  check<UsageError>(!arguments.given("weights"), "--weights is for models, and makes model files only");
+  check<UsageError>(!arguments.given("dtype"), "--dtype is for models, and makes model files only");
   const text::Tokenizer tokenizer = formats::load_tokenizer(input);
   if (makes_json(options)) {
     formats::write_tokenizer_json(options.output, tokenizer.model());
@@ -125,7 +125,7 @@ void convert(cli::Arguments& arguments) {
   for (const std::string& each : inputs) {
     check<UsageError>(!is_adapter(each), each, ": is an adapter; merge it with its base by --merge");
   }
-  const ModelConversion conversion{inputs, options.output, options.weights, arguments.command_line()};
+  const ModelConversion conversion{inputs, options.output, options.dtype, arguments.command_line()};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);
 }
 

@@ -135,10 +135,10 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   auto objective =
       std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights), judge_model,
                                                 lower ? training::Better::lower : training::Better::higher);
-  if (settings.piece_dropout > 0) {
-    objective->drop_pieces({settings.piece_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
+  if (settings.token_dropout > 0) {
+    objective->drop_pieces({settings.token_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
   }
-  if (settings.auxiliary_text > 0) objective->predict_text({settings.auxiliary_text, vocabulary_to_mask(model.body())});
+  if (settings.auxiliary_weight > 0) objective->predict_text({settings.auxiliary_weight, vocabulary_to_mask(model.body())});
   return objective;
 }
 
@@ -156,7 +156,7 @@ EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& confi
   (void)encode(model);  // reports problems of the rest of the data too
   const Index batch_size = config.training.batch_size;
   const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
-  const Fold sample{.folds = all / most, .fold = 0, .seed = 0};
+  const Fold sample{.folds = all / most, .fold = 1, .seed = 0};
   if (sample.folds > 1) {
     valid_files_ = {part_of(*valid_, sample, Side::inside)};
     valid_ = valid_files_.front();

@@ -27,12 +27,12 @@ struct FinetuneSettings {
   models::Pooling pooling = models::Pooling::automatic;
   formats::LabelledInput input;
   data::Overlong overlong = data::Overlong::error;
-  Index folds = 0, fold = 0, patience = 0;
+  Index folds = 0, fold = 1, patience = 0;
   Select select = Select::automatic;
   ClassWeights class_weights = ClassWeights::none;
   std::string metric, freeze;
   double layer_decay = 1;
-  double dropout = -1, piece_dropout = 0, auxiliary_text = 0;
+  double dropout = -1, token_dropout = 0, auxiliary_weight = 0;
   LowRankOptions adapters;
 
   template <class Self, class Visitor>
@@ -52,9 +52,9 @@ struct FinetuneSettings {
     visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
             self.folds);
     visitor(Field("fold",
-                  "number of the fold, from 0, to leave out of training, and to evaluate on unless --valid is given")
+                  "number of the fold, from 1, to leave out of training, and to evaluate on unless --valid is given")
                 .needs({"folds"})
-                .range(0, 9999)
+                .range(1, 10000)
                 .takes("I"),
             self.fold);
     visitor(Field("metric", "validation metric that decides which model is best; empty means the default of the task")
@@ -93,17 +93,19 @@ struct FinetuneSettings {
             self.layer_decay);
     visitor(Field("dropout", "dropout rate; auto means the model's own").range(0, 0.99).word(-1, "auto").takes("P"),
             self.dropout);
-    visitor(Field("piece_dropout",
+    visitor(Field("token_dropout",
                   "fraction of the tokens of the examples that are masked in training, selected anew in every epoch")
+                .formerly("piece_dropout")
                 .range(0, 0.99)
                 .takes("P"),
-            self.piece_dropout);
+            self.token_dropout);
     visitor(
-        Field("auxiliary_text",
+        Field("auxiliary_weight",
               "weight of an additional loss: predicting the texts of the examples, as in pre-training; for example 0.5")
+            .formerly("auxiliary_text")
             .range(0, 100)
             .takes("X"),
-        self.auxiliary_text);
+        self.auxiliary_weight);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
   }
 

@@ -51,7 +51,7 @@ bool is_idle(std::string_view name, const FinetuneSettings& settings, const mode
     return is_summary && !(masked != nullptr && masked->has_next_sentence());
   }
   if (settings.task == Task::translate) return is_summary;
-  if (!is_summary) return model.is_beside_vectors(name) && settings.auxiliary_text == 0;
+  if (!is_summary) return model.is_beside_vectors(name) && settings.auxiliary_weight == 0;
   const auto* const vectors = model.as<models::ContextualVectors>();
   return !models::pools(settings.task) || vectors == nullptr ||
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;

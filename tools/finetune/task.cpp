@@ -35,7 +35,7 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
                                           arguments);
   }
   refuse({"format", "text_column", "text_b_column", "label_column", "header", "overlong", "folds", "fold", "metric",
-          "pooling", "class_weights", "piece_dropout", "auxiliary_text"},
+          "pooling", "class_weights", "token_dropout", "auxiliary_weight"},
          arguments, ": is for labelled examples, which --task " + to_text(task) + " does not use");
   if (task == models::Task::translate) return std::make_unique<PairTask>(options, base, arguments);
   return std::make_unique<TextTask>(options, base, arguments);

@@ -12,6 +12,7 @@
 #include "heddle/formats/heddle/task_file.hpp"
 #include "tools/inspect/picture.hpp"
 #include "tools/inspect/print.hpp"
+#include "tools/inspect/vectors.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/translation_frames.hpp"
@@ -21,18 +22,14 @@ namespace heddle {
 namespace {
 
 struct AlignOptions {
-  Index layer = 0, head = 0;
+  std::vector<Index> layer{-1};
+  Index head = 0;
   std::string output;
   bool json = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("layer", "layer of the decoder, from 1; last is the last one")
-                .range(1, 100000)
-                .word(0, "last")
-                .takes("N")
-                .essential(),
-            self.layer);
+    visitor(layer_field("layers of the decoder, from 1").essential(), self.layer);
     visitor(Field("head", "head of the layer, from 1; mean is the mean of all heads")
                 .range(1, 100000)
                 .word(0, "mean")
@@ -121,21 +118,22 @@ Alignment align(const formats::LoadedModel& loaded, const std::string& path, con
 using Weights = std::vector<std::vector<double>>;
 
 Weights chosen(const Alignment& alignment, const AlignOptions& options) {
-  const auto layers = static_cast<Index>(alignment.layers.size());
-  check<UsageError>(options.layer <= layers, "--layer ", options.layer, ": the model attends to its source in ",
-                    counted(layers, "layer", "layers"));
-  const Tensor& all =
-      alignment.layers[static_cast<std::size_t>(options.layer == 0 ? layers - 1 : options.layer - 1)].weights;
-  const Index heads = all.shape()[1], rows = all.shape()[2], columns = all.shape()[3];
+  const auto layers = analysis::chosen_layers(options.layer, 1, static_cast<Index>(alignment.layers.size()));
+  const Shape& shape = alignment.layers.front().weights.shape();
+  const Index heads = shape[1], rows = shape[2], columns = shape[3];
   check<UsageError>(options.head <= heads, "--head ", options.head, ": the layer has ",
                     counted(heads, "head", "heads"));
   const Index first = options.head == 0 ? 0 : options.head - 1, count = options.head == 0 ? heads : 1;
   Weights weights(static_cast<std::size_t>(rows), std::vector<double>(static_cast<std::size_t>(columns), 0));
-  for (Index head = first; head < first + count; ++head) {
-    for (Index i = 0; i < rows; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] +=
-            static_cast<double>(all[(head * rows + i) * columns + j]) / static_cast<double>(count);
+  const double averaged = static_cast<double>(count) * static_cast<double>(layers.size());
+  for (const Index layer : layers) {
+    const Tensor& all = alignment.layers[static_cast<std::size_t>(layer - 1)].weights;
+    for (Index head = first; head < first + count; ++head) {
+      for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < columns; ++j) {
+          weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] +=
+              static_cast<double>(all[(head * rows + i) * columns + j]) / averaged;
+        }
       }
     }
   }
@@ -247,7 +245,7 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
 cli::Verb verbs::align() {
   return cli::make_verb<AlignOptions>(
       {.summary = "Shows the source tokens that a sequence-to-sequence model attends to while it predicts the target.",
-       .synopsis = {"MODEL SOURCE [TARGET] [--layer N] [--head N] [-o FILE] [--json]"},
+       .synopsis = {"MODEL SOURCE [TARGET] [--layer N,...] [--head N] [-o FILE] [--json]"},
        .operands = {{"MODEL", "a sequence-to-sequence model", 1, 1},
                     {"SOURCE", "the source text", 1, 1},
                     {"TARGET", "the target text; none is the model's own, by greedy decoding", 0, 1}}},

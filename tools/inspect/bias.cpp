@@ -23,18 +23,19 @@ using formats::Json;
 using metrics::Vector;
 
 struct BiasOptions {
-  std::vector<Index> layer;
-  Index partitions = 100000;
+  std::vector<Index> layer{-1};
+  Index permutations = 100000;
   bool json = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(layer_field("the last").essential(), self.layer);
-    visitor(Field("partitions", "maximum number of partitions of two sets of words to compute a p-value from")
+    visitor(hidden_layer_field().essential(), self.layer);
+    visitor(Field("permutations", "maximum number of permutations of two sets of words to compute a p-value from")
                 .range(1, 1000000000)
+                .formerly("partitions")
                 .takes("N")
                 .essential(),
-            self.partitions);
+            self.permutations);
     visitor(Field("json", "print one JSON object").essential(), self.json);
   }
 };
@@ -85,7 +86,7 @@ std::vector<Vector> vectors_of(const Loaded& loaded, const std::vector<PlacedTex
   return vectors;
 }
 
-metrics::Association answer(const Loaded& loaded, const data::WordTest& test, const metrics::Partitions& partitions) {
+metrics::Association answer(const Loaded& loaded, const data::WordTest& test, const metrics::Permutations& permutations) {
   const auto a = vectors_of(loaded, test.a, test.contexts), b = vectors_of(loaded, test.b, test.contexts);
   const auto associations = [&](const std::vector<PlacedText>& words) {
     std::vector<double> values;
@@ -94,7 +95,7 @@ metrics::Association answer(const Loaded& loaded, const data::WordTest& test, co
     }
     return values;
   };
-  return metrics::weat(associations(test.x), associations(test.y), partitions);
+  return metrics::weat(associations(test.x), associations(test.y), permutations);
 }
 
 void print(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
@@ -135,7 +136,7 @@ void print(const data::PairTest& test, const std::vector<analysis::PairLikelihoo
 void print(const data::WordTest& test, const metrics::Association& result) {
   std::cout << "weat " << test.name << ":";
   std::cout << fmt::format(" effect size {:.4f}, p {:.4g}", result.effect_size, result.p);
-  std::cout << " (" << (result.exact ? "all " : "") << grouped(result.partitions) << " partitions"
+  std::cout << " (" << (result.exact ? "all " : "") << grouped(result.permutations) << " permutations"
             << (result.exact ? "" : ", drawn at random") << ")\n";
 }
 
@@ -165,8 +166,7 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
   cli::Input input(arguments.operand("TESTS"));
   const std::string content = cli::read_all(input);
   const data::BiasTests tests = formats::read_bias_tests(content, input.name());
-  const Loaded loaded{VectorModel(arguments.operand("MODEL"), "inspect bias"), input.name(),
-                      options.layer.empty() ? std::vector<Index>{-1} : options.layer};
+  const Loaded loaded{VectorModel(arguments.operand("MODEL"), "inspect bias"), input.name(), options.layer};
   Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
     const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
@@ -179,7 +179,7 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
     if (!options.json) print(test, pairs);
   }
   for (const data::WordTest& test : tests.words) {
-    const auto result = answer(loaded, test, {options.partitions, static_cast<std::uint64_t>(arguments.common().seed)});
+    const auto result = answer(loaded, test, {options.permutations, static_cast<std::uint64_t>(arguments.common().seed)});
     Json one = formats::to_json(result);
     one["name"] = test.name;
     answers["weat"].push_back(std::move(one));
@@ -193,7 +193,7 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
 cli::Verb verbs::bias() {
   return cli::make_verb<BiasOptions>(
       {.summary = "Measures what a model associates: templates, sentence pairs, word sets (WEAT).",
-       .synopsis = {"MODEL TESTS [--partitions N] [--layer N,...] [--json]"},
+       .synopsis = {"MODEL TESTS [--permutations N] [--layer N,...] [--json]"},
        .operands = {{"MODEL", "a model file", 1, 1}, {"TESTS", "tests of bias, as the man page describes", 1, 1}}},
       heddle::bias);
 }

@@ -41,7 +41,7 @@ constexpr Index texts_at_once = 256;
 
 struct EmbedOptions {
   std::string text;
-  std::vector<Index> layer;
+  std::vector<Index> layer{-1};
   TextPooling pooling = TextPooling::none;
   data::Overlong overlong = data::Overlong::error;
   std::string output;
@@ -50,7 +50,7 @@ struct EmbedOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("text", "one text instead of the lines of FILE").not_empty().takes("TEXT").essential(), self.text);
-    visitor(layer_field("the last").essential(), self.layer);
+    visitor(hidden_layer_field().essential(), self.layer);
     visitor(Field("pooling",
                   "none: one vector per token; first, mean or last: one per text, of the first token, the mean or the "
                   "last token")
@@ -102,7 +102,7 @@ class Embedder {
         options_(options),
         loaded_(arguments.operand("MODEL"), "inspect embed"),
         limit_(options.overlong) {
-    if (!options.layer.empty()) embedding_.layers = options.layer;
+    embedding_.layers = options.layer;
   }
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }

@@ -1,4 +1,4 @@
-// inspect senses: word sense disambiguation by examples.
+// inspect senses: word sense disambiguation from examples.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -26,26 +26,27 @@ using formats::Gold;
 constexpr Index default_layers = 4;
 
 struct SensesOptions {
-  bool gold = false;
+  bool evaluate = false;
   std::vector<Index> layer;
   Index voters = 0;
-  double sentence = 0.5;
+  double sentence_weight = 0.5;
   bool json = false, jsonl = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("gold", "FILE has the senses too; print the accuracy").essential(), self.gold);
-    visitor(layer_field("the last four").essential(), self.layer);
+    visitor(Field("evaluate", "compare with the senses in FILE, which has the form of TRAIN, and print the accuracy").formerly("gold").essential(), self.evaluate);
+    visitor(hidden_layer_field("; by default the last four").essential(), self.layer);
     visitor(Field("voters", "the K most similar examples vote; none takes the sense whose mean is most similar")
                 .range(1, 1000000)
                 .word(0, "none")
                 .takes("K")
                 .essential(),
             self.voters);
-    visitor(Field("sentence", "fraction of the sentence's mean in a word's vector; the rest is the word's own")
+    visitor(Field("sentence_weight", "weight of the sentence mean in a word's vector")
+                .formerly("sentence")
                 .range(0, 1)
                 .essential(),
-            self.sentence);
+            self.sentence_weight);
     visitor(Field("json", "print one JSON object").essential(), self.json);
     visitor(Field("jsonl", "print one JSON object per word, one per line").essential(), self.jsonl);
   }
@@ -90,7 +91,7 @@ class WordEmbedder {
   WordEmbedder(const cli::Arguments& arguments, const SensesOptions& options)
       : arguments_(arguments),
         loaded_(arguments.operand("MODEL"), "inspect senses"),
-        sentence_(static_cast<Real>(options.sentence)) {
+        sentence_(static_cast<Real>(options.sentence_weight)) {
     embedding_.layers = options.layer;
     for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.vectors.layers()); ++i) {
       embedding_.layers.push_back(-i);
@@ -210,17 +211,17 @@ void print(const std::vector<analysis::SenseGuess>& guesses, const data::LabelSe
 
 void find_senses(const cli::Arguments& arguments, const SensesOptions& options) {
   check_forms(options.json, options.jsonl);
-  check<UsageError>(!options.gold || !options.jsonl,
-                    "--jsonl has no effect with --gold, whose answer is one object; "
+  check<UsageError>(!options.evaluate || !options.jsonl,
+                    "--jsonl has no effect with --evaluate, whose answer is one object; "
                     "use --json");
   const MarkedFile train = read(arguments.open_text(arguments.operand("TRAIN")), Gold::given);
   const MarkedFile file =
-      read(arguments.open_text(arguments.input_or_usage("FILE").front()), options.gold ? Gold::given : Gold::absent);
+      read(arguments.open_text(arguments.input_or_usage("FILE").front()), options.evaluate ? Gold::given : Gold::absent);
   const data::LabelSet senses = senses_of(train, file);
   const WordEmbedder embedder(arguments, options);
   const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
   const auto guesses = guess(classifier, embedder, file);
-  if (options.gold) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, options.json);
+  if (options.evaluate) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, options.json);
   print(guesses, senses, options);
 }
 
@@ -228,8 +229,8 @@ void find_senses(const cli::Arguments& arguments, const SensesOptions& options) 
 
 cli::Verb verbs::senses() {
   return cli::make_verb<SensesOptions>(
-      {.summary = "Finds the senses of marked words by examples.",
-       .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]", "MODEL TRAIN [FILE] --gold [--json]"},
+      {.summary = "Finds the senses of marked words from examples.",
+       .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]", "MODEL TRAIN [FILE] --evaluate [--json]"},
        .operands = {{"MODEL", "a model file", 1, 1},
                     {"TRAIN", "examples of the senses, one per line: SENSE, POSITION and SENTENCE, tab-separated", 1,
                      1},

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/analysis/embed.hpp"
 #include "heddle/base/visit.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 
@@ -21,15 +22,16 @@ struct VectorModel {
   const models::ContextualVectors& vectors;
 };
 
-// The field of --layer; `otherwise` describes its default.
-inline Field layer_field(const std::string& otherwise) {
-  return Field(
-             "layer",
-             "layer of the hidden states: 0 is the input of the first block, i the output of block i; negative numbers "
-             "count from the last, -1; several are averaged; by default " +
-                 otherwise)
+// The field of --layer, which analysis::chosen_layers() resolves; `which` describes the layers that there are.
+inline Field layer_field(const std::string& which) {
+  return Field("layer", which + "; negative numbers count from the last; several, or all, are averaged")
+      .word(-1, "last")
+      .word(analysis::all_layers, "all")
       .not_empty()
       .takes("N,...");
+}
+inline Field hidden_layer_field(const std::string& otherwise = "") {
+  return layer_field("layers of the hidden states: 0 is the input of the first block, N the output of block N" + otherwise);
 }
 
 }  // namespace heddle

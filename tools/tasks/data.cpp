@@ -90,14 +90,14 @@ TaskData joined(const std::vector<TaskData>& files) {
 
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   if (fold.folds == 0) return data;
-  check<UsageError>(fold.fold < fold.folds, "--fold = ", fold.fold, " must be less than --folds = ", fold.folds);
+  check<UsageError>(fold.fold <= fold.folds, "--fold ", fold.fold, ": there are ", fold.folds, " folds");
   // Only classes are stratified; sentences, numbers and questions are distributed in order.
   std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
   const data::LabelSet labels = labels_in(data, Task::classify);
   if (!data.texts.empty() && labels.size() <= data.size() / fold.folds) kinds = gold_labels(data, labels);
   const std::vector<Index> folds = data::stratified_folds(kinds, fold.folds, fold.seed);
   const std::vector<Index> places =
-      side == Side::inside ? data::inside_part(folds, fold.fold) : data::outside_part(folds, fold.fold);
+      side == Side::inside ? data::inside_part(folds, fold.fold - 1) : data::outside_part(folds, fold.fold - 1);
   return chosen(data, places);
 }
 

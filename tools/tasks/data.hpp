@@ -55,7 +55,7 @@ TaskData joined(const std::vector<TaskData>& files);
 
 // One of K equal parts of the examples, or all the others.
 struct Fold {
-  Index folds = 0, fold = 0;  // 0 folds: everything
+  Index folds = 0, fold = 1;  // the number of the part, from 1, of the parts; 0 folds: everything
   std::uint64_t seed = 0;
 };
 enum class Side { inside, outside };

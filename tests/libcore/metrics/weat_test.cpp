@@ -33,7 +33,7 @@ TEST_CASE("weat: effect size and p of sets small enough to count by hand") {
   const Association result = weat(high, low, {});
   CHECK(result.effect_size == doctest::Approx(2 / std::sqrt(5.0 / 3)));
   CHECK(result.exact);
-  CHECK(result.partitions == 6);
+  CHECK(result.permutations == 6);
   CHECK(result.p == doctest::Approx(1.0 / 6));
   CHECK(weat(low, high, {}).p == 1);
   CHECK(weat(low, high, {}).effect_size == doctest::Approx(-result.effect_size));
@@ -54,9 +54,9 @@ TEST_CASE("weat: partitions drawn at random tell nearly what all of them tell, a
   const std::vector<double> x = normals(8, 1, 0.4), y = normals(8, 2, 0);
   const Association all = weat(x, y, {.most = 12870}), some = weat(x, y, {.most = 12869, .seed = 3});
   CHECK(all.exact);
-  CHECK(all.partitions == 12870);
+  CHECK(all.permutations == 12870);
   CHECK_FALSE(some.exact);
-  CHECK(some.partitions == 12870);
+  CHECK(some.permutations == 12870);
   CHECK(some.p != all.p);
   CHECK(std::abs(some.p - all.p) < 4 * std::sqrt(all.p * (1 - all.p) / 12870));
   CHECK(some.p == weat(x, y, {.most = 12869, .seed = 3}).p);
