@@ -7,9 +7,10 @@
 # the loss and generates text. TEXT is by default the King James Bible, which Debian packages. Everything made is in
 # build/quickstart; the model is build/quickstart/model.h5.
 set -eu
-cd "$(dirname "$0")/.."
 text=${1:-}
 [ -z "$text" ] || [ -r "$text" ] || { echo "quickstart.sh: $text: cannot be read" >&2; exit 1; }
+[ -z "$text" ] || text=$(realpath "$text")
+cd "$(dirname "$0")/.."
 
 say() { printf '\n== %s\n' "$*" >&2; }
 

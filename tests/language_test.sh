@@ -15,7 +15,7 @@ rules=$(grep -v '^$' <<'END'
 \bapart by (commas|tabs|spaces|blanks)\b	comma-separated, tab-separated	names, apart by commas
 \b(the|a|an|as|what|which) share\b|\bshares? of\b	fraction, probability	the share of the time
 \b(nats|bits|bytes|tokens|samples|seconds|milliseconds|ms|operations|FLOPs?|steps|words|numbers) an? (token|byte|step|second|line|row|sequence|character|document|parameter|masked|piece|evaluation)\b	X per Y	the loss in nats a token
-\b(line|row|word|piece|object|number|text|scale|id|file|curve|bit|colour) an? (line|row|text|token|file|question|sentence|word|field|key|parameter|layer|run|prompt|piece)\b	one X per Y	prints a JSON object a line
+\b(line|row|word|piece|object|number|text|scale|id|file|curve|bit|colour) an? (logged )?(step|line|row|text|token|file|question|sentence|word|field|key|parameter|layer|run|prompt|piece)\b	one X per Y	prints a JSON object a line
 \bone an? (line|row|token|step|word)\b	one per X	weights, one a row
 [a-z]_an?_(step|token|byte|second|line|row|piece)\b	x_per_y	the key bytes_a_token
 \bdeviations?\b	stddev, standard deviation	in deviations from the mean
@@ -24,7 +24,9 @@ rules=$(grep -v '^$' <<'END'
 \bfigures?\b	metric, number	the figure that decides
 \b(training|fine-tuning) plan\b|\bplan's\b|\blessons?\b	training config, fine-tuning task	the plan's precision
 \bno number\b	NaN	the loss is no number
-\bwould be written over\b|\bto write over\b	refusing to overwrite the input X	a.h5: would be written over a.h5
+\bwould be\b	(say what happens:) is, are; refuses	a kernel that would be faster
+\b(data sets?|datasets?) an? [a-z]+\b	one data set per X	one data set a parameter
+\bto write over\b	refusing to overwrite the input X	refuses to write over a.h5
 \b(is|are|was|were) to be (two|written|read|filled|predicted|done|made|stored|told|used|shown)\b	(say what happens)	the file that is to be written
 \bhow likely\b|\bmodel holds the texts?\b	log-likelihood	prints how likely a text is
 \bwho was taken for whom\b	confusion matrix	shows who was taken for whom

@@ -15,6 +15,6 @@ FNR == 1 { finish(); word = FILENAME; sub(".*/", "", word); sub(/\.txt$/, "", wo
 END {
   finish()
   if (!count) exit 1
-  printf "%-10s %7d %9.1f %9.1f\n", "all", all, 100 * right / all, 100 * often / all
-  printf "%-10s %7s %9.1f %9.1f %9.1f\n", "mean", "", 100 * accuracies / count, 100 * frequents / count, 100 * f1s / count
+  printf "%-10s %7d %9.1f %9.1f %9s\n", "all", all, 100 * right / all, 100 * often / all, "-"
+  printf "%-10s %7s %9.1f %9.1f %9.1f\n", "mean", "-", 100 * accuracies / count, 100 * frequents / count, 100 * f1s / count
 }

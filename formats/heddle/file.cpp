@@ -34,10 +34,13 @@ void InputFile::read_header() {
   check<DataError>(header_.format == "heddle", path(), ": is an HDF5 file, but not a heddle file");
 }
 
+std::string a_file(FileKind kind) {
+  if (kind == FileKind::tokens) return "a token file";
+  return (kind == FileKind::adapter ? "an " : "a ") + to_text(kind) + " file";
+}
+
 const InputFile& InputFile::expect(FileKind expected) const {
-  const auto with_article = [](FileKind kind) { return (kind == FileKind::adapter ? "an " : "a ") + to_text(kind); };
-  check<DataError>(kind() == expected, path(), ": is ", with_article(kind()), " file; ", with_article(expected),
-                   " file is needed");
+  check<DataError>(kind() == expected, path(), ": is ", a_file(kind()), "; ", a_file(expected), " is needed");
   return *this;
 }
 

@@ -83,6 +83,9 @@ class InputFile {
 // What kind of heddle file this is; reads its first few kilobytes only.
 FileKind kind_of(const std::string& path);
 
+// "a token file", for messages.
+std::string a_file(FileKind kind);
+
 using Examine = std::function<void(const std::string& path)>;
 
 // A heddle file being written; it gets its name with commit(), and is removed without.

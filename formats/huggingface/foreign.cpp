@@ -58,8 +58,12 @@ bool is_control(char letter) {
 
 }  // namespace
 
+bool begins_like_hdf5(std::string_view first_bytes) {
+  return first_bytes.starts_with(hdf5_signature);
+}
+
 bool looks_like_hdf5(const Descriptor& file) {
-  return std::string_view(first_bytes(file)).substr(0, hdf5_signature.size()) == hdf5_signature;
+  return begins_like_hdf5(first_bytes(file));
 }
 
 bool looks_like_hdf5(const std::string& path) {

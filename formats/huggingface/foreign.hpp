@@ -17,6 +17,8 @@ bool looks_like_json(const Descriptor& file);
 
 // Throws DataError, with the name and what to do, where the first bytes of a text are those of a compressed file.
 void check_uncompressed(std::string_view first_bytes, const std::string& name);
+// Whether the first bytes of a file are those of HDF5.
+bool begins_like_hdf5(std::string_view first_bytes);
 
 // "is empty", "is plain text", "is compressed with gzip", … with what to do about it.
 std::string guess_content(const Descriptor& file);

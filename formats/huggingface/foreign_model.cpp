@@ -51,8 +51,8 @@ TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTen
 
 // "heads = 4", …: one line per field, with defaults written out.
 std::vector<std::string> fields_of(models::ModelConfig config) {
-  config->sequence_length = 0;  // a training setting, not a property of the model
   if (auto* const transformer = config.as<models::TransformerConfig>()) transformer->spell_out();
+  config->sequence_length = 0;  // a training setting, not a property of the model
   return split(to_text(config), '\n');
 }
 
@@ -94,10 +94,15 @@ Written express(const ModelParts& parts) {
       nearest_type = architecture.model_type;
     }
   }
-  const std::string nearest =
-      nearest_type.empty() ? "none is a " + parts.config.arch() : nearest_type + " has no " + join(nearest_lost);
-  throw DataError(concatenate("no architecture of Hugging Face's that heddle supports has such a model; ", nearest,
-                              "; give -o the name of a model file"));
+  const std::string advice = "; write a heddle file: -o NAME.h5";
+  if (nearest_type.empty()) {
+    std::vector<std::string> types;
+    for (const ForeignArchitecture& architecture : foreign_architectures()) types.push_back(architecture.model_type);
+    throw DataError(concatenate("models of Hugging Face's types ", join(types),
+                                " can be written; this model is of the architecture ", parts.config.arch(), advice));
+  }
+  throw DataError(concatenate("no architecture of Hugging Face's that heddle supports has such a model; ", nearest_type,
+                              " has no ", join(nearest_lost), advice));
 }
 
 // The weights that the written configuration needs.

@@ -204,7 +204,7 @@ Json Writer::ids() const {
   const auto twin = std::ranges::adjacent_find(sorted, {}, &std::pair<std::string, Index>::first);
   check<DataError>(twin == sorted.end(), "the tokenizer cannot be written as tokenizer.json: two of its tokens are ",
                    twin == sorted.end() ? text::quoted("") : text::quoted(twin->first));
-  // Not added one by one, because each would be searched for among the others.
+  // Not added one by one, because each addition searches the others.
   return Json::object_t(entries.begin(), entries.end());
 }
 

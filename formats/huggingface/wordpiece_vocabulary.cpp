@@ -22,6 +22,7 @@ using Ids = std::unordered_map<std::string_view, Index>;
 
 // The keys are views of the file's text.
 Ids read_pieces(std::string_view text, const std::string& path, std::vector<std::string>& pieces) {
+  constexpr auto hint = "; the file was read as BERT's vocab.txt, one piece per line: is it plain text?";
   Ids ids;
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
   ids.reserve(lines);
@@ -32,10 +33,10 @@ Ids read_pieces(std::string_view text, const std::string& path, std::vector<std:
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto id = static_cast<Index>(pieces.size());
     check<DataError>(!line.empty() && is_utf8(line), path, ":", id + 1, ": a piece must be UTF-8 text, not ",
-                     text::quoted(line));
+                     text::quoted(line), hint);
     const auto [found, is_new] = ids.emplace(line, id);
     check<DataError>(is_new, path, ":", id + 1, ": the piece ", text::quoted(line), " is already in line ",
-                     found->second + 1);
+                     found->second + 1, hint);
     pieces.emplace_back(line);
   }
   return ids;

@@ -1,12 +1,22 @@
 #include "heddle/formats/json/value.hpp"
 
+#include <algorithm>
+
 #include "heddle/formats/archives/text_archive.hpp"
 
 namespace heddle::formats {
 
+bool has_member(const JsonNode& object, std::string_view name) {
+  if (!object.is_object()) return false;
+  const auto members = object.members();
+  return std::ranges::any_of(members, [&](const JsonNode& member) { return member.key() == name; });
+}
+
 std::string text_member(const JsonNode& object, const char* name, const std::string& where) {
   const JsonNode value = object.find(name);
-  check<DataError>(value.is_text(), where, ": has no text \"", name, "\"");
+  check<DataError>(value.is_text(), where,
+                   has_member(object, name) ? concatenate(": \"", name, "\" is not a string")
+                                            : concatenate(": has no text \"", name, "\""));
   return std::string(value.text());
 }
 
@@ -18,8 +28,9 @@ JsonNode list_member(const JsonNode& object, const char* name, const std::string
 
 std::string name_member(const JsonNode& object, const char* name, const std::string& where) {
   const JsonNode value = object.find(name);
-  check<DataError>(value.is_text() || value.is_flag() || value.is_number(), where, ": has no text or number \"", name,
-                   "\"");
+  check<DataError>(value.is_text() || value.is_flag() || value.is_number(), where,
+                   has_member(object, name) ? concatenate(": \"", name, "\" is not a string or a number")
+                                            : concatenate(": has no text or number \"", name, "\""));
   if (value.is_text()) return std::string(value.text());
   if (value.is_flag()) return text_of(value.flag());
   const bool whole = value.digits().find_first_of(".eE") == std::string_view::npos;

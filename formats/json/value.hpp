@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "heddle/formats/json/node.hpp"
 
 namespace heddle::formats {
+
+// Whether the object has a member of this name, null perhaps.
+bool has_member(const JsonNode& object, std::string_view name);
 
 // Members of an object. Throw DataError if they are absent or of another kind.
 std::string text_member(const JsonNode& object, const char* name, const std::string& where);

@@ -1,5 +1,6 @@
 #include "heddle/formats/labelled/jsonl.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,20 +15,34 @@ namespace {
 
 // Throws DataError, with a list of the keys, for an object that lacks one.
 void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
-  if (!object.find(name).is_null()) return;
+  if (has_member(object, name)) return;  // null too, which its reader refuses
   constexpr std::size_t most_shown = 20;
   std::vector<std::string> keys;
-  if (object.is_object()) {
-    for (const JsonNode& member : object.members()) {
-      if (member.key() == name) return;  // null, which its reader refuses
-      if (keys.size() <= most_shown)
-        keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
-    }
+  for (const JsonNode& member : object.members()) {
+    if (keys.size() <= most_shown)
+      keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
   }
-  throw DataError(concatenate(where, ": has no key ", text::quoted(name), "; ",
-                              keys.empty() ? "it has none" : "there are: " + join(keys), "; ", option,
-                              " says which to read"));
+  const bool is_number = std::ranges::all_of(name, [](char letter) { return letter >= '0' && letter <= '9'; });
+  throw DataError(concatenate(where, ": has no key ", text::quoted(name),
+                              is_number ? "; columns of JSONL are keys, not numbers; " : "; ",
+                              keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
 }
+
+// A line that holds one object. Throws DataError for a blank line and for anything else.
+class ObjectLine {
+ public:
+  ObjectLine(std::string_view line, const Place& place) : document_(text_of(line, place), place.file, place.line) {
+    check<DataError>(object().is_object(), place, ": is not a JSON object");
+  }
+  JsonNode object() const { return JsonNode(document_); }
+
+ private:
+  static std::string text_of(std::string_view line, const Place& place) {
+    check<DataError>(line.find_first_not_of(" \t") != line.npos, place, ": the line is empty");
+    return std::string(line);
+  }
+  JsonDocument document_;
+};
 
 data::LabelledText labelled_text(const JsonNode& object, const Place& place, Texts texts, Gold gold,
                                  const TextColumns& wanted) {
@@ -62,8 +77,8 @@ std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const
   std::vector<data::LabelledText> examples;
   examples.reserve(line_count(content));
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
-    const JsonDocument document{std::string(line), place.file, place.line};
-    examples.push_back(labelled_text(JsonNode(document), place, texts, gold, columns.wanted()));
+    const ObjectLine document(line, place);
+    examples.push_back(labelled_text(document.object(), place, texts, gold, columns.wanted()));
   });
   return examples;
 }
@@ -79,8 +94,8 @@ std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const
   questions.reserve(line_count(content));
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     const std::string where = concatenate(place);
-    const JsonDocument document{std::string(line), place.file, place.line};
-    const JsonNode object(document);
+    const ObjectLine document(line, place);
+    const JsonNode object = document.object();
     std::string id = object.find("id").is_null() ? std::to_string(place.line) : name_member(object, "id", where);
     auto context = std::make_shared<const std::string>(text_member(object, "context", where));
     questions.push_back(span_question(object, std::move(id), std::move(context), gold, where));

@@ -61,8 +61,7 @@ struct LabelledInput {
     visitor(Field("text_b_column",
                   "the same for the second text of a pair; default: text_b, without a header the column after the text")
                 .not_empty()
-                .takes("COLUMN")
-                .essential(),
+                .takes("COLUMN"),
             self.columns.text_b);
     visitor(Field("label_column",
                   "the same for the label; default: label, without a header the first column. Of CoNLL the column of "

@@ -77,7 +77,7 @@ class TableReader {
   void settle_by_number(std::string_view rest, Place place);
   void check_distinct(const Place& place);
   data::LabelledText next(std::string_view& rest, Place& place);
-  std::string expected() const;
+  std::string expected(Index count) const;
 
   const TableFormat& format_;
   Texts texts_;
@@ -107,7 +107,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
     check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
-                     "; there are: ", names.shown(), "; ", option, " says which to read");
+                     "; there are: ", names.shown(), "; choose one with ", option);
   }
   check<DataError>(texts_ == Texts::two || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
@@ -126,7 +126,7 @@ void TableReader::settle_by_number(std::string_view rest, Place place) {
                        ": there is no header, so columns have numbers, 1 to ", columns_.count_,
                        "; --header takes the first row for one");
       check<DataError>(*number < columns_.count_, row, ": has no column ", *number + 1, "; there are 1 to ",
-                       columns_.count_, "; ", option, " says which to read");
+                       columns_.count_, "; choose one with ", option);
       *column = number;
       ++i;
     }
@@ -146,12 +146,14 @@ void TableReader::check_distinct(const Place& place) {
   }
 }
 
-std::string TableReader::expected() const {
+std::string TableReader::expected(Index count) const {
   if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
   const std::string between(format_.between);
   std::string line = gold_ == Gold::given ? "LABEL, " + between + ", TEXT" : "TEXT";
   if (texts_ == Texts::two) line += ", " + between + ", TEXT";
-  return "; a line is " + line;
+  const bool has_more = count > columns_.count_;
+  return "; a line is " + line +
+         (has_more ? "; for tables with other columns there are --header and --text-column" : "");
 }
 
 data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
@@ -164,9 +166,9 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
     if (column == columns_.text_b_) example.second_text = field;
     if (column == columns_.label_) example.label = field;
   });
-  check<DataError>(!is_empty || columns_.count_ == 1, row, ": is empty", expected());
+  check<DataError>(!is_empty || columns_.count_ == 1, row, ": is empty", expected(0));
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
-                   expected());
+                   expected(count));
   if (gold_ == Gold::given) check_label(example.label, row);
   return example;
 }

@@ -37,8 +37,8 @@ std::optional<Index> LabelSet::find(std::string_view name) const {
 Index LabelSet::id(std::string_view name, std::string_view file, Index line) const {
   if (const std::optional<Index> known = find(name)) return *known;
   const std::string near = nearest(name, names_);
-  throw DataError(concatenate(file, ":", line, ": unknown label '", name, "'",
-                              near.empty() ? "." : "; did you mean '" + near + "'?", " Known are ", listed(names_)));
+  throw DataError(concatenate(file, ":", line, ": unknown label '", name, "'; the model has ", listed(names_),
+                              near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
 LabelSet labels_of(std::span<const LabelledText> examples) {
@@ -93,7 +93,7 @@ std::vector<std::string> label_warnings(std::span<const Index> counts, const Lab
     if (count <= 1) (count == 0 ? none : single).push_back(labels.name(id));
   }
   if (!none.empty()) warnings.push_back(concatenate(file, ": no example of ", listed(none)));
-  if (!single.empty()) warnings.push_back(concatenate(file, ": a single example of ", listed(single)));
+  if (!single.empty()) warnings.push_back(concatenate(file, ": only one example each of ", listed(single)));
   return warnings;
 }
 

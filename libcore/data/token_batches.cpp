@@ -10,7 +10,7 @@ namespace {
 Index windows_in(const TokenSource& source, Index time) {
   const Index whole = (source.size() - 1) / time;
   check<DataError>(whole >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", time + 1,
-                   " that a context of ", time, " needs; use more text, or a model of a smaller --context");
+                   " that a window of ", time, " needs; use more text, or a model of a smaller --sequence-length");
   return whole > 1 ? whole - 1 : 1;
 }
 

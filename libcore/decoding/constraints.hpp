@@ -25,17 +25,17 @@ struct Constraints {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("no_repeat_ngram_size",
-                  "no N tokens in a row occur twice in a text, prompt included (Paulus et al. 2018)")
+                  "do not generate any sequence of N tokens twice, prompt included (Paulus et al. 2018)")
                 .range(1, 1000000)
                 .word(0, "none")
                 .takes("N"),
             self.no_repeat_ngram_size);
-    visitor(Field("min_tokens",
-                  "fewest tokens to add: the end of text and stop strings end a text only after N tokens; fewer where "
-                  "no token is left that may come")
-                .range(0, 1000000000)
-                .takes("N"),
-            self.min_tokens);
+    visitor(
+        Field("min_tokens", "minimum number of generated tokens; end-of-text and stop strings are ignored until then")
+            .formerly("min_new_tokens")
+            .range(0, 1000000000)
+            .takes("N"),
+        self.min_tokens);
   }
 };
 

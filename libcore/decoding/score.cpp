@@ -15,7 +15,7 @@ namespace {
 
 using Batch = std::span<const std::size_t>;
 
-// The logits of all scored tokens of a batch would be many: they are computed for some at a time.
+// The logits of all scored tokens of a batch take much memory: they are computed for some at a time.
 constexpr Index rows_at_once = 1024;
 
 // The parts of both kinds of models that scoring uses.

@@ -24,7 +24,8 @@ struct LstmConfig : CommonConfig {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
     visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
-    visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
+    visitor(Field("cell", "recurrent cell; of --arch rnn the default is gru").one_of(ops::cell_names()).takes("NAME"),
+            self.cell);
     CommonConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
   }

@@ -73,7 +73,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
                 .word(0, "auto")
                 .takes("N"),
             self.encoder_width);
-    visitor(Field("readout_width", "width of the vector that predicts a token; auto means embedding_width")
+    visitor(Field("readout_width", "width of the vector that predicts a token; auto means --embedding-width")
                 .range(1, 1000000)
                 .word(0, "auto")
                 .takes("N"),

@@ -22,7 +22,7 @@ struct BlasDescription {
 };
 BlasDescription describe_blas();
 
-// A value for OPENBLAS_CORETYPE that would be faster than the kernel in use: OpenBLAS falls back to its oldest kernels
+// A value for OPENBLAS_CORETYPE that is faster than the kernel in use: OpenBLAS falls back to its oldest kernels
 // on processors newer than itself, and the variable may have been set for another machine. Nothing when the choice is
 // good.
 std::optional<std::string> better_blas_kernel();

@@ -171,7 +171,7 @@ void Learner::for_each_substring(const Counted& shorter, std::size_t characters,
 // Which hashes have come once, and which again: some that have not come seem to have, none the other way round.
 class Sieve {
  public:
-  // For at most so many different texts, of which a fourth would be taken for others.
+  // For at most so many different texts, of which a fourth is taken for others.
   explicit Sieve(std::size_t size) : once_(std::bit_ceil(4 * size + 1)), again_(once_.size()) {}
 
   void add(std::string_view text, Index count) {
@@ -187,7 +187,7 @@ class Sieve {
   std::vector<bool> once_, again_;
 };
 
-// Substrings that are one character longer and occur twice, and a few that occur once. A table of all would be many
+// Substrings that are one character longer and occur twice, and a few that occur once. A table of all takes many
 // times the text, of which most substrings occur once.
 Counted Learner::longer_substrings(const Counted& shorter, std::size_t characters) const {
   std::size_t places = 0;

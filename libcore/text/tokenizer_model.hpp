@@ -70,14 +70,20 @@ struct TokenizerModel {
             self.strip_left);
     visitor(Field("strip_right", "ids of special and added tokens that include the white space after them"),
             self.strip_right);
-    visitor(Field("unknown", "id of the special token for characters without a piece, or -1").range(-1), self.unknown);
-    visitor(Field("end_of_text", "id of the special token between documents, or -1").range(-1), self.end_of_text);
-    visitor(Field("classification", "id of the special token that begins a text, [CLS], or -1").range(-1),
-            self.classification);
-    visitor(Field("separator", "id of the special token that ends each of one or two texts, [SEP], or -1").range(-1),
+    visitor(
+        Field("unknown", "id of the special token for characters without a piece, or none").range(0).word(-1, "none"),
+        self.unknown);
+    visitor(Field("end_of_text", "id of the special token between documents, or none").range(0).word(-1, "none"),
+            self.end_of_text);
+    visitor(
+        Field("classification", "id of the special token that begins a text, [CLS], or none").range(0).word(-1, "none"),
+        self.classification);
+    visitor(Field("separator", "id of the special token that ends each of one or two texts, [SEP], or none")
+                .range(0)
+                .word(-1, "none"),
             self.separator);
-    visitor(Field("mask", "id of the mask token, or -1").range(-1), self.mask);
-    visitor(Field("padding", "id of the padding token, or -1").range(-1), self.padding);
+    visitor(Field("mask", "id of the mask token, or none").range(0).word(-1, "none"), self.mask);
+    visitor(Field("padding", "id of the padding token, or none").range(0).word(-1, "none"), self.padding);
     visitor(Field("pair_separators", "number of separators between two texts").range(1, 2), self.pair_separators);
     visitor(Field("lowercase", "wordpiece: text is lowercased"), self.lowercase);
     visitor(Field("strip_accents", "wordpiece: accents are removed"), self.strip_accents);

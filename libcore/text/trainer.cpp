@@ -24,12 +24,15 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 17;
 constexpr std::size_t boundary_context = 4;
 
-// Wordpiece has its own special tokens.
+// With tokens for the words auto and none. Wordpiece has its own special tokens.
 TrainerOptions completed(TrainerOptions options) {
-  if (options.kind != TokenizerKind::wordpiece) return options;
+  const bool wordpiece = options.kind == TokenizerKind::wordpiece;
+  if (options.unknown == "none") options.unknown.clear();
+  if (options.end_of_text == "none") options.end_of_text.clear();
+  if (options.end_of_text == "auto") options.end_of_text = wordpiece ? "[SEP]" : "<|endoftext|>";
+  if (!wordpiece) return options;
   options.byte_fallback = false;
   options.unknown = "[UNK]";
-  if (options.end_of_text == TrainerOptions{}.end_of_text) options.end_of_text = "[SEP]";
   return options;
 }
 
@@ -42,6 +45,11 @@ std::vector<std::string> special_texts(const TrainerOptions& options) {
                       quoted(text), " must be UTF-8 text of at least two bytes");
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
   };
+  std::vector<std::string> sorted = options.special_tokens;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  check<UsageError>(twice == sorted.end(), "special token ", quoted(twice == sorted.end() ? "" : *twice),
+                    " is listed twice");
   if (!options.unknown.empty()) add(options.unknown);
   std::ranges::for_each(options.special_tokens, add);
   for (Index number = 0; number < options.sentinels; ++number) add(sentinel_name(number));
@@ -89,7 +97,8 @@ Trainer::Trainer(TrainerOptions options)
   const std::size_t least = special_texts_.size() + (has_bytes() ? 256 : 1);
   check<UsageError>(options_.kind == TokenizerKind::byte || options_.vocab_size >= static_cast<Index>(least),
                     "--vocab-size ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
-                    " special tokens and ", has_bytes() ? "256 bytes" : "one piece");
+                    special_texts_.size() == 1 ? " special token and " : " special tokens and ",
+                    has_bytes() ? "256 bytes" : "one piece");
 }
 
 bool Trainer::has_bytes() const {

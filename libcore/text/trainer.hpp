@@ -21,8 +21,8 @@ struct TrainerOptions {
   Index min_frequency = 1;
   bool byte_fallback = true;
   bool cased = false;
-  std::string end_of_text = "<|endoftext|>";
-  std::string unknown = {};
+  std::string end_of_text = "auto";
+  std::string unknown = "none";
   std::vector<std::string> special_tokens = {};
   Index sentinels = 0;
 
@@ -43,13 +43,15 @@ struct TrainerOptions {
                 .needs({"model=char", "model=word", "model=unigram"}),
             self.byte_fallback);
     visitor(Field("cased", "keep capital letters and accents").needs({"model=wordpiece"}), self.cased);
-    visitor(
-        Field("end_of_text", "special token after each document; empty means none; the default of wordpiece is [SEP]")
-            .takes("TEXT"),
-        self.end_of_text);
+    visitor(Field("end_of_text",
+                  "special token after each document, or none; auto means <|endoftext|> or, for wordpiece, [SEP]")
+                .not_empty()
+                .takes("TEXT"),
+            self.end_of_text);
     visitor(Field("unknown",
-                  "special token for text without a piece, if there is no byte fallback; empty means that such text is "
-                  "an error")
+                  "special token for text without a piece, if there is no byte fallback; none means that such text is "
+                  "an error, and wordpiece has [UNK]")
+                .not_empty()
                 .takes("TEXT"),
             self.unknown);
     visitor(Field("special_tokens",

@@ -43,7 +43,8 @@ Causal::Causal(models::Model& model, const data::TokenSource& train, const data:
   check_vocabulary(model, train);
   if (valid == nullptr) return;
   check_vocabulary(model, *valid);
-  check<DataError>(valid->size() > 1, valid->name(), ": nothing to evaluate on in ", valid->size(), " tokens");
+  check<DataError>(valid->size() > 1, valid->name(), ": ", counted(valid->size(), "token is", "tokens are"),
+                   " too few to evaluate on; give more text");
 }
 
 Pass Causal::training_pass() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/models/architecture.hpp"
+
 namespace heddle::training {
 
 #define HEDDLE_OBJECTIVE(name, role, data, sections, summary) \
@@ -76,9 +78,9 @@ std::string objective_of(const models::Model& model, const std::string& name, st
     return first == suitable.end() ? suitable.front() : *first;
   }
   const Kind& kind = kind_of(name);
-  check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed,
-                    "; this one supports ", suitable.empty() ? "none" : join(suitable),
-                    "; choose another --arch for others");
+  check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed, ": --arch ",
+                    models::architectures_with(kind.needed), "; this one supports ",
+                    suitable.empty() ? "none" : join(suitable));
   return name;
 }
 

@@ -107,9 +107,14 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
           self.weight_decay);
   visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
           self.momentum);
-  visitor(
-      Field("clip_norm", "maximum norm of the gradient").above(0, 1e6).word(0, "none").formerly("clip").takes("NORM"),
-      self.clip_norm);
+  visitor(Field("clip_norm", "maximum norm of the gradient")
+              .above(0, 1e6)
+              .word(0, "none")
+              .formerly("clip")
+              .formerly("grad_clip")
+              .formerly("max_grad_norm")
+              .takes("NORM"),
+          self.clip_norm);
   visitor(Field("ema_decay",
                 "decay of the exponential moving average of the weights, for example 0.99; the average is evaluated "
                 "and saved")
@@ -122,7 +127,8 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("learning_rate", "peak learning rate").above(0, 1000).takes("RATE").essential(), self.learning_rate);
+  visitor(Field("learning_rate", "peak learning rate").formerly("lr").above(0, 1000).takes("RATE").essential(),
+          self.learning_rate);
   visitor(Field("final_learning_rate", "learning rate at the last step; auto means a tenth of the peak")
               .needs({"schedule=linear", "schedule=cosine"})
               .range(0, 1000)
@@ -130,7 +136,11 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
               .takes("RATE"),
           self.final_learning_rate);
   visitor(Field("schedule", "learning rate after the warmup").takes("NAME"), self.schedule);
-  visitor(Field("warmup", "warmup steps, or a percentage of all steps").formerly("warmup_share").takes("N|P%"),
+  visitor(Field("warmup", "warmup steps, or a percentage of all steps")
+              .formerly("warmup_share")
+              .formerly("warmup_ratio")
+              .formerly("warmup_steps")
+              .takes("N|P%"),
           self.warmup);
 }
 
@@ -142,10 +152,16 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
               .takes("NAME")
               .essential(),
           self.precision);
-  visitor(
-      Field("steps", "number of steps; auto means by --epochs").range(1, 1e9).word(0, "auto").takes("N").essential(),
-      self.steps);
+  visitor(Field("steps", "number of steps; auto means by --epochs")
+              .formerly("max_steps")
+              .formerly("num_steps")
+              .range(1, 1e9)
+              .word(0, "auto")
+              .takes("N")
+              .essential(),
+          self.steps);
   visitor(Field("epochs", "number of passes over the training data; auto means by --steps")
+              .formerly("num_epochs")
               .above(0, 1e9)
               .word(0, "auto")
               .takes("X")
@@ -153,7 +169,11 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
           self.epochs);
   visitor(Field("batch_size", "number of sequences in a micro-batch").range(1, 1000000).takes("N").essential(),
           self.batch_size);
-  visitor(Field("accumulate", "number of micro-batches in a step").range(1, 1000000).takes("N"), self.accumulate);
+  visitor(Field("accumulate", "number of micro-batches in a step")
+              .formerly("gradient_accumulation_steps")
+              .range(1, 1000000)
+              .takes("N"),
+          self.accumulate);
   visitor(Field("label_smoothing", "fraction of the target probability that is spread evenly over all classes")
               .range(0, 0.99)
               .takes("P"),

@@ -94,19 +94,25 @@ TEST_CASE("jsonl: labelled texts") {
 TEST_CASE("jsonl: other lines are errors with file and line") {
   const std::string good = R"({"text": "a", "label": "x"})";
   CHECK(jsonl_message(good + "\n{\"text\": \"a\"}\n") ==
-        "x.jsonl:2: has no key 'label'; there are: 'text'; --label-column says which to read");
+        "x.jsonl:2: has no key 'label'; there are: 'text'; choose one with --label-column");
   CHECK(jsonl_message("{\"label\": \"a\"}\n") ==
-        "x.jsonl:1: has no key 'text'; there are: 'label'; --text-column says which to read");
-  CHECK(jsonl_message("{\"text\": 1, \"label\": \"a\"}\n") == "x.jsonl:1: has no text \"text\"");
-  CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: not valid JSON, at byte 1 of the line");
+        "x.jsonl:1: has no key 'text'; there are: 'label'; choose one with --text-column");
+  CHECK(jsonl_message("{\"text\": 1, \"label\": \"a\"}\n") == "x.jsonl:1: \"text\" is not a string");
+  CHECK(jsonl_message("{\"text\": null, \"label\": \"a\"}\n") == "x.jsonl:1: \"text\" is not a string");
+  CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: the line is empty");
+  CHECK(jsonl_message(" \t\r\n" + good) == "x.jsonl:1: the line is empty");
   CHECK(contains(jsonl_message(good + "\n{\"text\": \"a\", }\n"), "x.jsonl:2: not valid JSON, at byte 15"));
   CHECK(contains(jsonl_message("{\"text\": \"\xff\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
   CHECK(contains(jsonl_message("{\"text\": \"\\ud800\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
-  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": null}"), "no text or number \"label\""));
-  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": [1]}"), "no text or number \"label\""));
+  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": null}"),
+                 "x.jsonl:1: \"label\" is not a string or a number"));
+  CHECK(
+      contains(jsonl_message("{\"text\": \"a\", \"label\": [1]}"), "x.jsonl:1: \"label\" is not a string or a number"));
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": \"\\n\"}"), "x.jsonl:1: the label"));
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": 1e999}"), "x.jsonl:1: a number is too large"));
-  CHECK(contains(jsonl_message("\"text\""), "x.jsonl:1: has no key 'text'; it has none"));
+  CHECK(jsonl_message("\"text\"") == "x.jsonl:1: is not a JSON object");
+  CHECK(jsonl_message("[\"a\"]") == "x.jsonl:1: is not a JSON object");
+  CHECK(jsonl_message("{}") == "x.jsonl:1: has no key 'label'; it has none; choose one with --label-column");
   CHECK(contains(jsonl_message(std::string(100000, '[')), "x.jsonl:1: not valid JSON"));
   CHECK(contains(jsonl_message(R"({"text": "a", "text_b": "b", "label": "x"})"), "a second text"));
   CHECK(contains(jsonl_message(good, Texts::two), "has no key 'text_b'"));

@@ -154,11 +154,11 @@ TEST_CASE("pairs file: files of other kinds, and sides that do not match, are re
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5"), tokens = folder.file("tokens.h5");
   TokenFileWriter(tokens, bytes()).commit(start_provenance("test"));
-  CHECK(message_of([&] { PairsFile file(tokens); }) == tokens + ": is a tokens file; a pairs file is needed");
+  CHECK(message_of([&] { PairsFile file(tokens); }) == tokens + ": is a token file; a pairs file is needed");
   write_raw(path, {{1, 2}, {0, 1, 2}}, {{3}, {0, 1}});
   CHECK(message_of([&] { PairsFile file(path); }) ==
         path + ": has 2 sources, but 1 targets. The file is damaged or not heddle's");
-  CHECK(message_of([&] { TokenFile file(path); }) == path + ": is a pairs file; a tokens file is needed");
+  CHECK(message_of([&] { TokenFile file(path); }) == path + ": is a pairs file; a token file is needed");
 
   const std::string bounds = "/documents: does not divide the tokens into documents. The file is damaged";
   for (const std::vector<std::uint64_t>& documents :

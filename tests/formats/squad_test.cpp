@@ -108,7 +108,7 @@ TEST_CASE("jsonl: spans, with answers in either of two forms") {
   const auto message = [&](const std::string& answers) {
     return message_of([&] { read_jsonl_spans("\n" + head + answers + "}", "x.jsonl", Gold::given); });
   };
-  CHECK(contains(message("[]"), "x.jsonl:1: not valid JSON"));
+  CHECK(contains(message("[]"), "x.jsonl:1: the line is empty"));
   const auto second = [&](const std::string& answers) {
     return message_of([&] { read_jsonl_spans(head + "[]}\n" + head + answers + "}", "x.jsonl", Gold::given); });
   };

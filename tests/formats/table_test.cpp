@@ -100,13 +100,13 @@ TEST_CASE("csv: other rows are errors with file and line") {
 
 TEST_CASE("csv: columns that are not there, and names that two columns have") {
   CHECK(csv_message("sentence,gold\na,b\n") ==
-        "x.csv:1: has no column 'label'; there are: 'sentence', 'gold'; --label-column says which to read");
+        "x.csv:1: has no column 'label'; there are: 'sentence', 'gold'; choose one with --label-column");
   CHECK(csv_message("text,label\na,b\n", Texts::two) ==
-        "x.csv:1: has no column 'text_b'; there are: 'text', 'label'; --text-b-column says which to read");
+        "x.csv:1: has no column 'text_b'; there are: 'text', 'label'; choose one with --text-b-column");
   CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "review", .text_b = "", .label = ""}) ==
-        "x.csv:1: has no column 'review'; there are: 'text', 'label'; --text-column says which to read");
+        "x.csv:1: has no column 'review'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""}) ==
-        "x.csv:1: has no column '3'; there are: 'text', 'label'; --text-column says which to read");
+        "x.csv:1: has no column '3'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text,label,text\na,b,c\n") ==
         "x.csv:1: the columns 1 and 3 are both called 'text'; give the number of the one to read, or rename one");
   CHECK(shown(csv("text,label,text\na,b,c\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""})) ==
@@ -131,7 +131,7 @@ TEST_CASE("tsv: a header and columns, where they are asked for") {
         "x.tsv:1: --text-column 'text': there is no header, so columns have numbers, 1 to 2; --header takes the first "
         "row for one");
   CHECK(tsv_message("a\tb\n", {.text = "4", .text_b = "", .label = ""}) ==
-        "x.tsv:1: has no column 4; there are 1 to 2; --text-column says which to read");
+        "x.tsv:1: has no column 4; there are 1 to 2; choose one with --text-column");
   CHECK(tsv_message("a\tb\n", {.text = "0", .text_b = "", .label = ""}).starts_with("x.tsv:1: --text-column '0'"));
   CHECK(tsv_message("a\tb\nc\td\te\n", {.text = "2", .text_b = "", .label = ""}) ==
         "x.tsv:2: the number of columns is 3, not 2");
@@ -146,7 +146,7 @@ TEST_CASE("jsonl: texts and labels under other keys") {
   CHECK(pair.label == "3");
   TableColumns missing({.text = "sentence", .text_b = "", .label = ""});
   CHECK(message_of([&] { read_jsonl_texts(line, "x", Texts::one, Gold::given, missing); }) ==
-        "x:1: has no key 'sentence'; there are: 'body', 'reply', 'gold', 'text'; --text-column says which to read");
+        "x:1: has no key 'sentence'; there are: 'body', 'reply', 'gold', 'text'; choose one with --text-column");
 }
 
 TEST_CASE("labelled texts in parts: the header of the first part is that of all") {

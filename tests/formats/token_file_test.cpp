@@ -202,7 +202,7 @@ TEST_CASE("tokenizers are read from tokenizer, token and model files") {
     CHECK(load_tokenizer(folder.file(name)).model() == model);
   }
   CHECK(contains(message_of([&] { TokenFile file(folder.file("model.h5")); }),
-                 "is a model file; a tokens file is needed"));
+                 "is a model file; a token file is needed"));
   text::TokenizerModel bad = model;
   bad.end_of_text = 5000;
   save_tokenizer(folder.file("bad.h5"), bad, start_provenance("test"));

@@ -67,7 +67,8 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
         doctest::Approx(nats(corpus, "inspect evaluate model.h5 valid.h5")).epsilon(5e-3));
   corpus.must("inspect embed model.h5 --text 'the cat' -o states.h5");
   corpus.must("inspect neighbours model.h5 cat");
-  corpus.refused({"convert model.h5 -o foreign/", "none is a lstm", 1});
+  corpus.refused({"convert model.h5 -o foreign/",
+                  "can be written; this model is of the architecture lstm; write a heddle file: -o NAME.h5", 1});
   corpus.refused({"pretrain --arch lstm --heads 2 --train train.h5 -o x.h5", "--heads", 2});
   corpus.refused({"pretrain --arch lstm --objective masked --train train.h5 -o x.h5", "--objective masked", 2});
   corpus.refused({"pretrain --arch lstn --train train.h5 -o x.h5", "did you mean 'lstm'", 2});

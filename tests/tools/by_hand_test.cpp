@@ -99,7 +99,7 @@ TEST_CASE(
   const std::string text = "abcad", letters = "abcd";
   write_file(corpus.path("letters.txt"), text);
   corpus.must(
-      "tokenize -q --train --model char --no-byte-fallback --end-of-text '' -o letters.h5 letters.txt && "
+      "tokenize -q --train --model char --no-byte-fallback --end-of-text none -o letters.h5 letters.txt && "
       "tokenize -q -t letters.h5 -o window.h5 letters.txt");
   for (const double smoothing : {0.0, 0.1, 0.7}) {
     CAPTURE(smoothing);
@@ -253,7 +253,7 @@ TEST_CASE(
   const std::string alphabet = "abcdefghijklmnopqrstuvwxyzABC";  // 29 letters: 6 windows of 4, and room to move them
   write_file(corpus.path("alphabet.txt"), alphabet);
   corpus.must(
-      "tokenize -q --train --model char --no-byte-fallback --end-of-text '' -o letters.h5 alphabet.txt && "
+      "tokenize -q --train --model char --no-byte-fallback --end-of-text none -o letters.h5 alphabet.txt && "
       "tokenize -q -t letters.h5 -o alphabet.h5 alphabet.txt");
   // Steps of 1e-30 leave the model as it is, so that a window's loss says which one it was.
   corpus.must(

@@ -79,7 +79,7 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
   CHECK(last_line(cut.out) == "queen\t_");
   const auto unseen = std::count(cut.out.begin(), cut.out.end(), '_');
   CHECK(contains(cut.err, "classify: " + std::to_string(unseen) +
-                              " words are outside the context or have no token; they got no tag\n"));
+                              " words are outside the context or without a token, and got no tag\n"));
   const auto object = nlohmann::json::parse(corpus.must("classify t.h5 long --overlong truncate --jsonl").out);
   CHECK(object["tags"].size() == 24);
   CHECK(object["tags"].back().is_null());

@@ -158,6 +158,8 @@ TEST_CASE("options: an unknown one is named, with the nearest known") {
   CHECK(complaint({"--layer", "3"}) == "unknown option --layer; did you mean --layers? (toy --help=all lists them)");
   CHECK(complaint({"--leyers=3"}) == "unknown option --leyers; did you mean --layers? (toy --help=all lists them)");
   CHECK(complaint({"-layers", "3"}).starts_with("unknown option -l"));
+  CHECK(complaint({"--lyaers"}) == "unknown option --lyaers; did you mean --layers? (toy --help=all lists them)");
+  CHECK(complaint({"--fog"}) == "unknown option --fog (toy --help=all lists them)");
   CHECK(complaint({"--qwertyuiop"}) == "unknown option --qwertyuiop (toy --help=all lists them)");
   CHECK(complaint({"-z"}) == "unknown option -z (toy --help=all lists them)");
 }
@@ -225,7 +227,7 @@ TEST_CASE("options: a preset fills in what was not given, before the options are
   CHECK(options.shape.dropout == 0);
 }
 
-TEST_CASE("options: one that needs another is refused without it, wherever it was set") {
+TEST_CASE("options: one that needs another is refused without it, unless the environment sets it") {
   const std::string refusal =
       "--speed has no effect without --fast or --action flood; add one of them or leave --speed out";
   CHECK(complaint({"--speed", "2"}) == refusal);
@@ -234,8 +236,12 @@ TEST_CASE("options: one that needs another is refused without it, wherever it wa
   CHECK(alternatives({"task=a", "task=b", "task=c", "all_of_it"}) == "--task a, b, c or --all-of-it");
   CHECK(read({"--speed", "2", "--fast"}).speed == 2);
   CHECK(read({"--speed", "2", "--action", "flood"}).speed == 2);
-  const Variable speed("HEDDLE_TOY_SPEED", "3");
-  CHECK(complaint({}) == refusal);
+  const TemporaryFolder folder;
+  write_file(folder / "run.ini", "speed = 2\n");
+  CHECK(complaint({"--config", folder / "run.ini"}) == refusal);
+  const Variable speed("HEDDLE_TOY_SPEED", "3");  // may be set for another command
+  CHECK(read({}).speed == 3);
+  CHECK(complaint({"--speed", "2"}) == refusal);
   toy::Options options;
   CHECK(render_help(toy::about(), table_of(options), true).find("(with --fast or --action flood; default 1)") !=
         std::string::npos);
@@ -456,15 +462,28 @@ TEST_CASE("options: numbers that are written as words") {
 
 TEST_CASE("options: a former name says the new one") {
   CHECK(complaint({"--deepness", "3"}) ==
-        "unknown option --deepness; it is called --depth now (toy --help=all lists them)");
+        "unknown option --deepness; it is called --depth (toy --help=all lists them)");
 }
 
 TEST_CASE("options: a variable of the tool that names no option is reported") {
   const Variable layers("HEDDLE_TOY_LAYER", "3"), other("HEDDLE_OTHER_LAYERS", "3"), plain("HEDDLE_LAYERS", "9");
   const Overheard overheard;
   CHECK(read({}).shape.layers == 4);
-  CHECK(overheard.text() ==
-        "toy: warning: the environment sets HEDDLE_TOY_LAYER, but toy has no such option; ignored\n");
+  CHECK(
+      overheard.text() ==
+      "toy: warning: the environment sets HEDDLE_TOY_LAYER, which is ignored: toy has no such option; did you mean "
+      "--layers?\n"
+      "toy: warning: the environment sets HEDDLE_LAYERS, which is ignored; the variable is called HEDDLE_TOY_LAYERS\n");
+}
+
+TEST_CASE("options: variables with former names of options, with and without the tool's name, say the new one") {
+  for (const char* name : {"HEDDLE_DEEPNESS", "HEDDLE_TOY_DEEPNESS"}) {
+    const Variable deepness(name, "3");
+    const Overheard overheard;
+    CHECK(read({}).depth == 0);
+    CHECK(overheard.text() == concatenate("toy: warning: the environment sets ", name,
+                                          ", which is ignored; the variable is called HEDDLE_TOY_DEPTH\n"));
+  }
 }
 
 TEST_CASE("man table: headings, terms with their ranges, in scdoc's markup") {

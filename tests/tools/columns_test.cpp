@@ -87,6 +87,12 @@ TEST_CASE("columns: what is not there is refused, with what is") {
            {tune + "texts.csv --label-column gold --text-column 4", "texts.csv:1: has no column '4'", 1},
            {tune + "texts.tsv --text-column sentence", "there is no header, so columns have numbers, 1 to 2", 1},
            {tune + "texts.jsonl --label-column gold", "texts.jsonl:1: has no key 'text'; there are: 'body', 'gold'", 1},
+           {tune + "texts.jsonl --label-column gold --text-column 1",
+            "texts.jsonl:1: has no key '1'; columns of JSONL are keys, not numbers; there are: 'body', 'gold'", 1},
+           {"printf 'id\\tgold\\ttext\\n' > three.tsv; " + tune + "three.tsv",
+            "three.tsv:1: the number of columns is 3, not 2; a line is LABEL, tab, TEXT; for tables with other columns "
+            "there are --header and --text-column",
+            1},
            {tune + "texts.jsonl --header", "--header and --no-header are for CSV and TSV", 2},
            {tune + "open.csv", "open.csv:3: the quote that opens column 1 is never closed", 1},
            {tune + "twice.csv", "twice.csv:1: the columns 1 and 3 are both called 'text'", 1},

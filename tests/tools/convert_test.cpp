@@ -247,7 +247,7 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
   write_file(corpus.path("history.h5"), bytes);
   std::vector<Refusal> cases{
       {"convert none.h5 --dtype bf16 -o x.h5", "none.h5: cannot open: No such file", 1},
-      {"convert train.h5 --dtype bf16 -o x.h5", "train.h5: is a tokens file; a model file is needed", 1},
+      {"convert train.h5 --dtype bf16 -o x.h5", "train.h5: is a token file; a model file is needed", 1},
       {"convert text.h5 --dtype bf16 -o x.h5", "text.h5: is plain text", 1},
       {"convert cut.h5 --dtype bf16 -o x.h5", "cut.h5: is truncated", 1},
       {"convert history.h5 --dtype bf16 -o x.h5", "history.h5: /history/loss: the checksum does not match", 1},
@@ -255,8 +255,7 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert infinite.h5 --dtype int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
        1},
       {"convert model.h5 --dtype bf16 -o nowhere/x.h5", "nowhere", 1},
-      {"convert model.h5 --dtype f16 -o x.h5", "--dtype f16 is for directories; model files hold f32, bf16 or int8",
-       2},
+      {"convert model.h5 --dtype f16 -o x.h5", "--dtype f16 is for directories; model files hold f32, bf16 or int8", 2},
       {"convert model.h5 --dtype f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
       {"convert model.h5 --dtype bf16", "-o FILE is missing", 2},
       {"convert model.h5 --dtype bf16 -o -", "cannot go to standard output", 2},

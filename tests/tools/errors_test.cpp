@@ -65,7 +65,73 @@ TEST_CASE("classify: a tokenizer with more pieces than the model has embeddings 
 TEST_CASE("convert: an encoder that no directory can hold is compared with encoders") {
   const Tuned corpus;
   corpus.refused("convert encoder.h5 -o hf/", "bert has no ");
-  corpus.refused("convert encoder.h5 -o hf/", "give -o the name of a model file");
+  corpus.refused("convert encoder.h5 -o hf/", "; write a heddle file: -o NAME.h5");
+}
+
+TEST_CASE("text inputs: a file of heddle's own is refused by its kind") {
+  const Tuned corpus;
+  corpus.must("finetune -q --from encoder.h5 --train texts.tsv -o tuned.h5");
+  for (const char* command :
+       {"classify tuned.h5 masked.h5", "generate encoder.h5 masked.h5", "inspect embed encoder.h5 masked.h5 -o x.h5",
+        "tokenize --train -o x.h5 masked.h5", "tokenize -t pieces.h5 masked.h5",
+        "finetune --from encoder.h5 --train masked.h5 -o x.h5"}) {
+    corpus.refused(command, "masked.h5: is a token file; text is needed");
+  }
+  corpus.refused("tokenize -t pieces.h5 < masked.h5", "standard input: is an HDF5 file; text is needed");
+}
+
+TEST_CASE("inspect evaluate: the message names the file that is wrong, and what to do") {
+  const Tuned corpus;
+  corpus.must("head -n 4 train.txt > some.txt; tokenize -q -t pieces.h5 --pairs -o pairs.h5 some.txt some.txt");
+  corpus.must("pretrain -q --train pairs.h5 --arch encoder-decoder -o both.h5" + tiny);
+  corpus.refused("inspect evaluate encoder.h5 pairs.h5", "encoder.h5: is of the architecture encoder");
+  corpus.refused("inspect evaluate both.h5 masked.h5",
+                 "both.h5: translates, and is evaluated on pairs of texts; give a pairs file (tokenize --pairs)");
+  corpus.refused("inspect evaluate encoder.h5 train.txt",
+                 "train.txt: is plain text, not a heddle file; encode text with the model's tokenizer: tokenize -t "
+                 "encoder.h5 -o tokens.h5 TEXT");
+  corpus.refused("finetune --from encoder.h5 --task translate --train pairs.h5 -o x.h5",
+                 "encoder.h5: is of the architecture encoder; --task translate needs a sequence-to-sequence model");
+}
+
+TEST_CASE("tokenizers: text that is read as a vocabulary is not only a repeated piece") {
+  const Tuned corpus;
+  write_file(corpus.path("text.txt"), "a line\nanother\na line\n");
+  for (const char* command : {"tokenize -t text.txt train.txt", "inspect text.txt", "convert text.txt -o x.h5"}) {
+    corpus.refused(
+        command, "is already in line 1; the file was read as BERT's vocab.txt, one piece per line: is it plain text?");
+  }
+}
+
+TEST_CASE("convert: a model whose context is that of its training windows can be written as a directory") {
+  const Tuned corpus;
+  corpus.must(
+      "pretrain -q --train train.h5 -o decoder.h5 --layers 1 --width 16 --heads 2 --sequence-length 16 --steps 2");
+  corpus.must("convert -q decoder.h5 -o hf/");
+  CHECK(contains(read_file(corpus.path("hf/config.json")), "\"n_positions\": 16"));
+}
+
+TEST_CASE("classify: a tab in a .tsv file without --text-column is reported once") {
+  const Tuned corpus;
+  corpus.must("finetune -q --from encoder.h5 --train texts.tsv -o tuned.h5");
+  const std::string warning =
+      "warning: texts.tsv:1: the whole line, with its tab, is the text; --text-column reads one column\n";
+  CHECK(corpus.must("classify tuned.h5 texts.tsv").err == "classify: " + warning);
+  CHECK(corpus.must("classify tuned.h5 texts.tsv --text-column 2").err.empty());
+  CHECK(corpus.must("classify tuned.h5 < texts.tsv").err.empty());
+}
+
+TEST_CASE(
+    "finetune: nothing is announced before the options are valid, and the log of another run is not lost silently") {
+  const Tuned corpus;
+  const std::string command = "finetune --from encoder.h5 --train texts.tsv -o tuned.h5 --log log.jsonl ";
+  corpus.must(command);
+  corpus.refused(command + "--steps 3 --freeze nothing", "--freeze");
+  const Outcome other = corpus.must(command + "--steps 3");
+  CHECK(contains(other.err, "the new model will replace it"));
+  CHECK(contains(other.err, "log.jsonl: replacing the log of an earlier run"));
+  corpus.must("rm log.jsonl");
+  CHECK_FALSE(contains(corpus.must(command + "--steps 4").err, "replacing the log"));
 }
 
 TEST_CASE("inspect embed: an input without text is reported by its name") {

@@ -24,6 +24,7 @@ awk 'BEGIN {
 }' > stsa.binary.train
 cp stsa.binary.train rt-polarity.all
 head -n 40 stsa.binary.train | tee stsa.binary.dev > stsa.binary.test
+gzip stsa.binary.dev
 sed 's/^0 /ham\t/; s/^1 /spam\t/' stsa.binary.train > sms.txt
 cut -c 3- stsa.binary.train > text.txt
 "$bin/tokenize" -q --train --model wordpiece --vocab-size 74 -o pieces.h5 text.txt
@@ -47,8 +48,21 @@ finished() {
   left=$(find out -name '.*' -o -name '*.checkpoint.h5' -o -name '*.best-*.h5')
   [ -z "$left" ] || fail "training left $left"
 }
+# refuses MESSAGE NAME VARIABLES... : the example has this error, and makes nothing
+refuses() {
+  local message=$1
+  shift
+  (run "$@") 2> refused.txt && fail "$1 accepts ${*:2}"
+  grep -Fq "$message" refused.txt || { cat refused.txt >&2; fail "$1 does not report $message"; }
+  [ ! -e out ] || fail "$1 makes something without its data"
+}
 picture() { [ -s "$1" ] || fail "there is no $1"; rm -rf out; }
 
+refuses 'DATA=wrong has no stsa.binary.train' sentiment DATA=wrong
+refuses 'ENCODER=none.h5 is not there' sentiment DATA="$work" ENCODER=none.h5
+refuses 'TEXT=none.txt is not there' sentiment DATA="$work" ENCODER="$work/out/encoder.h5" TEXT=none.txt
+refuses 'DATA=wrong has no train.de' translation DATA=wrong
+refuses 'SMS=none is not there' spam SMS=none
 run sentiment DATA="$work" SEEDS='1 2'
 says '^seed 2: accuracy [01]\.[0-9]+$'
 says '^mean [01]\.[0-9]+, standard deviation 0\.[0-9]+$'

@@ -151,10 +151,30 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
   corpus.refused(tune + "-o none.h5 --resume none.checkpoint.h5", 1, "none.checkpoint.h5");
   corpus.refused(tune + "-o y.h5 --resume model.h5", 1, "model.h5: is a finished model");
   corpus.refused(tune + "-o model.h5 --resume x.checkpoint.h5", 2, "refusing to overwrite the input model.h5");
-  const std::string other = "checkpoint.h5: is from a run of another tool than ";
-  corpus.refused("pretrain --train train.h5 -o x.h5" + tiny_model, 1, other + "pretrain; resume it with that tool");
-  corpus.refused("pretrain --train train.h5 -o y.h5 --resume x.checkpoint.h5", 1, other + "pretrain");
+  corpus.refused("pretrain --train train.h5 -o x.h5" + tiny_model, 1,
+                 "x.checkpoint.h5: is a checkpoint of finetune; resume it with finetune, give -o another name, or");
+  corpus.refused("pretrain --train train.h5 -o y.h5 --resume x.checkpoint.h5", 1,
+                 "x.checkpoint.h5: is a checkpoint of finetune; --resume needs a checkpoint of pretrain");
   REQUIRE(corpus.run("pretrain -q --train train.h5 -o p.h5 --steps 9 --max-time 0.001s" + tiny_model).status == 75);
-  corpus.refused(tune + "-o p.h5", 1, "p." + other + "finetune; resume it with that tool, give -o another name, or");
-  corpus.refused(tune + "-o p.h5 --dry-run", 1, "p." + other + "finetune");
+  const std::string other = "p.checkpoint.h5: is a checkpoint of pretrain; ";
+  corpus.refused(tune + "-o p.h5", 1, other + "resume it with pretrain, give -o another name, or --restart");
+  corpus.refused(tune + "-o p.h5 --dry-run", 1, other + "resume it with pretrain");
+  corpus.refused(tune + "-o q.h5 --resume p.checkpoint.h5", 1, other + "--resume needs a checkpoint of finetune");
+}
+
+TEST_CASE("finetune, pretrain: --resume takes the seed of the checkpoint") {
+  const Started corpus;
+  for (const std::string& command :
+       {"finetune -q --from model.h5 --train texts.tsv", "pretrain -q --train train.h5" + tiny_model}) {
+    CAPTURE(command);
+    corpus.must(command + " --steps 4 --seed 3 -o whole.h5 --restart");
+    corpus.must(command + " --steps 4 --seed 3 --checkpoint-every 2 --keep 2 -o kept.h5 --restart");
+    const std::string again = command + " --steps 4 --resume kept.step-2.h5 -o resumed.h5";
+    corpus.must(again);
+    CHECK(corpus.trained("resumed.h5") == corpus.trained("whole.h5"));
+    corpus.refused(again + " --restart", 2, "--restart starts over, and --resume continues a checkpoint; give one");
+    corpus.must("rm kept.step-2.h5");
+    corpus.must(again);  // which is finished
+    corpus.must("rm resumed.h5 kept*");
+  }
 }

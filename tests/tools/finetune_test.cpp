@@ -144,7 +144,7 @@ TEST_CASE("classify: a language model is asked") {
 TEST_CASE("classify: a label's score is its log-likelihood or the mean of its tokens', less that after --neutral") {
   const SmallCorpus corpus;
   // Bytes, so that a prompt and a label are the tokens of their text, of 2 and 5 tokens with the space.
-  corpus.must("tokenize -q --train --model byte --end-of-text '' -o bytes.h5 train.txt");
+  corpus.must("tokenize -q --train --model byte --end-of-text none -o bytes.h5 train.txt");
   corpus.must("tokenize -q -t bytes.h5 -o byte_tokens.h5 train.txt");
   corpus.must(
       "pretrain -q --train byte_tokens.h5 -o bytes_model.h5 --steps 20 --learning-rate 5e-3 --layers 1 --width 32 "

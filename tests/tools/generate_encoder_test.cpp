@@ -36,7 +36,7 @@ TEST_CASE("generate: an encoder fills in blanks, several a line, and lines witho
   CHECK(lines[3].starts_with("my queen  ("));
   CHECK(contains(lines[3], ") to the old "));
   for (const std::string& line : lines) CHECK_FALSE(contains(line, "[MASK]"));
-  CHECK(contains(outcome.err, "2 texts have no [MASK] and unchanged"));
+  CHECK(contains(outcome.err, "2 texts have no [MASK] and are unchanged"));
   for (const char* options : {"--batch-size 1", "--batch-size 2", "--threads 1"})
     CHECK(corpus.fill(text, options) == lines);
   // To the last bit of the probabilities.

@@ -154,7 +154,7 @@ TEST_CASE("generate: texts as long as the context are scored, and longer ones as
   // Tokens are bytes, and none begins a text, so that parts of a text are texts.
   const SmallCorpus corpus;
   corpus.must(
-      "tokenize -q --train --model byte --end-of-text '' -o bytes.h5 && "
+      "tokenize -q --train --model byte --end-of-text none -o bytes.h5 && "
       "tokenize -q -t bytes.h5 -o bytes_train.h5 train.txt && "
       "pretrain -q --train bytes_train.h5 -o bytes_model.h5 --steps 60 --learning-rate 5e-3" +
       tiny_model);
@@ -213,7 +213,7 @@ TEST_CASE("generate, inspect: bits per byte are of the text as it is written, wh
 TEST_CASE("generate: without a token that begins texts, the first token of each has no score") {
   const Trained corpus;
   corpus.must(
-      "tokenize -q --train --vocab-size 280 --end-of-text '' -o plain.h5 train.txt && "
+      "tokenize -q --train --vocab-size 280 --end-of-text none -o plain.h5 train.txt && "
       "tokenize -q -t plain.h5 -o plain_train.h5 train.txt && "
       "pretrain -q --train plain_train.h5 -o plain_model.h5 --steps 5" +
       tiny_model);

@@ -103,11 +103,14 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
            {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
             1},
            {"--arch encoder --objective causal",
-            "--objective causal needs a model that predicts next tokens; this one supports masked", 2},
+            "--objective causal needs a model that predicts next tokens: --arch decoder or lstm; this one supports "
+            "masked",
+            2},
            {"--objective maksed",
             "--objective: 'maksed' is not one of auto, causal, masked, translate, denoise; did you mean 'masked'?", 2},
            {"--objective masked",
-            "--objective masked needs a model that predicts masked tokens; this one supports causal", 2},
+            "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports causal",
+            2},
            {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
            {"--pooler", "--pooler has no effect without --arch encoder", 2},
        }) {

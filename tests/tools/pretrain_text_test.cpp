@@ -60,10 +60,15 @@ TEST_CASE("pretrain on text: resumes, and estimates") {
   CHECK(corpus.weights("resumed.h5") == corpus.weights("once.h5"));
   // What would change the data is refused.
   const std::string again = "pretrain -q --steps 20 --resume parts.step-5.h5 -o x.h5 --train train.txt ";
-  corpus.refused(again + "-t tokenizer.h5 --valid 20%", 1, "; give the same, or --restart");
-  corpus.refused(again + "-t tokenizer.h5", 1, "; give the same, or --restart");
-  corpus.refused(again + "-t tokenizer.h5 --valid 10% --documents line", 1, "; give the same, or --restart");
-  corpus.refused(again + "-t train.h5 --valid 10%", 1, "; give the same, or --restart");
+  const std::string advice = ", or leave --resume out to start a new run";
+  corpus.refused(again + "-t tokenizer.h5 --valid 20%", 1, "; give the same --train" + advice);
+  corpus.refused(again + "-t tokenizer.h5", 1, "; give the same --train" + advice);
+  corpus.refused(again + "-t tokenizer.h5 --valid 10% --documents line", 1, "; give the same --train" + advice);
+  corpus.refused(again + "-t train.h5 --valid 10%", 1, "; give the same -t" + advice);
+  corpus.must("tokenize -q --train --vocab-size 260 -o small.h5 train.txt");
+  CHECK(corpus.run("pretrain -q --steps 20 --max-time 0.001s -o y.h5" + text).status == 75);
+  corpus.refused("pretrain -q --steps 20 -o y.h5 --train train.txt -t small.h5 --valid 10%" + tiny_model, 1,
+                 "y.checkpoint.h5: its run reads tokenizer.h5, and small.h5 is another file; give the same -t");
   const json estimate = json::parse(corpus.must("pretrain --dry-run --json --steps 10" + text).out);
   CHECK(estimate.contains("parameters"));
 }

@@ -116,7 +116,7 @@ TEST_CASE("tokenize: special tokens in the text are tokens, or text like any oth
   const Workplace place;
   CHECK(place.run("$T -t byte.h5 <<< 'a<|endoftext|>'").out == "97 256\n");
   CHECK(place.run("$T -t byte.h5 --special plain <<< '<|'").out == "60 124\n");
-  CHECK(place.run("$T --train --model byte --special-tokens '<sep>,<pad>' --end-of-text '' -o own.h5 text").status ==
+  CHECK(place.run("$T --train --model byte --special-tokens '<sep>,<pad>' --end-of-text none -o own.h5 text").status ==
         0);
   CHECK(place.run("$T -t own.h5 <<< '<pad><sep><|endoftext|>' | cut -d ' ' -f 1-3").out == "257 256 60\n");
 }
@@ -154,7 +154,7 @@ TEST_CASE("tokenize: every document of a token file ends with the end-of-text to
   CHECK(place.run("$T --decode tokens.h5").out == read_file(place.path("two")));
 
   REQUIRE(
-      place.run("$T --train --model byte --end-of-text '' -o bare.h5; $T -t bare.h5 -o bare_tokens.h5 two").status ==
+      place.run("$T --train --model byte --end-of-text none -o bare.h5; $T -t bare.h5 -o bare_tokens.h5 two").status ==
       0);
   CHECK(heddle::formats::TokenFile(place.path("bare_tokens.h5")).size() == 16);
   CHECK(place.run("$T --decode bare_tokens.h5").out == read_file(place.path("two")));

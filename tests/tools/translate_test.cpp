@@ -195,8 +195,12 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
   corpus.must("inspect align model.h5 'a b c' -o map.svg && inspect align model.h5 'a b c' -o map.tsv");
   corpus.must("inspect align model.h5 'a b c' -o map.h5 && inspect verify map.h5");
   CHECK(lines_of(read_file(corpus.path("map.tsv"))).size() == 5);
-  corpus.refused(
-      {"inspect align model.h5 'a b' --layer 2", "there is no layer 2; the model has layers 1 to 1, or from the last one -1 to -1", 2});
+  const json last = json::parse(corpus.must("inspect align model.h5 'a b c' --json --layer -1").out);
+  CHECK(last == map);
+  CHECK(json::parse(corpus.must("inspect align model.h5 'a b c' --json --layer all").out) == map);
+  corpus.refused({"inspect align model.h5 'a b' --layer 0", "there is no layer 0; the model has layers 1 to 1", 2});
+  corpus.refused({"inspect align model.h5 'a b' --layer 2",
+                  "there is no layer 2; the model has layers 1 to 1, or from the last one -1 to -1", 2});
 }
 
 TEST_CASE("translate: recurrent models learn to reverse, and resume to the same bits") {

@@ -72,7 +72,7 @@ decoding::Tokens LabelAsker::prompt(const std::string& text, const std::string& 
   }
   check<DataError>(!ids.empty(), where, ": the prompt is empty; write more than {} in --template");
   if (limit_.is_exceeded(static_cast<Index>(ids.size()), room_, where,
-                         "together with the longest label; shorten it, or keep its end with --overlong truncate")) {
+                         "shorten it, or keep its end with --overlong truncate", " together with the longest label")) {
     ids.erase(ids.begin(), ids.end() - room_);
   }
   return ids;

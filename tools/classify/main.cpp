@@ -92,7 +92,8 @@ class Classifier {
     });
     if (overlong.count > 0) arguments_.say(overlong_note(overlong, task.task));
     if (unseen > 0) {
-      arguments_.say(concatenate(unseen, " words are outside the context or have no token; they got ",
+      arguments_.say(concatenate(counted(unseen, "word is", "words are"),
+                                 " outside the context or without a token, and got ",
                                  labels.find("O") ? "the tag O" : "no tag"));
     }
   }
@@ -123,9 +124,17 @@ class Classifier {
     const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
     // About sixteen batches of tokens, within which texts are sorted by length.
     constexpr Index bytes_per_token = 64;
+    bool warns = path_.ends_with(".tsv") && unit == TextUnit::line && task.task != Task::span && !task.two_texts &&
+                 !options_.input.columns.any() && options_.input.header != formats::Header::present;
     answer_texts(
         std::move(input), {.unit = unit, .bytes = options_.batch_tokens * bytes_per_token},
         [&](const InputText& text) {
+          if (warns && text.text.find('\t') != std::string::npos) {
+            warns = false;
+            arguments_.warn(concatenate(text.where(),
+                                        ": the whole line, with its tab, is the text; --text-column "
+                                        "reads one column"));
+          }
           return ReadText{text, reader.read(text.text + line_end, {text.file, text.line})};
         },
         [&](const std::vector<ReadText>& texts) {

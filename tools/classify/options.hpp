@@ -45,7 +45,7 @@ struct ClassifyOptions {
   std::string base, output = "-";
   Index top = 1;
   bool jsonl = false, evaluate = false, json = false;
-  std::string metric;
+  std::string metric = "auto";
   Index folds = 0, fold = 1;
   Index batch_tokens = 4096;
   data::Overlong overlong = data::Overlong::error;
@@ -76,7 +76,9 @@ struct ClassifyOptions {
     visitor(Field("jsonl", "print one JSON object per text, sentence or question").essential(), self.jsonl);
     visitor(Field("evaluate", "compare with the labels in the file and print metrics").essential(), self.evaluate);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
-    visitor(Field("metric", "metric to print first, with a confidence interval").needs({"evaluate"}).takes("NAME"),
+    visitor(Field("metric", "metric to print first, with a confidence interval; auto means the usual one of the task")
+                .needs({"evaluate"})
+                .takes("NAME"),
             self.metric);
     visitor(Field("folds", "split the file into K folds as finetune does with the same --seed, and use only --fold")
                 .needs({"evaluate"})
@@ -97,9 +99,10 @@ struct ClassifyOptions {
                 .formerly("longest_answer")
                 .takes("N"),
             self.max_answer_length);
-    visitor(
-        Field("null_threshold", "give no answer if the no-answer score exceeds the best answer's by more than X").range(-1e6, 1e6).takes("X"),
-        self.null_threshold);
+    visitor(Field("null_threshold", "give no answer if the no-answer score exceeds the best answer's by more than X")
+                .range(-1e6, 1e6)
+                .takes("X"),
+            self.null_threshold);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("zero_shot", "Without fine-tuning"), self.zero_shot);
   }

@@ -49,6 +49,7 @@ void Arguments::add_shared(OptionTable& table) {
   for (Option option : requests.options()) {
     if (table.find(option.field.name) != nullptr) continue;
     if (option.field.name == "completion" && !about_.verb.empty()) continue;  // an option of the whole tool
+    if (option.field.name == "config" && !about_.verbs.empty()) continue;     // an option of each verb
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
     table.add(std::move(option));
@@ -83,10 +84,17 @@ void Arguments::parse(OptionTable& table) {
                                                   about_.command(), " --help=all lists them)"));
   }
   warn_of_repeated(variables.store(settings));
-  variables.store(environment_settings(table));
+  const std::vector<Setting> environment = environment_settings(table);
+  variables.store(environment);
   variables.store(config_settings(table));
   variables.assign();
-  given_ = variables.given();
+  given_ = explicit_ = variables.given();
+  for (const Setting& setting : environment) explicit_.erase(setting.name);
+  for (const Setting& setting : settings) explicit_.insert(setting.name);
+  const Option* const config = table.find("config");
+  operand_hint_ = config->in_files && given("config")
+                      ? "; --config is a part of the file here, and HEDDLE_CONFIG names a file with options"
+                      : "";
   assign_operands(line.operands);
 }
 
@@ -127,7 +135,11 @@ std::vector<Setting> Arguments::environment_settings(const OptionTable& table) c
   EnvironmentSettings found = parse_environment(tool(), table);
   for (const std::string& variable : found.unknown) {
     if (about_.is_of_other_verb && about_.is_of_other_verb(option_of(variable, tool()))) continue;
-    warn(concatenate("the environment sets ", variable, ", but ", tool(), " has no such option; ignored"));
+    warn(concatenate("the environment sets ", variable, ", which is ignored: ", tool(), " has no such option",
+                     table.suggestion(option_of(variable, tool()))));
+  }
+  for (const auto& [variable, now] : found.former) {
+    warn(concatenate("the environment sets ", variable, ", which is ignored; the variable is called ", now));
   }
   return std::move(found.settings);
 }
@@ -148,8 +160,8 @@ void Arguments::assign_operands(const std::vector<std::string>& words) {
                         words.begin() + static_cast<std::ptrdiff_t>(next + count));
     next += count;
   }
-  check<UsageError>(next == words.size(), "unexpected argument '", next < words.size() ? words[next] : "", "' (",
-                    about_.command(), " --help shows the usage)");
+  check<UsageError>(next == words.size(), "unexpected argument '", next < words.size() ? words[next] : "", "'",
+                    operand_hint_, " (", about_.command(), " --help shows the usage)");
 }
 
 void Arguments::settle(const OptionTable& table) {
@@ -160,7 +172,7 @@ void Arguments::settle(const OptionTable& table) {
   if (common_.threads == 0) threads = default_threads();
   common_.threads = threads.count;
   if (requests_.print_config) answer(render_config(table, given_));
-  table.check_needs(given_);
+  table.check_needs(explicit_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");
   context_.emplace(Context(static_cast<int>(common_.threads)));

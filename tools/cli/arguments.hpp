@@ -133,6 +133,9 @@ class Arguments {
   // The file that options were read from, by --config or HEDDLE_CONFIG; or "".
   const std::string& config_file() const { return config_file_; }
 
+  // Takes another default of --seed.
+  void use_seed(Index seed) { common_.seed = given("seed") ? common_.seed : seed; }
+
   const CommonOptions& common() const { return common_; }
   const std::string& tool() const { return about_.name; }  // without its verb
   // The command as a shell would take it, for the provenance of files.
@@ -167,6 +170,8 @@ class Arguments {
   Requests requests_;
   std::string config_file_;
   GivenOptions given_;
+  GivenOptions explicit_;  // those of the command line and the file; a variable may have been set for another command
+  std::string operand_hint_;  // to the message about a word too many
   std::vector<std::vector<std::string>> operands_;
   std::optional<ContextScope> context_;
 };

@@ -93,10 +93,8 @@ std::string alternatives(const std::vector<std::string>& needs) {
   return text;
 }
 
-namespace {
+namespace {}  // namespace
 
-// The options that the word abbreviates: --batch-size for batch, --learning-rate for rate; if there are none, or too
-// many to list, the one that is spelled most like it.
 std::vector<std::string> similar(const std::string& word, const std::vector<std::string>& names) {
   constexpr std::size_t shortest = 3, most = 4;
   std::vector<std::string> starting, containing;
@@ -110,15 +108,13 @@ std::vector<std::string> similar(const std::string& word, const std::vector<std:
   return near.empty() ? std::vector<std::string>() : std::vector{near};
 }
 
-}  // namespace
-
 std::string OptionTable::suggestion(std::string_view word) const {
   const std::string name = dashed(word);
   const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());
   std::vector<std::string> names;
   for (const Option& option : options_) {
     for (const std::string& former : option.field.former_names) {
-      if (dashed(former) == name.substr(begin)) return "; it is called --" + option.field.option() + " now";
+      if (dashed(former) == name.substr(begin)) return "; it is called --" + option.field.option();
     }
     if (!option.hidden) names.push_back(option.shown().substr(2));
   }

@@ -81,8 +81,8 @@ class OptionTable {
   // Throws UsageError for an option among these without what it needs, unless an option that completes others is set.
   void check_needs(const GivenOptions& given) const;
 
-  // "; did you mean --layers?" for an unknown --layer or layer, and for a misspelled one; "; it is called --layers now"
-  // for a former name; or "" when no option is similar.
+  // "; did you mean --layers?" for an unknown --layer or layer, and for a misspelled one; "; it is called --layers"
+  // for a former name or another tool's; or "" when no option is similar.
   std::string suggestion(std::string_view word) const;
 
  private:
@@ -91,6 +91,10 @@ class OptionTable {
 
   std::vector<Option> options_;
 };
+
+// The names that the word abbreviates: --batch-size for batch, --learning-rate for rate; if there are none, or too many
+// to list, the one that is spelled most like it.
+std::vector<std::string> similar(const std::string& word, const std::vector<std::string>& names);
 
 // "--valid or --folds", "--task classify or pair", of needs as Field::needs() takes them.
 std::string alternatives(const std::vector<std::string>& needs);

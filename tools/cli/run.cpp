@@ -38,7 +38,7 @@ void restart_with_better_kernel(char** argv) {
   if (!error) execv(program.c_str(), argv);
 }
 
-// If a standard stream is closed, the next file opened would get its number, and messages would be written into a
+// If a standard stream is closed, the next file opened would get its number, and messages would go into a
 // model. The replacement fails on use.
 void reserve_standard_streams() {
   for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {

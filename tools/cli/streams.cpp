@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "heddle/cli/signals.hpp"
+#include "heddle/formats/heddle/file.hpp"
 #include "heddle/formats/huggingface/foreign.hpp"
 
 namespace heddle::cli {
@@ -17,6 +18,18 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::size_t block_size = std::size_t{1} << 18;
+
+// Throws DataError for the first bytes of a file that is not text.
+void check_text(std::string_view first_bytes, const std::string& name) {
+  formats::check_uncompressed(first_bytes, name);
+  if (!formats::begins_like_hdf5(first_bytes)) return;
+  std::string content = "an HDF5 file";
+  try {
+    content = formats::a_file(formats::kind_of(name));
+  } catch (const DataError&) {  // of another program, or standard input
+  }
+  throw DataError(name + ": is " + content + "; text is needed");
+}
 
 // Whether Output writes directly, to a device or pipe. AtomicFile reports directories and other mistakes.
 bool is_device(const std::string& path) {
@@ -44,7 +57,7 @@ std::size_t Input::read(std::span<char> block) {
     const ssize_t count = ::read(number_, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_system_error(name_, "read");
-    if (position_ == 0) formats::check_uncompressed({block.data(), static_cast<std::size_t>(count)}, name_);
+    if (position_ == 0) check_text({block.data(), static_cast<std::size_t>(count)}, name_);
     position_ += count;
     if (warn_) {
       const std::string_view bytes(block.data(), static_cast<std::size_t>(count));

@@ -31,8 +31,9 @@ struct WriteError : DataError {
   using DataError::DataError;
 };
 
-// Bytes of a text in a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read or
-// is compressed, and Stopped (signals.hpp) when a signal that stops the program comes while it waits for input.
+// Bytes of a text in a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read, is
+// compressed or an HDF5 file, and Stopped (signals.hpp) when a signal that stops the program comes while it waits for
+// input.
 class Input {
  public:
   explicit Input(const std::string& path);

@@ -88,17 +88,30 @@ GivenOptions Variables::given() const {
 
 EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table) {
   const std::string prefix = upper_case("HEDDLE_" + tool + "_");
-  std::map<std::string, Setting> options;  // by variable; the text is that of a flag, if the variable is true
+  std::map<std::string, Setting> options;     // by variable; the text is that of a flag, if the variable is true
+  std::map<std::string, std::string> former;  // variables that have another name now, and that name
   for (const Option& option : table.options()) {
     if (!option.in_files) continue;
     const std::string name = option.field.option(), start = option.common ? "HEDDLE_" : prefix;
     options[start + upper_case(name)] = {name, "true", ""};
     if (option.kind == OptionKind::flag) options[start + upper_case("no-" + name)] = {name, "false", ""};
+    std::vector<std::string> names = option.field.former_names;
+    if (name != "config") names.push_back(name);  // HEDDLE_CONFIG names a file of options
+    for (const std::string& old : names) {
+      for (const std::string& beginning : {std::string("HEDDLE_"), prefix}) {
+        former[beginning + upper_case(old)] = start + upper_case(name);
+      }
+    }
   }
   EnvironmentSettings found;
   const auto known = [&](const std::string& variable) {
-    if (!options.contains(variable) && variable.starts_with(prefix)) found.unknown.push_back(variable);
-    return options.contains(variable) ? variable : std::string();
+    if (options.contains(variable)) return variable;
+    if (const auto now = former.find(variable); now != former.end()) {
+      found.former.emplace_back(variable, now->second);
+    } else if (variable.starts_with(prefix)) {
+      found.unknown.push_back(variable);
+    }
+    return std::string();
   };
   for (const po::option& item : po::parse_environment(po::options_description(), known).options) {
     const Setting& option = options.at(item.string_key);

@@ -5,6 +5,7 @@
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/cli/options.hpp"
@@ -39,11 +40,11 @@ class Variables {
 };
 
 // The options that the environment sets: PREFIX_LAYERS for --layers, PREFIX_NO_BIAS for --no-bias, HEDDLE_THREADS for a
-// common option, where PREFIX is HEDDLE_ and the tool's name. `unknown` has variables with the prefix that name no
-// option.
+// common option, where PREFIX is HEDDLE_ and the tool's name.
 struct EnvironmentSettings {
   std::vector<Setting> settings;
-  std::vector<std::string> unknown;
+  std::vector<std::string> unknown;                         // with the prefix, but naming no option
+  std::vector<std::pair<std::string, std::string>> former;  // a former name, and the variable's name now
 };
 EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table);
 

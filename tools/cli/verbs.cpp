@@ -55,8 +55,9 @@ About VerbTool::about() const {
 }
 
 std::string VerbTool::suggestion(const std::string& word) const {
-  const std::string near = nearest(word, names());
-  return near.empty() ? "" : "; did you mean " + near + "?";
+  const std::vector<std::string> near = similar(word, names());
+  if (!near.empty()) return "; did you mean " + join(near, " or ") + "?";
+  return explain_ ? explain_(word) : "";
 }
 
 int VerbTool::call(const std::vector<std::string>& words) const {
@@ -112,7 +113,7 @@ std::string VerbTool::explanation(const UnknownOption& error, const Verb& verb) 
   const std::string& option = error.option();
   const Verb* const same = option.starts_with("--") ? find(option.substr(2)) : nullptr;
   if (same != nullptr) {
-    return option + " is the verb now: " + same->about.command() + " " + same->about.synopsis.front();
+    return option + " is a verb now: " + same->about.command() + " " + same->about.synopsis.front();
   }
   std::vector<std::string> others;
   for (const Verb& other : verbs_) {

@@ -38,6 +38,9 @@ class VerbTool {
   // The summary is one sentence, as About has it.
   VerbTool(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
 
+  // What to write, "; ...", instead of a word that is neither a verb nor a file; or "".
+  void explain_words(std::function<std::string(const std::string& word)> explain) { explain_ = std::move(explain); }
+
   // The first verb that is added is the default.
   void add(const std::string& name, Verb verb);
 
@@ -61,6 +64,7 @@ class VerbTool {
 
   std::string name_, summary_;
   std::vector<Verb> verbs_;
+  std::function<std::string(const std::string&)> explain_;
 };
 
 // As run() of a tool without verbs.

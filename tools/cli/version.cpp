@@ -27,7 +27,7 @@ std::string note_on_kernel(const std::string& kernel) {
     return concatenate(", not '", wanted, "', set by OPENBLAS_CORETYPE, which OpenBLAS does not support here");
   }
   const std::optional<std::string> better = f32_unit() == "BLAS" ? better_blas_kernel() : std::nullopt;
-  return " by OPENBLAS_CORETYPE" + (better ? ", though " + *better + " would be faster" : "");
+  return " by OPENBLAS_CORETYPE" + (better ? ", though " + *better + " is faster" : "");
 }
 
 std::string compiler() {

@@ -11,7 +11,7 @@ namespace heddle {
 namespace {
 
 constexpr const char* probe_text =
-    "When the 3 foxes had jumped over a lazy dog, they weren't tired at all; who would be?";
+    "When the 3 foxes had jumped over a lazy dog, they weren't tired at all; who is not?";
 
 using Values = std::map<std::string, Tensor>;
 

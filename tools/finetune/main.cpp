@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<FinetuneOptions>();
     check_usage(options, arguments);
+    take_seed<FinetuneRecord>(options.control, options.output, arguments);
     if (options.dry_run) {
       finetune_dry_run(options, arguments);
       return 0;

@@ -30,7 +30,7 @@ struct FinetuneSettings {
   Index folds = 0, fold = 1, patience = 0;
   Select select = Select::automatic;
   ClassWeights class_weights = ClassWeights::none;
-  std::string metric, freeze;
+  std::string metric = "auto", freeze;
   double layer_decay = 1;
   double dropout = -1, token_dropout = 0, auxiliary_weight = 0;
   LowRankOptions adapters;
@@ -46,8 +46,7 @@ struct FinetuneSettings {
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("overlong",
                   "examples longer than the context, and questions longer than half of it: report an error, truncate "
-                  "them, or split them and train on all parts (not questions)")
-                .essential(),
+                  "them, or split them and train on all parts (not questions)"),
             self.overlong);
     visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
             self.folds);
@@ -57,10 +56,9 @@ struct FinetuneSettings {
                 .range(1, 10000)
                 .takes("I"),
             self.fold);
-    visitor(Field("metric", "validation metric that decides which model is best; empty means the default of the task")
+    visitor(Field("metric", "validation metric that decides which model is best; auto means the usual one of the task")
                 .needs({"valid", "folds"})
-                .takes("NAME")
-                .essential(),
+                .takes("NAME"),
             self.metric);
     visitor(Field("select",
                   "the model that the output holds: best, of the evaluations on --valid or the fold, or last; auto is "

@@ -88,7 +88,7 @@ bool evaluates(const FinetuneOptions& options) {
 
 TrainingRecord take_over(FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
                          Changes changes) {
-  auto record = record_of<FinetuneRecord>(file);
+  auto record = record_of<FinetuneRecord>(file, Found::by_resume);
   const std::string& path = file.file().path();
   FinetuneSettings& former = record.settings;
   if (former.select == Select::best && options.valid.empty() && former.folds == 0) former.select = Select::automatic;
@@ -124,15 +124,18 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
   read_inputs();
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
     check_same_options(options_, file, arguments);
-    for (const char* role : {"model", "train", "valid", "checkpoint"}) check_same_input(file, provenance_, role);
+    for (const char* role : {"model", "train", "valid", "checkpoint"}) {
+      check_same_input(file, provenance_, role, found_by(options_.control));
+    }
   });
   if (start_.beginning == Beginning::finished) return;
   asked_precision_ = options_.setup.training.precision;
-  start_.file ? resume() : report_replacement(start_, arguments);
+  if (start_.file) resume();
   FinetuneSettings& settings = options_.settings;
   settings.select = resolved(settings.select, evaluates(options_), "--valid or --folds");
   make_model();
   begin_session();
+  if (!start_.file) report_replacement(start_, arguments);
 }
 
 void FinetuneRun::read_inputs() {
@@ -155,7 +158,7 @@ void FinetuneRun::resume() {
   settle_length(options_.setup.training, arguments_);
   if (!may_change || !arguments_.given("precision")) asked_precision_ = record_->asked_precision;
   if (!may_change) return;
-  for (const char* role : {"model", "train"}) check_same_input(*start_.file, provenance_, role);
+  for (const char* role : {"model", "train"}) check_same_input(*start_.file, provenance_, role, Found::by_resume);
 }
 
 void FinetuneRun::make_model() {

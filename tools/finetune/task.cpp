@@ -1,6 +1,7 @@
 #include "tools/finetune/task.hpp"
 
 #include "heddle/cli/refuse.hpp"
+#include "heddle/models/architecture.hpp"
 #include "tools/finetune/labelled_task.hpp"
 #include "tools/finetune/pair_task.hpp"
 #include "tools/finetune/text_task.hpp"
@@ -37,6 +38,11 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   refuse({"format", "text_column", "text_b_column", "label_column", "header", "overlong", "folds", "fold", "metric",
           "pooling", "class_weights", "token_dropout", "auxiliary_weight"},
          arguments, ": is for labelled examples, which --task " + to_text(task) + " does not use");
+  const std::string arch = base.config<models::ModelConfig>().arch();
+  check<DataError>(
+      task != models::Task::translate || models::architecture(arch).plays(models::SequenceToSequence::what),
+      options.from, ": is of the architecture ", arch, "; --task translate needs a sequence-to-sequence model (",
+      models::architectures_with(models::SequenceToSequence::what), ")");
   if (task == models::Task::translate) return std::make_unique<PairTask>(options, base, arguments);
   return std::make_unique<TextTask>(options, base, arguments);
 }

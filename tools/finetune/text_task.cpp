@@ -52,7 +52,8 @@ EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, c
 }
 
 std::string TextTask::summary() const {
-  return grouped(tokens_->train().size()) + " tokens";
+  const Index tokens = tokens_->train().size();
+  return grouped(tokens) + (tokens == 1 ? " token" : " tokens");
 }
 
 }  // namespace heddle

@@ -23,7 +23,7 @@ class TextContinuer {
     std::string text;
     std::vector<TokenId> ids;
   };
-  Index batch_size() const { return options_.stream ? 1 : options_.batch_size; }
+  Index batch_size() const { return options_.stream ? 1 : options_.lines_at_once(16); }
   Prompt make(const InputText& input);
   // One line per prompt, or one per text if several are generated for each prompt.
   void answer(const std::vector<Prompt>& prompts);

@@ -96,7 +96,8 @@ std::string TextFiller::json_of(const Item& item, const Blanks& blanks) const {
 void TextFiller::report() const {
   const std::string mask(tokenizer_.bytes(*tokenizer_.mask()));
   if (without_blanks_ > 0) {
-    arguments_.say(concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask, " and unchanged"));
+    arguments_.say(concatenate(counted(without_blanks_, "text has", "texts have"), " no ", mask,
+                               without_blanks_ == 1 ? " and is unchanged" : " and are unchanged"));
   }
   limit_.report(arguments_, concatenate("; ", mask, " stays after the cut"));
 }

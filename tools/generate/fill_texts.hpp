@@ -25,7 +25,7 @@ class TextFiller {
     BlankText text;
     data::TaskExample masked;
   };
-  Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
+  Index batch_size() const { return options_.lines_at_once(256); }
   Item make(const InputText& input);
   // One line per text; texts without blanks are printed unchanged.
   void answer(const std::vector<Item>& batch);

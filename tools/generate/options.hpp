@@ -25,6 +25,7 @@ struct BeamFields {
                   "decoding")
                 .range(1, 10000)
                 .word(0, "none")
+                .formerly("num_beams")
                 .takes("N")
                 .essential(),
             self.beam);
@@ -52,9 +53,6 @@ struct BeamFields {
   }
 };
 
-// Of encoders and with --score, unless --batch-size is given.
-inline constexpr Index lines_at_once = 256;
-
 struct GenerateOptions {
   std::string prompt, output = "-", base, evaluate;
   Index max_tokens = 0;  // 0: 256, or for a translation the source's and 50
@@ -62,13 +60,15 @@ struct GenerateOptions {
   Index num_samples = 1;
   bool stream = false, score = false;
   Index top = 5;
-  Index batch_size = 16;
+  Index batch_size = 0;  // 0: what suits the mode
   Precision kv_cache = Precision::f32;
   data::Overlong overlong = data::Overlong::error;
   bool jsonl = false, json = false;
   decoding::Constraints constraints;
   decoding::SamplingOptions sampling;
   BeamFields search;
+
+  Index lines_at_once(Index usual) const { return batch_size > 0 ? batch_size : usual; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -86,6 +86,7 @@ struct GenerateOptions {
                   "has")
                 .range(1, 1000000000)
                 .word(0, "auto")
+                .formerly("max_new_tokens")
                 .takes("N")
                 .essential(),
             self.max_tokens);
@@ -113,8 +114,11 @@ struct GenerateOptions {
                 .takes("K")
                 .essential(),
             self.top);
-    visitor(Field("batch_size", "number of lines to compute at once; encoders and --score use 256 by default")
+    visitor(Field("batch_size",
+                  "number of lines to compute at once; auto means 16, for target texts 64, and 256 for encoders and "
+                  "--score")
                 .range(1, 10000)
+                .word(0, "auto")
                 .takes("N")
                 .essential(),
             self.batch_size);

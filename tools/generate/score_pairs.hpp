@@ -19,7 +19,7 @@ class PairScorer {
     std::string source, target;
     decoding::GivenTokens tokens;
   };
-  Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
+  Index batch_size() const { return options_.lines_at_once(256); }
   // Of a line SOURCE, tab, TARGET. Throws DataError for a line without a tab, and for texts longer than the context.
   Pair make(const InputText& input);
   // One line for each pair.

@@ -26,7 +26,7 @@ class TextScorer {
     Index bytes;                               // of the text that the scored tokens stand for
   };
 
-  Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : lines_at_once; }
+  Index batch_size() const { return options_.lines_at_once(256); }
   Text make(const InputText& input);
   // One line per text.
   void answer(const std::vector<Text>& texts);

@@ -23,7 +23,7 @@ class TextTranslator {
     BlankText text;
     std::vector<TokenId> ids;  // with its frame
   };
-  Index batch_size() const { return arguments_.given("batch_size") ? options_.batch_size : texts_at_once; }
+  Index batch_size() const { return options_.lines_at_once(texts_at_once); }
   Source make(const InputText& input);
   // One line for each source, or one for each of its texts; of a source with sentinels, the source with what the text
   // lists for them. Returns the first of each.

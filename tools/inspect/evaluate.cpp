@@ -73,14 +73,14 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
 }
 
 // Windows of `time` tokens.
-Score score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens, Index time, Index batch_size,
-               const std::function<bool()>& stop) {
+Score score_of(const formats::LoadedModel& loaded, const std::string& model_path, const formats::TokenFile& tokens,
+               Index time, Index batch_size, const std::function<bool()>& stop) {
   if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
     const training::Evaluation result =
         training::evaluate(*next, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
     return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
   }
-  const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "inspect evaluate", tokens.name());
+  const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "inspect evaluate", model_path);
   const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
   const training::MaskedEvaluation result =
       training::evaluate(masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
@@ -118,7 +118,8 @@ Score score_of(const models::SequenceToSequence& model, const data::PairGroups& 
 
 Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pairs, const EvaluateOptions& options,
                const cli::Arguments& arguments) {
-  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "a pairs file", pairs.name());
+  const auto& model =
+      models::require<models::SequenceToSequence>(*loaded.model, "a pairs file", arguments.operand("MODEL"));
   pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, arguments.operand("MODEL"));
   check<UsageError>(options.sequence_length == 0, "--sequence-length: pairs of texts are read whole; leave it out");
   check<UsageError>(!arguments.given("noise"), "--noise: is for token files; a pairs file has sources; leave it out");
@@ -133,7 +134,7 @@ Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pai
 // Of a sequence-to-sequence model on text that it restores.
 Score noisy_score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens,
                      const EvaluateOptions& options, const cli::Arguments& arguments) {
-  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "--noise", tokens.name());
+  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "--noise", arguments.operand("MODEL"));
   check<UsageError>(!loaded.source_tokenizer, "--noise: needs one tokenizer, and the model's sources have another one");
   check<UsageError>(options.sequence_length == 0,
                     "--sequence-length: has no effect with --noise; leave one of them out");
@@ -148,16 +149,19 @@ Score noisy_score_of(const formats::LoadedModel& loaded, const formats::TokenFil
 Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
   const std::string model_path = arguments.operand("MODEL");
   const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
-  if (is_pairs_file(arguments.operand("TOKENS"))) {
-    return score_of(loaded, formats::PairsFile(arguments.operand("TOKENS")), options, arguments);
-  }
-  const formats::TokenFile tokens(arguments.operand("TOKENS"));
+  const std::string path = arguments.operand("TOKENS");
+  const formats::Descriptor file = formats::Descriptor::open_for_reading(path);
+  check<DataError>(formats::looks_like_hdf5(file), path, ": ", formats::guess_content(file),
+                   "; encode text with the model's tokenizer: tokenize -t ", model_path, " -o tokens.h5 TEXT");
+  if (is_pairs_file(path)) return score_of(loaded, formats::PairsFile(path), options, arguments);
+  check<UsageError>(loaded.model->as<models::SequenceToSequence>() == nullptr || arguments.given("noise"), model_path,
+                    ": ", models::SequenceToSequence::what,
+                    "; evaluate it on a pairs file, or with --noise on text that it restores");
+  const formats::TokenFile tokens(path);
   tokens.check_made_with(loaded.tokenizer, model_path);
   if (arguments.given("noise")) return noisy_score_of(loaded, tokens, options, arguments);
-  check<UsageError>(loaded.model->as<models::SequenceToSequence>() == nullptr, model_path, ": ",
-                    models::SequenceToSequence::what, "; evaluate it on a pairs file, or with --noise on text");
-  check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", tokens.size(),
-                   tokens.size() == 1 ? " token" : " tokens", "; an evaluation needs at least two");
+  check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", counted(tokens.size(), "token", "tokens"),
+                   "; an evaluation needs at least two");
 
   cli::Progress progress(arguments, "tokens");
   const Index most = loaded.model->position_limit();
@@ -171,7 +175,7 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
     done += static_cast<double>(batch_tokens);
     return false;
   };
-  const Score score = score_of(loaded, tokens, time, options.batch_size, show_progress);
+  const Score score = score_of(loaded, model_path, tokens, time, options.batch_size, show_progress);
   check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
                       " on it is not finite; inspect verify finds weights that are not");
   return score;

@@ -21,11 +21,12 @@ std::string statistics_text(const TokenStatistics& statistics, const TokenCounts
     const double part = counts.tokens > 0 ? 100 * static_cast<double>(count) / static_cast<double>(counts.tokens) : 0;
     return fmt::format("{:.2f} %", part);
   };
-  std::string text = concatenate(
-      "used        ", grouped(statistics.used), " of the vocabulary\n", "special     ", grouped(statistics.special),
-      " tokens, ", percentage(statistics.special), "\nunknown     ", grouped(statistics.unknown), " tokens, ",
-      percentage(statistics.unknown), "\nlengths     ", grouped(statistics.shortest), " to ",
-      grouped(statistics.longest), " tokens per ", unit, ", median ", grouped(statistics.median), "\n");
+  std::string text = concatenate("used        ", grouped(statistics.used), " of the vocabulary\n", "special     ",
+                                 grouped(statistics.special), statistics.special == 1 ? " token, " : " tokens, ",
+                                 percentage(statistics.special), "\nunknown     ", grouped(statistics.unknown),
+                                 statistics.unknown == 1 ? " token, " : " tokens, ", percentage(statistics.unknown),
+                                 "\nlengths     ", grouped(statistics.shortest), " to ", grouped(statistics.longest),
+                                 " tokens per ", unit, ", median ", grouped(statistics.median), "\n");
   std::vector<std::vector<std::string>> rows;
   for (const PieceCount& each : statistics.frequent) {
     rows.push_back({std::to_string(each.id), each.piece, grouped(each.count), percentage(each.count)});

@@ -4,10 +4,11 @@
 
 namespace heddle {
 
-bool LengthLimit::is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice) {
+bool LengthLimit::is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice,
+                              const std::string& beside) {
   if (tokens <= room) return false;
   check<DataError>(texts_.how != data::Overlong::error, where, ": the ", what_, " has ", tokens,
-                   " tokens, more than the ", room, " that fit the context; ", advice);
+                   " tokens, more than the ", room, " that fit the context", beside, "; ", advice);
   ++texts_.count;
   return true;
 }

@@ -16,7 +16,8 @@ class LengthLimit {
 
   // Whether the text is too long and must be truncated or split. Throws DataError, "WHERE: …", with the advice, if that
   // is an error.
-  bool is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice);
+  bool is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice,
+                   const std::string& beside = "");
   bool splits() const { return texts_.how == data::Overlong::split; }
 
   // For callers that check the length themselves.

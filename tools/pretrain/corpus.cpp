@@ -95,7 +95,8 @@ models::Vocabularies Corpus::vocabularies() const {
 
 std::string Corpus::summary() const {
   if (pairs_) return grouped(pairs_->train().size()) + " training pairs";
-  return grouped(tokens_->train().size()) + " training tokens";
+  const Index tokens = tokens_->train().size();
+  return grouped(tokens) + (tokens == 1 ? " training token" : " training tokens");
 }
 
 void Corpus::add_to(formats::Provenance& provenance) const {

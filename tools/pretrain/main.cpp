@@ -12,9 +12,10 @@ using namespace heddle;
 namespace {
 
 const cli::About about{.name = "pretrain",
-                       .summary = "Trains a transformer on token files or text, from scratch.",
+                       .summary = "Trains a model on token files, text or pairs of texts, from scratch.",
                        .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
                                     "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
+                                    "--train PAIRS --arch NAME [--valid PAIRS|N%] -o MODEL [options]",
                                     "--dry-run [--preset NAME] [options]"},
                        .operands = {}};
 
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
     check_control(options.control);
     if (options.control.resume.empty()) chosen_model(options, arguments).check(models::Naming::options);
     check_file_output(options.output);
+    take_seed<PretrainRecord>(options.control, options.output, arguments);
     if (options.dry_run) {
       pretrain_dry_run(options, arguments);
       return 0;

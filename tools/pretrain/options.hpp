@@ -56,13 +56,14 @@ struct PretrainOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("train",
-                  "token files to train on, made by tokenize, or text with -t; a weight sets how often a file is read "
-                  "per epoch (default 1)")
-                .not_empty()
-                .takes("FILE[:WEIGHT],...")
-                .essential(),
-            self.train);
+    visitor(
+        Field("train",
+              "token files or a pairs file to train on, made by tokenize, or text with -t; a weight sets how often a "
+              "file is read per epoch (default 1)")
+            .not_empty()
+            .takes("FILE[:WEIGHT],...")
+            .essential(),
+        self.train);
     visitor(valid_field(), self.valid);
     visitor(Field("tokenizer",
                   "tokenizer that encodes text: a tokenizer, token or model file, Hugging Face's tokenizer.json, "

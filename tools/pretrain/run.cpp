@@ -29,7 +29,7 @@ std::string objective_for(const std::string& wanted, const models::ModelConfig& 
 
 ResumedRun take_over(PretrainOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments,
                      Changes changes) {
-  const auto record = record_of<PretrainRecord>(file);
+  const auto record = record_of<PretrainRecord>(file, Found::by_resume);
   const auto config = file.config<models::ModelConfig>();
   const std::string& path = file.file().path();
   check_preset(options, config, arguments, path);
@@ -74,8 +74,13 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   settle_length(options_.setup.training, arguments);
   read_inputs();
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
+    check_tool(file, PretrainRecord::tool, PretrainRecord::section, found_by(options_.control));
+    // First what decides the size of the vocabulary.
+    for (const char* role : {"tokenizer", "train"})
+      check_same_input(file, provenance_, role, found_by(options_.control));
     check_same_options(options_, file, {corpus_.vocabularies(), corpus_.kind()}, arguments);
-    for (const char* role : {"tokenizer", "train", "valid", "checkpoint"}) check_same_input(file, provenance_, role);
+    for (const char* role : {"valid", "checkpoint"})
+      check_same_input(file, provenance_, role, found_by(options_.control));
   });
   if (start_.beginning == Beginning::finished) return;
   start_.file ? resume() : begin_anew();
@@ -104,6 +109,7 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
                    arguments);
   if (record_) session_->resume(start_, *record_);
   if (record_ && start_.beginning == Beginning::resumed) session_->compare_validation(*start_.file, provenance_);
+  if (!start_.file) report_replacement(start_, arguments);
 }
 
 void PretrainRun::read_inputs() {
@@ -112,7 +118,6 @@ void PretrainRun::read_inputs() {
 }
 
 void PretrainRun::begin_anew() {
-  report_replacement(start_, arguments_);
   models::ModelConfig config = chosen_model(options_, arguments_);
   config->fit_vocabularies(corpus_.vocabularies());
   model_ = models::make_model(config, static_cast<std::uint64_t>(arguments_.common().seed));
@@ -132,7 +137,8 @@ void PretrainRun::resume() {
   asked_precision_ =
       may_change && arguments_.given("precision") ? options_.setup.training.precision : record_->asked_precision;
   if (may_change) {
-    for (const char* role : {"tokenizer", "train"}) check_same_input(*start_.file, provenance_, role);
+    for (const char* role : {"tokenizer", "train"})
+      check_same_input(*start_.file, provenance_, role, found_by(options_.control));
   }
   model_ = formats::load_model_to_train(*start_.file).model;
 }
@@ -150,7 +156,7 @@ void PretrainRun::save(const std::string& path, Contents contents) const {
 
 void PretrainRun::describe_start() const {
   arguments_.say(concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(),
-                             ", ", corpus_.summary(), ", ", session_->total_steps(), " steps",
+                             ", ", corpus_.summary(), ", ", counted(session_->total_steps(), "step", "steps"),
                              start_.file ? "; continuing " + start_.file->file().path() : ""));
 }
 

@@ -67,7 +67,7 @@ std::vector<Index> all_places(Index examples) {
 
 // Moves the measure that decides to the front.
 void choose(std::vector<Measure>& measures, const std::string& metric) {
-  if (metric.empty()) return;
+  if (metric == "auto") return;
   const auto found = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == metric; });
   std::vector<std::string> names;
   for (const Measure& measure : measures) names.push_back(measure.name);
@@ -313,7 +313,7 @@ Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, c
 // Judges placeholder answers.
 void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                   const std::string& metric) {
-  if (metric.empty()) return;
+  if (metric == "auto") return;
   const auto count = static_cast<std::size_t>(data.size());
   const std::vector<double> even(static_cast<std::size_t>(labels.size()), 0.0);
   TaskAnswers none{.classes = std::vector(count, even), .numbers = std::vector(count, 0.0), .tags = {}, .spans = {}};

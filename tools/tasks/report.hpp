@@ -17,7 +17,7 @@ struct Judgement {
 };
 
 struct Judge {
-  std::string metric;         // the metric that decides; "": the task's own
+  std::string metric = "auto";  // the metric that decides; auto: the task's own
   bool intervals = false;     // a bootstrap interval of that metric, for which texts, sentences or questions are drawn
   double null_threshold = 0;  // of spans
   std::uint64_t seed = 1;

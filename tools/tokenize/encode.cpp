@@ -178,9 +178,10 @@ void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& op
   reader.add_inputs(provenance);
   writer.commit(provenance);
   arguments.say(concatenate(
-      options.output, ": ", grouped(writer.size()), " tokens of ", grouped(writer.documents()),
-      writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()), " bytes of text, ",
-      ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())), " bytes per token"));
+      options.output, ": ", grouped(writer.size()), writer.size() == 1 ? " token of " : " tokens of ",
+      grouped(writer.documents()), writer.documents() == 1 ? " document, " : " documents, ", grouped(reader.bytes()),
+      " bytes of text, ", ratio_text(static_cast<double>(reader.bytes()) / static_cast<double>(writer.size())),
+      " bytes per token"));
 }
 
 }  // namespace heddle

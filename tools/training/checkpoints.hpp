@@ -18,7 +18,7 @@ std::string best_path(const std::string& output, Index step);
 // kept checkpoint.
 void check_checkpoint_names(const std::string& output, const std::vector<std::string>& others, bool keeps);
 
-// Throws UsageError if an earlier run kept checkpoints, which would be mixed with those of the new run.
+// Throws UsageError if an earlier run kept checkpoints, so that they do not mix with those of the new run.
 void check_none_kept(const std::string& output);
 
 // Removes the temporary files of runs that were killed while they wrote one of these.

@@ -17,8 +17,7 @@ inline Field valid_field() {
 inline Field log_field() {
   return Field("log", "log file: one JSON object per line for each logged step and each evaluation")
       .not_empty()
-      .takes("FILE")
-      .essential();
+      .takes("FILE");
 }
 
 inline Field dry_run_field() {

@@ -51,6 +51,12 @@ double rounded(double value, int digits) {
 
 }  // namespace
 
+bool TrainingLog::is_in_use(const std::string& path) {
+  std::error_code absent;
+  return !formats::named_descriptor(path) && std::filesystem::is_regular_file(path, absent) &&
+         std::filesystem::file_size(path, absent) > 0;
+}
+
 TrainingLog::TrainingLog(const std::string& path, Index last_step) {
   if (last_step > 0) keep_lines(path, last_step);
   file_ = open_log(path, last_step > 0);

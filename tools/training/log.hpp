@@ -14,6 +14,9 @@ class TrainingLog {
   // DataError if the file cannot be written.
   TrainingLog(const std::string& path, Index last_step);
 
+  // Whether the file has lines of an earlier run.
+  static bool is_in_use(const std::string& path);
+
   // Writes a line for the step and, if it was evaluated, one with its metrics: valid_loss, …. Throws DataError as
   // above.
   void write(const training::StepRecord& record, double matmul_rate);

@@ -56,7 +56,8 @@ Field ModelOptions::qualified(Field field) const {
 
 models::ModelConfig ModelOptions::chosen(const cli::Arguments& arguments, const models::ModelConfig* base) const {
   check<UsageError>(base == nullptr || !arguments.given("arch") || arch_ == base->arch(), "--arch ", arch_,
-                    ": the preset is a ", base == nullptr ? "" : base->arch());
+                    ": the preset is of the architecture ", base == nullptr ? "" : base->arch(),
+                    "; leave out --arch or --preset");
   models::ModelConfig config = base != nullptr ? *base : models::ModelConfig::of(arch_);
   const auto values = values_of(configs_);
   for_each_field(config, [&]<class T>(const Field& field, T& value) {

@@ -81,7 +81,6 @@ bool names_own(const RunControl& control, const std::string& output) {
 RunStart find_start(const std::string& output, const RunControl& control, const CheckSameRun& check_same_run) {
   const std::string own = checkpoint_path(output);
   const bool resumes_own = names_own(control, output);
-  check<UsageError>(!control.restart || !resumes_own, "--restart ignores ", own, ", which --resume names; give one");
   if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // which must exist
   std::error_code absent;
   const bool interrupted = !control.restart && !output.empty() && fs::exists(own, absent);
@@ -118,8 +117,8 @@ int settle_finished(const std::string& output, const RunStart& start, const cli:
   remove_unused_best(output);
   std::error_code ignored;  // for make; fails if the user does not own the file
   fs::last_write_time(output, fs::file_time_type::clock::now(), ignored);
-  arguments.say(concatenate(output, ": is finished: this command made it, in ", progress_of(*start.file).step,
-                            " steps; --restart trains it again"));
+  arguments.say(concatenate(output, ": is finished: this command made it, in ",
+                            counted(progress_of(*start.file).step, "step", "steps"), "; --restart trains it again"));
   return 0;
 }
 
@@ -139,9 +138,21 @@ training::TrainingState progress_of(const formats::ModelFile& file) {
   return progress;
 }
 
-void check_tool(const formats::ModelFile& file, const char* tool, const char* section) {
-  check<DataError>(record_group(file).has_group(section), file.file().path(), ": is from a run of another tool than ",
-                   tool, "; resume it with that tool, give -o another name, or --restart to start over");
+std::optional<formats::ModelFile> find_resumed(const RunControl& control, const std::string& output) {
+  std::error_code absent;
+  if (control.resume.empty()) return std::nullopt;
+  if (fs::exists(control.resume, absent)) return open_to_resume(control.resume);
+  return open_if_finished(output);
+}
+
+void check_tool(const formats::ModelFile& file, const char* tool, const char* section, Found found) {
+  if (record_group(file).has_group(section)) return;
+  const std::string command = file.file().provenance().own.command_line, other = command.substr(0, command.find(' '));
+  throw DataError(
+      concatenate(file.file().path(), ": is a ", file.has_training() ? "checkpoint" : "model", " of ", other,
+                  found == Found::by_resume
+                      ? concatenate("; --resume needs a checkpoint of ", tool)
+                      : concatenate("; resume it with ", other, ", give -o another name, or --restart to start over")));
 }
 
 void check_same_validation(const std::string& valid, const formats::ModelFile& file) {
@@ -211,10 +222,25 @@ void add_checkpoint_input(formats::Provenance& provenance, const RunControl& con
   }
 }
 
-void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role) {
+namespace {
+
+// The option that names the inputs of a role.
+std::string option_of(const std::string& role) {
+  for (const auto& [known, option] : {std::pair("tokenizer", "-t"), {"model", "--from"}, {"checkpoint", "--resume"}}) {
+    if (role == known) return option;
+  }
+  return "--" + role;
+}
+
+}  // namespace
+
+void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role,
+                      Found found) {
   const auto before = inputs_of(file.file().provenance(), role), here = inputs_of(now, role);
   const std::string& path = file.file().path();
-  const std::string advice = "; give the same, or --restart to start over";
+  const std::string advice =
+      concatenate("; give the same ", option_of(role),
+                  found == Found::own ? ", or --restart to start over" : ", or leave --resume out to start a new run");
   for (std::size_t i = 0; i < std::max(before.size(), here.size()); ++i) {
     check<DataError>(i < here.size(), path, ": its run reads ", before[std::min(i, before.size() - 1)].name, " (", role,
                      "), too", advice);

@@ -49,16 +49,33 @@ formats::ModelFile open_to_resume(const std::string& path);
 // The training progress of a checkpoint or of a finished model.
 training::TrainingState progress_of(const formats::ModelFile& file);
 
+// How a command came to a file of an earlier run.
+enum class Found { own, by_resume };  // its output or own checkpoint; what --resume names
+inline Found found_by(const RunControl& control) {
+  return control.resume.empty() ? Found::own : Found::by_resume;
+}
+
 // Throws DataError for a file of a run of another tool, whose record lacks the section that this tool writes.
-void check_tool(const formats::ModelFile& file, const char* tool, const char* section);
+void check_tool(const formats::ModelFile& file, const char* tool, const char* section, Found found);
 
 // The record of a checkpoint or of a finished model, which has a section of its tool's own. Throws DataError for a file
 // without one.
 template <class Record>
-Record record_of(const formats::ModelFile& file) {
-  check_tool(file, Record::tool, Record::section);
+Record record_of(const formats::ModelFile& file, Found found = Found::own) {
+  check_tool(file, Record::tool, Record::section, found);
   if (file.has_training()) return file.training_state<Record>();
   return file.part<Record>("run");
+}
+
+// The file that --resume names or, once that has been removed, the finished output; nothing if neither is there. Throws
+// DataError as open_to_resume() does.
+std::optional<formats::ModelFile> find_resumed(const RunControl& control, const std::string& output);
+
+// With --resume, the seed is that of the checkpoint unless the user gives one.
+template <class Record>
+void take_seed(const RunControl& control, const std::string& output, cli::Arguments& arguments) {
+  const auto file = find_resumed(control, output);
+  if (file) arguments.use_seed(record_of<Record>(*file, Found::by_resume).training.seed);
 }
 
 // Writes the record and, into a checkpoint, the tensors needed for resuming.
@@ -109,6 +126,7 @@ void add_checkpoint_input(formats::Provenance& provenance, const RunControl& con
 
 // Throws DataError unless the inputs with this role ("train"; "train, weight 2" too) are identical, in content and
 // order, to those that the file was made from.
-void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role);
+void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role,
+                      Found found = Found::own);
 
 }  // namespace heddle

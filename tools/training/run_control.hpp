@@ -66,8 +66,7 @@ struct RunControl {
                   "interrupted run needs no option: the same command continues it")
                 .not_empty()
                 .takes("FILE")
-                .completes_others()
-                .essential(),
+                .completes_others(),
             self.resume);
     visitor(Field("restart", "start over: ignore and replace the files of an earlier run with the same -o"),
             self.restart);
@@ -75,6 +74,8 @@ struct RunControl {
         Field("checkpoint_every",
               "save OUTPUT.checkpoint.h5 every N steps (500) or after each interval (10m); never: only when the run is "
               "stopped")
+            .formerly("checkpoint_minutes")
+            .formerly("save_every")
             .takes("N|TIME|never"),
         self.checkpoint_every);
     visitor(Field("keep", "keep the last N checkpoints as OUTPUT.step-STEP.h5")
@@ -97,7 +98,7 @@ struct RunControl {
 // options that add them.
 Select resolved(Select wanted, bool evaluates, const std::string& missing);
 
-// Throws UsageError for the former --resume auto.
+// Throws UsageError for --restart with --resume, and for the former --resume auto.
 void check_control(const RunControl& control);
 
 // From here on, SIGUSR1 has the action that the command line chose. If it arrives before there is anything to save, a

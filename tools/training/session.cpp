@@ -52,6 +52,9 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
       matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(options.control.max_time.seconds) {
+  check<UsageError>(setup.schedule.final_learning_rate <= setup.schedule.learning_rate, "--final-learning-rate ",
+                    setup.schedule.final_learning_rate, " is more than the peak, --learning-rate ",
+                    setup.schedule.learning_rate, "; give a smaller one");
   if (setup.schedule.warmup.of(total_steps()) >= total_steps()) {
     arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is not less than the total of ",
                                total_steps(), " steps: the learning rate never falls after its peak"));
@@ -63,8 +66,8 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
 void TrainingSession::resume(const RunStart& start, const TrainingRecord& record) {
   const training::TrainingState& progress = record.progress;
   const std::string& path = start.file->file().path();
-  check<UsageError>(progress.step <= total_steps(), path, ": has completed ", progress.step, " steps, more than the ",
-                    total_steps(), " of this run; give more --steps or --epochs");
+  check<UsageError>(progress.step <= total_steps(), path, ": has completed ", counted(progress.step, "step", "steps"),
+                    ", more than the ", total_steps(), " of this run; give more --steps or --epochs");
   is_new_ = false;
   trainer_.state() = progress;
   history_ = start.file->history();
@@ -264,7 +267,12 @@ void TrainingSession::clear_earlier() const {
 
 int TrainingSession::run(const SaveModel& save) {
   clear_earlier();
-  if (!options_.log.empty()) log_.emplace(options_.log, trainer_.state().reported_step);
+  if (!options_.log.empty()) {
+    if (is_new_ && !options_.control.restart && TrainingLog::is_in_use(options_.log)) {
+      arguments_.say(options_.log + ": replacing the log of an earlier run");
+    }
+    log_.emplace(options_.log, trainer_.state().reported_step);
+  }
   cli::catch_stop_signals();
   first_step_ = trainer_.state().step;
   progress_.update(static_cast<double>(trainer_.state().step), static_cast<double>(trainer_.total_steps()));

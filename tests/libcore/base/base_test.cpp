@@ -61,6 +61,9 @@ TEST_CASE("random streams: below stays below and reaches everything") {
 TEST_CASE("strings: nearest, grouping and UTF-8") {
   CHECK(nearest("learing-rate", {"warmup", "learning-rate", "seed"}) == "learning-rate");
   CHECK(nearest("xyz", {"warmup", "seed"}).empty());
+  CHECK(nearest("foo", {"log", "to"}).empty());
+  CHECK(nearest("max", {"mean"}).empty());
+  CHECK(nearest("jsno", {"seed", "json"}) == "json");
   CHECK(grouped(124439808) == "124,439,808");
   CHECK(grouped(-1234) == "-1,234");
   CHECK(grouped(999) == "999");

@@ -34,13 +34,13 @@ TEST_CASE("label set: tags of sentences") {
   CHECK(labels.names() == std::vector<std::string>{"DET", "NOUN"});
   CHECK(tag_ids(sentences[0], labels, "x") == std::vector<Index>{1, 0});
   CHECK_THROWS_WITH_AS(tag_ids(sentences[1], LabelSet({"NOUN"}), "test.conllu"),
-                       "test.conllu:4: unknown label 'DET'. Known are NOUN", DataError);
+                       "test.conllu:4: unknown label 'DET'; the model has NOUN", DataError);
 }
 
 TEST_CASE("label set: unknown labels are named with what is known") {
   const LabelSet labels({"ham", "spam"});
   CHECK_THROWS_WITH_AS(label_ids(labelled({"ham", "spma"}), labels, "test.tsv"),
-                       "test.tsv:2: unknown label 'spma'; did you mean 'spam'? Known are ham, spam", DataError);
+                       "test.tsv:2: unknown label 'spma'; the model has ham, spam; did you mean 'spam'?", DataError);
   std::vector<std::string> many;
   for (int i = 0; i < 30; ++i) many.push_back(std::to_string(100 + i));
   try {
@@ -59,7 +59,7 @@ TEST_CASE("label set: counts, and warnings for labels with one example or none")
   const std::vector<Index> counts = label_counts(ids, labels);
   CHECK(counts == std::vector<Index>{3, 1, 1, 0});
   CHECK(label_warnings(counts, labels, "t.tsv") ==
-        std::vector<std::string>{"t.tsv: no example of d", "t.tsv: a single example of b, c"});
+        std::vector<std::string>{"t.tsv: no example of d", "t.tsv: only one example each of b, c"});
   CHECK(label_warnings(std::vector<Index>{2, 2, 2, 2}, labels, "t.tsv").empty());
 }
 

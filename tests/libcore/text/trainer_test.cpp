@@ -47,7 +47,7 @@ TEST_CASE("trainer: special tokens of BERT's and of RoBERTa's names have their p
 
 TEST_CASE("trainer: the vocabulary is smaller where the text has no more to give, or only rarer things") {
   CHECK(train("ab ab", {.vocab_size = 1000}).pieces.size() == 256 + 2 + 1);
-  CHECK(train("ab ab", {.vocab_size = 1000, .end_of_text = ""}).pieces.size() == 256 + 2);
+  CHECK(train("ab ab", {.vocab_size = 1000, .end_of_text = "none"}).pieces.size() == 256 + 2);
   CHECK(train("ab ab", {.vocab_size = 1000, .min_frequency = 2}).pieces.size() == 256 + 1 + 1);
   CHECK(train("aab", {.kind = TokenizerKind::character, .min_frequency = 2, .byte_fallback = false}).pieces.size() ==
         2);
@@ -55,15 +55,15 @@ TEST_CASE("trainer: the vocabulary is smaller where the text has no more to give
 
 TEST_CASE("trainer: characters in order of code points, words from the most frequent") {
   const std::string text = "b \xc3\xa9 \xe4\xb8\xad \xc3\xa9 a bb";
-  CHECK(train(text, {.kind = TokenizerKind::character, .byte_fallback = false, .end_of_text = ""}).pieces ==
+  CHECK(train(text, {.kind = TokenizerKind::character, .byte_fallback = false, .end_of_text = "none"}).pieces ==
         Pieces{"\\s", "a", "b", "\xc3\xa9", "\xe4\xb8\xad"});
   CHECK(pieces_from(train(text, {.kind = TokenizerKind::character}), 256) ==
         Pieces{"\xc3\xa9", "\xe4\xb8\xad", "<|endoftext|>"});
-  CHECK(train(text, {.kind = TokenizerKind::character, .vocab_size = 3, .byte_fallback = false, .end_of_text = ""})
+  CHECK(train(text, {.kind = TokenizerKind::character, .vocab_size = 3, .byte_fallback = false, .end_of_text = "none"})
             .pieces == Pieces{"\\s", "b", "\xc3\xa9"});
   CHECK(pieces_from(train(text, {.kind = TokenizerKind::word, .vocab_size = 260}), 256) ==
         Pieces{"\\s\xc3\xa9", "\\sa", "\\sbb", "<|endoftext|>"});
-  CHECK(train(text, {.kind = TokenizerKind::word, .byte_fallback = false, .end_of_text = "", .unknown = "<unk>"})
+  CHECK(train(text, {.kind = TokenizerKind::word, .byte_fallback = false, .end_of_text = "none", .unknown = "<unk>"})
             .pieces == Pieces{"\\s\xc3\xa9", "\\sa", "\\sbb", "\\s\xe4\xb8\xad", "b", "<unk>"});
 }
 
@@ -123,7 +123,8 @@ TEST_CASE("trainer: tinyshakespeare has 65 characters") {
     return;
   }
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const Tokenizer tokenizer(train(text, {.kind = TokenizerKind::character, .byte_fallback = false, .end_of_text = ""}));
+  const Tokenizer tokenizer(
+      train(text, {.kind = TokenizerKind::character, .byte_fallback = false, .end_of_text = "none"}));
   CHECK(tokenizer.vocab_size() == 65);
   CHECK(tokenizer.encode("First")[0] == 18);
   const std::vector<TokenId> ids = tokenizer.encode(text);

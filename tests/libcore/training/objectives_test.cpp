@@ -60,13 +60,14 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
   CHECK(objective_of(encoder, "auto") == "masked");
   CHECK(objective_of(encoder, "masked") == "masked");
   CHECK_THROWS_WITH_AS(objective_of(encoder, "causal"),
-                       "--objective causal needs a model that predicts next tokens; this one supports masked; choose "
-                       "another --arch for others",
+                       "--objective causal needs a model that predicts next tokens: --arch decoder or lstm; this one "
+                       "supports masked",
                        UsageError);
-  CHECK_THROWS_WITH_AS(objective_of(decoder, "masked"),
-                       "--objective masked needs a model that predicts masked tokens; this one supports causal; choose "
-                       "another --arch for others",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      objective_of(decoder, "masked"),
+      "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports "
+      "causal",
+      UsageError);
   CHECK_THROWS_WITH_AS(objective_of(decoder, "casual"),
                        "objective: 'casual' is not one of causal, masked, translate, denoise; did you mean 'causal'?",
                        UsageError);
