@@ -54,11 +54,13 @@ data::LabelledText labelled_text(const JsonNode& object, const Place& place, Tex
   };
   data::LabelledText example;
   example.line = place.line;
-  example.text = text_member(object, key(wanted.text, "text", "--text-column").c_str(), where);
-  if (texts == Texts::two) {
-    example.second_text = text_member(object, key(wanted.text_b, "text_b", "--text-b-column").c_str(), where);
+  const bool is_pair = texts == Texts::pair;
+  example.text = text_member(object, key(wanted.text, is_pair ? "source" : "text", "--text-column").c_str(), where);
+  if (texts != Texts::one) {
+    const std::string second = key(wanted.text_b, is_pair ? "target" : "text_b", "--text-b-column");
+    example.second_text = text_member(object, second.c_str(), where);
   }
-  check<DataError>(texts == Texts::two || !wanted.text.empty() || object.find("text_b").is_null(), where,
+  check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {
     example.label = name_member(object, key(wanted.label, "label", "--label-column").c_str(), where);

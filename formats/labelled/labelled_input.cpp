@@ -35,7 +35,7 @@ constexpr Entry entries[] = {
 std::string_view examples_of(const Entry& entry) {
   if (entry.sentences != nullptr) return "tagged sentences, for --task label";
   if (entry.texts == nullptr) return "questions with spans, for --task span";
-  return "labelled texts, for --task classify, pair or regress";
+  return "labelled texts, for --task classify, pair or regress, or pairs of texts, for --task translate";
 }
 
 // "tsv, csv or jsonl".
@@ -77,17 +77,20 @@ std::vector<Example> checked(std::vector<Example> examples, std::string_view fil
   return examples;
 }
 
-const Entry& text_entry(std::string_view file, const LabelledInput& input) {
-  return choose(file, input, "labelled texts", &Entry::texts);
+const Entry& text_entry(std::string_view file, const LabelledInput& input, Texts texts) {
+  return choose(file, input, texts == Texts::pair ? "pairs of texts" : "labelled texts", &Entry::texts);
 }
 
 }  // namespace
 
 LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold)
-    : format_(text_entry(file, input).format), texts_(texts), gold_(gold), columns_(input.columns, input.header) {}
+    : format_(text_entry(file, input, texts).format),
+      texts_(texts),
+      gold_(gold),
+      columns_(input.columns, input.header) {}
 
 std::vector<data::LabelledText> LabelledTextReader::read(std::string_view content, const Place& begin) {
-  const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}});
+  const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}}, texts_);
   return checked(entry.texts(content, begin, texts_, gold_, columns_), begin.file, gold_);
 }
 

@@ -53,13 +53,14 @@ struct LabelledInput {
             self.format);
     visitor(Field("text_column",
                   "column of the text in a TSV or CSV file: its name, or a number from 1; of JSONL the key; default: "
-                  "text, without a header the column after the label")
+                  "text, or source for translations; without a header the column after the label, if there is one")
                 .not_empty()
                 .takes("COLUMN")
                 .essential(),
             self.columns.text);
     visitor(Field("text_b_column",
-                  "the same for the second text of a pair; default: text_b, without a header the column after the text")
+                  "the same for the second text of a pair; default: text_b, or target for translations; without a "
+                  "header the column after the text")
                 .not_empty()
                 .takes("COLUMN"),
             self.columns.text_b);

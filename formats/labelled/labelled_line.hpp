@@ -11,8 +11,8 @@ namespace heddle::formats {
 // Whether the gold answers (labels, tags, spans) are required. Those that are not required may be missing.
 enum class Gold { given, absent };
 
-// The number of texts in an example.
-enum class Texts { one, two };
+// The texts of an example. Of a pair, the first is the source and the second the target.
+enum class Texts { one, two, pair };
 
 // Throws DataError unless the label is UTF-8 text without control characters, and not empty.
 void check_label(std::string_view label, const Place& place);

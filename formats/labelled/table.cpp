@@ -89,8 +89,10 @@ std::vector<WantedColumn> TableReader::wanted_columns() {
   std::vector<WantedColumn> wanted;
   const TextColumns& names = columns_.wanted_;
   if (gold_ == Gold::given) wanted.push_back({"--label-column", names.label, "label", &columns_.label_});
-  wanted.push_back({"--text-column", names.text, "text", &columns_.text_});
-  if (texts_ == Texts::two) wanted.push_back({"--text-b-column", names.text_b, "text_b", &columns_.text_b_});
+  const bool is_pair = texts_ == Texts::pair;
+  wanted.push_back({"--text-column", names.text, is_pair ? "source" : "text", &columns_.text_});
+  if (texts_ == Texts::one) return wanted;
+  wanted.push_back({"--text-b-column", names.text_b, is_pair ? "target" : "text_b", &columns_.text_b_});
   return wanted;
 }
 
@@ -109,7 +111,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
     check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
                      "; there are: ", names.shown(), "; choose one with ", option);
   }
-  check<DataError>(texts_ == Texts::two || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
+  check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
   columns_.count_ = count;
 }
@@ -149,6 +151,7 @@ void TableReader::check_distinct(const Place& place) {
 std::string TableReader::expected(Index count) const {
   if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
   const std::string between(format_.between);
+  if (texts_ == Texts::pair) return "; a line is SOURCE, " + between + ", TARGET";
   std::string line = gold_ == Gold::given ? "LABEL, " + between + ", TEXT" : "TEXT";
   if (texts_ == Texts::two) line += ", " + between + ", TEXT";
   const bool has_more = count > columns_.count_;

@@ -1,6 +1,7 @@
 // Pairs of texts as token ids, such as a sentence and its translation: a pairs file, or memory.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +28,9 @@ class PairSource {
   virtual std::vector<TokenId> target(Index pair) const = 0;
   // Both, as training reads them in an epoch, from 0; most sources have the same in all.
   virtual TokenPair in_epoch(Index pair, Index) const { return {source(pair), target(pair)}; }
-  // For messages: the file's name, and the number of a pair in the file, from 0.
+  // For messages: the file's name, also that of a pair among several, and the number of a pair in its file, from 0.
   virtual std::string name() const = 0;
+  virtual std::string name_of(Index) const { return name(); }
   virtual Index number_in_file(Index pair) const { return pair; }
 };
 
@@ -58,6 +60,37 @@ class PairsInMemory : public PairSource {
   std::string name_;
 };
 
+// The pairs of several sources, one source after the other.
+class JoinedPairs : public PairSource {
+ public:
+  // Precondition: at least one, none null.
+  explicit JoinedPairs(std::vector<std::unique_ptr<PairSource>> sources);
+
+  Index size() const override { return ends_.back(); }
+  Index source_vocab_size() const override;
+  Index target_vocab_size() const override;
+  Index source_length(Index pair) const override { return at(pair).source.source_length(at(pair).number); }
+  Index target_length(Index pair) const override { return at(pair).source.target_length(at(pair).number); }
+  std::vector<TokenId> source(Index pair) const override { return at(pair).source.source(at(pair).number); }
+  std::vector<TokenId> target(Index pair) const override { return at(pair).source.target(at(pair).number); }
+  TokenPair in_epoch(Index pair, Index epoch) const override {
+    return at(pair).source.in_epoch(at(pair).number, epoch);
+  }
+  std::string name() const override;
+  std::string name_of(Index pair) const override { return at(pair).source.name_of(at(pair).number); }
+  Index number_in_file(Index pair) const override { return at(pair).source.number_in_file(at(pair).number); }
+
+ private:
+  struct Place {
+    const PairSource& source;
+    Index number;  // of the pair there
+  };
+  Place at(Index pair) const;
+
+  std::vector<std::unique_ptr<PairSource>> sources_;
+  std::vector<Index> ends_;
+};
+
 // Some of another source's pairs, given by their numbers there. The source must stay.
 class PairsOf : public PairSource {
  public:
@@ -73,6 +106,7 @@ class PairsOf : public PairSource {
   std::vector<TokenId> target(Index pair) const override { return source_.target(at(pair)); }
   TokenPair in_epoch(Index pair, Index epoch) const override { return source_.in_epoch(at(pair), epoch); }
   std::string name() const override { return source_.name(); }
+  std::string name_of(Index pair) const override { return source_.name_of(at(pair)); }
   Index number_in_file(Index pair) const override { return source_.number_in_file(at(pair)); }
 
  private:

@@ -144,7 +144,7 @@ std::vector<Origin> Translate::origins(Index first, Index count) const {
   std::vector<Origin> origins;
   for (Index i = 0; i < count; ++i) {
     for (const Index pair : groups_.pairs_of(first + i)) {
-      origins.push_back({"pairs of " + groups_.source().name(), groups_.source().number_in_file(pair)});
+      origins.push_back({"pairs of " + groups_.source().name_of(pair), groups_.source().number_in_file(pair)});
     }
   }
   return origins;

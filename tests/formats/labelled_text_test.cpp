@@ -60,6 +60,20 @@ TEST_CASE("tsv: without labels every line is a text, or two") {
   CHECK(pairs.at(0).second_text == "b");
 }
 
+TEST_CASE("pairs: a source and a target, in columns and keys of these names") {
+  const auto pairs = read_tsv("a b\tc d\n", "x", Texts::pair, Gold::absent);
+  CHECK(pairs.at(0).text == "a b");
+  CHECK(pairs.at(0).second_text == "c d");
+  const auto objects = read_jsonl_texts(R"({"target": "b", "source": "a"})", "x", Texts::pair, Gold::absent);
+  CHECK(objects.at(0).text == "a");
+  CHECK(objects.at(0).second_text == "b");
+  LabelledTextReader reader("x.csv", {}, Texts::pair, Gold::absent);
+  CHECK(reader.read("target,source\nb,a\n", {"x.csv", 1}).at(0).text == "a");
+  CHECK(
+      contains(message_of([&] { read_tsv("a\n", "x", Texts::pair, Gold::absent); }), "a line is SOURCE, tab, TARGET"));
+  CHECK(contains(message_of([&] { read_jsonl_texts("{}", "x", Texts::pair, Gold::absent); }), "has no key 'source'"));
+}
+
 TEST_CASE("tsv: other lines are errors with file and line") {
   CHECK(tsv_message("a\tx\nno tab\n") == "x.tsv:2: the number of columns is 1, not 2; a line is LABEL, tab, TEXT");
   CHECK(tsv_message("a\tx\n\nb\ty\n") == "x.tsv:2: is empty; a line is LABEL, tab, TEXT");

@@ -176,8 +176,67 @@ TEST_CASE("translate: fine-tuning goes on with pairs as text, and an encoder's v
   const auto before = corpus.weights("model.h5"), after = corpus.weights("tuned.h5");
   CHECK(before.at("decoder/0/attention/query/weight") == after.at("decoder/0/attention/query/weight"));
   write_file(corpus.path("bad.tsv"), "a b\tb a\nno tab\n");
-  corpus.refused(
-      {"finetune --from model.h5 --task translate --train bad.tsv -o x.h5", "bad.tsv:2: is not SOURCE, tab", 1});
+  corpus.refused({"finetune --from model.h5 --task translate --train bad.tsv -o x.h5",
+                  "bad.tsv:2: the number of columns is 1, not 2; a line is SOURCE, tab, TARGET", 1});
+}
+
+TEST_CASE("translate: fine-tuning reads pairs in every form of table, several files as one, and holds out a part") {
+  const Reverser corpus;
+  std::string tsv[2], csv = "id,target,source\r\n", jsonl;
+  const auto sources = lines_of(read_file(corpus.path("train.src"))),
+             targets = lines_of(read_file(corpus.path("train.tgt")));
+  for (std::size_t i = 0; i < 40; ++i) {
+    tsv[i < 20 ? 0 : 1] += sources[i] + "\t" + targets[i] + "\n";
+    csv += std::to_string(i) + ",\"" + targets[i] + "\"," + sources[i] + "\r\n";
+    jsonl += "{\"from\": \"" + sources[i] + "\", \"target\": \"" + targets[i] + "\"}\n";
+  }
+  write_file(corpus.path("all.tsv"), tsv[0] + tsv[1]);
+  write_file(corpus.path("first.tsv"), tsv[0]);
+  write_file(corpus.path("second.txt"), tsv[1]);
+  write_file(corpus.path("all.csv"), csv);
+  write_file(corpus.path("all.jsonl"), jsonl);
+  corpus.must("tokenize -q -t model.h5 --pairs -o second.h5 second.txt");
+  const std::string tune =
+      "finetune -q --from model.h5 --task translate --epochs 2 --batch-size 8 --valid 20% --train ";
+  corpus.must(tune + "all.tsv -o expected.h5");
+  const auto expected = corpus.weights("expected.h5");
+  CHECK(expected != corpus.weights("model.h5"));
+  for (const std::string form : {"all.csv", "all.jsonl --text-column from", "first.tsv,second.txt",
+                                 "first.tsv --train second.h5", "all.csv --text-column 3 --text-b-column 2"}) {
+    CAPTURE(form);
+    corpus.must(tune + form + " -o other.h5 --restart");
+    CHECK(corpus.weights("other.h5") == expected);
+  }
+  const std::string report = corpus
+                                 .must(
+                                     "finetune --from model.h5 --task translate --epochs 1 --valid 20% -o held.h5 "
+                                     "--train first.tsv,second.txt")
+                                 .err;
+  CHECK(contains(report, "validation loss"));
+  CHECK_FALSE(contains(report, "40 pairs"));
+  write_file(corpus.path("empty.tsv"), "a b\t\n");
+  write_file(corpus.path("half.csv"), "source,target\na b\n");
+  write_file(corpus.path("half.jsonl"), "{\"source\": \"a\"}\n");
+  write_file(corpus.path("nothing.csv"), "source,target\n");
+  write_file(corpus.path("wide.tsv"), "a\tb\tc\n");
+  write_file(corpus.path("tagged.conll"), "a X\n");
+  const std::string bad = "finetune --from model.h5 --task translate -o x.h5 --train ";
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {bad + "empty.tsv", "empty.tsv:1: the target is empty", 1},
+           {bad + "all.tsv,half.csv", "half.csv:2: the number of columns is 1, not 2", 1},
+           {bad + "half.jsonl", "half.jsonl:1: has no key 'target'", 1},
+           {bad + "nothing.csv", "nothing.csv: no pair of texts", 1},
+           {bad + "wide.tsv", "wide.tsv:1: the number of columns is 3, not 2; a line is SOURCE, tab, TARGET", 1},
+           {bad + "tagged.conll", "this task needs pairs of texts: tsv, csv or jsonl", 2},
+           {bad + "words.h5", "words.h5", 1},
+           {bad + "all.tsv:2", "weights are for --task lm", 2},
+           {bad + "all.csv --label-column 1", "--label-column", 2},
+           {bad + "all.csv --text-column source --text-b-column source", "are both column 3", 1},
+           {bad + "all.csv --text-column origin", "has no column 'origin'", 1},
+           {"finetune --from model.h5 --task lm -o x.h5 --train all.tsv --format csv", "--format", 2},
+       }) {
+    corpus.refused(refusal);
+  }
 }
 
 TEST_CASE("translate: inspect align has a row for each target token, which sums to 1, in every form") {

@@ -1,9 +1,10 @@
 #include "tools/finetune/pair_task.hpp"
 
-#include "heddle/cli/streams.hpp"
 #include "heddle/formats/heddle/pairs_file.hpp"
+#include "heddle/formats/huggingface/foreign.hpp"
 #include "heddle/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
+#include "tools/tasks/data.hpp"
 #include "tools/training/choose_objective.hpp"
 
 namespace heddle {
@@ -14,34 +15,37 @@ PairTask::PairTask(const FinetuneOptions& options, const formats::ModelFile& bas
     source_tokenizer_ = formats::read_tokenizer(base.file(), formats::Side::source);
   }
   const Validation valid = validation(options.valid);
-  const std::vector<TrainingFile> files = training_files(options.train);
-  check<UsageError>(files.size() == 1 && files.front().weight == 1,
-                    "--train: --task translate reads one file of pairs, without a weight; make one of several");
-  std::unique_ptr<data::PairSource> valid_file;
+  std::unique_ptr<data::PairSource> train = open_all(options.train), valid_file;
   if (!valid.file.empty()) valid_file = open(valid.file);
-  pairs_.emplace(open(files.front().path), std::move(valid_file), valid);
+  pairs_.emplace(std::move(train), std::move(valid_file), valid);
+}
+
+std::unique_ptr<data::PairSource> PairTask::open_all(const std::vector<std::string>& words) const {
+  std::vector<std::unique_ptr<data::PairSource>> files;
+  for (const auto& [path, weight] : training_files(words)) {
+    check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
+    files.push_back(open(path));
+  }
+  if (files.size() == 1) return std::move(files.front());
+  return std::make_unique<data::JoinedPairs>(std::move(files));
 }
 
 std::unique_ptr<data::PairSource> PairTask::open(const std::string& path) const {
-  if (!is_pairs_file(path)) return encode(path);
+  if (!formats::looks_like_hdf5(path)) return encode(path);
   auto pairs = std::make_unique<formats::PairsFile>(path);
   pairs->check_made_with(of_sources(), tokenizer_, options_.from);
   return pairs;
 }
 
 std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) const {
-  cli::Input input(path);
-  cli::LineReader lines(input);
+  const TaskInput how{options_.settings.input, models::Task::translate, formats::Texts::pair, formats::Gold::absent};
   std::vector<data::TokenPair> pairs;
-  while (const auto line = lines.next()) {
-    const std::string where = concatenate(input.name(), ":", lines.number());
-    const std::string text(lines.number() == 1 ? without_byte_order_mark(line->text) : line->text);
-    const std::size_t tab = text.find('\t');
-    check<DataError>(tab != std::string::npos && text.find('\t', tab + 1) == std::string::npos, where,
-                     ": is not SOURCE, tab, TARGET");
-    check<DataError>(tab > 0 && tab + 1 < text.size(), where, ": the ", tab == 0 ? "source" : "target", " is empty");
-    pairs.push_back(
-        {encode_line(of_sources(), text.substr(0, tab), where), encode_line(tokenizer_, text.substr(tab + 1), where)});
+  for (const data::LabelledText& pair : read_task_data(arguments_.open_text(path), how).texts) {
+    const std::string where = concatenate(path, ":", pair.line);
+    const std::string target = pair.second_text.value_or("");
+    check<DataError>(!pair.text.empty() && !target.empty(), where, ": the ", pair.text.empty() ? "source" : "target",
+                     " is empty");
+    pairs.push_back({encode_line(of_sources(), pair.text, where), encode_line(tokenizer_, target, where)});
   }
   check<DataError>(!pairs.empty(), path, ": no pair of texts");
   return std::make_unique<data::PairsInMemory>(std::move(pairs), of_sources().vocab_size(), tokenizer_.vocab_size(),

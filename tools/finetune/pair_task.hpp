@@ -11,7 +11,7 @@ namespace heddle {
 
 class PairTask : public FinetuningTask {
  public:
-  // Reads pairs files, and texts whose lines are SOURCE, tab, TARGET.
+  // Reads pairs files, and tables of sources and targets.
   PairTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments);
 
   models::TaskConfig config() const override { return {.task = models::Task::translate}; }
@@ -22,6 +22,7 @@ class PairTask : public FinetuningTask {
 
  private:
   const text::Tokenizer& of_sources() const { return source_tokenizer_ ? *source_tokenizer_ : tokenizer_; }
+  std::unique_ptr<data::PairSource> open_all(const std::vector<std::string>& words) const;
   std::unique_ptr<data::PairSource> open(const std::string& path) const;
   std::unique_ptr<data::PairSource> encode(const std::string& path) const;
 

@@ -18,7 +18,7 @@ void refuse_columns(models::Task task, const cli::Arguments& arguments) {
     refuse({"text_column", "text_b_column", "header"}, arguments, reason);
   }
   if (task == models::Task::span) refuse({"label_column"}, arguments, reason);
-  if (task != models::Task::pair) refuse({"text_b_column"}, arguments, ": is for --task pair");
+  if (task != models::Task::pair) refuse({"text_b_column"}, arguments, ": is for --task pair and translate");
 }
 
 }  // namespace
@@ -35,9 +35,11 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
     return std::make_unique<LabelledTask>(options, formats::read_tokenizer(base.file(), formats::Side::source),
                                           arguments);
   }
-  refuse({"format", "text_column", "text_b_column", "label_column", "header", "overlong", "folds", "fold", "metric",
-          "pooling", "class_weights", "token_dropout", "auxiliary_weight"},
-         arguments, ": is for labelled examples, which --task " + to_text(task) + " does not use");
+  const std::string reason = ": is for labelled examples, which --task " + to_text(task) + " does not use";
+  refuse({"label_column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "token_dropout",
+          "auxiliary_weight"},
+         arguments, reason);
+  if (task == models::Task::lm) refuse({"format", "text_column", "text_b_column", "header"}, arguments, reason);
   const std::string arch = base.config<models::ModelConfig>().arch();
   check<DataError>(
       task != models::Task::translate || models::architecture(arch).plays(models::SequenceToSequence::what),

@@ -50,6 +50,28 @@ TEST_CASE("pairs: in memory, and some of them by number") {
   CHECK(fewer.number_in_file(0) == 1);
 }
 
+TEST_CASE("pairs: several sources are one after the other, each with its name and numbers") {
+  std::vector<std::unique_ptr<PairSource>> sources;
+  sources.push_back(std::make_unique<PairsInMemory>(std::vector<TokenPair>{{{1, 2}, {3}}, {{4}, {5}}}, 10, 7, "one"));
+  sources.push_back(std::make_unique<PairsInMemory>(std::vector<TokenPair>{}, 3, 30, "none"));
+  sources.push_back(std::make_unique<PairsInMemory>(std::vector<TokenPair>{{{6}, {7, 8}}}, 9, 9, "two"));
+  const JoinedPairs joined(std::move(sources));
+  CHECK(joined.size() == 3);
+  CHECK(joined.source_vocab_size() == 10);
+  CHECK(joined.target_vocab_size() == 30);
+  CHECK(joined.name() == "one and 2 more");
+  CHECK(joined.source(0) == Ids{1, 2});
+  CHECK(joined.target(1) == Ids{5});
+  CHECK(joined.target(2) == Ids{7, 8});
+  CHECK(joined.target_length(2) == 2);
+  CHECK(joined.source_length(1) == 1);
+  CHECK(joined.name_of(1) == "one");
+  CHECK(joined.name_of(2) == "two");
+  CHECK(joined.number_in_file(2) == 0);
+  CHECK(PairsOf(joined, {2}).name_of(0) == "two");
+  CHECK_THROWS_AS(joined.source(3), DataError);
+}
+
 TEST_CASE("pairs: numbers outside and ids outside the vocabulary are refused") {
   const PairsInMemory pairs({{{1}, {7}}, {{-1}, {0}}}, 2, 7, "here");
   CHECK_THROWS_WITH_AS(pairs.source(2), "here: has no pair 2, only 2", DataError);
