@@ -1,5 +1,6 @@
-// Scaled dot-product attention: w_ij = softmax_j(q_i . k_j / sqrt(head_width)).
+// Scaled dot-product attention: w_ij = softmax_j(scale q_i . k_j).
 // Source: Vaswani et al. 2017, "Attention is all you need", equation 1.
+// Setting: scale, 1 / sqrt(key_width) by default; T5 has 1.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -100,8 +101,7 @@ class KeyValueCache : public AttentionState {
 
 class DotAttention : public Attention {
  public:
-  explicit DotAttention(HeadShape shape)
-      : shape_(shape), scale_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.key_width)))) {}
+  DotAttention(HeadShape shape, double scale) : shape_(shape), scale_(static_cast<Real>(scale)) {}
 
   AttentionSupport support() const override {
     return {
@@ -142,8 +142,9 @@ class DotAttention : public Attention {
 
 }  // namespace
 
-std::unique_ptr<Attention> make_DotAttention(Settings&, const AttentionScopes&, HeadShape shape) {
-  return std::make_unique<DotAttention>(shape);
+std::unique_ptr<Attention> make_DotAttention(Settings& settings, const AttentionScopes&, HeadShape shape) {
+  const double usual = 1 / std::sqrt(static_cast<double>(shape.key_width));
+  return std::make_unique<DotAttention>(shape, settings.number("scale", usual, 0, 1000));
 }
 
 }  // namespace heddle

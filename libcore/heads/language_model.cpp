@@ -1,16 +1,37 @@
 #include "heddle/heads/language_model.hpp"
 
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/linear.hpp"
 
 namespace heddle::heads {
 
+LanguageModel::LanguageModel(const Scope& scope, Variable weight, const LanguageModelOptions& options)
+    : weight_(std::move(weight)), scale_(options.scale) {
+  if (options.bias) {
+    bias_ = scope.parameter("bias", {weight_.shape()[0]}, Initializer::zeros(), Decay::no);
+  }
+}
+
+LanguageModel::LanguageModel(const Scope& scope, const nn::Embedding& tied, const LanguageModelOptions& options)
+    : LanguageModel(scope, tied.weight(), options) {}
+
+LanguageModel::LanguageModel(const Scope& scope, Index vocab, Index width, double stddev,
+                             const LanguageModelOptions& options)
+    : LanguageModel(scope, scope.parameter("weight", {vocab, width}, Initializer::normal(stddev), Decay::yes),
+                    options) {}
+
+Variable LanguageModel::scaled(const Variable& hidden) const {
+  return scale_ == 1 ? hidden : ops::scale(hidden, scale_);
+}
+
 Variable LanguageModel::operator()(const Variable& hidden) const {
-  return ops::linear(hidden, weight_, {}, {.output = DType::real});
+  return ops::linear(scaled(hidden), weight_, bias_, {.output = DType::real});
 }
 
 Variable LanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
                              const ops::CrossEntropy& options) const {
-  return ops::linear_cross_entropy(hidden, weight_, targets, options);
+  if (!bias_.empty()) return ops::cross_entropy((*this)(hidden), targets, options);
+  return ops::linear_cross_entropy(scaled(hidden), weight_, targets, options);
 }
 
 }  // namespace heddle::heads

@@ -6,21 +6,30 @@
 
 namespace heddle::heads {
 
-// logits = h E^T with the embedding's own matrix (tied; Press and Wolf 2017) or with a matrix of its own.
-// Parameters: none when tied, else weight [vocab, width].
+struct LanguageModelOptions {
+  Real scale = 1;
+  bool bias = false;
+};
+
+// logits = s h E^T + b with the embedding's own matrix (tied; Press and Wolf 2017) or with a matrix of its own; s is 1
+// and b absent unless options say so.  Parameters: weight [vocab, width] unless tied; bias [vocab] where there is one.
 class LanguageModel : public TokenHead {
  public:
   explicit LanguageModel(const nn::Embedding& tied) : weight_(tied.weight()) {}
-  LanguageModel(const Scope& scope, Index vocab, Index width, double stddev)
-      : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(stddev), Decay::yes)) {}
+  LanguageModel(const Scope& scope, const nn::Embedding& tied, const LanguageModelOptions& options);
+  LanguageModel(const Scope& scope, Index vocab, Index width, double stddev, const LanguageModelOptions& options = {});
 
   Variable operator()(const Variable& hidden) const override;
-  // Without keeping all logits.
+  // Without keeping all logits, unless they have a bias.
   Variable loss(const Variable& hidden, const std::vector<TokenId>& targets,
                 const ops::CrossEntropy& options) const override;
 
  private:
-  Variable weight_;
+  LanguageModel(const Scope& scope, Variable weight, const LanguageModelOptions& options);
+  Variable scaled(const Variable& hidden) const;
+
+  Variable weight_, bias_;
+  Real scale_ = 1;
 };
 
 }  // namespace heddle::heads

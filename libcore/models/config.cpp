@@ -122,7 +122,7 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   const Scope scope(parameters, "");
   const auto positions = naming_errors(name("positions"), [&] {
     return make_positions(config.positions, scope,
-                          {most, config.width, shape.heads, shape.key_width, embedding_stddev});
+                          {most, config.width, shape.heads, shape.key_width, embedding_stddev, needed.causal});
   });
   AttentionSupport all = needed;
   all.window = config.window > 0;

@@ -13,14 +13,15 @@ constexpr AttentionSupport needed_by_decoder{.causal = true, .cached = true};
 
 // So that an embedding times sqrt(width) is as large as a sinusoid, and logits of a tied output as one of its elements.
 double token_stddev(const EncoderDecoderConfig& config) {
-  return 1 / std::sqrt(static_cast<double>(config.width));
+  return config.scale_logits ? 1 : 1 / std::sqrt(static_cast<double>(config.width));
 }
 
 nn::EmbeddingsOptions embeddings_of(const EncoderDecoderConfig& config, Index vocab,
-                                    const std::optional<nn::Embedding>& shared) {
-  nn::EmbeddingsOptions options = embeddings_options(config);
+                                    const std::optional<nn::Embedding>& shared, bool causal) {
+  nn::EmbeddingsOptions options = embeddings_options(config, causal);
   options.vocab = vocab;
-  options.position_shape.stddev = token_stddev(config);
+  options.stddev = token_stddev(config);
+  options.position_shape.stddev = 1 / std::sqrt(static_cast<double>(config.width));
   options.tokens = shared ? &*shared : nullptr;
   return options;
 }
@@ -37,8 +38,10 @@ std::optional<nn::Embedding> shared_embedding(const Scope& scope, const EncoderD
 }
 
 heads::LanguageModel head_for(const Scope& scope, const EncoderDecoderConfig& config, const nn::Embedding& tokens) {
-  if (config.tie_embeddings) return heads::LanguageModel(tokens);
-  return {scope, config.vocab_size, config.width, token_stddev(config)};
+  heads::LanguageModelOptions options{.bias = config.logit_bias};
+  if (config.scale_logits) options.scale = static_cast<Real>(1 / std::sqrt(static_cast<double>(config.width)));
+  if (config.tie_embeddings) return {scope, tokens, options};
+  return {scope, config.vocab_size, config.width, token_stddev(config), options};
 }
 
 class EncoderDecoderState : public GeneratorState {
@@ -95,6 +98,40 @@ EncoderDecoderConfig transformer(Index width, Index heads, Index ffn_width, doub
   return config;
 }
 
+EncoderDecoderConfig t5(Index layers, Index width, Index heads) {
+  EncoderDecoderConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.activation = "relu";
+  config.norm = "rms";
+  config.norm_epsilon = 1e-6;
+  config.positions = "relative-scalar";
+  config.attention = "dot:scale=1";
+  config.bias = false;
+  config.dropout = 0.1;
+  config.scale_logits = true;
+  config.vocab_size = 32128;
+  config.start_token = 0;
+  return config;
+}
+
+EncoderDecoderConfig bart(Index layers, Index width, Index heads) {
+  EncoderDecoderConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.activation = "gelu";
+  config.block = "post";
+  config.embedding_norm = true;
+  config.positions = "learned:offset=2";
+  config.context = 1024;
+  config.dropout = 0.1;
+  config.vocab_size = 50265;
+  config.start_token = 2;
+  return config;
+}
+
 }  // namespace
 
 EncoderDecoderConfig::EncoderDecoderConfig() {
@@ -111,8 +148,8 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config, ParameterSour
       config_(config),
       shared_(shared_embedding(scope("embedding/token"), config)),
       source_embeddings_(scope("encoder/embedding"),
-                         embeddings_of(config, config.source_vocabulary(config.vocab_size), shared_)),
-      target_embeddings_(scope("decoder/embedding"), embeddings_of(config, config.vocab_size, shared_)),
+                         embeddings_of(config, config.source_vocabulary(config.vocab_size), shared_, false)),
+      target_embeddings_(scope("decoder/embedding"), embeddings_of(config, config.vocab_size, shared_, true)),
       encoder_(scope("encoder"), encoder_of(config), {.positions = &source_embeddings_.positions()}),
       decoder_(scope("decoder"), config,
                {.positions = &target_embeddings_.positions(), .needed = needed_by_decoder, .cross_attention = true}),
@@ -194,11 +231,18 @@ double EncoderDecoder::training_flops_per_token(Index time, double predicted) co
          2 * config_.attention_flops_per_token(time, false);
 }
 
-// Source: Vaswani et al. 2017, "Attention is all you need", table 3, with a vocabulary of 37,000 shared pieces.
+// Source: Vaswani et al. 2017, "Attention is all you need", table 3, with a vocabulary of 37,000 shared pieces; Raffel
+// et al. 2020, "T5", section 2.1 and 3.7, and Lewis et al. 2020, "BART", section 2.1, with the vocabularies, epsilons
+// and start tokens of the models that they published.
 Architecture describe_EncoderDecoder() {
   return describe<EncoderDecoder, EncoderDecoderConfig>({
       {"transformer-base", "the transformer of 2017 for translation, 63 M parameters", transformer(512, 8, 2048, 0.1)},
       {"transformer-big", "the larger one, 214 M parameters", transformer(1024, 16, 4096, 0.3)},
+      {"t5-small", "T5 of 2020, 61 M parameters", t5(6, 512, 8)},
+      {"t5-base", "223 M parameters", t5(12, 768, 12)},
+      {"t5-large", "738 M parameters", t5(24, 1024, 16)},
+      {"bart-base", "BART, 139 M parameters", bart(6, 768, 12)},
+      {"bart-large", "406 M parameters", bart(12, 1024, 16)},
   });
 }
 

@@ -11,6 +11,8 @@ namespace heddle::models {
 // `layers` and all that describes blocks hold for both stacks.
 struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
   static constexpr const char* arch_name = "encoder-decoder";
+  bool scale_logits = false;
+  bool logit_bias = false;
 
   EncoderDecoderConfig();
   void check(Naming naming) const;
@@ -23,12 +25,15 @@ struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
   static void visit(Self& self, Visitor& visitor) {
     TransformerConfig::visit(self, visitor);
     SourceConfig::visit(self, visitor);
+    visitor(Field("scale_logits", "logits divided by sqrt(width), as in T5 with tied embeddings"), self.scale_logits);
+    visitor(Field("logit_bias", "bias of the logits, as in Marian"), self.logit_bias);
   }
 };
 
 // Parameters: embedding/token/weight, or encoder/embedding/token/weight and decoder/embedding/token/weight where they
 // are separate; encoder/embedding/… and decoder/embedding/… of positions and norms; encoder/0, …, encoder/norm;
-// decoder/0, …, decoder/norm; head/weight [vocab, width] where embeddings are not tied.
+// decoder/0, …, decoder/norm; head/weight [vocab, width] where embeddings are not tied; head/bias [vocab] where logits
+// have a bias.
 class EncoderDecoder : public Model,
                        public Generator,
                        public SequenceToSequence,

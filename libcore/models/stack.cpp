@@ -45,14 +45,15 @@ nn::NormOptions norm_options(const StackConfig& config) {
   return {from_text<NormKind>(config.norm), config.norm_epsilon, bias_of(config)};
 }
 
-nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config) {
+nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal) {
   const HeadShape shape = config.head_shape();
   const std::optional<Index> context = config.max_positions();
   nn::EmbeddingsOptions options{
       .vocab = config.vocab_size,
       .width = config.width,
+      .stddev = embedding_stddev,
       .positions = config.positions,
-      .position_shape = {context, config.width, shape.heads, shape.key_width, embedding_stddev},
+      .position_shape = {context, config.width, shape.heads, shape.key_width, embedding_stddev, causal},
       .context = context,
       .segments = config.segments};
   if (config.embedding_norm) options.norm = norm_options(config);

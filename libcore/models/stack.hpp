@@ -17,7 +17,8 @@ inline constexpr double embedding_stddev = 0.02;
 double projection_stddev(Index width);
 
 nn::NormOptions norm_options(const StackConfig& config);
-nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config);
+// Of a stack whose tokens see those before them alone, or all.
+nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal);
 inline nn::Bias bias_of(const StackConfig& config) {
   return config.bias ? nn::Bias::yes : nn::Bias::no;
 }

@@ -7,7 +7,7 @@ StackModel::StackModel(const ModelConfig& config, const TransformerConfig& trans
     : Model(config, std::move(weights)),
       transformer_(transformer),
       causal_(direction.causal),
-      embeddings_(scope(config.arch()) / "embedding", embeddings_options(transformer)),
+      embeddings_(scope(config.arch()) / "embedding", embeddings_options(transformer, direction.causal)),
       stack_(scope(config.arch()), transformer, {.positions = &embeddings_.positions(), .needed = direction.needed}) {}
 
 Mask StackModel::mask(const Sequences& sequences) const {

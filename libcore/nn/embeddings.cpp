@@ -10,7 +10,7 @@ namespace {
 
 std::optional<Embedding> segment_embedding(const Scope& scope, const EmbeddingsOptions& options) {
   if (options.segments == 0) return std::nullopt;
-  return Embedding(scope / "segment", options.segments, options.width, options.position_shape.stddev);
+  return Embedding(scope / "segment", options.segments, options.width, options.stddev);
 }
 
 std::optional<Norm> norm_of(const Scope& scope, const EmbeddingsOptions& options) {
@@ -22,9 +22,8 @@ std::optional<Norm> norm_of(const Scope& scope, const EmbeddingsOptions& options
 
 Embeddings::Embeddings(const Scope& scope, const EmbeddingsOptions& options)
     : context_(options.context),
-      tokens_(options.tokens != nullptr
-                  ? *options.tokens
-                  : Embedding(scope / "token", options.vocab, options.width, options.position_shape.stddev)),
+      tokens_(options.tokens != nullptr ? *options.tokens
+                                        : Embedding(scope / "token", options.vocab, options.width, options.stddev)),
       positions_(make_positions(options.positions, scope / "position", options.position_shape)),
       segments_(segment_embedding(scope, options)),
       norm_(norm_of(scope, options)),

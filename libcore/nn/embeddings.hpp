@@ -13,6 +13,7 @@ namespace heddle::nn {
 
 struct EmbeddingsOptions {
   Index vocab, width;
+  double stddev;  // of the vectors of tokens and segments at the start
   std::string positions = "learned";
   PositionShape position_shape;
   std::optional<Index> context;       // maximum number of tokens in a sequence; none: unlimited

@@ -45,6 +45,10 @@ HEDDLE_MULTIPLY(BFloat16, BFloat16, BFloat16)
 HEDDLE_KERNEL void scale_range(const Real* x, Real factor, Real* y, Index count) {
   for (Index i = 0; i < count; ++i) y[i] = factor * x[i];
 }
+HEDDLE_KERNEL void scale_range(const BFloat16* x, Real factor, BFloat16* y, Index count) {
+  HEDDLE_SIMD
+  for (Index i = 0; i < count; ++i) store(y[i], factor * load(x[i]));
+}
 
 // Sums over the batches into r's gradient, one column range a task, batches in order.
 void sum_batches(const Tensor& dy, const GradientTarget& dr) {
@@ -124,9 +128,11 @@ Variable scale(const Variable& x, Real factor) {
   const Section section("scale");
   check<ShapeError>(x.value().is_contiguous(), "scale needs a contiguous tensor");
   const auto scaled = [factor](const Tensor& source) {
-    const Tensor result(source.shape());
-    parallel_ranges(source.size(), grain, [&](Index begin, Index end) {
-      scale_range(source.data() + begin, factor, result.data() + begin, end - begin);
+    const Tensor result(source.shape(), source.dtype());
+    source.with_data([&](auto* from) {
+      auto* const to = result.data<std::remove_const_t<std::remove_pointer_t<decltype(from)>>>();
+      parallel_ranges(source.size(), grain,
+                      [&](Index begin, Index end) { scale_range(from + begin, factor, to + begin, end - begin); });
     });
     return result;
   };

@@ -18,7 +18,7 @@ Variable multiply(const Variable& a, const Variable& b);
 // Contributes a b, element by element, to a gradient: for backward passes. Shapes: as above, of the target too.
 void contribute_product(const Tensor& a, const Tensor& b, const GradientTarget& to);
 
-// y = factor x
+// y = factor x, stored as x is
 Variable scale(const Variable& x, Real factor);
 
 }  // namespace heddle::ops

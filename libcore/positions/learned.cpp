@@ -1,7 +1,9 @@
-// x_t = e_t + P[offset + t], one learned vector per position (SPEC 2.2).
-// Setting: offset, the table's row of position 0 (RoBERTa's is 2).
+// x_t = s e_t + P[offset + t], one learned vector per position (SPEC 2.2).
+// Settings: offset, the table's row of position 0 (RoBERTa's is 2); scaled, 1 for s = sqrt(width) as in some BARTs, 0
+// for s = 1 (the default).
 // Parameter: weight [offset + context, width].
 #include <algorithm>
+#include <cmath>
 
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/embedding.hpp"
@@ -13,15 +15,17 @@ namespace {
 
 class LearnedPositions : public Positions {
  public:
-  LearnedPositions(const Scope& scope, const PositionShape& shape, Index offset)
+  LearnedPositions(const Scope& scope, const PositionShape& shape, Index offset, bool scaled)
       : context_(*shape.context),
         offset_(offset),
+        scale_(scaled ? static_cast<Real>(std::sqrt(static_cast<double>(shape.width))) : Real(1)),
         table_(scope.parameter("weight", {offset + context_, shape.width}, Initializer::normal(shape.stddev),
                                Decay::yes)) {}
 
   std::optional<Index> limit() const override { return context_; }
 
-  Variable embed(const Variable& x, const std::vector<Index>& starts) const override {
+  Variable embed(const Variable& tokens, const std::vector<Index>& starts) const override {
+    const Variable x = scale_ == 1 ? tokens : ops::scale(tokens, scale_);
     const Index batch = x.shape()[0], time = x.shape()[1];
     if (starts.empty()) {
       return ops::add_to_each(
@@ -39,6 +43,7 @@ class LearnedPositions : public Positions {
 
  private:
   Index context_, offset_;
+  Real scale_;
   Variable table_;
 };
 
@@ -48,7 +53,8 @@ std::shared_ptr<const Positions> make_LearnedPositions(Settings& settings, const
                                                        const PositionShape& shape) {
   check<UsageError>(shape.context.has_value(), "learned positions need --context, the number of positions");
   const Index offset = settings.index("offset", 0, 0, 1000);
-  return std::make_shared<LearnedPositions>(scope, shape, offset);
+  const bool scaled = settings.index("scaled", 0, 0, 1) == 1;
+  return std::make_shared<LearnedPositions>(scope, shape, offset, scaled);
 }
 bool needs_context_LearnedPositions() {
   return true;

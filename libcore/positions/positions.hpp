@@ -17,7 +17,8 @@ struct PositionShape {
   std::optional<Index> context;  // number of positions of the model; none: unlimited
   Index width;                   // of embeddings
   Index heads, head_width;       // of attention
-  double stddev;                 // of learned vectors at the start
+  double stddev;                 // of learned vectors and biases at the start
+  bool causal = false;           // queries see no keys after them
 };
 
 // The positions of one attention layer.
@@ -29,8 +30,8 @@ class AttentionPositions {
   // starts[b] (empty: 0 in every row) -> the same shape.
   virtual Variable transform(const Variable& x, const std::vector<Index>& starts) const;
 
-  // Added to the scaled scores: [heads or 1, 2 reach + 1], entry (key position - query position) + reach, for a reach
-  // of key_time - 1 at least; empty where nothing is added.
+  // Added to the scaled scores: [heads or 1, 2 reach + 1], entry (key position - query position) + reach; key_time - 1
+  // or less, where all distances beyond have the entry of the reach. Empty where nothing is added.
   virtual Variable offset_bias(Index key_time) const;
 };
 

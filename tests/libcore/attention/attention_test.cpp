@@ -184,9 +184,20 @@ TEST_CASE("every variant: what it does not support is refused, with the reason")
   }
 }
 
+TEST_CASE("dot: the factor of the scores is 1 / sqrt(key_width), or the one that is given") {
+  const Tensor q = normal(1), k = normal(2), v = normal(3), twice = normal(1);
+  twice.scale(2);
+  const Tensor usual = Made("dot")->mix(call(twice, k, v)).value();
+  CHECK(testing::difference(Made("dot:scale=1")->mix(call(q, k, v)).value(), usual) < 1e-12);  // the key width is 4
+  CHECK(testing::difference(Made("dot:scale=0.5")->mix(call(twice, k, v)).value(), usual) < 1e-12);
+  const Tensor uniform = Made("dot:scale=0")->weights(call(q, k, v));
+  for (Index i = 0; i < uniform.size(); ++i) CHECK(uniform[i] == doctest::Approx(1.0 / time_steps));
+  CHECK_THROWS_WITH_AS(Made("dot:scale=-1"), "dot:scale=-1 must be from 0 to 1000", UsageError);
+}
+
 TEST_CASE("names and settings: unknown ones are refused by name") {
   CHECK_THROWS_WITH_AS(Made("dots", {1, 4}), "'dots' is not one of dot; did you mean 'dot'?", UsageError);
-  CHECK_THROWS_WITH_AS(Made("dot:features=3", {1, 4}), "dot has no setting 'features' (it has none)", UsageError);
+  CHECK_THROWS_WITH_AS(Made("dot:features=3", {1, 4}), "dot has no setting 'features'; it has scale", UsageError);
   CHECK_THROWS_AS(Made("dot:features", {1, 4}), UsageError);
   Settings settings("performer:features=256,scale=0.5");
   CHECK(settings.name() == "performer");

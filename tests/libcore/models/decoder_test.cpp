@@ -30,6 +30,8 @@ std::vector<Variation<models::DecoderConfig>> variations() {
       .add("parallel", [](auto& c) { c.block = "parallel"; })
       .add("RoPE", [](auto& c) { c.positions = "rope"; })
       .add("ALiBi", [](auto& c) { c.positions = "alibi"; })
+      .add("relative scalar", [](auto& c) { c.positions = "relative-scalar:buckets=6,max-distance=5"; })
+      .add("unscaled scores", [](auto& c) { c.attention = "dot:scale=1"; })
       .add("grouped heads", [](auto& c) { c.kv_heads = 1; })
       .add("wide heads", [](auto& c) { c.head_width = 6; })
       .add("gated", [](auto& c) { c.gated = true, c.activation = "silu"; })

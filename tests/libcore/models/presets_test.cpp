@@ -46,7 +46,19 @@ const std::string vaswani =
     " window=0 bias=yes attention_bias=no vocab_size=37000 sequence_length=0 dropout=";
 const std::string vaswani_embeddings =
     " segments=0 embedding_norm=no tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes"
-    " start_token=-1";
+    " start_token=-1 scale_logits=no logit_bias=no";
+
+const std::string t5 =
+    " activation=relu gated=no norm=rms block=pre norm_epsilon=1e-06 positions=relative-scalar context=0"
+    " attention=dot:scale=1 window=0 bias=no attention_bias=yes vocab_size=32128 sequence_length=0 dropout=0.1 "
+    "segments=0"
+    " embedding_norm=no tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=0"
+    " scale_logits=yes logit_bias=no";
+const std::string bart =
+    " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-05 positions=learned:offset=2 context=1024"
+    " attention=dot window=0 bias=yes attention_bias=yes vocab_size=50265 sequence_length=0 dropout=0.1 segments=0"
+    " embedding_norm=yes tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=2"
+    " scale_logits=no logit_bias=no";
 
 const std::string recurrent_vocabularies = " encoder_layers=0 share_embeddings=no start_token=-1 tie_embeddings=no";
 
@@ -81,6 +93,11 @@ TEST_CASE("presets: every field of every preset") {
        "readout=auto"
        " bias=no vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
            recurrent_vocabularies},
+      {"t5-small", "encoder-decoder:" + shape(6, 512, 8) + t5},
+      {"t5-base", "encoder-decoder:" + shape(12, 768, 12) + t5},
+      {"t5-large", "encoder-decoder:" + shape(24, 1024, 16) + t5},
+      {"bart-base", "encoder-decoder:" + shape(6, 768, 12) + bart},
+      {"bart-large", "encoder-decoder:" + shape(12, 1024, 16) + bart},
       {"seq2seq-2014",
        "rnn: layers=4 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm source_encoder=recurrent"
        " bidirectional=no"

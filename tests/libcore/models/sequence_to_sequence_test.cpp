@@ -1,6 +1,7 @@
 // What holds of every architecture that reads a source text and predicts a target text. Built in double.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <map>
 
 #include "heddle/models/architecture.hpp"
@@ -161,6 +162,36 @@ TEST_CASE("sequence to sequence: a simulated step computes nothing, and counts t
   }
 }
 
+TEST_CASE("encoder-decoder: logits are h E^T, divided by sqrt(width) and with a bias where the model says so") {
+  for (const bool scaled : {false, true}) {
+    for (const bool biased : {false, true}) {
+      CAPTURE(scaled);
+      CAPTURE(biased);
+      auto config = small_config();
+      config.scale_logits = scaled;
+      config.logit_bias = biased;
+      const Stirred stirred(config);
+      const Tensor hidden = normal_tensor({1, 1, 12}, 1);
+      const Parameters& parameters = stirred.model->parameters();
+      const Tensor& tokens = parameters.find("embedding/token/weight")->value();
+      const Parameter* const bias = parameters.find("head/bias");
+      REQUIRE((bias != nullptr) == biased);
+      const Tensor logits = stirred.role->target_head()(Variable(hidden)).value();
+      double sum = 0;
+      for (Index token = 0; token < vocabulary; ++token) {
+        double logit = 0;
+        for (Index i = 0; i < 12; ++i) logit += hidden[i] * tokens[token * 12 + i];
+        if (scaled) logit /= std::sqrt(12.0);
+        if (biased) logit += bias->value()[token];
+        CHECK(logits[token] == doctest::Approx(logit).epsilon(1e-10));
+        sum += std::exp(logit);
+      }
+      const Variable loss = stirred.role->target_head().loss(Variable(hidden), {3}, {});
+      CHECK(loss.value()[0] == doctest::Approx(std::log(sum) - logits[3]).epsilon(1e-10));
+    }
+  }
+}
+
 TEST_CASE("encoder-decoder: counts of parameters (SPEC B)") {
   const Simulation nothing_is_computed;
   const auto count = [](const std::string& preset) {
@@ -171,6 +202,11 @@ TEST_CASE("encoder-decoder: counts of parameters (SPEC B)") {
   };
   CHECK(count("transformer-base") == 63045632);
   CHECK(count("transformer-big") == 214171648);
+  CHECK(count("t5-small") == 60506624);
+  CHECK(count("t5-base") == 222903552);
+  CHECK(count("t5-large") == 737668096);
+  CHECK(count("bart-base") == 139420416);
+  CHECK(count("bart-large") == 406291456);
 }
 
 TEST_CASE("encoder-decoder: unequal vocabularies cannot share embeddings, and a start token is one of the target's") {

@@ -125,6 +125,26 @@ inline std::vector<Variation<models::ModelConfig>> small_translators(Index vocab
     config.positions = "rope";
     config.block = "parallel";
   });
+  add("T5", [](Config& config) {
+    config.positions = "relative-scalar:buckets=8,max-distance=5";
+    config.attention = "dot:scale=1";
+    config.norm = "rms";
+    config.bias = false;
+    config.head_width = 5;
+    config.scale_logits = true;
+  });
+  add("Marian", [](Config& config) {
+    config.positions = "sinusoidal:interleaved=0";
+    config.block = "post";
+    config.activation = "silu";
+    config.logit_bias = true;
+  });
+  add("BART", [](Config& config) {
+    config.positions = "learned:offset=2,scaled=1";
+    config.context = 9;
+    config.block = "post";
+    config.embedding_norm = true;
+  });
   add_recurrent(list, vocabulary);
   return list;
 }

@@ -94,7 +94,9 @@ TEST_CASE("arithmetic: gradients of scale") {
   for (const Shape& shape : {Shape{1}, Shape{3, 5}, Shape{5, 7001}}) {
     CAPTURE(shape);
     for (const Real factor : {Real(-2.5), Real(0), Real(1)}) {
-      check_operation([factor](const auto& in) { return ops::scale(in[0], factor); }, {normal_tensor(shape, 1)});
+      const Operation scaled = [factor](const auto& in) { return ops::scale(in[0], factor); };
+      check_operation(scaled, {normal_tensor(shape, 1)});
+      check_halves(scaled, {normal_tensor(shape, 1)});
     }
   }
 }

@@ -91,7 +91,7 @@ TEST_CASE("every scheme: queries at single positions equal those of the whole") 
 }
 
 TEST_CASE("schemes of relative positions: shifting a sequence changes nothing") {
-  for (const char* name : {"rope", "alibi", "none"}) {
+  for (const char* name : {"rope", "alibi", "relative-scalar", "none"}) {
     CAPTURE(name);
     const Layer layer(name);
     const Tensor x = normal_tensor({1, time_steps, width}, 1);
@@ -151,6 +151,116 @@ TEST_CASE("sinusoidal: what positions are added to is scaled by the root of the 
   }
 }
 
+TEST_CASE("sinusoidal: sines before cosines are the same columns in another order; embeddings may stay unscaled") {
+  Parameters parameters{ParameterSource(3)};
+  const auto embedded = [&](const std::string& text, Index width, const Tensor& x) {
+    const auto scheme = make_positions(text, Scope(parameters, ""), {std::nullopt, width, 1, width, 0.02});
+    return scheme->embed(Variable(x), {}).value();
+  };
+  for (const Index width : {6, 7}) {
+    const Tensor none({1, 9, width}, Real(0)), x = normal_tensor({1, 9, width}, 1);
+    const Tensor usual = embedded("sinusoidal", width, none),
+                 halves = embedded("sinusoidal:interleaved=0", width, none);
+    const Index sines = (width + 1) / 2;
+    for (Index t = 0; t < 9; ++t) {
+      for (Index i = 0; i < width; ++i) {
+        CHECK(halves[t * width + (i % 2 == 0 ? i / 2 : sines + i / 2)] == usual[t * width + i]);
+      }
+    }
+    const Tensor unscaled = embedded("sinusoidal:scaled=0", width, x);
+    for (Index i = 0; i < x.size(); ++i) CHECK(unscaled[i] - x[i] == doctest::Approx(usual[i]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("learned positions: the token's embedding times the root of the width where that is asked for") {
+  const Layer plain("learned"), scaled("learned:scaled=1");
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  for (const std::vector<Index>& starts : {std::vector<Index>{}, std::vector<Index>{5, 0}}) {
+    const Tensor before = plain.positions->embed(Variable(x), starts).value(),
+                 after = scaled.positions->embed(Variable(x), starts).value();
+    for (Index i = 0; i < x.size(); ++i) {
+      CHECK(after[i] - before[i] == doctest::Approx((std::sqrt(12.0) - 1) * x[i]).epsilon(1e-10));
+    }
+  }
+}
+
+namespace {
+
+// The bucket of each offset from -reach to reach, read off a table whose row is the bucket's number.
+std::vector<Index> buckets_of(const std::string& text, bool causal, Index reach) {
+  Parameters parameters{ParameterSource(3)};
+  const auto scheme = make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 2, 4, 0.02, causal});
+  const Tensor& weight = parameters.find("weight")->value();
+  for (Index i = 0; i < weight.size(); ++i) weight[i] = static_cast<Real>(i / 2 + (i % 2) * 1000);
+  const Tensor table = scheme->for_layer(Scope(parameters, "0"))->offset_bias(100000).value();
+  const Index most = table.shape()[1] / 2;
+  std::vector<Index> buckets;
+  for (Index offset = -reach; offset <= reach; ++offset) {
+    const Index at = std::clamp(offset, -most, most) + most;
+    buckets.push_back(static_cast<Index>(table.narrowed(0, 0, 1).copy()[at]));
+    CHECK(table.narrowed(0, 1, 1).copy()[at] == static_cast<Real>(buckets.back() + 1000));  // the second head's
+  }
+  return buckets;
+}
+
+// The first distance of each bucket; distances increase, and none is passed over.
+std::vector<Index> first_distances(const std::vector<Index>& buckets) {
+  std::vector<Index> first;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (i == 0 || buckets[i] != buckets[i - 1]) first.push_back(static_cast<Index>(i));
+    CHECK(buckets[i] == buckets[0] + static_cast<Index>(first.size()) - 1);
+  }
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("relative scalar: the first distance of each of T5's buckets (SPEC 2.4)") {
+  constexpr Index reach = 300;
+  const auto both = buckets_of("relative-scalar", false, reach);
+  const std::vector<Index> expected{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91};
+  CHECK(first_distances(std::vector<Index>(both.rbegin() + reach, both.rend())) == expected);
+  for (Index distance = 1; distance <= reach; ++distance) {
+    CHECK(both[static_cast<std::size_t>(reach + distance)] == both[static_cast<std::size_t>(reach - distance)] + 16);
+  }
+  const auto causal = buckets_of("relative-scalar", true, reach);
+  const std::vector<Index> of_causal{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                     16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+  CHECK(first_distances(std::vector<Index>(causal.rbegin() + reach, causal.rend())) == of_causal);
+  for (Index later = 1; later <= reach; ++later) CHECK(causal[static_cast<std::size_t>(reach + later)] == 0);
+  // Fewer and nearer.
+  const auto few = buckets_of("relative-scalar:buckets=8,max-distance=20", true, 40);
+  CHECK(first_distances(std::vector<Index>(few.rbegin() + 40, few.rend())) ==
+        std::vector<Index>{0, 1, 2, 3, 4, 6, 9, 14});
+}
+
+TEST_CASE("relative scalar: one table for all layers; the same number in every bucket is no position (SPEC 2.4)") {
+  const Layer layer("relative-scalar:buckets=6,max-distance=5"), plain("none");
+  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  for (const bool causal : {false, true}) {
+    CHECK(difference(layer.run(x, {.causal = causal}), plain.run(x, {.causal = causal})) > 1e-3);
+  }
+  const Parameter* const table = layer.parameters.find("position/weight");
+  REQUIRE(table != nullptr);
+  CHECK(table->value().shape() == Shape{6, heads});
+  Parameters others{ParameterSource(3)};
+  CHECK(layer.positions->for_layer(Scope(others, "1")) == layer.positions->for_layer(Scope(others, "2")));
+  CHECK(others.all().empty());
+  table->value().fill(Real(0.7));
+  CHECK(difference(layer.run(x, {}), plain.run(x, {})) < 1e-12);
+  CHECK_FALSE(layer.positions->limit().has_value());
+  CHECK_THROWS_WITH_AS(Layer("relative-scalar:buckets=7"),
+                       "relative-scalar:buckets=7 must be even, one half for keys before a query and one for those "
+                       "after it",
+                       UsageError);
+  CHECK_THROWS_WITH_AS(Layer("relative-scalar:max-distance=8"),
+                       "relative-scalar:max-distance=8 must be more than the 8 distances that have a bucket each",
+                       UsageError);
+  CHECK_THROWS_WITH_AS(Layer("relative-scalar:bucket=8"),
+                       "relative-scalar has no setting 'bucket'; it has buckets, max-distance; did you mean 'buckets'?",
+                       UsageError);
+}
+
 TEST_CASE("ALiBi: slopes of any number of heads (SPEC 2.5)") {
   const auto slopes = [](Index n) {
     Parameters parameters{ParameterSource(3)};
@@ -201,10 +311,10 @@ TEST_CASE("learned positions: a limit, an offset, and errors that say what to do
   CHECK(layer.positions->limit() == 5);
   CHECK(layer.parameters.find("position/weight")->value().shape() == Shape{7, width});
   CHECK_THROWS_WITH_AS(Layer("learnt"),
-                       "'learnt' is not one of learned, sinusoidal, rope, alibi, none; did you "
+                       "'learnt' is not one of learned, sinusoidal, rope, alibi, relative-scalar, none; did you "
                        "mean 'learned'?",
                        UsageError);
-  CHECK_THROWS_WITH_AS(Layer("learned:start=2"), "learned has no setting 'start'; it has offset", UsageError);
+  CHECK_THROWS_WITH_AS(Layer("learned:start=2"), "learned has no setting 'start'; it has offset, scaled", UsageError);
   CHECK_THROWS_AS(Layer("rope:base=0"), UsageError);
   Parameters parameters{ParameterSource(3)};
   CHECK_THROWS_WITH_AS(make_positions("rope", Scope(parameters, ""), {std::nullopt, 9, 3, 3, 0.02}),

@@ -1,0 +1,82 @@
+// T5's relative positions: score_ij += b[bucket(j - i), head], a learned table that the layers of a stack share. Near
+// distances have a bucket each, far ones share buckets whose widths grow as their logarithm up to max-distance, and all
+// beyond share the last (SPEC 2.4, A3).  Source: Raffel et al. 2020, section 2.1, and its published code.
+// Settings: buckets, 32 by default, half of them for keys after the query unless the stack is causal; max-distance,
+// 128. Parameter: weight [buckets, heads].
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/ops/embedding.hpp"
+#include "heddle/positions/positions.hpp"
+
+namespace heddle {
+
+namespace {
+
+struct Buckets {
+  Index count, max_distance;
+  bool causal;
+
+  // Of a key `offset` positions after its query.
+  Index of(Index offset) const {
+    const Index side = causal ? count : count / 2, exact = side / 2;
+    const Index first = causal || offset <= 0 ? 0 : side;
+    const Index distance = causal ? std::max<Index>(0, -offset) : std::abs(offset);
+    if (distance < exact) return first + distance;
+    const auto ratio = [exact](Index x) { return std::log(static_cast<double>(x) / static_cast<double>(exact)); };
+    // Where a distance is exactly at the beginning of a bucket, rounding must not leave it in the one before.
+    constexpr double rounding = 1e-9;
+    const double further = ratio(distance) / ratio(max_distance) * static_cast<double>(side - exact) + rounding;
+    return first + exact + std::min(side - exact - 1, static_cast<Index>(further));
+  }
+};
+
+class RelativeScalarLayer : public AttentionPositions {
+ public:
+  RelativeScalarLayer(Buckets buckets, Variable table) : buckets_(buckets), table_(std::move(table)) {}
+
+  // No further than max_distance, since all beyond have the same bucket.
+  Variable offset_bias(Index key_time) const override {
+    const Index reach = std::min(key_time - 1, buckets_.max_distance);
+    TokenIds rows(Shape{2 * reach + 1});
+    for (Index i = 0; i <= 2 * reach; ++i) {
+      rows.ids[static_cast<std::size_t>(i)] = static_cast<TokenId>(buckets_.of(i - reach));
+    }
+    return view(ops::embed(rows, table_), [](const Tensor& t) { return t.swapped(0, 1); });
+  }
+
+ private:
+  Buckets buckets_;
+  Variable table_;
+};
+
+class RelativeScalars : public Positions {
+ public:
+  explicit RelativeScalars(std::shared_ptr<const RelativeScalarLayer> layer) : layer_(std::move(layer)) {}
+  std::shared_ptr<const AttentionPositions> for_layer(const Scope&) const override { return layer_; }
+
+ private:
+  std::shared_ptr<const AttentionPositions> layer_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Positions> make_RelativeScalars(Settings& settings, const Scope& scope,
+                                                      const PositionShape& shape) {
+  const Index buckets = settings.index("buckets", 32, 4, 100000);
+  const Index max_distance = settings.index("max-distance", 128, 2, 1000000);
+  const Index exact = shape.causal ? buckets / 2 : buckets / 4;
+  check<UsageError>(shape.causal || buckets % 2 == 0, "relative-scalar:buckets=", buckets,
+                    " must be even, one half for keys before a query and one for those after it");
+  check<UsageError>(max_distance > exact, "relative-scalar:max-distance=", max_distance, " must be more than the ",
+                    exact, " distances that have a bucket each");
+  const Variable table =
+      scope.parameter("weight", {buckets, shape.heads}, Initializer::normal(shape.stddev), Decay::yes);
+  return std::make_shared<RelativeScalars>(
+      std::make_shared<RelativeScalarLayer>(Buckets{buckets, max_distance, shape.causal}, table));
+}
+bool needs_context_RelativeScalars() {
+  return false;
+}
+
+}  // namespace heddle
