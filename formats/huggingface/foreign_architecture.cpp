@@ -33,12 +33,15 @@ const std::vector<ForeignArchitecture>& foreign_architectures() {
   return list;
 }
 
+std::optional<Activation> activation_of(std::string_view foreign) {
+  const auto found = std::ranges::find(activation_names, foreign, &ActivationName::name);
+  return found == activation_names.end() ? std::nullopt : std::optional(found->activation);
+}
+
 Activation read_activation(const JsonNode& field) {
+  if (const auto activation = activation_of(field.text())) return *activation;
   std::vector<std::string> known;
-  for (const auto& [name, activation] : activation_names) {
-    if (name == field.text()) return activation;
-    known.emplace_back(name);
-  }
+  for (const auto& [name, activation] : activation_names) known.emplace_back(name);
   field.refuse(concatenate("is ", text::quoted(field.text()), "; heddle supports ", join(known)));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct ForeignArchitecture {
 
 const std::vector<ForeignArchitecture>& foreign_architectures();
 
+// The activation that Hugging Face calls so; none if heddle does not have it.
+std::optional<Activation> activation_of(std::string_view foreign);
 // The activation that a field names. Throws DataError for unknown ones.
 Activation read_activation(const JsonNode& field);
 std::string foreign_name(Activation activation);

@@ -10,6 +10,7 @@
 #include "heddle/formats/files/atomic_file.hpp"
 #include "heddle/formats/huggingface/foreign_architecture.hpp"
 #include "heddle/formats/huggingface/foreign_tokenizer.hpp"
+#include "heddle/formats/huggingface/sequence_config.hpp"
 #include "heddle/formats/huggingface/sharded_safetensors.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/tensor/context.hpp"
@@ -58,15 +59,11 @@ std::vector<std::string> fields_of(models::ModelConfig config) {
 
 // The fields that a directory of this architecture would lose or change.
 std::vector<std::string> lost_fields(const models::ModelConfig& config, const models::ModelConfig& kept) {
-  models::ModelConfig wanted = config;
-  const auto* const kept_stack = kept.as<models::TransformerConfig>();
-  if (auto* const stack = wanted.as<models::TransformerConfig>(); stack != nullptr && kept_stack != nullptr) {
-    stack->bias = stack->bias || kept_stack->bias;  // zero biases count as absent
-  }
-  const std::vector<std::string> fields = fields_of(wanted), others = fields_of(kept);
+  const std::vector<std::string> fields = fields_of(config), others = fields_of(kept);
   std::vector<std::string> lost;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i] != others[i]) lost.push_back(fields[i]);
+    const bool adds_zeros = fields[i].ends_with("bias = false");  // zero biases count as absent
+    if (fields[i] != others[i] && !adds_zeros) lost.push_back(fields[i]);
   }
   return lost;
 }
@@ -77,7 +74,8 @@ struct Written {
   models::ModelConfig config;  // that is read from the JSON again
 };
 
-Written express(const ModelParts& parts) {
+Written express(ModelParts parts) {
+  if (auto* const source = parts.config.as<models::SourceConfig>()) set_start_token(*source, parts.tokenizer);
   std::vector<std::string> nearest_lost;
   std::string nearest_type;
   const std::vector<ParameterShape> parameters = parameters_of(parts.config);
@@ -119,7 +117,7 @@ std::vector<NamedTensor> complete(const std::vector<NamedTensor>& weights, const
 
 Safetype stored_type(const Tensor& tensor, WeightType type) {
   if (tensor.dtype() == DType::bfloat16) return Safetype::bf16;
-  return type == WeightType::f16 && tensor.rank() == 2 ? Safetype::f16 : Safetype::f32;
+  return type == WeightType::f16 && tensor.rank() == 2 && tensor.shape()[0] > 1 ? Safetype::f16 : Safetype::f32;
 }
 
 const char* torch_name(WeightType type) {
@@ -174,6 +172,7 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
     throw DataError(config_path(path) + ": " + error.what());
   }
   parts.tokenizer = read_directory_tokenizer(path);
+  if (parts.config.as<models::SourceConfig>() != nullptr) check_text_end(config, parts.tokenizer);
   check<DataError>(static_cast<Index>(parts.tokenizer.pieces.size()) <= parts.config->vocab_size, path,
                    ": the tokenizer has ", parts.tokenizer.pieces.size(),
                    " pieces and config.json says vocab_size = ", parts.config->vocab_size);
@@ -184,6 +183,8 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
 }
 
 void write_model_directory(const std::string& path, const ModelParts& parts, WeightType type) {
+  check<DataError>(!parts.source_tokenizer.has_value(), "the model has a tokenizer of its own for sources, which ",
+                   "Hugging Face's directories cannot hold; give -o the name of a model file");
   Written written = express(parts);
   written.json["model_type"] = written.architecture->model_type;
   written.json["torch_dtype"] = torch_name(type);

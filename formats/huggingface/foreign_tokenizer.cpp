@@ -7,6 +7,7 @@
 
 #include "heddle/formats/files/atomic_file.hpp"
 #include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
 #include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
 #include "heddle/formats/huggingface/tokenizer_json.hpp"
 #include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
@@ -59,6 +60,13 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
 }  // namespace
 
 TokenizerModel read_directory_tokenizer(const std::string& directory) {
+  const std::filesystem::path folder(directory);
+  for (const char* name : {"source.spm", "spiece.model", "sentencepiece.bpe.model"}) {
+    std::error_code ignored;
+    const bool alone = std::filesystem::exists(folder / name, ignored) && find_foreign_vocabulary(directory) == nullptr;
+    check<DataError>(!alone, (folder / name).string(), ": heddle does not read SentencePiece's own files; put the ",
+                     "tokenizer.json that Hugging Face's library makes of it into the directory");
+  }
   return load_tokenizer(directory).model();
 }
 

@@ -55,6 +55,7 @@ struct Assignment {
   }
   Shape foreign_shape() const {
     const Shape stack = stacked_shape();
+    if (form == TensorRule::Form::row) return {1, stack[0]};
     return form == TensorRule::Form::plain ? stack : Shape{stack[1], stack[0]};
   }
 };
@@ -62,10 +63,14 @@ struct Assignment {
 // The assignments that make the given parameters, in their order.
 std::vector<Assignment> assign(const TensorNames& names, std::span<const ParameterShape> parameters) {
   std::vector<Assignment> assignments;
+  std::set<std::string_view> known;
+  for (const ParameterShape& parameter : parameters) known.insert(parameter.name);
   for (const ParameterShape& parameter : parameters) {
     for (const TensorRule& rule : names.rules) {
       if (!matches(parameter.name, rule.parameters[0])) continue;
       const std::string number = number_in(parameter.name, rule.parameters[0]);
+      const auto has = [&](std::string_view other) { return known.contains(with_number(other, number)); };
+      if ((!rule.beside.empty() && !has(rule.beside)) || (!rule.without.empty() && has(rule.without))) continue;
       Assignment assignment{with_number(rule.foreign, number), {}, parameter.shape, rule.form};
       for (const std::string_view part : rule.parameters) assignment.parameters.push_back(with_number(part, number));
       assignments.push_back(std::move(assignment));
@@ -142,7 +147,15 @@ class Importer {
   std::set<std::string> used_;
 };
 
-Tensor transposed(const Tensor& tensor, TensorRule::Form form) {
+// A foreign tensor as parameters have it, Reals where those are vectors.
+Tensor from_form(const Tensor& tensor, TensorRule::Form form) {
+  const Tensor whole = form == TensorRule::Form::row ? tensor.reshaped({tensor.size()}) : tensor;
+  if (whole.rank() != 2) return whole.as(DType::real);
+  return form == TensorRule::Form::plain ? whole : whole.swapped(0, 1).copy();
+}
+
+Tensor to_form(const Tensor& tensor, TensorRule::Form form) {
+  if (form == TensorRule::Form::row) return tensor.reshaped({1, tensor.size()});
   return form == TensorRule::Form::plain ? tensor : tensor.swapped(0, 1).copy();
 }
 
@@ -194,8 +207,7 @@ std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const 
                                       std::span<const ParameterShape> parameters, const std::string& where) {
   std::map<std::string, Tensor> found;
   for (const auto& [assignment, tensor] : make_plan(names, tensors, parameters, where)) {
-    const Tensor read = to_tensor(*tensor);
-    const Tensor whole = transposed(read.rank() == 2 ? read : read.as(DType::real), assignment.form);
+    const Tensor whole = from_form(to_tensor(*tensor), assignment.form);
     const Index rows = assignment.shape[0];
     for (std::size_t i = 0; i < assignment.parameters.size(); ++i) {
       found.emplace(assignment.parameters[i], whole.narrowed(0, static_cast<Index>(i) * rows, rows));
@@ -231,7 +243,7 @@ std::vector<NamedTensor> to_foreign(const TensorNames& names, std::span<const Na
   for (const Assignment& assignment : assign(names, parameters)) {
     std::vector<Tensor> parts;
     for (const std::string& name : assignment.parameters) parts.push_back(values.at(name));
-    tensors.push_back({assignment.foreign, transposed(stacked(parts, assignment.stacked_shape()), assignment.form)});
+    tensors.push_back({assignment.foreign, to_form(stacked(parts, assignment.stacked_shape()), assignment.form)});
   }
   return tensors;
 }

@@ -18,12 +18,15 @@ namespace heddle::formats {
 struct TensorRule {
   enum class Form {
     plain,
-    transposed  // [in, out], as in GPT-2's Conv1D; ours are [out, in]
+    transposed,  // [in, out], as in GPT-2's Conv1D; ours are [out, in]
+    row          // [1, size]; ours are [size]
   };
 
   std::string foreign;
   std::vector<std::string_view> parameters;  // stacked by rows if there are several
   Form form = Form::plain;
+  // A parameter: the rule is only for models that have it, or that lack it, in this layer. Empty: for all.
+  std::string_view beside{}, without{};
 };
 
 struct TensorNames {

@@ -1,15 +1,15 @@
 #include "heddle/formats/json/value.hpp"
 
-#include <algorithm>
-
 #include "heddle/formats/archives/text_archive.hpp"
 
 namespace heddle::formats {
 
 bool has_member(const JsonNode& object, std::string_view name) {
   if (!object.is_object()) return false;
-  const auto members = object.members();
-  return std::ranges::any_of(members, [&](const JsonNode& member) { return member.key() == name; });
+  for (const JsonNode& member : object.members()) {
+    if (member.key() == name) return true;
+  }
+  return false;
 }
 
 std::string text_member(const JsonNode& object, const char* name, const std::string& where) {

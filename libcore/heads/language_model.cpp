@@ -30,8 +30,7 @@ Variable LanguageModel::operator()(const Variable& hidden) const {
 
 Variable LanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
                              const ops::CrossEntropy& options) const {
-  if (!bias_.empty()) return ops::cross_entropy((*this)(hidden), targets, options);
-  return ops::linear_cross_entropy(scaled(hidden), weight_, targets, options);
+  return ops::linear_cross_entropy(scaled(hidden), weight_, bias_, targets, options);
 }
 
 }  // namespace heddle::heads

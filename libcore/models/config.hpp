@@ -110,7 +110,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
   std::optional<Index> max_positions() const override;
   bool has_segments() const override { return segments > 1; }
   // Replaces every 0 that stands for a default by the default.
-  void spell_out();
+  virtual void spell_out();
   // Floating-point operations of attention to train on one token of a sequence of `time`, as done: 12 width for each
   // key that a query may attend, in each layer (SPEC 7.8).
   double attention_flops_per_token(Index time, bool causal) const;

@@ -143,6 +143,12 @@ void EncoderDecoderConfig::check(Naming naming) const {
   check_vocabularies(vocab_size, naming);
 }
 
+void EncoderDecoderConfig::spell_out() {
+  TransformerConfig::spell_out();
+  if (encoder_layers == 0) encoder_layers = layers;
+  source_vocab_size = source_vocabulary(vocab_size);
+}
+
 EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights)
     : Model(config, std::move(weights)),
       config_(config),

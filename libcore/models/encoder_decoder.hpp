@@ -20,6 +20,7 @@ struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
     fit_both(vocabularies, vocab_size);
     TransformerConfig::fit_vocabularies(vocabularies);
   }
+  void spell_out() override;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

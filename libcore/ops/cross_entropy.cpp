@@ -122,12 +122,26 @@ class RowLosses {
   std::vector<double> losses_;
 };
 
+// Adds the rows of dy [rows, classes] up: the gradient of what was added to each.
+template <class T>
+void add_rows(const T* dy, Index rows, const GradientTarget& to) {
+  const Index classes = to.tensor.size();
+  parallel_ranges(classes, 1024, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      double sum = to.add ? to.tensor[i] : 0.0;
+      for (Index r = 0; r < rows; ++r) sum += static_cast<double>(load(dy[r * classes + i]));
+      to.tensor[i] = static_cast<Real>(sum);
+    }
+  });
+}
+
 // A head's logits, a part of the rows at a time.
 class HeadLoss {
  public:
-  HeadLoss(const Tensor& hidden, const Tensor& weight, RowLosses losses)
+  HeadLoss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, RowLosses losses)
       : hidden_(hidden.as_matrix()),
         weight_(weight),
+        bias_(bias),
         losses_(std::move(losses)),
         rows_(hidden_.shape()[0]),
         part_(std::clamp<Index>(most_logits / std::max<Index>(1, weight.shape()[0]), 1, std::max<Index>(1, rows_))) {}
@@ -142,7 +156,8 @@ class HeadLoss {
     return losses_.total();
   }
 
-  void backward(Real seed, const std::shared_ptr<Gradient>& dhidden, const std::shared_ptr<Gradient>& dweight) {
+  void backward(Real seed, const std::shared_ptr<Gradient>& dhidden, const std::shared_ptr<Gradient>& dweight,
+                const std::shared_ptr<Gradient>& dbias) {
     const GradientTarget to_hidden = dhidden ? dhidden->target() : GradientTarget{};
     for (Index first = 0; first < rows_; first += part_) {
       const Tensor logits = kept_.empty() ? logits_of(first) : std::exchange(kept_, Tensor());
@@ -151,6 +166,10 @@ class HeadLoss {
       if (dweight) {
         const GradientTarget to = dweight->target();
         matmul(transpose(gradients), matrix(hidden_of(first)), target(to.tensor), 1, to.beta());
+      }
+      if (dbias) {
+        const GradientTarget to = dbias->target();
+        gradients.with_data([&](const auto* dy) { add_rows(dy, gradients.shape()[0], to); });
       }
       if (dhidden) {
         const Tensor part = to_hidden.tensor.as_matrix().narrowed(0, first, logits.shape()[0]);
@@ -166,11 +185,17 @@ class HeadLoss {
 
   Tensor logits_of(Index first) const {
     const Tensor hidden = hidden_of(first), logits({hidden.shape()[0], weight_.shape()[0]});
-    matmul(matrix(hidden), transpose(weight_), target(logits));
+    if (bias_.empty()) {
+      matmul(matrix(hidden), transpose(weight_), target(logits));
+      return logits;
+    }
+    parallel_for(logits.shape()[0],
+                 [&](Index row) { std::copy_n(bias_.data(), bias_.size(), logits.data() + row * bias_.size()); });
+    matmul(matrix(hidden), transpose(weight_), target(logits), 1, 1);
     return logits;
   }
 
-  Tensor hidden_, weight_;
+  Tensor hidden_, weight_, bias_;
   RowLosses losses_;
   Index rows_, part_;
   Tensor kept_;
@@ -193,20 +218,22 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
   });
 }
 
-Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
-                              const CrossEntropy& options) {
+Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const Variable& bias,
+                              const std::vector<TokenId>& targets, const CrossEntropy& options) {
   const Section section("head and cross-entropy");
   check<ShapeError>(
       weight.shape().rank() == 2 && hidden.shape()[-1] == weight.shape()[1] && hidden.value().is_contiguous(),
       "linear_cross_entropy: hidden states of shape ", hidden.shape(), " and weights of shape ", weight.shape());
   const Index classes = weight.shape()[0];
+  check<ShapeError>(bias.empty() || bias.shape() == Shape{classes}, "linear_cross_entropy: bias of shape ",
+                    bias.shape(), " for ", classes, " classes");
   check_targets(hidden.shape().without_last().with_last(classes), targets);
-  const auto loss = std::make_shared<HeadLoss>(hidden.value(), weight.value(), RowLosses(targets, classes, options));
+  const auto loss =
+      std::make_shared<HeadLoss>(hidden.value(), weight.value(), bias.value(), RowLosses(targets, classes, options));
   const Tensor total = loss->forward(Recording::current() != nullptr);
-  return record(total, {hidden, weight},
-                [loss, dhidden = hidden.gradient(), dweight = weight.gradient()](const Tensor& dy) {
-                  loss->backward(dy[0], dhidden, dweight);
-                });
+  return record(total, {hidden, weight, bias},
+                [loss, dhidden = hidden.gradient(), dweight = weight.gradient(),
+                 dbias = bias.gradient()](const Tensor& dy) { loss->backward(dy[0], dhidden, dweight, dbias); });
 }
 
 std::vector<double> negative_log_likelihoods(const Tensor& logits, const std::vector<TokenId>& targets) {

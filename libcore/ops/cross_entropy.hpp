@@ -23,10 +23,10 @@ struct CrossEntropy {
 // for a target outside the classes.
 Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targets, const CrossEntropy& options = {});
 
-// The same of the logits hidden W^T, computed for some rows at a time if there are many.
-// Shapes: hidden [..., width], weight [classes, width], one target a row -> [1].
-Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const std::vector<TokenId>& targets,
-                              const CrossEntropy& options = {});
+// The same of the logits hidden W^T + b, computed for some rows at a time if there are many; b may be empty.
+// Shapes: hidden [..., width], weight [classes, width], bias [classes], one target a row -> [1].
+Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const Variable& bias,
+                              const std::vector<TokenId>& targets, const CrossEntropy& options = {});
 
 // -log softmax(logits)[target] for each row, nats; 0 where the target is negative.  Shapes: as above -> [rows].
 std::vector<double> negative_log_likelihoods(const Tensor& logits, const std::vector<TokenId>& targets);

@@ -137,7 +137,7 @@ TEST_CASE("model directories: what heddle cannot express is an error that names 
     std::string expected;
   };
   const std::vector<Case> cases{
-      {"model_type", "llama", "model_type: is 'llama'; heddle supports gpt2, bert, roberta"},
+      {"model_type", "llama", "model_type: is 'llama'; heddle supports gpt2, bert, roberta, t5, bart, marian"},
       {"model_type", nullptr, "model_type: must be text"},
       {"activation_function", "mish", "activation_function: is 'mish'; heddle supports relu, gelu, gelu_new"},
       {"scale_attn_by_inverse_layer_idx", true, "scale_attn_by_inverse_layer_idx: is true"},

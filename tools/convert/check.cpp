@@ -28,10 +28,18 @@ std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
   return ids;
 }
 
-// The weights of the head that predicts tokens.
-const heads::TokenHead& head_of(const models::Model& model, const std::string& where) {
-  if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head();
-  return models::require<models::MaskedPredictor>(model, "the check of the written file", where).masked_token_head();
+// Of a model that reads a source, with the text on both sides.
+Variable predicted(const models::Model& model, const TokenIds& ids, const std::string& where) {
+  if (const auto* translator = model.as<models::SequenceToSequence>()) {
+    models::Sequences targets(ids);
+    targets.sources = std::make_shared<const models::Sequences>(ids);
+    return translator->target_head()(translator->target_hidden(targets));
+  }
+  const Variable hidden =
+      models::require<models::ContextualVectors>(model, "the check of the written file", where).hidden(ids);
+  if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head()(hidden);
+  return models::require<models::MaskedPredictor>(model, "the check of the written file", where)
+      .masked_token_head()(hidden);
 }
 
 // With weights as float32, whatever their stored dtype.
@@ -47,9 +55,7 @@ Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& i
         return whole;
       }));
   const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
-  return head_of(*model, where)(
-             models::require<models::ContextualVectors>(*model, "the check of the written file", where).hidden(batch))
-      .value();
+  return predicted(*model, batch, where).value();
 }
 
 void check_weights(const std::vector<formats::NamedTensor>& stored, const std::vector<formats::NamedTensor>& written,

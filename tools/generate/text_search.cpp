@@ -8,6 +8,16 @@
 
 namespace heddle {
 
+namespace {
+
+// Padding is no text. Where it is the last token, as in Marian's models, it is left out.
+Index generated_tokens(const text::Tokenizer& tokenizer) {
+  const Index vocab = tokenizer.vocab_size();
+  return tokenizer.padding() == static_cast<TokenId>(vocab - 1) ? vocab - 1 : vocab;
+}
+
+}  // namespace
+
 TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& tokenizer, text::TextPlace place,
                        std::optional<TokenId> end, const GenerateOptions& options, const cli::Arguments& arguments)
     : model_(model),
@@ -17,10 +27,10 @@ TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& to
       options_(options),
       arguments_(arguments),
       wanted_(options.search.beam > 0 ? options.search.n_best : options.num_samples),
+      vocab_size_(generated_tokens(tokenizer)),
       cache_(options.kv_cache == Precision::bf16 ? DType::bfloat16 : DType::real) {
-  const Index vocab = tokenizer.vocab_size();
-  check<UsageError>(options.search.beam <= vocab, "--beam ", options.search.beam, " is more than the ", vocab,
-                    " tokens there are; lower it");
+  check<UsageError>(options.search.beam <= vocab_size_, "--beam ", options.search.beam, " is more than the ",
+                    vocab_size_, " tokens there are; lower it");
   check<UsageError>(options.search.coverage_penalty == 0 || model.attends_to_source(),
                     "--coverage-penalty: ", arguments.operand("MODEL"),
                     " does not attend to a source; leave out the option, or use a sequence-to-sequence model with "
@@ -59,7 +69,7 @@ std::vector<TextSearch::Answer> TextSearch::drawn(const SearchInputs& inputs, co
                                            .max_tokens_of = inputs.max_tokens,
                                            .end = end_,
                                            .seed = static_cast<std::uint64_t>(arguments_.common().seed),
-                                           .vocab_size = tokenizer_.vocab_size(),
+                                           .vocab_size = vocab_size_,
                                            .cache = cache_};
   const auto add = [&](Index sequence, const decoding::Choice& token) {
     Continuation& text = texts[static_cast<std::size_t>(sequence - done_ * wanted_)].text;
@@ -79,7 +89,7 @@ std::vector<TextSearch::Answer> TextSearch::searched(const SearchInputs& inputs)
                                  .max_tokens_of = inputs.max_tokens,
                                  .constraints = options_.constraints,
                                  .end = end_,
-                                 .vocab_size = tokenizer_.vocab_size(),
+                                 .vocab_size = vocab_size_,
                                  .cache = cache_};
   const auto text_of = [this](const std::vector<decoding::Choice>& tokens) {
     std::pair<Continuation, bool> text{nothing(), true};

@@ -55,6 +55,7 @@ class TextSearch {
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
   const Index wanted_;
+  const Index vocab_size_;  // of the tokens that are generated
   const DType cache_;
   Index done_ = 0;  // prompts
 };

@@ -123,27 +123,36 @@ TEST_CASE("bf16: attention over a product's parts, dropout and the residual") {
 
 TEST_CASE("bf16: the loss of a head") {
   const std::vector<TokenId> targets{0, 59, 7, -1, 33, 2};
-  check_close([&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], targets, {.smoothing = 0.1}); },
+  check_close([&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], {}, targets, {.smoothing = 0.1}); },
               {normal_tensor({6, 40}, 1), normal_tensor({60, 40}, 2, 0.2)});
 }
 
 TEST_CASE("linear_cross_entropy: equals the cross-entropy of the linear layer, and differences") {
   const std::vector<TokenId> targets{0, 8, -1, 4};
-  const std::vector<Tensor> inputs{normal_tensor({4, 5}, 1), normal_tensor({9, 5}, 2)};
-  for (const double smoothing : {0.0, 0.2}) {
-    for (const double divisor : {0.0, 11.0}) {
-      const ops::CrossEntropy options{smoothing, divisor};
-      const Operation fused = [&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], targets, options); };
-      check_operation(fused, inputs);
-      const Differentiated actual = differentiate(fused, inputs);
-      const Differentiated expected = differentiate(
-          [&](const auto& in) { return ops::cross_entropy(ops::linear(in[0], in[1]), targets, options); }, inputs);
-      CHECK(difference(actual.output, expected.output) < by_precision(1e-14, 1e-6));
-      for (std::size_t i = 0; i < 2; ++i) {
-        CHECK(difference(actual.gradients[i], expected.gradients[i]) < by_precision(1e-14, 1e-6));
+  const std::vector<Tensor> inputs{normal_tensor({4, 5}, 1), normal_tensor({9, 5}, 2), normal_tensor({9}, 3)};
+  for (const bool biased : {false, true}) {
+    const auto bias = [biased](const auto& in) { return biased ? in[2] : Variable(); };
+    for (const double smoothing : {0.0, 0.2}) {
+      for (const double divisor : {0.0, 11.0}) {
+        const ops::CrossEntropy options{smoothing, divisor};
+        const Operation fused = [&](const auto& in) {
+          return ops::linear_cross_entropy(in[0], in[1], bias(in), targets, options);
+        };
+        const std::vector<Tensor> used(inputs.begin(), inputs.end() - (biased ? 0 : 1));
+        check_operation(fused, used);
+        const Differentiated actual = differentiate(fused, used);
+        const Differentiated expected = differentiate(
+            [&](const auto& in) { return ops::cross_entropy(ops::linear(in[0], in[1], bias(in)), targets, options); },
+            used);
+        CHECK(difference(actual.output, expected.output) < by_precision(1e-14, 1e-6));
+        for (std::size_t i = 0; i < used.size(); ++i) {
+          CHECK(difference(actual.gradients[i], expected.gradients[i]) < by_precision(1e-14, 1e-6));
+        }
       }
     }
   }
+  CHECK_THROWS_AS(ops::linear_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[0]), targets),
+                  ShapeError);
 }
 
 TEST_CASE("linear_cross_entropy: logits in parts") {
@@ -151,14 +160,14 @@ TEST_CASE("linear_cross_entropy: logits in parts") {
   const Index classes = real_is_double ? 9 : 270000, rows = 300;
   std::vector<TokenId> targets;
   for (Index i = 0; i < rows; ++i) targets.push_back(static_cast<TokenId>((i * 7919) % classes));
-  const Tensor hidden = normal_tensor({rows, 2}, 1), weight = normal_tensor({classes, 2}, 2);
-  const std::vector<Tensor> inputs{hidden, weight};
-  const Differentiated actual =
-      differentiate([&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], targets, {}); }, inputs);
-  const Differentiated expected =
-      differentiate([&](const auto& in) { return ops::cross_entropy(ops::linear(in[0], in[1]), targets, {}); }, inputs);
+  const std::vector<Tensor> inputs{normal_tensor({rows, 2}, 1), normal_tensor({classes, 2}, 2),
+                                   normal_tensor({classes}, 3)};
+  const Differentiated actual = differentiate(
+      [&](const auto& in) { return ops::linear_cross_entropy(in[0], in[1], in[2], targets, {}); }, inputs);
+  const Differentiated expected = differentiate(
+      [&](const auto& in) { return ops::cross_entropy(ops::linear(in[0], in[1], in[2]), targets, {}); }, inputs);
   CHECK(difference(actual.output, expected.output) < 1e-5);
-  for (std::size_t i = 0; i < 2; ++i) CHECK(relative_difference(actual.gradients[i], expected.gradients[i]) < 1e-4);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(relative_difference(actual.gradients[i], expected.gradients[i]) < 1e-4);
 }
 
 TEST_CASE("linear: an activation or a residual is what the operation by itself gives") {

@@ -1,0 +1,57 @@
+// Marian's translation models as Hugging Face has them.  Source: Junczys-Dowmunt et al. 2018; the names in the
+// published config.json and model.safetensors. Positions are sinusoids, all sines before all cosines.
+#include "heddle/formats/huggingface/bart_tensors.hpp"
+
+namespace heddle::formats {
+
+namespace {
+
+TensorNames tensor_names() {
+  TensorNames names = bart_tensors();
+  // Sinusoids, which are computed.
+  names.ignored.push_back(names.prefix + "encoder.embed_positions.weight");
+  names.ignored.push_back(names.prefix + "decoder.embed_positions.weight");
+  return names;
+}
+
+models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+  expect_fixed(json, {{"normalize_embedding", false},
+                      {"static_position_embeddings", true},
+                      {"share_encoder_decoder_embeddings", true}});
+  models::EncoderDecoderConfig config = read_bart_config(json, tensors);
+  const Index targets = json["decoder_vocab_size"].number_or(config.vocab_size);
+  if (targets != config.vocab_size) {
+    json["decoder_vocab_size"].refuse(concatenate("is ", targets, " and vocab_size is ", config.vocab_size,
+                                                  "; heddle supports one vocabulary for both"));
+  }
+  config.positions = "sinusoidal:interleaved=0";
+  if (!json["scale_embedding"].flag_or(false)) config.positions += ",scaled=0";
+  config.start_token = json["decoder_start_token_id"].number_or(json["pad_token_id"].number_or(config.vocab_size - 1));
+  return config;
+}
+
+nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+  const auto& config = *model.as<models::EncoderDecoderConfig>();
+  nlohmann::ordered_json json = write_bart_config(config, tokenizer);
+  json["architectures"] = {"MarianMTModel"};
+  if (json["activation_function"] == "silu") json["activation_function"] = "swish";  // its other name
+  json["scale_embedding"] = Settings(config.positions).index("scaled", 1, 0, 1) == 1;
+  json["static_position_embeddings"] = true;
+  json["normalize_embedding"] = false;
+  json["share_encoder_decoder_embeddings"] = true;
+  json["decoder_vocab_size"] = config.vocab_size;
+  if (tokenizer.padding >= 0) json["bad_words_ids"] = {{tokenizer.padding}};
+  return json;
+}
+
+}  // namespace
+
+ForeignArchitecture marian_architecture() {
+  return {.model_type = "marian",
+          .arch = models::EncoderDecoderConfig::arch_name,
+          .tensors = tensor_names(),
+          .read_config = read_config,
+          .write_config = write_config};
+}
+
+}  // namespace heddle::formats

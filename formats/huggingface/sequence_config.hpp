@@ -1,0 +1,28 @@
+// The common part of models that read a source text and write a target text, in Hugging Face's directories.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "heddle/formats/json/node.hpp"
+#include "heddle/models/config.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::formats {
+
+// The id of the token that ends a text, as data::text_frame() has it; -1 for none.
+Index text_end(const text::TokenizerModel& tokenizer);
+
+// Replaces a start token of -1 by the token that stands for it.
+void set_start_token(models::SourceConfig& config, const text::TokenizerModel& tokenizer);
+
+// Throws DataError unless texts end with the token that config.json names.
+void check_text_end(const JsonNode& json, const text::TokenizerModel& tokenizer);
+
+// Writes the ids of the tokens that begin and end targets and pad them.
+void write_sequence_ids(nlohmann::ordered_json& json, const models::SourceConfig& config,
+                        const text::TokenizerModel& tokenizer);
+
+// A field of which config.json has one for each stack, and heddle one for both. Throws DataError if they differ.
+Index read_for_both(const JsonNode& json, const char* of_encoder, const char* of_decoder);
+
+}  // namespace heddle::formats
