@@ -52,8 +52,8 @@ std::set<Index> chosen_layers(const std::vector<Index>& layers, Index first, Ind
       continue;
     }
     const Index wanted = layer < 0 ? last + 1 + layer : layer;
-    check<UsageError>(wanted >= first && wanted <= last, "there is no layer ", layer, "; the model has layers ", first,
-                      " to ", last, ", or from the last one -1 to ", -count);
+    check<UsageError>(wanted >= first && wanted <= last, "--layer ", layer, ": the model has layers ", first, " to ",
+                      last, ", or from the last one -1 to ", -count);
     result.insert(wanted);
   }
   check<UsageError>(!result.empty(), "no layer is chosen");

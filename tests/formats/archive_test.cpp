@@ -266,15 +266,20 @@ TEST_CASE("JSON archive: keys in the order of the fields, structs as objects") {
   CHECK(Json::parse(json.dump())["word"] == object.word);
 }
 
+namespace {
+
+struct Limited {
+  Index limit = 0, start = -1, count = 0;
+  static void visit(auto& self, auto& visitor) {
+    visitor(Field("limit", "").word(0, "none"), self.limit);
+    visitor(Field("start", "").word(-1, "auto"), self.start);
+    visitor(Field("count", ""), self.count);
+  }
+};
+
+}  // namespace
+
 TEST_CASE("JSON archive: a number that stands for a word is written as the word") {
-  struct Limited {
-    Index limit = 0, start = -1, count = 0;
-    static void visit(auto& self, auto& visitor) {
-      visitor(Field("limit", "").word(0, "none"), self.limit);
-      visitor(Field("start", "").word(-1, "auto"), self.start);
-      visitor(Field("count", ""), self.count);
-    }
-  };
   CHECK(to_json(Limited{}).dump() == R"({"limit":"none","start":"auto","count":0})");
   CHECK(to_json(Limited{.limit = 3, .start = 0}).dump() == R"({"limit":3,"start":0,"count":0})");
 }

@@ -257,9 +257,9 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
   const json last = json::parse(corpus.must("inspect align model.h5 'a b c' --json --layer -1").out);
   CHECK(last == map);
   CHECK(json::parse(corpus.must("inspect align model.h5 'a b c' --json --layer all").out) == map);
-  corpus.refused({"inspect align model.h5 'a b' --layer 0", "there is no layer 0; the model has layers 1 to 1", 2});
+  corpus.refused({"inspect align model.h5 'a b' --layer 0", "--layer 0: the model has layers 1 to 1", 2});
   corpus.refused({"inspect align model.h5 'a b' --layer 2",
-                  "there is no layer 2; the model has layers 1 to 1, or from the last one -1 to -1", 2});
+                  "--layer 2: the model has layers 1 to 1, or from the last one -1 to -1", 2});
 }
 
 TEST_CASE("translate: recurrent models learn to reverse, and resume to the same bits") {

@@ -7,7 +7,6 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -117,11 +116,7 @@ TextReader::TextReader(const cli::Arguments& arguments, std::vector<std::string>
 void TextReader::measure(const std::string& name) {
   const std::optional<Index> size = is_file(name) ? cli::Input(name).size() : std::nullopt;
   total_known_ = total_known_ && size;
-  if (!size) return;
-  total_ += static_cast<double>(*size) / megabyte;
-  if (formats::looks_like_hdf5(name)) {
-    arguments_.warn(name + ": is an HDF5 file but is read as text (--decode reads token files)");
-  }
+  if (size) total_ += static_cast<double>(*size) / megabyte;
 }
 
 void TextReader::read_into(TextConsumer& consumer, InvalidBytes& invalid) {
