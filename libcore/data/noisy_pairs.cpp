@@ -32,7 +32,10 @@ NoisyPairs::NoisyPairs(const Text& text, NoiseVocabulary vocabulary, const Noise
 }
 
 void NoisyPairs::cut(Index begin, Index length, Index most) {
-  if (length < fewest_tokens) return;
+  if (length < fewest_tokens) {
+    ++left_out_;
+    return;
+  }
   const Index parts = (length + most - 1) / most;
   for (Index part = 0; part < parts; ++part) {
     const Index first = length * part / parts, end = length * (part + 1) / parts;

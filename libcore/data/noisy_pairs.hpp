@@ -36,6 +36,7 @@ class NoisyPairs : public PairSource {
   std::vector<TokenId> target(Index pair) const override { return in_epoch(pair, 0).target; }
   TokenPair in_epoch(Index pair, Index epoch) const override;
 
+  Index left_out() const { return left_out_; }  // documents
   std::string name() const override { return tokens_.name(); }
   const TokenSource& tokens() const { return tokens_; }
   // Where the piece of a pair begins in the stream.
@@ -56,6 +57,7 @@ class NoisyPairs : public PairSource {
   NoiseOptions options_;
   std::uint64_t seed_;
   std::vector<Piece> pieces_;
+  Index left_out_ = 0;
 };
 
 }  // namespace heddle::data

@@ -1,5 +1,6 @@
 #include "heddle/training/denoise.hpp"
 
+#include "heddle/base/strings.hpp"
 #include "heddle/training/objectives.hpp"
 
 namespace heddle::training {
@@ -41,6 +42,13 @@ std::vector<Origin> Denoise::origins(Index first, Index count) const {
     }
   }
   return origins;
+}
+
+std::string Denoise::note() const {
+  const Index left_out = train.left_out();
+  if (left_out == 0) return "";
+  return concatenate(train.name(), ": ", counted(left_out, "document", "documents"),
+                     " of fewer than two tokens left out");
 }
 
 std::unique_ptr<Objective> make_denoise_objective(const ObjectiveInputs& inputs) {

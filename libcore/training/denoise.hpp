@@ -26,6 +26,7 @@ class Denoise : private NoisyTexts, public Translate {
 
   // The documents that the texts are of.
   std::vector<Origin> origins(Index first, Index count) const override;
+  std::string note() const override;
 };
 
 }  // namespace heddle::training

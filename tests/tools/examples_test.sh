@@ -98,6 +98,14 @@ run translation DATA="$work" EPOCHS=1 VOCABULARY=300 BEAM=2 MODEL=fixed
 says '^BLEU '
 finished
 rm -rf out
+for noise in infilling spans; do
+  run denoise DATA="$work" NOISE=$noise TEXT_LINES=80 PAIRS=30 EPOCHS=1 TUNING_EPOCHS=1 VOCABULARY=300
+  says "$noise\.30\.1\.report$"
+  says 'pairs-alone\.30\.1\.report$'
+  says '^exact match '
+  finished
+done
+rm -rf out
 
 for script in "$examples"/slurm/*.sbatch; do
   bash -n "$script" || fail "$script is no script for bash"

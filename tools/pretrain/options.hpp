@@ -23,8 +23,9 @@ struct PretrainSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("objective", "what to predict; " + training::objective_summaries() +
-                                   "; auto: the first one that the model supports")
+    visitor(Field("objective",
+                  "what to predict; " + training::objective_summaries() +
+                      "; auto: the first one that the model supports and that is trained on what --train holds")
                 .not_empty()
                 .one_of(objective_choices())
                 .takes("NAME")

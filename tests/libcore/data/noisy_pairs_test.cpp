@@ -68,6 +68,7 @@ TEST_CASE("noisy pairs: documents are cut into pieces of like lengths, which tog
   const Documents text({31, 11, 2, 1, 12});
   const NoisyPairs pairs = pairs_of(text, 12);
   REQUIRE(pairs.size() == 5);
+  CHECK(pairs.left_out() == 2);
   std::vector<std::vector<TokenId>> pieces;
   for (Index i = 0; i < 5; ++i) {
     pieces.push_back(pairs.target(i));
