@@ -28,8 +28,8 @@ TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::To
 // A layer in lists of layers that stands for all that there are.
 inline constexpr Index all_layers = std::numeric_limits<Index>::min();
 
-// The layers of a list, from `first` to `last`, in ascending order and each once; negative numbers count from the last, -1.
-// Throws UsageError for a layer that is not there, or none.
+// The layers of a list, from `first` to `last`, in ascending order and each once; negative numbers count from the last,
+// -1. Throws UsageError for a layer that is not there, or none.
 std::set<Index> chosen_layers(const std::vector<Index>& layers, Index first, Index last);
 
 struct EmbedOptions {

@@ -2,7 +2,8 @@
 //
 //   s(w) = mean over a of cos(w, a) - mean over b of cos(w, b)
 //   d = (mean over x of s(x) - mean over y of s(y)) / stddev of s over x and y together (n - 1 degrees of freedom)
-//   p = fraction of the partitions of x and y into sets as large (permutations of the words) whose mean s(x) - mean s(y)
+//   p = fraction of the partitions of x and y into sets as large (permutations of the words) whose mean s(x) - mean
+//   s(y)
 //       is as large or larger
 // Source: Caliskan, Bryson and Narayanan 2017, "Semantics derived automatically from language corpora contain
 // human-like biases"; counting the observed partition too follows Phipson and Smyth 2010.

@@ -52,8 +52,7 @@ class Adam : public Optimizer {
       Constants constants = common;
       constants.rate *= slice.rate;
       if (slice.decays) {
-        (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) =
-            static_cast<Real>(options_.decay());
+        (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) = static_cast<Real>(options_.decay());
       }
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.state[1], slice.count);
     });

@@ -85,8 +85,8 @@ TEST_CASE("inspect senses: words in context tell pseudo-words apart; words alone
   }
   CHECK(count == 80);
   CHECK(right / 80.0 == doctest::Approx(corpus.score("")["accuracy"].get<double>()));
-  CHECK(
-      contains(corpus.must("inspect senses encoder.h5 examples.tsv --evaluate gold.tsv").out, "\nmost frequent sense  0."));
+  CHECK(contains(corpus.must("inspect senses encoder.h5 examples.tsv --evaluate gold.tsv").out,
+                 "\nmost frequent sense  0."));
 }
 
 TEST_CASE("inspect senses: by default the mean of the last four layers, of all blocks if fewer (SPEC 7.5)") {

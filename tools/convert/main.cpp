@@ -41,7 +41,9 @@ struct ConvertOptions {
                 .takes("MODEL")
                 .essential(),
             self.base);
-    visitor(Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(), self.dtype);
+    visitor(
+        Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(),
+        self.dtype);
   }
 };
 
@@ -73,8 +75,8 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.dtype != WeightType::f16, "--dtype f16 is for directories; model files ",
                     "hold f32, bf16 or int8");
-  check<UsageError>(!directory || options.dtype != WeightType::int8,
-                    "--dtype int8 is for model files; directories ", "hold f32, f16 or bf16");
+  check<UsageError>(!directory || options.dtype != WeightType::int8, "--dtype int8 is for model files; directories ",
+                    "hold f32, f16 or bf16");
 }
 
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {

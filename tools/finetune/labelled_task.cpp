@@ -138,7 +138,8 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   if (settings.token_dropout > 0) {
     objective->drop_pieces({settings.token_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
   }
-  if (settings.auxiliary_weight > 0) objective->predict_text({settings.auxiliary_weight, vocabulary_to_mask(model.body())});
+  if (settings.auxiliary_weight > 0)
+    objective->predict_text({settings.auxiliary_weight, vocabulary_to_mask(model.body())});
   return objective;
 }
 

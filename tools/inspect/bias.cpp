@@ -86,7 +86,8 @@ std::vector<Vector> vectors_of(const Loaded& loaded, const std::vector<PlacedTex
   return vectors;
 }
 
-metrics::Association answer(const Loaded& loaded, const data::WordTest& test, const metrics::Permutations& permutations) {
+metrics::Association answer(const Loaded& loaded, const data::WordTest& test,
+                            const metrics::Permutations& permutations) {
   const auto a = vectors_of(loaded, test.a, test.contexts), b = vectors_of(loaded, test.b, test.contexts);
   const auto associations = [&](const std::vector<PlacedText>& words) {
     std::vector<double> values;
@@ -179,7 +180,8 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
     if (!options.json) print(test, pairs);
   }
   for (const data::WordTest& test : tests.words) {
-    const auto result = answer(loaded, test, {options.permutations, static_cast<std::uint64_t>(arguments.common().seed)});
+    const auto result =
+        answer(loaded, test, {options.permutations, static_cast<std::uint64_t>(arguments.common().seed)});
     Json one = formats::to_json(result);
     one["name"] = test.name;
     answers["weat"].push_back(std::move(one));

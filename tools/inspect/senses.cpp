@@ -34,7 +34,10 @@ struct SensesOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("evaluate", "compare with the senses in FILE, which has the form of TRAIN, and print the accuracy").formerly("gold").essential(), self.evaluate);
+    visitor(Field("evaluate", "compare with the senses in FILE, which has the form of TRAIN, and print the accuracy")
+                .formerly("gold")
+                .essential(),
+            self.evaluate);
     visitor(hidden_layer_field("; by default the last four").essential(), self.layer);
     visitor(Field("voters", "the K most similar examples vote; none takes the sense whose mean is most similar")
                 .range(1, 1000000)
@@ -215,13 +218,14 @@ void find_senses(const cli::Arguments& arguments, const SensesOptions& options) 
                     "--jsonl has no effect with --evaluate, whose answer is one object; "
                     "use --json");
   const MarkedFile train = read(arguments.open_text(arguments.operand("TRAIN")), Gold::given);
-  const MarkedFile file =
-      read(arguments.open_text(arguments.input_or_usage("FILE").front()), options.evaluate ? Gold::given : Gold::absent);
+  const MarkedFile file = read(arguments.open_text(arguments.input_or_usage("FILE").front()),
+                               options.evaluate ? Gold::given : Gold::absent);
   const data::LabelSet senses = senses_of(train, file);
   const WordEmbedder embedder(arguments, options);
   const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
   const auto guesses = guess(classifier, embedder, file);
-  if (options.evaluate) return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, options.json);
+  if (options.evaluate)
+    return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, options.json);
   print(guesses, senses, options);
 }
 
@@ -230,7 +234,8 @@ void find_senses(const cli::Arguments& arguments, const SensesOptions& options) 
 cli::Verb verbs::senses() {
   return cli::make_verb<SensesOptions>(
       {.summary = "Finds the senses of marked words from examples.",
-       .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]", "MODEL TRAIN [FILE] --evaluate [--json]"},
+       .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]",
+                    "MODEL TRAIN [FILE] --evaluate [--json]"},
        .operands = {{"MODEL", "a model file", 1, 1},
                     {"TRAIN", "examples of the senses, one per line: SENSE, POSITION and SENTENCE, tab-separated", 1,
                      1},

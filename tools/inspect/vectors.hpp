@@ -31,7 +31,8 @@ inline Field layer_field(const std::string& which) {
       .takes("N,...");
 }
 inline Field hidden_layer_field(const std::string& otherwise = "") {
-  return layer_field("layers of the hidden states: 0 is the input of the first block, N the output of block N" + otherwise);
+  return layer_field("layers of the hidden states: 0 is the input of the first block, N the output of block N" +
+                     otherwise);
 }
 
 }  // namespace heddle
