@@ -53,6 +53,7 @@ namespace {
 std::string what_it_does(const Model& model) {
   if (model.as<SequenceToSequence>() != nullptr) return std::string(SequenceToSequence::what);
   if (model.as<TokenLoss>() != nullptr) return std::string(TokenLoss::what);
+  if (model.as<BidirectionalLoss>() != nullptr) return std::string(BidirectionalLoss::what);
   if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
   return std::string(ContextualVectors::what);
 }

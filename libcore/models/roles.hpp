@@ -62,6 +62,19 @@ class TokenLoss : public virtual ContextualVectors {
   virtual const heads::TokenHead& next_token_head() const = 0;
 };
 
+// Predicts each token twice, from the tokens before it and from those after it: the states of the two directions at t
+// score tokens t + 1 and t - 1.
+class BidirectionalLoss : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "predicts each token from those before it and from those after it";
+
+  struct Directions {
+    Variable forward, backward;  // [batch, time, width of a direction] each; values at padding positions are undefined
+  };
+  virtual Directions directions(const Sequences& sequences, const Pass& pass = {}) const = 0;
+  virtual const heads::TokenHead& direction_head() const = 0;
+};
+
 // Predicts masked tokens from all others: the hidden state at t scores token t.
 class MaskedPredictor : public virtual ContextualVectors {
  public:

@@ -58,6 +58,7 @@ namespace heddle::models {
 struct TaskConfig {
   Task task = Task::classify;
   Pooling pooling = Pooling::automatic;
+  bool layer_mix = false;
   std::vector<std::string> labels{};  // of the classes, in order of their ids
   bool two_texts = false;
   bool null_answers = false;    // span: whether there may be no answer
@@ -67,6 +68,7 @@ struct TaskConfig {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task", "what the model predicts"), self.task);
     visitor(Field("pooling", "hidden state that represents a text"), self.pooling);
+    visitor(Field("layer_mix", "whether the head sees a learned mix of all layers, not the last one"), self.layer_mix);
     visitor(Field("labels", "names of the classes"), self.labels);
     visitor(Field("two_texts", "whether examples have two texts"), self.two_texts);
     visitor(Field("null_answers", "span: whether questions may have no answer"), self.null_answers);

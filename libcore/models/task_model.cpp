@@ -1,6 +1,7 @@
 #include "heddle/models/task_model.hpp"
 
 #include "heddle/ops/gather.hpp"
+#include "heddle/ops/layer_mix.hpp"
 #include "heddle/ops/pooling.hpp"
 
 namespace heddle::models {
@@ -35,6 +36,10 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
   if (has_own_head(task.task)) return;
   const Index width = vectors_.width();
   const Scope scope(body_->parameters(), "task");
+  if (task.layer_mix) {
+    mix_scores_ = (scope / "mix").parameter("score", {vectors_.layers() + 1}, Initializer::zeros(), Decay::no);
+    mix_scale_ = (scope / "mix").parameter("scale", {1}, Initializer::ones(), Decay::no);
+  }
   if (task.task == Task::span) {
     span_.emplace(scope, width);
   } else {
@@ -42,13 +47,25 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
   }
 }
 
+Variable TaskModel::hidden(const Sequences& sequences, const Pass& pass) const {
+  if (mix_scores_.empty()) return vectors_.hidden(sequences, pass);
+  std::vector<Variable> layers;
+  vectors_.hidden(sequences, pass, [&](const Variable& layer) { layers.push_back(layer); });
+  return ops::layer_mix(layers, mix_scores_, mix_scale_);
+}
+
+Variable TaskModel::hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const {
+  if (mix_scores_.empty()) return vectors_.hidden_at(positions, sequences, pass);
+  return ops::gather_positions(hidden(sequences, pass), positions);
+}
+
 Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {
   std::vector<Index> positions = lengths_of(sequences);
-  if (task_.pooling == Pooling::mean) return ops::mean_over_time(vectors_.hidden(sequences, pass), positions);
+  if (task_.pooling == Pooling::mean) return ops::mean_over_time(hidden(sequences, pass), positions);
   for (Index& position : positions) position = task_.pooling == Pooling::first ? 0 : position - 1;
-  const Variable hidden = vectors_.hidden_at(positions, sequences, pass);
-  if (task_.pooling == Pooling::first) return vectors_.summary(hidden);
-  return view(hidden, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2]}); });
+  const Variable chosen = hidden_at(positions, sequences, pass);
+  if (task_.pooling == Pooling::first) return vectors_.summary(chosen);
+  return view(chosen, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2]}); });
 }
 
 Variable TaskModel::sequence_logits(const Sequences& sequences, const Pass& pass) const {
@@ -57,12 +74,12 @@ Variable TaskModel::sequence_logits(const Sequences& sequences, const Pass& pass
 
 Variable TaskModel::token_logits(const Sequences& sequences, const std::vector<Index>& positions,
                                  const Pass& pass) const {
-  return classifier_->token_logits(ops::gather_rows(vectors_.hidden(sequences, pass), positions), positions,
+  return classifier_->token_logits(ops::gather_rows(hidden(sequences, pass), positions), positions,
                                    sequences.ids.shape[1], pass);
 }
 
 heads::Span::Scores TaskModel::span_scores(const Sequences& sequences, const Pass& pass) const {
-  return (*span_)(vectors_.hidden(sequences, pass), pass);
+  return (*span_)(hidden(sequences, pass), pass);
 }
 
 }  // namespace heddle::models

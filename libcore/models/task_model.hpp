@@ -1,4 +1,6 @@
-// A model with a head for a task (SPEC 4.4); for lm the model's own head.
+// A model with a head for a task (SPEC 4.4); for lm the model's own head. The head sees the last hidden states, or a
+// mix of those of all layers, the input of the first one included, h = gamma sum_j softmax(s)_j h_j, which starts as
+// their mean with gamma = 1 (Peters et al. 2018; SPEC 5.5).
 #pragma once
 
 #include <memory>
@@ -12,8 +14,8 @@ namespace heddle::models {
 
 class TaskModel {
  public:
-  // The head's parameters, task/…, are declared after the body's and come from the same source. Throws UsageError where
-  // classes are missing.
+  // The head's parameters, task/…, and task/mix/score [layers + 1] and task/mix/scale [1], are declared after the
+  // body's and come from the same source. Throws UsageError where classes are missing.
   TaskModel(std::unique_ptr<Model> body, const TaskConfig& task);
 
   const Model& body() const { return *body_; }
@@ -31,11 +33,15 @@ class TaskModel {
   heads::Span::Scores span_scores(const Sequences& sequences, const Pass& pass = {}) const;
 
  private:
+  // What the head sees, of all tokens and of one of each sequence.
+  Variable hidden(const Sequences& sequences, const Pass& pass) const;
+  Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const;
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
 
   std::unique_ptr<Model> body_;
   const ContextualVectors& vectors_;
   TaskConfig task_;
+  Variable mix_scores_, mix_scale_;  // empty without a mix
   std::optional<heads::Classifier> classifier_;
   std::optional<heads::Span> span_;
 };

@@ -84,10 +84,37 @@ struct Sequence {
   void run_rows(Index begin, Index end) const;
 
  private:
+  void load_states(Index begin, Index end, Real* states) const;
+  void store_ends(Index begin, Index end, const Real* states) const;
   void load_weights() const;
   void multiply_hidden(const Real* states, Index rows, Real* products, Index stride) const;
   void multiply_gated(const Real* gated, Index rows, Real* products, Index stride) const;
 };
+
+// The states that rows begin with.
+void Sequence::load_states(Index begin, Index end, Real* states) const {
+  const Index width = sizes.width;
+  std::fill_n(states, (end - begin) * state_width(), Real(0));
+  for (std::size_t part = 0; part < start.size(); ++part) {
+    for (Index row = begin; row < end; ++row) {
+      std::copy_n(start[part].data() + row * width, width,
+                  states + (row - begin) * state_width() + static_cast<Index>(part) * width);
+    }
+  }
+}
+
+// Zeros at padding, and the states that rows end with.
+void Sequence::store_ends(Index begin, Index end, const Real* states) const {
+  const Index width = sizes.width;
+  for (Index row = begin; row < end; ++row) {
+    const Index after = length(row), padding = sizes.time - after;
+    std::fill_n(result.data() + (row * sizes.time + after) * width, padding * width, Real(0));
+    for (Index part = 0; part < cell->states; ++part) {
+      std::copy_n(states + (row - begin) * state_width() + part * width, width,
+                  last_of(result, sizes, part).data() + row * width);
+    }
+  }
+}
 
 void Sequence::load_weights() const {
   Scratch& memory = Scratch::of_thread();
@@ -125,14 +152,8 @@ void Sequence::run_rows(Index begin, Index end) const {
   Real* const states = memory.states.get<Real>(rows * state_width());
   Real* const no_backward = memory.kept.get<Real>(cell->kept * width);
   Real* const gated_rows = memory.gated.get<Real>(rows * width);
-  std::fill_n(states, rows * state_width(), Real(0));
   std::fill_n(gated_rows, rows * width, Real(0));
-  for (std::size_t part = 0; part < start.size(); ++part) {
-    for (Index row = begin; row < end; ++row) {
-      std::copy_n(start[part].data() + row * width, width,
-                  states + (row - begin) * state_width() + static_cast<Index>(part) * width);
-    }
-  }
+  load_states(begin, end, states);
   load_weights();
   const auto for_each_row = [&](Index step, const auto& body) {
     for (Index row = begin; row < end; ++row) {
@@ -149,7 +170,11 @@ void Sequence::run_rows(Index begin, Index end) const {
   };
   for (Index step = 0; step < last; ++step) {
     const bool from_zeros = step == 0 && start.empty();
-    from_zeros ? void(std::fill_n(products, rows * stride, Real(0))) : multiply_hidden(states, rows, products, stride);
+    if (from_zeros) {
+      std::fill_n(products, rows * stride, Real(0));
+    } else {
+      multiply_hidden(states, rows, products, stride);
+    }
     if (cell->gate != nullptr) {
       for_each_row(step, [&](Index at, const CellForward& row) {
         cell->gate(row);
@@ -162,14 +187,7 @@ void Sequence::run_rows(Index begin, Index end) const {
       std::copy_n(row.state, width, result.data() + at * width);
     });
   }
-  for (Index row = begin; row < end; ++row) {
-    const Index after = length(row), padding = sizes.time - after;
-    std::fill_n(result.data() + (row * sizes.time + after) * width, padding * width, Real(0));
-    for (Index part = 0; part < cell->states; ++part) {
-      std::copy_n(states + (row - begin) * state_width() + part * width, width,
-                  last_of(result, sizes, part).data() + row * width);
-    }
-  }
+  store_ends(begin, end, states);
 }
 
 // Gradients of a sequence: of a and u at all times, and of the state it starts with.
@@ -233,7 +251,7 @@ class SequenceGradients {
   }
 
  private:
-  // Rows [begin, end) of before_, and zeros at their padding everywhere.
+  // Rows [begin, end) of before_ and the gradients of their last states, and zeros at their padding everywhere.
   void prepare(Index begin, Index end) const {
     const Sizes& s = sequence_.sizes;
     for (Index row = begin; row < end; ++row) {
@@ -243,6 +261,10 @@ class SequenceGradients {
         std::fill_n(x.data() + (row * s.time + length) * width, (s.time - length) * width, Real(0));
       };
       for (const Tensor& x : {before_, da_, du_}) clear_padding(x);
+      for (Index part = 0; part < sequence_.cell->states; ++part) {
+        std::copy_n(last_of(dy_, s, part).data() + row * s.width, s.width,
+                    start_.data() + row * sequence_.state_width() + part * s.width);
+      }
       for (Index step = 0; step < length; ++step) {
         Real* const to = before_.data() + sequence_.element(row, step) * s.width;
         const Real* const from = sequence_.hidden_before(row, step);
@@ -280,18 +302,12 @@ CellBackward SequenceGradients::call(Index at, Real* state, Real* gates, const R
 void SequenceGradients::run_rows(Index begin, Index end) const {
   const Sizes& sizes = sequence_.sizes;
   const Index width = sizes.width, gates = sizes.gates, state_width = sequence_.state_width();
-  const Index rows = end - begin, stride = padded_columns(std::max(width, sizes.projected));
+  const Index rows = end - begin, stride = padded_columns(width);
   Scratch& memory = Scratch::of_thread();
-  Real* const products = memory.products.get<Real>(padded_rows(rows) * stride);  // U^T du of a step
+  Real* const products = memory.products.get<Real>(padded_rows(rows) * stride);  // U^T du of a step, or P^T U^T du
   Real* const recurrent = memory.kept.get<Real>(rows * gates);                   // du of a step
   Real* const states = start_.data() + begin * state_width;
   prepare(begin, end);
-  for (Index row = begin; row < end; ++row) {
-    for (Index part = 0; part < sequence_.cell->states; ++part) {
-      std::copy_n(last_of(dy_, sizes, part).data() + row * width, width,
-                  states + (row - begin) * state_width + part * width);
-    }
-  }
   memory.right.load(sequence_.direct_weight());
   if (sequence_.cell->gate != nullptr) memory.inner.load(sequence_.gated_weight());
   if (!projected_.empty()) memory.projection.load(matrix(sequence_.projection));
@@ -313,18 +329,16 @@ void SequenceGradients::run_rows(Index begin, Index end) const {
     }
     for_each_row([&](Index i, Index at) { std::copy_n(recurrent + i * gates, gates, du_.data() + at * gates); });
     memory.left.load(matrix(recurrent, rows, sizes.direct, gates));
-    multiply(memory.left, memory.right, {0, sizes.projected}, products, stride, false);
     if (!projected_.empty()) {
+      const Index columns = padded_columns(sizes.projected);
+      Real* const projected = memory.projected.get<Real>(padded_rows(rows) * columns);  // U^T du, before P^T
+      multiply(memory.left, memory.right, {0, sizes.projected}, projected, columns, false);
       for_each_row([&](Index i, Index at) {
-        std::copy_n(products + i * stride, sizes.projected, projected_.data() + at * sizes.projected);
+        std::copy_n(projected + i * columns, sizes.projected, projected_.data() + at * sizes.projected);
       });
-      Real* const projected = memory.projected.get<Real>(rows * sizes.projected);
-      for (Index i = 0; i < rows; ++i) {
-        std::copy_n(products + i * stride, sizes.projected, projected + i * sizes.projected);
-      }
-      memory.left.load(matrix(projected, rows, sizes.projected));
-      multiply(memory.left, memory.projection, {0, width}, products, stride, false);
+      memory.left.load(matrix(projected, rows, sizes.projected, columns));
     }
+    multiply(memory.left, projected_.empty() ? memory.right : memory.projection, {0, width}, products, stride, false);
     for (Index row = 0; row < rows; ++row) add_run(products + row * stride, states + row * state_width, width);
   }
 }

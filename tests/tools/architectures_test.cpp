@@ -1,4 +1,5 @@
 // Every architecture and position scheme through the tools: what makes a decoder usable makes all of them usable.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/small_corpus.hpp"
@@ -72,6 +73,63 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
   corpus.refused({"pretrain --arch lstm --heads 2 --train train.h5 -o x.h5", "--heads", 2});
   corpus.refused({"pretrain --arch lstm --objective masked --train train.h5 -o x.h5", "--objective masked", 2});
   corpus.refused({"pretrain --arch lstn --train train.h5 -o x.h5", "did you mean 'lstm'", 2});
+}
+
+TEST_CASE("bilm: pre-trains, resumes to the same bits, is evaluated in both directions, and generates nothing") {
+  const SmallCorpus corpus;
+  const std::string bilm =
+      "pretrain -q --arch bilm --width 32 --projection 24 --sequence-length 16 --train train.h5 --valid valid.h5 "
+      "--batch-size 8 --learning-rate 1e-2 --warmup 0 --eval-every 20 ";
+  corpus.must(bilm + "-o model.h5 --steps 60");
+  corpus.must(bilm + "-o parts.h5 --steps 20 --schedule constant --dropout 0.1 --keep 1");
+  corpus.must(bilm + "-o other.h5 --steps 40 --schedule constant --dropout 0.1");
+  corpus.must(bilm + "-o parts.h5 --steps 40 --schedule constant --dropout 0.1 --resume parts.step-20.h5");
+  CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
+  const json result = json::parse(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
+  CHECK(result["nats_per_token"].get<double>() < 3.5);
+  const double forward = result["forward_perplexity"], backward = result["backward_perplexity"];
+  CHECK(result["perplexity"].get<double>() == doctest::Approx(std::sqrt(forward * backward)).epsilon(1e-6));
+  CHECK(json::parse(corpus.must("inspect model.h5 --json").out)["config"]["arch"] == "bilm");
+  corpus.must("inspect verify model.h5 && inspect embed model.h5 --text 'the cat' --layer 0 -o states.h5");
+  corpus.must("inspect neighbours model.h5 cat && convert -q model.h5 --weights bf16 -o half.h5");
+  corpus.must(
+      "inspect evaluate half.h5 valid.h5 && finetune -q --from model.h5 --task lm --train train.h5 --steps 2 -o "
+      "more.h5");
+  corpus.refused(
+      {"generate model.h5 -p 'the cat'", "which predicts each token from those before it and from those", 1});
+  corpus.refused({"echo the cat | generate model.h5 --score", "--score needs a model that predicts next tokens", 1});
+  corpus.refused({"pretrain --arch bilm --objective causal --train train.h5 -o x.h5", "--objective causal", 2});
+  corpus.refused(
+      {"pretrain --arch bilm --projection 8 --cell cho --train train.h5 -o x.h5", "--projection: the cell", 2});
+  corpus.refused({"pretrain --arch lstm --projection 8 --train train.h5 -o x.h5", "--projection", 2});
+}
+
+TEST_CASE("layer mix: a classifier learns on a frozen model's layers, or trains it too, and its file says so") {
+  const SmallCorpus corpus;
+  const std::string shape = " --width 24 --layers 2 --train train.h5 --steps 30 --learning-rate 1e-2 -o model.h5 ";
+  std::string labelled;
+  for (int i = 0; i < 40; ++i)
+    labelled += i % 2 == 0 ? "royal\tthe old king sees my queen.\n" : "animal\tthe cat follows a dog.\n";
+  write_file(corpus.path("train.tsv"), labelled);
+  for (const std::string model : {"--arch bilm --sequence-length 16", "--arch decoder --heads 2 --context 32"}) {
+    CAPTURE(model);
+    corpus.must("pretrain -q " + model + shape);
+    const std::string tune = "finetune -q --from model.h5 --task classify --train train.tsv --pooling mean ";
+    corpus.must(
+        tune + "--layer-mix --freeze embeddings,body --epochs 40 --learning-rate 3e-1 --schedule constant -o tuned.h5");
+    CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
+    CHECK(json::parse(corpus.must("classify tuned.h5 --evaluate --json train.tsv").out)["accuracy"] == 1.0);
+    const auto before = corpus.weights("model.h5"), after = corpus.weights("tuned.h5");
+    for (const auto& [name, values] : before) CHECK((!after.contains(name) || after.at(name) == values));
+    REQUIRE(after.at("task/mix/score").size() == 3);
+    CHECK(after.at("task/mix/score") != std::vector<float>(3, 0.0f));
+    CHECK(after.at("task/mix/scale") != std::vector<float>(1, 1.0f));
+    corpus.must(tune + "--layer-mix --epochs 1 -o whole.h5");
+    CHECK(corpus.weights("whole.h5") != after);
+    corpus.must(tune + "--epochs 1 -o plain.h5");
+    CHECK_FALSE(corpus.weights("plain.h5").contains("task/mix/score"));
+  }
+  corpus.refused({"finetune --from model.h5 --task lm --layer-mix --train train.h5 -o x.h5", "--layer-mix", 2});
 }
 
 TEST_CASE("positions: schemes without a limit train short and are evaluated and generate long") {

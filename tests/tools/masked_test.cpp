@@ -107,7 +107,9 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             "masked",
             2},
            {"--objective maksed",
-            "--objective: 'maksed' is not one of auto, causal, masked, translate, denoise; did you mean 'masked'?", 2},
+            "--objective: 'maksed' is not one of auto, causal, masked, bidirectional, translate, denoise; did you mean "
+            "'masked'?",
+            2},
            {"--objective masked",
             "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports causal",
             2},

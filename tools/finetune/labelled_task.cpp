@@ -81,7 +81,8 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer
 
 models::TaskConfig LabelledTask::config() const {
   const FinetuneSettings& settings = options_.settings;
-  models::TaskConfig config{.task = settings.task, .pooling = settings.pooling, .labels = labels_.names()};
+  models::TaskConfig config{
+      .task = settings.task, .pooling = settings.pooling, .layer_mix = settings.layer_mix, .labels = labels_.names()};
   config.two_texts = settings.task == Task::pair;
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });

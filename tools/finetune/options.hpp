@@ -25,6 +25,7 @@ struct Names<ClassWeights> {
 struct FinetuneSettings {
   models::Task task = models::Task::classify;
   models::Pooling pooling = models::Pooling::automatic;
+  bool layer_mix = false;
   formats::LabelledInput input;
   data::Overlong overlong = data::Overlong::error;
   Index folds = 0, fold = 1, patience = 0;
@@ -76,6 +77,12 @@ struct FinetuneSettings {
                   "first for encoders and the last for decoders")
                 .needs({"task=classify", "task=pair", "task=regress"}),
             self.pooling);
+    visitor(
+        Field("layer_mix",
+              "give the task's layer a learned mix of the hidden states of all layers and the embeddings instead of "
+              "the last ones (Peters et al. 2018)")
+            .needs({"task=classify", "task=pair", "task=regress", "task=label", "task=span"}),
+        self.layer_mix);
     visitor(
         Field("class_weights", "weights of the classes in the loss; auto: inversely proportional to their frequency")
             .needs({"task=classify", "task=pair", "task=label"}),

@@ -13,6 +13,7 @@
 #include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
+#include "heddle/training/bidirectional.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/denoise.hpp"
 #include "heddle/training/masked.hpp"
@@ -51,7 +52,8 @@ struct EvaluateOptions {
 };
 
 struct Score {
-  Index tokens;                                // predicted: by decoders all but the first, by encoders the masked ones
+  Index tokens;                                // predicted: by decoders all but the first, by encoders the masked ones;
+                                               // by models of both directions those of both
   Index bytes;                                 // of text that they stand for, without special tokens; 0 for encoders
   double nats;                                 // in all
   std::vector<training::Metric> metrics = {};  // further ones
@@ -79,6 +81,15 @@ Score score_of(const formats::LoadedModel& loaded, const std::string& model_path
     const training::Evaluation result =
         training::evaluate(*next, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
     return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
+  }
+  if (const auto* const both = loaded.model->as<models::BidirectionalLoss>()) {
+    const training::BothEvaluations result =
+        training::evaluate(*both, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
+    return {result.forward.tokens + result.backward.tokens,
+            0,
+            result.forward.nats + result.backward.nats,
+            {{"forward_perplexity", std::exp(result.forward.nats_per_token())},
+             {"backward_perplexity", std::exp(result.backward.nats_per_token())}}};
   }
   const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "inspect evaluate", model_path);
   const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());

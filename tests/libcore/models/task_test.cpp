@@ -36,6 +36,12 @@ models::TaskConfig task_of(Task task, Pooling pooling = Pooling::automatic) {
   return config;
 }
 
+models::TaskConfig mixing(Task task) {
+  models::TaskConfig config = task_of(task);
+  config.layer_mix = true;
+  return config;
+}
+
 models::TaskModel model_of(const std::string& arch, const models::TaskConfig& task) {
   return {models::make_model(config_of(arch), 3), task};
 }
@@ -101,7 +107,9 @@ std::vector<Case> cases() {
   return {{"encoder", task_of(Task::classify)}, {"encoder", task_of(Task::classify, Pooling::mean)},
           {"decoder", task_of(Task::pair)},     {"decoder", task_of(Task::classify, Pooling::mean)},
           {"encoder", task_of(Task::regress)},  {"encoder", task_of(Task::label)},
-          {"decoder", task_of(Task::label)},    {"encoder", task_of(Task::span)}};
+          {"decoder", task_of(Task::label)},    {"encoder", task_of(Task::span)},
+          {"encoder", mixing(Task::classify)},  {"decoder", mixing(Task::label)},
+          {"encoder", mixing(Task::span)}};
 }
 
 }  // namespace
@@ -135,6 +143,42 @@ TEST_CASE("tasks: gradients of every head and a part of the body match differenc
         CHECK(std::abs(numeric - gradient[i]) < 1e-6 * (std::abs(numeric) + std::abs(gradient[i])) + 1e-9);
       }
     }
+  }
+}
+
+TEST_CASE(
+    "tasks: with a layer mix the head sees the layers by their weights, of any model with vectors, and learns them") {
+  for (const std::string arch : {"encoder", "decoder", "lstm", "bilm", "rnn", "encoder-decoder"}) {
+    CAPTURE(arch);
+    models::ModelConfig config =
+        arch == "encoder" || arch == "decoder" ? config_of(arch) : models::ModelConfig::of(arch);
+    config->vocab_size = vocabulary;
+    const auto make = [&](bool mixes) {
+      models::TaskConfig task = task_of(Task::classify, Pooling::mean);
+      task.layer_mix = mixes;
+      return models::TaskModel(models::make_model(config, 3), task);
+    };
+    models::TaskModel plain = make(false), mixing = make(true);
+    const auto examples = examples_for("decoder", 3);
+    const Tensor& scores = mixing.parameters().find("task/mix/score")->value();
+    const Index layers = mixing.vectors().layers();
+    REQUIRE(scores.shape() == Shape{layers + 1});
+    const models::Sequences sequences = models::sequences_of(pointers(examples));
+    const Tensor last = plain.sequence_logits(sequences).value();
+    CHECK(difference(mixing.sequence_logits(sequences).value(), last) > 1e-6);
+    scores[layers] = 800;
+    CHECK(difference(mixing.sequence_logits(sequences).value(), last) == 0);
+    scores[layers] = 0;
+    Recording recording;
+    recording.backward(training::task_loss(mixing, pointers(examples), {}, {}));
+    double sum = 0;
+    for (Index j = 0; j <= layers; ++j) {
+      const double gradient = mixing.parameters().find("task/mix/score")->gradient()[j];
+      CHECK(std::abs(gradient) > 1e-9);
+      sum += gradient;
+    }
+    CHECK(std::abs(sum) < 1e-12);  // a softmax does not see what all scores have in common
+    CHECK(std::abs(mixing.parameters().find("task/mix/scale")->gradient()[0]) > 1e-9);
   }
 }
 

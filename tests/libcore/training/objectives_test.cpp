@@ -55,7 +55,7 @@ TEST_CASE("objectives: a state is restored with the run, which ends with the sam
 TEST_CASE("objectives: auto is what the model is for; others are refused by role, unknown ones with the list") {
   models::Decoder decoder(testing::decoder(tiny), 1);
   models::Encoder encoder(testing::encoder(tiny), 1);
-  CHECK(objective_names() == std::vector<std::string>{"causal", "masked", "translate", "denoise"});
+  CHECK(objective_names() == std::vector<std::string>{"causal", "masked", "bidirectional", "translate", "denoise"});
   CHECK(objective_of(decoder, "auto") == "causal");
   CHECK(objective_of(encoder, "auto") == "masked");
   CHECK(objective_of(encoder, "masked") == "masked");
@@ -68,9 +68,10 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
       "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports "
       "causal",
       UsageError);
-  CHECK_THROWS_WITH_AS(objective_of(decoder, "casual"),
-                       "objective: 'casual' is not one of causal, masked, translate, denoise; did you mean 'causal'?",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      objective_of(decoder, "casual"),
+      "objective: 'casual' is not one of causal, masked, bidirectional, translate, denoise; did you mean 'causal'?",
+      UsageError);
   CHECK(takes_options("masked", "masking"));
   CHECK_FALSE(takes_options("causal", "masking"));
 }

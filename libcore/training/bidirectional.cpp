@@ -1,0 +1,124 @@
+#include "heddle/training/bidirectional.hpp"
+
+#include "heddle/ops/concatenate.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/gather.hpp"
+#include "heddle/training/not_finite.hpp"
+#include "heddle/training/objectives.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+// The states that predict, a row each: of each window, forward those of all tokens but the last, backward those of all
+// but the first.
+struct Predictions {
+  Variable forward, backward;
+};
+
+Predictions predictions(const models::BidirectionalLoss& model, const data::TokenBatch& batch, const Pass& pass) {
+  const Index whole = batch.time + 1;
+  TokenIds windows(Shape{batch.batch, whole});
+  std::vector<Index> first, last;  // rows
+  for (Index b = 0; b < batch.batch; ++b) {
+    const auto to = windows.ids.begin() + b * whole;
+    std::copy_n(batch.ids.begin() + b * batch.time, batch.time, to);
+    *(to + batch.time) = batch.targets[static_cast<std::size_t>((b + 1) * batch.time - 1)];
+    for (Index t = 0; t < batch.time; ++t) {
+      first.push_back(b * whole + t);
+      last.push_back(b * whole + t + 1);
+    }
+  }
+  const models::BidirectionalLoss::Directions states = model.directions(windows, pass);
+  return {ops::gather_rows(states.forward, first), ops::gather_rows(states.backward, last)};
+}
+
+void add(const heads::TokenHead& head, const Variable& hidden, const std::vector<TokenId>& targets, Evaluation& sum) {
+  const Variable logits = head(hidden);
+  check_logits(logits.value());
+  for (const double nats : ops::negative_log_likelihoods(logits.value(), targets)) sum.nats += nats;
+  sum.tokens += static_cast<Index>(targets.size());
+}
+
+// Trains a model that predicts each token from both sides on windows of its training length, and one token more.
+class Bidirectional : public Objective {
+ public:
+  // Throws DataError for unsuitable tokens and models.
+  explicit Bidirectional(const ObjectiveInputs& inputs)
+      : model_(inputs.model),
+        predictor_(models::require<models::BidirectionalLoss>(inputs.model, "the bidirectional objective", "training")),
+        windows_(*inputs.train.text, inputs.model.training_length(), inputs.config.seed),
+        valid_(inputs.valid.text),
+        options_(inputs.config.training) {
+    check_vocabulary(model_, *inputs.train.text);
+    if (valid_ == nullptr) return;
+    check_vocabulary(model_, *valid_);
+    check<DataError>(valid_->size() > 1, valid_->name(), ": nothing to evaluate on in ", valid_->size(), " tokens");
+  }
+
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override {
+    return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length() + 1};
+  }
+  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
+
+  MicroBatch batch(Index first, Index count) const override {
+    const Index tokens = count * predictor_.training_length();
+    return {{count, tokens, 2 * tokens},
+            [this, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
+              return bidirectional_loss(predictor_, batch, pass,
+                                        {options_.label_smoothing, static_cast<double>(step.targets)});
+            }};
+  }
+
+  std::vector<Origin> origins(Index first, Index count) const override {
+    std::vector<Origin> origins;
+    for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
+    return origins;
+  }
+  double flops_per_token() const override { return model_.training_flops_per_token(predictor_.training_length(), 1); }
+
+  bool can_evaluate() const override { return valid_ != nullptr; }
+  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
+    const BothEvaluations result = training::evaluate(
+        predictor_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
+    return {{"loss", result.nats_per_token()}};
+  }
+
+ private:
+  models::Model& model_;
+  const models::BidirectionalLoss& predictor_;  // the same
+  data::TrainingWindows windows_;
+  const data::TokenSource* valid_;
+  TrainingOptions options_;
+};
+
+}  // namespace
+
+Variable bidirectional_loss(const models::BidirectionalLoss& model, const data::TokenBatch& batch, const Pass& pass,
+                            const CausalLoss& options) {
+  const Predictions states = predictions(model, batch, pass);
+  std::vector<TokenId> targets = batch.targets;
+  targets.insert(targets.end(), batch.ids.begin(), batch.ids.end());
+  return model.direction_head().loss(ops::concatenate({states.forward, states.backward}, 0), targets,
+                                     {options.label_smoothing, options.divisor});
+}
+
+BothEvaluations evaluate(const models::BidirectionalLoss& model, const data::TokenSource& tokens,
+                         const EvaluationRun& run) {
+  BothEvaluations sums;
+  const Index time = run.time > 0 ? run.time : model.training_length();
+  data::for_each_evaluation_batch(tokens, time, run.batch_size, run.limit, [&](const data::TokenBatch& batch) {
+    if (run.stop()) return;
+    const Predictions states = predictions(model, batch, {});
+    add(model.direction_head(), states.forward, batch.targets, sums.forward);
+    add(model.direction_head(), states.backward, batch.ids, sums.backward);
+  });
+  return sums;
+}
+
+std::unique_ptr<Objective> make_bidirectional_objective(const ObjectiveInputs& inputs) {
+  return std::make_unique<Bidirectional>(inputs);
+}
+
+}  // namespace heddle::training
