@@ -91,7 +91,16 @@ std::string feed_forward_text(const EncoderDecoderConfig& config) {
   return (config.gated ? "gated-" : "") + foreign_name(activation);
 }
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
+// Older files say by one flag whether the output shares the embeddings and is scaled; newer ones have a field for the
+// scale, and their flag is about the embeddings of the stacks.
+void read_output(const JsonNode& json, const TensorSet& tensors, EncoderDecoderConfig& config) {
+  const JsonNode scaled = json["scale_decoder_outputs"];
+  const bool tied = json["tie_word_embeddings"].flag_or(true);
+  config.tie_embeddings = scaled.is_null() ? tied : !tensors.has("lm_head.weight");
+  config.scale_logits = scaled.flag_or(tied);
+}
+
+models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"is_encoder_decoder", true}, {"is_decoder", false}});
   EncoderDecoderConfig config;
   config.block = to_text(BlockOrder::pre);
@@ -107,8 +116,7 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
   config.vocab_size = json["vocab_size"].number();
   config.norm_epsilon = json["layer_norm_epsilon"].real_or(1e-6);
   config.dropout = json["dropout_rate"].real_or(0.1);
-  config.tie_embeddings = json["tie_word_embeddings"].flag_or(true);
-  config.scale_logits = config.tie_embeddings;
+  read_output(json, tensors, config);
   config.start_token = json["decoder_start_token_id"].number_or(json["pad_token_id"].number_or(0));
   read_feed_forward(json["feed_forward_proj"], config);
   const Index buckets = json["relative_attention_num_buckets"].number_or(usual_buckets);

@@ -155,6 +155,19 @@ TEST_CASE("T5: embeddings that files hold several times, and a table that nothin
   CHECK_FALSE(config_of(untied).scale_logits);
 }
 
+TEST_CASE("T5: newer files, whose flag of tied embeddings is not about the output") {
+  const Copy gated("t5-gated"), narrow("t5-narrow");
+  gated.set("tie_word_embeddings", true);
+  gated.set("scale_decoder_outputs", false);
+  CHECK(equal(read(gated.path()), read(fixture("t5-gated"))));
+  narrow.set("scale_decoder_outputs", true);
+  CHECK(equal(read(narrow.path()), read(fixture("t5-narrow"))));
+  narrow.set("scale_decoder_outputs", false);
+  ModelParts unscaled = read(narrow.path());
+  CHECK(config_of(unscaled).tie_embeddings);
+  CHECK_FALSE(config_of(unscaled).scale_logits);
+}
+
 TEST_CASE("BART and Marian: names without prefix, copies, positions that are computed; a bias of the logits or none") {
   const Copy bart("bart-scaled"), marian("marian-narrow");
   const ModelParts of_bart = read(bart.path()), of_marian = read(marian.path());

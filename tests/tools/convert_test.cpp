@@ -288,3 +288,34 @@ TEST_CASE("convert: a tokenizer to tokenizer.json and back") {
   CHECK(contains(corpus.must("inspect tokenizer.json").out, "Hugging Face"));
   CHECK(corpus.must("inspect back.h5 --json").out.find("tokenizer.json") != std::string::npos);
 }
+
+TEST_CASE("convert: T5, BART and Marian translate as PyTorch does, and return to the directory they were") {
+  const SmallCorpus place;
+  for (const std::string name : {"t5-gated", "bart-scaled", "marian-narrow"}) {
+    CAPTURE(name);
+    const std::string directory = std::string(HEDDLE_HUGGINGFACE) + "/" + name;
+    place.must("convert '" + directory + "' -o model.h5");
+    CHECK(place.must("inspect verify model.h5").out == "model.h5: no problem found\n");
+    std::string sources, pairs;
+    const json expected = json::parse(read_file(directory + "/expected.json"))["pairs"];
+    for (const json& pair : expected) {
+      sources += pair["source"].get<std::string>() + "\n";
+      pairs += pair["source"].get<std::string>() + "\t" + pair["target"].get<std::string>() + "\n";
+    }
+    write_file(place.path("sources"), sources);
+    write_file(place.path("pairs"), pairs);
+    const std::string most = " --jsonl --max-tokens " + expected[0]["max_tokens"].dump();
+    const auto greedy = lines_of(place.must("generate model.h5 sources" + most).out);
+    const auto beams = lines_of(place.must("generate model.h5 sources --beam 4" + most).out);
+    const auto scores = lines_of(place.must("generate model.h5 pairs --score --jsonl").out);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CHECK(json::parse(greedy.at(i))["ids"] == expected[i]["greedy"]);
+      CHECK(json::parse(beams.at(i))["ids"] == expected[i]["beam"]);
+      CHECK(json::parse(scores.at(i))["log_likelihood"].get<double>() ==
+            doctest::Approx(expected[i]["log_likelihood"].get<double>()).epsilon(1e-4));
+    }
+    place.must("convert model.h5 -o again/");
+    place.must("convert again -o back.h5 && inspect diff model.h5 back.h5");
+    std::filesystem::remove_all(place.path("again"));
+  }
+}
