@@ -210,6 +210,7 @@ TEST_CASE("bilm: micro-batches add up to the step's loss, and an evaluation pred
                                                            .train = {.text = &tokens},
                                                            .valid = {.text = &tokens},
                                                            .masking = {},
+                                                           .noise = {},
                                                            .pairs = {},
                                                            .config = settings});
   const auto whole = objective->batch(0, 4), first = objective->batch(0, 1), rest = objective->batch(1, 3);

@@ -167,10 +167,10 @@ TEST_CASE("encoder-decoder: logits are h E^T, divided by sqrt(width) and with a 
     for (const bool biased : {false, true}) {
       CAPTURE(scaled);
       CAPTURE(biased);
-      auto config = small_config();
+      auto config = small_transformer(vocabulary);
       config.scale_logits = scaled;
       config.logit_bias = biased;
-      const Stirred stirred(config);
+      const StirredTranslator stirred(config);
       const Tensor hidden = normal_tensor({1, 1, 12}, 1);
       const Parameters& parameters = stirred.model->parameters();
       const Tensor& tokens = parameters.find("embedding/token/weight")->value();
