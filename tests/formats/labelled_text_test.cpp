@@ -126,7 +126,7 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": 1e999}"), "x.jsonl:1: a number is too large"));
   CHECK(jsonl_message("\"text\"") == "x.jsonl:1: is not a JSON object");
   CHECK(jsonl_message("[\"a\"]") == "x.jsonl:1: is not a JSON object");
-  CHECK(jsonl_message("{}") == "x.jsonl:1: has no key 'label'; it has none; choose one with --label-column");
+  CHECK(jsonl_message("{}") == "x.jsonl:1: has no key 'text'; it has none; choose one with --text-column");
   CHECK(contains(jsonl_message(std::string(100000, '[')), "x.jsonl:1: not valid JSON"));
   CHECK(contains(jsonl_message(R"({"text": "a", "text_b": "b", "label": "x"})"), "a second text"));
   CHECK(contains(jsonl_message(good, Texts::two), "has no key 'text_b'"));

@@ -126,7 +126,10 @@ TEST_CASE(
   const Tuned corpus;
   const std::string command = "finetune --from encoder.h5 --train texts.tsv -o tuned.h5 --log log.jsonl ";
   corpus.must(command);
-  corpus.refused(command + "--steps 3 --freeze nothing", "--freeze");
+  const Outcome wrong = corpus.run(command + "--steps 3 --freeze nothing");
+  CHECK(wrong.status == 2);
+  CHECK(contains(wrong.err, "--freeze: 'nothing' matches no part of the model"));
+  CHECK_FALSE(contains(wrong.err, "will replace it"));
   const Outcome other = corpus.must(command + "--steps 3");
   CHECK(contains(other.err, "the new model will replace it"));
   CHECK(contains(other.err, "log.jsonl: replacing the log of an earlier run"));

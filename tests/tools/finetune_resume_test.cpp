@@ -164,8 +164,8 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
 
 TEST_CASE("finetune, pretrain: --resume takes the seed of the checkpoint") {
   const Started corpus;
-  for (const std::string& command :
-       {"finetune -q --from model.h5 --train texts.tsv", "pretrain -q --train train.h5" + tiny_model}) {
+  for (const std::string& command : std::vector<std::string>{"finetune -q --from model.h5 --train texts.tsv",
+                                                             "pretrain -q --train train.h5" + tiny_model}) {
     CAPTURE(command);
     corpus.must(command + " --steps 4 --seed 3 -o whole.h5 --restart");
     corpus.must(command + " --steps 4 --seed 3 --checkpoint-every 2 --keep 2 -o kept.h5 --restart");
@@ -173,8 +173,11 @@ TEST_CASE("finetune, pretrain: --resume takes the seed of the checkpoint") {
     corpus.must(again);
     CHECK(corpus.trained("resumed.h5") == corpus.trained("whole.h5"));
     corpus.refused(again + " --restart", 2, "--restart starts over, and --resume continues a checkpoint; give one");
-    corpus.must("rm kept.step-2.h5");
-    corpus.must(again);  // which is finished
-    corpus.must("rm resumed.h5 kept*");
+    REQUIRE(corpus.run(command + " --steps 4 --seed 3 --max-time 0.001s -o own.h5").status == 75);
+    const std::string own = command + " --steps 4 --resume own.checkpoint.h5 -o own.h5";
+    corpus.must(own);
+    CHECK(corpus.trained("own.h5") == corpus.trained("whole.h5"));
+    corpus.must(own);  // which is finished, and its checkpoint removed
+    corpus.must("rm resumed.h5 own.h5 kept*");
   }
 }
