@@ -91,7 +91,7 @@ TEST_CASE("bilm: pre-trains, resumes to the same bits, is evaluated in both dire
   CHECK(result["perplexity"].get<double>() == doctest::Approx(std::sqrt(forward * backward)).epsilon(1e-6));
   CHECK(json::parse(corpus.must("inspect model.h5 --json").out)["config"]["arch"] == "bilm");
   corpus.must("inspect verify model.h5 && inspect embed model.h5 --text 'the cat' --layer 0 -o states.h5");
-  corpus.must("inspect neighbours model.h5 cat && convert -q model.h5 --weights bf16 -o half.h5");
+  corpus.must("inspect neighbours model.h5 cat && convert -q model.h5 --dtype bf16 -o half.h5");
   corpus.must(
       "inspect evaluate half.h5 valid.h5 && finetune -q --from model.h5 --task lm --train train.h5 --steps 2 -o "
       "more.h5");

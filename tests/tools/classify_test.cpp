@@ -98,7 +98,7 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
   corpus.must("finetune --from model.h5 --task label --train names --format conll -o n.h5" + quick);
   const Outcome outside = corpus.must("classify n.h5 long --overlong truncate");
   CHECK(last_line(outside.out) == "queen\tO");
-  CHECK(contains(outside.err, "they got the tag O\n"));
+  CHECK(contains(outside.err, "and got the tag O\n"));
   write_file(corpus.path("gold"), repeated("my\tB-x\nqueen\tI-x\n", 12));
   const auto entities = evaluated(corpus, "classify n.h5 gold --format conll --overlong truncate");
   CHECK(entities["unanswered"] == 0);

@@ -159,7 +159,7 @@ TEST_CASE("denoise: weights that are whole numbers repeat files; what cannot wor
            {run + "--train lines.h5 --mask-probability 0.3", "--mask-probability: the denoise objective", 2},
            {run + "--train lines.h5 --no-permute-sentences", "--noise infilling", 2},
            {run + "--train lines.h5 --noise infilling --random-roll", "--noise spans", 2},
-           {"inspect evaluate m.h5 lines.h5 --random-roll", "evaluate it on a pairs file, or with --noise", 2},
+           {"inspect evaluate m.h5 lines.h5 --random-roll", "evaluate it on a pairs file, or with --noise", 1},
            {run + "--train lines.h5 --noise-density 0", "--noise-density", 2},
            {run + "--train lines.h5 --sequence-length 2", "no room for text between special tokens", 2},
            {run + "--train lines.h5 --objective causal", "--objective causal needs a model that predicts next tokens",

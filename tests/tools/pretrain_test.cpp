@@ -186,7 +186,7 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain --train cut.h5 -o m.h5", "cut.h5", 1},
       {"pretrain --train tokenizer.h5 -o m.h5", "tokenizer.h5", 1},
       {"pretrain --train train.h5 --valid bytes-valid.h5 -o m.h5", "another tokenizer", 1},
-      {"pretrain --train tiny.h5 --context 64 -o m.h5", "a model of a smaller --context", 1},
+      {"pretrain --train tiny.h5 --context 64 -o m.h5", "a model of a smaller --sequence-length", 1},
       {"pretrain --train train.h5 -o m.h5 --width 30 --heads 4", "--width = 30 is not divisible by --heads = 4", 2},
       {"pretrain --train train.h5 -o m.h5 --steps 0", "--steps", 2},
       {"pretrain --train train.h5 -o m.h5 --layers x", "--layers", 2},

@@ -115,7 +115,6 @@ TEST_CASE("running: another command than the checkpoint's is refused and changes
   corpus.must(train + "-q --steps 12 -o fresh.h5");
   CHECK(corpus.weights("m.h5") == corpus.weights("fresh.h5"));
   CHECK_FALSE(corpus.exists("m.checkpoint.h5"));
-  corpus.refused(train + "-o m.h5 --restart --resume m.checkpoint.h5", 2, "--restart starts over, and --resume");
   // What is no checkpoint is not taken for one.
   corpus.must("cp fresh.h5 m.checkpoint.h5");
   corpus.refused(train + "-q --steps 13 -o m.h5", 1,

@@ -419,7 +419,7 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   corpus.must(half + "-o whole.h5 --steps 20");
   corpus.must(half + "-o parts.h5 --steps 20 --resume parts.step-10.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
-  corpus.must("inspect verify model.h5 && convert -q model.h5 --weights bf16 -o small.h5");
+  corpus.must("inspect verify model.h5 && convert -q model.h5 --dtype bf16 -o small.h5");
   CHECK(lines_of(corpus.must("generate -q small.h5 -p 'a b'").out).size() == 1);
   corpus.refused({"inspect align model.h5 'a b'", "model.h5", 1});
   corpus.refused({"inspect embed model.h5 valid.src", "gives a vector for each token of a text", 1});
@@ -461,7 +461,7 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
   corpus.refused({"inspect evaluate model.h5 stream.h5",
                   "model.h5: predicts a target text for a source text; evaluate it on a pairs file, or with --noise",
-                  2});
+                  1});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});
   // Bytes that are not UTF-8 shift no line.
   const auto lines = lines_of(corpus.must("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5").out);

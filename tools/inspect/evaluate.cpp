@@ -165,9 +165,9 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
   check<DataError>(formats::looks_like_hdf5(file), path, ": ", formats::guess_content(file),
                    "; encode text with the model's tokenizer: tokenize -t ", model_path, " -o tokens.h5 TEXT");
   if (is_pairs_file(path)) return score_of(loaded, formats::PairsFile(path), options, arguments);
-  check<UsageError>(loaded.model->as<models::SequenceToSequence>() == nullptr || arguments.given("noise"), model_path,
-                    ": ", models::SequenceToSequence::what,
-                    "; evaluate it on a pairs file, or with --noise on text that it restores");
+  check<DataError>(loaded.model->as<models::SequenceToSequence>() == nullptr || arguments.given("noise"), model_path,
+                   ": ", models::SequenceToSequence::what,
+                   "; evaluate it on a pairs file, or with --noise on text that it restores");
   const formats::TokenFile tokens(path);
   tokens.check_made_with(loaded.tokenizer, model_path);
   if (arguments.given("noise")) return noisy_score_of(loaded, tokens, options, arguments);

@@ -76,11 +76,11 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
     check_tool(file, PretrainRecord::tool, PretrainRecord::section, found_by(options_.control));
     // First what decides the size of the vocabulary.
-    for (const char* role : {"tokenizer", "train"})
-      check_same_input(file, provenance_, role, found_by(options_.control));
+    check_same_input(file, provenance_, "tokenizer", found_by(options_.control));
     check_same_options(options_, file, {corpus_.vocabularies(), corpus_.kind()}, arguments);
-    for (const char* role : {"valid", "checkpoint"})
+    for (const char* role : {"train", "valid", "checkpoint"}) {
       check_same_input(file, provenance_, role, found_by(options_.control));
+    }
   });
   if (start_.beginning == Beginning::finished) return;
   start_.file ? resume() : begin_anew();

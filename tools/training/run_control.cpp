@@ -45,8 +45,6 @@ TimeLimit TimeLimit::from_text(std::string_view text) {
 }
 
 void check_control(const RunControl& control) {
-  check<UsageError>(!control.restart || control.resume.empty(),
-                    "--restart starts over, and --resume continues a checkpoint; give one of them");
   check<UsageError>(control.resume != "auto",
                     "--resume auto: the same command resumes by itself now; leave --resume out, or name a checkpoint");
 }

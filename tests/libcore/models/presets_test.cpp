@@ -87,17 +87,17 @@ TEST_CASE("presets: every field of every preset") {
                                vaswani + "0.1" + vaswani_embeddings},
       {"transformer-big", "encoder-decoder: layers=6 width=1024 heads=16 kv_heads=0 head_width=0 ffn_width=4096" +
                               vaswani + "0.3" + vaswani_embeddings},
+      {"t5-small", "encoder-decoder:" + shape(6, 512, 8) + t5},
+      {"t5-base", "encoder-decoder:" + shape(12, 768, 12) + t5},
+      {"t5-large", "encoder-decoder:" + shape(24, 1024, 16) + t5},
+      {"bart-base", "encoder-decoder:" + shape(6, 768, 12) + bart},
+      {"bart-large", "encoder-decoder:" + shape(12, 1024, 16) + bart},
       {"rctm-2013",
        "rnn: layers=1 width=256 embedding_width=0 encoder_width=0 readout_width=0 cell=tanh source_encoder=convolution"
        " bidirectional=no reverse_source=no source_attention=none context_vector=every-step input_feeding=no "
        "readout=auto"
        " bias=no vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
            recurrent_vocabularies},
-      {"t5-small", "encoder-decoder:" + shape(6, 512, 8) + t5},
-      {"t5-base", "encoder-decoder:" + shape(12, 768, 12) + t5},
-      {"t5-large", "encoder-decoder:" + shape(24, 1024, 16) + t5},
-      {"bart-base", "encoder-decoder:" + shape(6, 768, 12) + bart},
-      {"bart-large", "encoder-decoder:" + shape(12, 1024, 16) + bart},
       {"seq2seq-2014",
        "rnn: layers=4 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm source_encoder=recurrent"
        " bidirectional=no"
