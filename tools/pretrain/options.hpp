@@ -25,7 +25,7 @@ struct PretrainSettings {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("objective",
                   "what to predict; " + training::objective_summaries() +
-                      "; auto: the first one that the model supports and that is trained on what --train holds")
+                      "; auto: the first one that fits the model and --train")
                 .not_empty()
                 .one_of(objective_choices())
                 .takes("NAME")
