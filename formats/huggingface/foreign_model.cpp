@@ -192,7 +192,8 @@ void write_model_directory(const std::string& path, const ModelParts& parts, Wei
   for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, complete(parts.weights, written.config))) {
     tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
   }
-  write_directory_tokenizer(path, parts.tokenizer);
+  const bool reads_sources = parts.config.as<models::SourceConfig>() != nullptr;
+  write_directory_tokenizer(path, reads_sources ? with_text_end(parts.tokenizer) : parts.tokenizer);
   // Transformers requires this entry.
   write_safetensors((std::filesystem::path(path) / "model.safetensors").string(), tensors, {{"format", "pt"}});
   AtomicFile config(config_path(path));

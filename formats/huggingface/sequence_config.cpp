@@ -10,6 +10,11 @@ void set_start_token(models::SourceConfig& config, const text::TokenizerModel& t
   if (config.start_token < 0) config.start_token = text_end(tokenizer);
 }
 
+text::TokenizerModel with_text_end(text::TokenizerModel tokenizer) {
+  if (tokenizer.classification < 0 && tokenizer.separator < 0) tokenizer.separator = tokenizer.end_of_text;
+  return tokenizer;
+}
+
 void check_text_end(const JsonNode& json, const text::TokenizerModel& tokenizer) {
   const JsonNode field = json["eos_token_id"];
   const Index end = text_end(tokenizer);
@@ -25,7 +30,7 @@ void write_sequence_ids(nlohmann::ordered_json& json, const models::SourceConfig
     if (id >= 0) json[name] = id;
   };
   set_id("bos_token_id", tokenizer.classification);
-  set_id("pad_token_id", tokenizer.padding);
+  set_id("pad_token_id", tokenizer.padding >= 0 ? tokenizer.padding : text_end(tokenizer));
   set_id("eos_token_id", text_end(tokenizer));
   set_id("decoder_start_token_id", config.start_token);
 }

@@ -295,6 +295,16 @@ TEST_CASE("T5, BART, Marian: models of heddle's own, their start token, and what
   CHECK(contains(writing_problem(bart, [](ModelParts& p) { p.source_tokenizer = p.tokenizer; }),
                  "the model has a tokenizer of its own for sources"));
   const ModelParts t5 = read(fixture("t5-narrow"));
+  // For other programs, texts end as they do here.
+  ModelParts own = t5;
+  own.tokenizer.separator = own.tokenizer.padding = -1;
+  own.tokenizer.special_tokens.erase(std::ranges::find(own.tokenizer.special_tokens, Index{0}));
+  const TemporaryFolder folder;
+  write_model_directory(folder.path().string(), own, WeightType::keep);
+  const json single = json::parse(read_bytes(folder.file("tokenizer.json")))["post_processor"]["single"];
+  REQUIRE(single.size() == 2);
+  CHECK(single[1]["SpecialToken"]["id"] == "</s>");
+  CHECK(json::parse(read_bytes(folder.file("config.json")))["pad_token_id"] == 1);
   CHECK(contains(writing_problem(t5, [](ModelParts& p) { config_of(p).attention = "dot"; }),
                  "t5 has no attention = dot"));
   CHECK(contains(writing_problem(t5, [](ModelParts& p) { config_of(p).scale_logits = false; }),
