@@ -23,9 +23,8 @@ struct PretrainSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("objective",
-                  "what to predict; " + training::objective_summaries() +
-                      "; auto: the first one that fits the model and --train")
+    visitor(Field("objective", "what to predict; " + training::objective_summaries() +
+                                   "; auto: the first one that fits the model and --train")
                 .not_empty()
                 .one_of(objective_choices())
                 .takes("NAME")
