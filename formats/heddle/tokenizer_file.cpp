@@ -39,7 +39,10 @@ hdf5::Group group_of(const InputFile& file, Side side) {
 }  // namespace
 
 text::Tokenizer load_tokenizer(const std::string& path, Side side) {
-  if (const ForeignVocabulary* format = find_foreign_vocabulary(path)) return checked(format->read(path), path, "");
+  if (const ForeignVocabulary* format = find_foreign_vocabulary(path)) {
+    const bool of_sources = side == Side::source && format->read_source != nullptr;
+    return checked((of_sources ? format->read_source : format->read)(path), path, "");
+  }
   const bool is_directory = std::filesystem::is_directory(path);
   check<DataError>(
       !is_directory && looks_like_hdf5(path), path, ": ",

@@ -68,6 +68,23 @@ std::vector<std::string> lost_fields(const models::ModelConfig& config, const mo
   return lost;
 }
 
+// Throws DataError unless the tokenizers suit the model.
+void check_tokenizers(const std::string& path, const JsonNode& config, const ModelParts& parts) {
+  const auto check_size = [&](const text::TokenizerModel& tokenizer, Index most, const char* says) {
+    const auto pieces = static_cast<Index>(tokenizer.pieces.size());
+    check<DataError>(pieces <= most, path, ": the tokenizer has ", pieces, " pieces and ", says, most);
+  };
+  check_size(parts.tokenizer, parts.config->vocab_size, "config.json says vocab_size = ");
+  const auto* const reader = parts.config.as<models::SourceConfig>();
+  if (reader == nullptr) return;
+  const text::TokenizerModel& source = parts.source_tokenizer ? *parts.source_tokenizer : parts.tokenizer;
+  check_text_end(config, parts.tokenizer);
+  check_text_end(config, source);
+  check_size(source, reader->source_vocabulary(parts.config->vocab_size), "the vocabulary of sources ");
+  check<DataError>(!reader->share_embeddings || source.pieces == parts.tokenizer.pieces, path,
+                   ": source and target have vocabularies of their own, but the model shares their embeddings");
+}
+
 struct Written {
   const ForeignArchitecture* architecture;
   nlohmann::ordered_json json;
@@ -127,9 +144,11 @@ const char* torch_name(WeightType type) {
 }  // namespace
 
 std::vector<std::string> companion_files(const std::string& path) {
-  constexpr std::array<std::string_view, 9> names{"config.json",  "tokenizer.json", "tokenizer_config.json",
-                                                  "vocab.txt",    "vocab.json",     "merges.txt",
-                                                  "encoder.json", "vocab.bpe",      "model.safetensors.index.json"};
+  constexpr std::array<std::string_view, 13> names{"config.json",  "tokenizer.json", "tokenizer_config.json",
+                                                   "vocab.txt",    "vocab.json",     "merges.txt",
+                                                   "encoder.json", "vocab.bpe",      "model.safetensors.index.json",
+                                                   "source.spm",   "target.spm",     "target_vocab.json",
+                                                   "spiece.model"};
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -171,11 +190,10 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
   } catch (const UsageError& error) {
     throw DataError(config_path(path) + ": " + error.what());
   }
-  parts.tokenizer = read_directory_tokenizer(path);
-  if (parts.config.as<models::SourceConfig>() != nullptr) check_text_end(config, parts.tokenizer);
-  check<DataError>(static_cast<Index>(parts.tokenizer.pieces.size()) <= parts.config->vocab_size, path,
-                   ": the tokenizer has ", parts.tokenizer.pieces.size(),
-                   " pieces and config.json says vocab_size = ", parts.config->vocab_size);
+  DirectoryTokenizers tokenizers = read_directory_tokenizers(path);
+  parts.tokenizer = std::move(tokenizers.target);
+  if (parts.config.as<models::SourceConfig>() != nullptr) parts.source_tokenizer = std::move(tokenizers.source);
+  check_tokenizers(path, config, parts);
   parts.weights = from_foreign(architecture.tensors, stored.tensors, parameters, path);
   files.push_back(config_path(path));
   files.insert(files.end(), stored.files.begin(), stored.files.end());
@@ -184,7 +202,7 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
 
 void write_model_directory(const std::string& path, const ModelParts& parts, WeightType type) {
   check<DataError>(!parts.source_tokenizer.has_value(), "the model has a tokenizer of its own for sources, which ",
-                   "Hugging Face's directories cannot hold; give -o the name of a model file");
+                   "heddle does not write into directories; give -o the name of a model file");
   Written written = express(parts);
   written.json["model_type"] = written.architecture->model_type;
   written.json["torch_dtype"] = torch_name(type);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "heddle/formats/files/atomic_file.hpp"
 #include "heddle/formats/heddle/tokenizer_file.hpp"
@@ -59,15 +60,24 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
 
 }  // namespace
 
-TokenizerModel read_directory_tokenizer(const std::string& directory) {
+DirectoryTokenizers read_directory_tokenizers(const std::string& directory) {
   const std::filesystem::path folder(directory);
-  for (const char* name : {"source.spm", "spiece.model", "sentencepiece.bpe.model"}) {
+  const ForeignVocabulary* const format = find_foreign_vocabulary(directory);
+  const auto refuse_if = [&](const char* name, const char* problem) {
     std::error_code ignored;
-    const bool alone = std::filesystem::exists(folder / name, ignored) && find_foreign_vocabulary(directory) == nullptr;
-    check<DataError>(!alone, (folder / name).string(), ": heddle does not read SentencePiece's own files; put the ",
-                     "tokenizer.json that Hugging Face's library makes of it into the directory");
+    const bool alone = format == nullptr && std::filesystem::exists(folder / name, ignored);
+    check<DataError>(!alone, (folder / name).string(), ": ", problem);
+  };
+  refuse_if("source.spm", "heddle reads it beside target.spm and vocab.json, one of which is missing");
+  refuse_if("sentencepiece.bpe.model",
+            "has other ids than the model; put the tokenizer.json that Hugging Face's library makes of it into the "
+            "directory");
+  DirectoryTokenizers tokenizers{load_tokenizer(directory).model(), std::nullopt};
+  if (format != nullptr && format->read_source != nullptr) {
+    TokenizerModel source = load_tokenizer(directory, Side::source).model();
+    if (source != tokenizers.target) tokenizers.source = std::move(source);
   }
-  return load_tokenizer(directory).model();
+  return tokenizers;
 }
 
 void write_directory_tokenizer(const std::string& directory, const TokenizerModel& tokenizer) {

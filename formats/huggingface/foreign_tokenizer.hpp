@@ -1,14 +1,20 @@
 // The tokenizer in a model directory of Hugging Face.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "heddle/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 
-// From tokenizer.json, vocab.txt, or vocab.json and merges.txt, whichever is there first. Throws DataError.
-text::TokenizerModel read_directory_tokenizer(const std::string& directory);
+struct DirectoryTokenizers {
+  text::TokenizerModel target;                 // or the only one
+  std::optional<text::TokenizerModel> source;  // where it is another one
+};
+
+// From the first of foreign_vocabulary.cpp whose files are there. Throws DataError.
+DirectoryTokenizers read_directory_tokenizers(const std::string& directory);
 
 // Writes tokenizer.json, the files of older kinds where the tokenizer is of such a kind, and tokenizer_config.json.
 // Throws DataError for kinds that Hugging Face does not have.

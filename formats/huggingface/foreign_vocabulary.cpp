@@ -5,8 +5,10 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "heddle/formats/huggingface/marian_vocabulary.hpp"
 #include "heddle/formats/huggingface/tokenizer_json.hpp"
 #include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+#include "heddle/formats/sentencepiece/sentencepiece_tokenizer.hpp"
 
 namespace heddle::formats {
 
@@ -21,6 +23,10 @@ constexpr std::array vocabularies{
                       wordpiece_vocabulary_files, read_wordpiece_vocabulary},
     ForeignVocabulary{"GPT-2's vocabulary", "a directory with vocab.json and merges.txt, or encoder.json and vocab.bpe",
                       gpt2_vocabulary_files, read_gpt2_vocabulary},
+    ForeignVocabulary{"Marian's vocabulary", "a directory with source.spm, target.spm and vocab.json",
+                      marian_vocabulary_files, read_marian_vocabulary, read_marian_source},
+    ForeignVocabulary{"SentencePiece's model", "a .model or .spm file, or a directory that holds spiece.model",
+                      sentencepiece_files, read_sentencepiece},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ struct ForeignVocabulary {
   std::vector<std::string> (*files)(const std::string& path);
   // Throws DataError with the file's name.
   text::TokenizerModel (*read)(const std::string& path);
+  // The tokenizer of sources, where it is another one; read is of targets then.
+  text::TokenizerModel (*read_source)(const std::string& path) = nullptr;
 };
 
 // The format of a path, or null.

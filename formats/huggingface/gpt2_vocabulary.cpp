@@ -13,7 +13,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/formats/files/atomic_file.hpp"
 #include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/json/node.hpp"
+#include "heddle/formats/huggingface/piece_list.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -40,23 +40,6 @@ std::optional<Files> find_files(const std::string& directory) {
 }
 
 using Ids = std::unordered_map<std::string_view, Index>;
-
-// The pieces by their ids, which are unique and start at 0 without gaps.
-std::vector<std::string> pieces_in_order(const JsonNode& document) {
-  if (!document.is_object() || document.size() == 0) document.refuse("is not a JSON object from pieces to ids");
-  std::vector<std::string> pieces(document.size());
-  for (const JsonNode& member : document.members()) {
-    const Index id = member.number();
-    if (id >= static_cast<Index>(pieces.size())) {
-      member.refuse(concatenate("the id ", id, " is outside the ", pieces.size(), " pieces"));
-    }
-    std::string& place = pieces[static_cast<std::size_t>(id)];
-    if (member.key().empty()) member.refuse("is not a piece");
-    if (!place.empty()) member.refuse(concatenate("has the id of ", text::quoted(place)));
-    place = member.key();
-  }
-  return pieces;
-}
 
 Ids ids_of(const std::vector<std::string>& pieces) {
   Ids ids;
@@ -123,7 +106,7 @@ text::TokenizerModel read_gpt2_vocabulary(const std::string& directory) {
                    ": not a GPT-2 vocabulary, which needs vocab.json and merges.txt, or encoder.json and vocab.bpe");
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::bpe;
-  model.pieces = pieces_in_order(JsonNode(read_json(files->pieces)));
+  model.pieces = read_piece_list(files->pieces);
   const Ids ids = ids_of(model.pieces);
   model.merges = read_merges(files->merges, ids);
   give_roles(model, ids);

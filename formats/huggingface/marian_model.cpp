@@ -8,6 +8,12 @@ namespace {
 
 TensorNames tensor_names() {
   TensorNames names = bart_tensors();
+  // Of models whose source and target have embeddings of their own.
+  const std::string source = names.prefix + "encoder.embed_tokens.weight",
+                    target = names.prefix + "decoder.embed_tokens.weight";
+  names.rules.push_back({source, {"encoder/embedding/token/weight"}});
+  names.rules.push_back({target, {"decoder/embedding/token/weight"}});
+  names.copies.emplace_back("lm_head.weight", target);
   // Sinusoids, which are computed.
   names.ignored.push_back(names.prefix + "encoder.embed_positions.weight");
   names.ignored.push_back(names.prefix + "decoder.embed_positions.weight");
@@ -16,13 +22,17 @@ TensorNames tensor_names() {
 
 models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"normalize_embedding", false},
-                      {"static_position_embeddings", true},
-                      {"share_encoder_decoder_embeddings", true}});
+                      {"static_position_embeddings", true}});
   models::EncoderDecoderConfig config = read_bart_config(json, tensors);
-  const Index targets = json["decoder_vocab_size"].number_or(config.vocab_size);
-  if (targets != config.vocab_size) {
-    json["decoder_vocab_size"].refuse(concatenate("is ", targets, " and vocab_size is ", config.vocab_size,
-                                                  "; heddle supports one vocabulary for both"));
+  const Index sources = config.vocab_size, targets = json["decoder_vocab_size"].number_or(sources);
+  config.share_embeddings = json["share_encoder_decoder_embeddings"].flag_or(true);
+  if (targets != sources) {
+    if (config.share_embeddings) {
+      json["decoder_vocab_size"].refuse(concatenate("is ", targets, " and vocab_size is ", sources,
+                                                    ", but share_encoder_decoder_embeddings is true"));
+    }
+    config.source_vocab_size = sources;
+    config.vocab_size = targets;
   }
   config.positions = "sinusoidal:interleaved=0";
   if (!json["scale_embedding"].flag_or(false)) config.positions += ",scaled=0";
@@ -38,7 +48,8 @@ nlohmann::ordered_json write_config(const models::ModelConfig& model, const text
   json["scale_embedding"] = Settings(config.positions).index("scaled", 1, 0, 1) == 1;
   json["static_position_embeddings"] = true;
   json["normalize_embedding"] = false;
-  json["share_encoder_decoder_embeddings"] = true;
+  json["share_encoder_decoder_embeddings"] = config.share_embeddings;
+  json["vocab_size"] = config.source_vocabulary(config.vocab_size);
   json["decoder_vocab_size"] = config.vocab_size;
   if (tokenizer.padding >= 0) json["bad_words_ids"] = {{tokenizer.padding}};
   return json;

@@ -121,14 +121,14 @@ class Importer {
   void check_rest(Complaints& unknown, Complaints& unequal) {
     for (const auto& [name, tensor] : tensors_) {
       if (used_.contains(name) || is_ignored(name)) continue;
-      const auto copy = std::ranges::find_if(names_.copies, [&, wanted = std::string_view(name)](const auto& pair) {
-        return standard_name(pair.first) == wanted;
-      });
-      if (copy == names_.copies.end()) {
-        unknown.add(text::quoted(tensor->name));
-      } else if (const Safetensor* original = find(copy->second); original != nullptr && !equal(*tensor, *original)) {
-        unequal.add(tensor->name, " and ", original->name);
+      bool is_copy = false;
+      for (const auto& [second_name, original_name] : names_.copies) {
+        if (standard_name(second_name) != name) continue;
+        is_copy = true;
+        const Safetensor* original = find(original_name);
+        if (original != nullptr && !equal(*tensor, *original)) unequal.add(tensor->name, " and ", original->name);
       }
+      if (!is_copy) unknown.add(text::quoted(tensor->name));
     }
   }
 

@@ -33,7 +33,8 @@ struct TensorNames {
   // The foreign names' prefix; files of a model without its head leave it out.
   std::string prefix;
   std::vector<TensorRule> rules;
-  // Tensors that some files hold twice: {second name, original name}.
+  // Tensors that some files hold twice: {second name, original name}; a second name may have several originals, of
+  // which a model has one.
   std::vector<std::pair<std::string, std::string>> copies;
   // Tensors in some files that are not weights.
   std::vector<std::string> ignored;

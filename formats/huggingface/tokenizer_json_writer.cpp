@@ -4,6 +4,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/files/atomic_file.hpp"
 #include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "heddle/text/spaced_words.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/vocabulary.hpp"
 
@@ -47,6 +48,13 @@ class Writer {
                          kind == TokenizerKind::char_bpe,
                      "a ", to_text(kind),
                      " tokenizer cannot be written as tokenizer.json; bpe, wordpiece and unigram can");
+    const auto refuse_if = [](bool has, const char* what) {
+      check<DataError>(!has, "a tokenizer ", what, ", of SentencePiece's files, cannot be written as tokenizer.json");
+    };
+    refuse_if(!model.segments.empty(), "whose pieces are not those that text is cut into");
+    refuse_if(kind == TokenizerKind::char_bpe && !model.scores.empty(), "whose pairs are merged by scores");
+    refuse_if(model.only_spaces && !text::SpacedWords(model).maps_all_white_space(),
+              "in which not all white space separates words");
   }
 
   Json write() const {

@@ -89,7 +89,7 @@ std::string named(const char* field, Naming naming) {
 
 void SourceConfig::fit_both(const Vocabularies& vocabularies, Index vocab_size) {
   check<UsageError>(vocabularies.are_one || !share_embeddings,
-                    "source and target have tokenizers of their own, so they cannot share embeddings; give "
+                    "source and target have vocabularies of their own, so they cannot share embeddings; give "
                     "--no-share-embeddings");
   if (source_vocab_size == 0 && !vocabularies.are_one) source_vocab_size = vocabularies.source;
   const Index size = vocab_size > 0 || source_vocab_size > 0 ? source_vocabulary(vocab_size) : vocabularies.source;

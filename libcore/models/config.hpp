@@ -19,7 +19,7 @@ namespace heddle::models {
 // The sizes of the tokenizers' vocabularies; source is that of the sources of sequence-to-sequence models.
 struct Vocabularies {
   Index source, target;
-  bool are_one = true;  // one tokenizer for both
+  bool are_one = true;  // an id is the same piece on both sides
 };
 
 // What every architecture has.

@@ -1,10 +1,15 @@
-// BPE of characters, as SentencePiece's and Llama's: spaces are characters like others, a text may begin with one that
-// is not there, and a character without a piece is its bytes.
+// BPE of characters, as SentencePiece's and Llama's: a text is words with spaces before them, or its spaces are
+// characters like others, and it may begin with one that is not there. A character without a piece is its bytes or,
+// where pairs are merged by scores, the unknown token.
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "heddle/text/encoder.hpp"
 #include "heddle/text/merges.hpp"
+#include "heddle/text/scored_merges.hpp"
+#include "heddle/text/segments.hpp"
+#include "heddle/text/spaced_words.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/unicode.hpp"
 #include "heddle/text/word_cache.hpp"
@@ -13,44 +18,89 @@ namespace heddle::text {
 
 namespace {
 
-// Whether no merge joins what stands before a space with the space: then words can be encoded apart.
-bool words_stand_alone(const Vocabulary& vocabulary) {
+// Whether nothing that is merged has a space after something else: then words can be encoded apart.
+bool words_stand_alone(const Vocabulary& vocabulary, const Segments& segments) {
   const std::vector<Index>& merges = vocabulary.model().merges;
   for (std::size_t at = 0; at + 1 < merges.size(); at += 2) {
     if (!vocabulary.bytes(merges[at]).ends_with(' ') && vocabulary.bytes(merges[at + 1]).starts_with(' ')) return false;
   }
-  return true;
+  if (vocabulary.model().scores.empty()) return true;
+  return std::ranges::none_of(segments.all(), [](const PieceTrie::Piece& piece) {
+    const std::size_t word = piece.first.find_first_not_of(' ');
+    return word != piece.first.npos && piece.first.find(' ', word) != piece.first.npos;
+  });
 }
 
 class CharBpeEncoder : public Encoder {
  public:
   explicit CharBpeEncoder(const Vocabulary& vocabulary)
-      : vocabulary_(vocabulary), merges_(vocabulary), words_stand_alone_(text::words_stand_alone(vocabulary)) {}
+      : vocabulary_(vocabulary),
+        segments_(vocabulary),
+        words_stand_alone_(text::words_stand_alone(vocabulary, segments_)) {
+    const TokenizerModel& model = vocabulary.model();
+    model.scores.empty() ? void(merges_.emplace(vocabulary)) : void(scored_merges_.emplace(segments_));
+    if (model.spaced_words) spaced_words_.emplace(model);
+  }
 
   void encode(std::string_view text, std::vector<TokenId>& ids) const override {
     if (text.empty()) return;
-    const std::string spaced = with_spaces(text);
     auto cache = caches_.take();
-    std::vector<TokenId> tokens;
-    for (std::size_t begin = 0; begin < spaced.size();) {
-      const std::size_t end = word_end(spaced, begin);
-      cache->encode(spaced, begin, end, ids, [&](std::string_view word) {
-        tokens.clear();
-        for (std::size_t at = 0; at < word.size();) at += append_character(word, at, tokens);
-        merges_.encode(std::span<const TokenId>(tokens), ids);
+    Scratch scratch;
+    if (spaced_words_) {
+      spaced_words_->for_each_part(text, [&](std::size_t begin, std::size_t end) {
+        cache->encode(text, begin, end, ids, [&](std::string_view part) {
+          at_offset(begin, [&] { encode_spaced(part, scratch, ids); });
+        });
       });
-      begin = end;
+    } else {
+      const std::string spaced = with_spaces(text);
+      for (std::size_t begin = 0; begin < spaced.size();) {
+        const std::size_t end = word_end(spaced, begin);
+        cache->encode(spaced, begin, end, ids, [&](std::string_view word) {
+          at_offset(0, [&] { encode_word(word, scratch, ids); });
+        });
+        begin = end;
+      }
     }
     caches_.give_back(std::move(cache));
   }
 
   // A later part of a text would get a space of its own.
   bool is_boundary(std::string_view text, std::size_t position) const override {
+    if (spaced_words_) return spaced_words_->is_boundary(text, position);
     return words_stand_alone_ && !vocabulary_.model().prefix_space && text[position] == ' ' &&
            text[position - 1] != ' ' && !text.substr(0, position).ends_with(space_mark);
   }
 
  private:
+  struct Scratch {
+    std::vector<TokenId> tokens;
+    SpacedWords::Scratch spaced;
+  };
+
+  // Where text without a token is, as far as it is known.
+  template <class Encode>
+  static void at_offset(std::size_t offset, const Encode& encode) {
+    try {
+      encode();
+    } catch (const NoToken& error) {
+      throw NoToken(offset, error.what());
+    }
+  }
+
+  void encode_spaced(std::string_view part, Scratch& scratch, std::vector<TokenId>& ids) const {
+    check_spaced_text(vocabulary_, part);
+    spaced_words_->for_each_word(part, scratch.spaced,
+                                 [&](std::string_view word) { encode_word(word, scratch, ids); });
+  }
+
+  void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
+    if (scored_merges_) return scored_merges_->encode(word, ids);
+    scratch.tokens.clear();
+    for (std::size_t at = 0; at < word.size();) at += append_character(word, at, scratch.tokens);
+    merges_->encode(std::span<const TokenId>(scratch.tokens), ids);
+  }
+
   // Marks of spaces in a text are spaces too.
   std::string with_spaces(std::string_view text) const {
     std::string spaced(vocabulary_.model().prefix_space ? 1 : 0, ' ');
@@ -79,7 +129,10 @@ class CharBpeEncoder : public Encoder {
   }
 
   const Vocabulary& vocabulary_;
-  Merges merges_;
+  Segments segments_;
+  std::optional<Merges> merges_;
+  std::optional<ScoredMerges> scored_merges_;
+  std::optional<SpacedWords> spaced_words_;
   bool words_stand_alone_;
   mutable WordCaches caches_;
 };

@@ -31,5 +31,6 @@ class Charsmap {
 
 // Throws DataError for what is not base64.
 std::string from_base64(std::string_view text);
+std::string to_base64(std::string_view bytes);
 
 }  // namespace heddle::text

@@ -33,6 +33,8 @@ class Encoder {
 
 // The tokens of text without a piece. Throws NoToken.
 TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::size_t offset);
+// Text that is normalised must be UTF-8 unless it falls back to bytes. Throws NoToken at 0.
+void check_spaced_text(const Vocabulary& vocabulary, std::string_view text);
 
 // The encoders of the kinds. The vocabulary must outlive them. Throw DataError.
 std::unique_ptr<Encoder> make_bpe_encoder(const Vocabulary& vocabulary);

@@ -121,6 +121,10 @@ TokenId unknown_token(const Vocabulary& vocabulary, std::string_view text, std::
                             "; train one with byte fallback, with an unknown token, or on text that contains it"));
 }
 
+void check_spaced_text(const Vocabulary& vocabulary, std::string_view text) {
+  if (!vocabulary.model().byte_fallback && !is_utf8(text)) unknown_token(vocabulary, text, 0);
+}
+
 std::unique_ptr<Encoder> make_byte_encoder(const Vocabulary& vocabulary) {
   return std::make_unique<ByteEncoder>(vocabulary);
 }

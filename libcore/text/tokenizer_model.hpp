@@ -40,7 +40,8 @@ struct TokenizerModel {
   TokenizerKind kind = TokenizerKind::byte;
   std::vector<std::string> pieces;  // spelled as spelling.hpp says; special and added tokens as they are
   std::vector<Index> merges;
-  std::vector<double> scores;
+  std::vector<double> scores;         // of segments if there are any, else of pieces
+  std::vector<std::string> segments;  // spelled like pieces
   std::vector<Index> special_tokens;
   std::vector<Index> added_tokens;
   std::vector<Index> strip_left, strip_right;
@@ -50,7 +51,7 @@ struct TokenizerModel {
   Index pair_separators = 1;
   bool lowercase = false, strip_accents = false;
   std::vector<std::string> cuts;
-  bool spaced_words = false;
+  bool spaced_words = false, only_spaces = false;
   bool prefix_space = false;
   bool byte_fallback = false;
   std::vector<std::string> charsmap;
@@ -62,7 +63,10 @@ struct TokenizerModel {
     visitor(Field("kind", "how text is split"), self.kind);
     visitor(Field("pieces", "the printable spelling of every token, in order of ids"), self.pieces);
     visitor(Field("merges", "ids of the left and the right piece of each merge, the first merge first"), self.merges);
-    visitor(Field("scores", "unigram: the logarithm of each piece's probability"), self.scores);
+    visitor(Field("scores",
+                  "unigram: the logarithm of each piece's probability; char-bpe without merges: which piece is merged "
+                  "first, the one of the highest score"),
+            self.scores);
     visitor(Field("special_tokens", "ids of the special tokens"), self.special_tokens);
     visitor(Field("added_tokens", "ids of tokens that are ordinary text but are found before text is split"),
             self.added_tokens);
@@ -88,13 +92,22 @@ struct TokenizerModel {
     visitor(Field("lowercase", "wordpiece: text is lowercased"), self.lowercase);
     visitor(Field("strip_accents", "wordpiece: accents are removed"), self.strip_accents);
     visitor(Field("cuts", "bpe, unigram: steps that split text into words; none: as GPT-2"), self.cuts);
-    visitor(Field("spaced_words", "unigram: words are separated by white space, and each begins with a space"),
-            self.spaced_words);
+    visitor(
+        Field("spaced_words", "unigram, char-bpe: words are separated by white space, and each begins with a space"),
+        self.spaced_words);
     visitor(Field("prefix_space", "char-bpe: a space is added before a text"), self.prefix_space);
     visitor(Field("byte_fallback",
                   "unigram, char-bpe: characters without a piece are encoded as bytes, the pieces <0x00> to <0xFF>"),
             self.byte_fallback);
-    visitor(Field("charsmap", "unigram: SentencePiece's compiled map of characters, in base64"), self.charsmap);
+    visitor(Field("charsmap", "with spaced_words: SentencePiece's compiled map of characters, in base64"),
+            self.charsmap);
+    visitor(Field("only_spaces",
+                  "with spaced_words: no other white space separates words, and text may spell spaces as U+2581"),
+            self.only_spaces);
+    visitor(Field("segments",
+                  "unigram, char-bpe: the pieces that text is cut into, where they are not those of the vocabulary; "
+                  "each stands for the piece of the same spelling, or for the unknown token"),
+            self.segments);
   }
 };
 

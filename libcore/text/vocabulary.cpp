@@ -106,7 +106,8 @@ void Vocabulary::check_pieces() const {
   const TokenizerKind kind = model_.kind;
   const bool names_bytes = kind == TokenizerKind::unigram || kind == TokenizerKind::char_bpe;
   check<DataError>(names_bytes || !model_.byte_fallback, "byte_fallback in a ", to_text(kind), " tokenizer");
-  const bool needs_bytes = kind == TokenizerKind::byte || kind == TokenizerKind::char_bpe || model_.byte_fallback;
+  const bool merges_bytes = kind == TokenizerKind::char_bpe && model_.scores.empty();
+  const bool needs_bytes = kind == TokenizerKind::byte || merges_bytes || model_.byte_fallback;
   check<DataError>(!needs_bytes || has_all_bytes(), "the ", to_text(kind),
                    " tokenizer lacks pieces for some of the 256 bytes");
   if (kind != TokenizerKind::byte && kind != TokenizerKind::character) return;
@@ -129,9 +130,16 @@ void Vocabulary::check_merges() const {
 }
 
 void Vocabulary::check_scores() const {
-  const std::size_t wanted = model_.kind == TokenizerKind::unigram ? model_.pieces.size() : 0;
-  check<DataError>(model_.scores.size() == wanted, "a ", to_text(model_.kind), " tokenizer of ", model_.pieces.size(),
-                   " pieces with ", model_.scores.size(), " scores");
+  const TokenizerKind kind = model_.kind;
+  const bool is_unigram = kind == TokenizerKind::unigram;
+  const bool by_scores = is_unigram || (kind == TokenizerKind::char_bpe && !model_.scores.empty());
+  check<DataError>(by_scores || model_.segments.empty(), "segments in a ", to_text(kind), " tokenizer without scores");
+  check<DataError>(is_unigram || !by_scores || model_.merges.empty(), "both merges and scores in a ", to_text(kind),
+                   " tokenizer");
+  const std::vector<std::string>& scored = model_.segments.empty() ? model_.pieces : model_.segments;
+  check<DataError>(model_.scores.size() == (by_scores ? scored.size() : 0), "a ", to_text(kind), " tokenizer of ",
+                   scored.size(), model_.segments.empty() ? " pieces with " : " segments with ", model_.scores.size(),
+                   " scores");
   for (std::size_t id = 0; id < model_.scores.size(); ++id) {
     check<DataError>(std::isfinite(model_.scores[id]), "the score of piece ", id, " of the tokenizer is not finite");
   }
@@ -140,13 +148,15 @@ void Vocabulary::check_scores() const {
 void Vocabulary::check_text_fields() const {
   const TokenizerKind kind = model_.kind;
   const bool is_unigram = kind == TokenizerKind::unigram;
+  const bool may_space = is_unigram || kind == TokenizerKind::char_bpe;
   check<DataError>(model_.cuts.empty() || kind == TokenizerKind::bpe || is_unigram, "cuts in a ", to_text(kind),
                    " tokenizer");
-  check<DataError>(is_unigram || (!model_.spaced_words && model_.charsmap.empty()), "spaced_words or a charsmap in a ",
+  check<DataError>(may_space || (!model_.spaced_words && model_.charsmap.empty()), "spaced_words or a charsmap in a ",
                    to_text(kind), " tokenizer");
-  check<DataError>(model_.charsmap.empty() || model_.spaced_words, "a charsmap in a tokenizer without spaced_words");
-  check<DataError>(!model_.prefix_space || kind == TokenizerKind::char_bpe, "prefix_space in a ", to_text(kind),
-                   " tokenizer");
+  check<DataError>((model_.charsmap.empty() && !model_.only_spaces) || model_.spaced_words,
+                   "a charsmap or only_spaces in a tokenizer without spaced_words");
+  check<DataError>(!model_.prefix_space || (kind == TokenizerKind::char_bpe && !model_.spaced_words),
+                   "prefix_space in a ", to_text(kind), " tokenizer", model_.spaced_words ? " with spaced_words" : "");
 }
 
 TokenId Vocabulary::find(std::string_view bytes) const {

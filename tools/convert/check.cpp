@@ -21,18 +21,31 @@ Values values_of(const std::vector<formats::NamedTensor>& weights) {
   return values;
 }
 
-std::vector<TokenId> probe_ids(const formats::ModelParts& parts) {
-  std::vector<TokenId> ids = text::Tokenizer(parts.tokenizer).encode(probe_text);
-  if (ids.empty()) ids.push_back(0);
-  ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config->position_limit())));
-  return ids;
+struct Probe {
+  std::vector<TokenId> source, ids;  // of a model without sources they are equal
+  bool operator==(const Probe&) const = default;
+};
+
+Probe probe_of(const formats::ModelParts& parts) {
+  const auto ids_of = [&](const text::TokenizerModel& tokenizer) {
+    std::vector<TokenId> ids = text::Tokenizer(tokenizer).encode(probe_text);
+    if (ids.empty()) ids.push_back(0);
+    ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config->position_limit())));
+    return ids;
+  };
+  return {ids_of(parts.source_tokenizer ? *parts.source_tokenizer : parts.tokenizer), ids_of(parts.tokenizer)};
+}
+
+TokenIds one_row(const std::vector<TokenId>& ids) {
+  return TokenIds({1, static_cast<Index>(ids.size())}, ids);
 }
 
 // Of a model that reads a source, with the text on both sides.
-Variable predicted(const models::Model& model, const TokenIds& ids, const std::string& where) {
+Variable predicted(const models::Model& model, const Probe& probe, const std::string& where) {
+  const TokenIds ids = one_row(probe.ids);
   if (const auto* translator = model.as<models::SequenceToSequence>()) {
     models::Sequences targets(ids);
-    targets.sources = std::make_shared<const models::Sequences>(ids);
+    targets.sources = std::make_shared<const models::Sequences>(one_row(probe.source));
     return translator->target_head()(translator->target_hidden(targets));
   }
   const Variable hidden =
@@ -43,7 +56,7 @@ Variable predicted(const models::Model& model, const TokenIds& ids, const std::s
 }
 
 // With weights as float32, whatever their stored dtype.
-Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& ids, const std::string& where) {
+Tensor logits_of(const formats::ModelParts& parts, const Probe& probe, const std::string& where) {
   const Values values = values_of(parts.weights);
   const auto model = models::make_model(
       parts.config, ParameterSource::given([&](const Declaration& declaration) {
@@ -54,8 +67,7 @@ Tensor logits_of(const formats::ModelParts& parts, const std::vector<TokenId>& i
         }
         return whole;
       }));
-  const TokenIds batch({1, static_cast<Index>(ids.size())}, ids);
-  return predicted(*model, batch, where).value();
+  return predicted(*model, probe, where).value();
 }
 
 void check_weights(const std::vector<formats::NamedTensor>& stored, const std::vector<formats::NamedTensor>& written,
@@ -88,10 +100,10 @@ double logit_tolerance(formats::WeightType type) {
 double check_written(const formats::ModelParts& original, const std::vector<formats::NamedTensor>& stored,
                      const formats::ModelParts& written, formats::WeightType type, const std::string& where) {
   check_weights(stored, written.weights, where);
-  const std::vector<TokenId> ids = probe_ids(original);
-  check<DataError>(ids == probe_ids(written), where,
+  const Probe probe = probe_of(original);
+  check<DataError>(probe == probe_of(written), where,
                    ": the written tokenizer gives different ids; nothing was written");
-  const double difference = formats::rounding_error(logits_of(original, ids, where), logits_of(written, ids, where));
+  const double difference = formats::rounding_error(logits_of(original, probe, where), logits_of(written, probe, where));
   check<DataError>(difference <= logit_tolerance(type), where, ": the logits for a test text differ by ", difference,
                    " of their norm, more than ", logit_tolerance(type), " for ", to_text(type),
                    "; nothing was written");

@@ -90,7 +90,7 @@ models::Vocabularies Corpus::vocabularies() const {
   const Index target = tokenizer_->vocab_size();
   return {.source = source_tokenizer_ ? source_tokenizer_->vocab_size() : target,
           .target = target,
-          .are_one = !source_tokenizer_.has_value()};
+          .are_one = !source_tokenizer_ || source_tokenizer_->model().pieces == tokenizer_->model().pieces};
 }
 
 std::string Corpus::summary() const {

@@ -1,0 +1,67 @@
+#include "heddle/text/segments.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "heddle/base/error.hpp"
+#include "heddle/text/encoder.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle::text {
+
+Segments::Segments(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
+  const TokenizerModel& model = vocabulary.model();
+  tokens_.reserve(model.segments.size());
+  for (const std::string& spelling : model.segments) {
+    const std::optional<std::string> bytes = unspell(model.kind, spelling);
+    check<DataError>(bytes.has_value() && !bytes->empty(), "segment ", tokens_.size(), " of the tokenizer, ",
+                     quoted(spelling), ", does not have the spelling of pieces of a ", to_text(model.kind),
+                     " tokenizer");
+    check<DataError>(apart_.add(*bytes).is_new, "segment ", tokens_.size(), " of the tokenizer, ", quoted(spelling),
+                     ", is there twice");
+    tokens_.push_back(vocabulary.find(*bytes));
+  }
+}
+
+std::vector<PieceTrie::Piece> Segments::all() const {
+  std::vector<PieceTrie::Piece> pieces;
+  if (are_apart()) {
+    pieces.reserve(apart_.size());
+    for (std::size_t i = 0; i < apart_.size(); ++i) pieces.emplace_back(apart_[i], static_cast<TokenId>(i));
+    return pieces;
+  }
+  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
+    if (vocabulary_.is_piece(id)) pieces.emplace_back(vocabulary_.bytes(id), id);
+  }
+  return pieces;
+}
+
+TokenId Segments::find(std::string_view bytes) const {
+  if (!are_apart()) return vocabulary_.find(bytes);
+  const std::optional<std::size_t> number = apart_.find(bytes);
+  return number ? static_cast<TokenId>(*number) : no_token;
+}
+
+double Segments::least_score() const {
+  double least = 0;
+  for (const auto& [bytes, segment] : all()) least = std::min(least, scores()[static_cast<std::size_t>(segment)]);
+  return least;
+}
+
+void Segments::append_unknown(std::string_view text, std::size_t offset, std::vector<TokenId>& ids) const {
+  if (vocabulary_.model().byte_fallback) {
+    for (const char byte : text) ids.push_back(vocabulary_.byte_token(static_cast<unsigned char>(byte)));
+    return;
+  }
+  const TokenId piece = are_apart() ? vocabulary_.find(text) : no_token;
+  ids.push_back(piece != no_token ? piece : unknown_token(vocabulary_, text, offset));
+}
+
+void Segments::append(TokenId segment, std::size_t offset, std::vector<TokenId>& ids) const {
+  const TokenId id = token(segment);
+  ids.push_back(id != no_token ? id
+                               : unknown_token(vocabulary_, apart_[static_cast<std::size_t>(segment)], offset));
+}
+
+}  // namespace heddle::text

@@ -1,0 +1,45 @@
+// What text is cut into: the pieces of the vocabulary, or, where a tokenizer has segments apart from it, those, each of
+// which stands for the vocabulary's piece of the same bytes, or for the unknown token. So a source and a target can be
+// cut in different ways into one vocabulary, as in Marian's models.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "heddle/base/real.hpp"
+#include "heddle/text/piece_trie.hpp"
+#include "heddle/text/string_table.hpp"
+#include "heddle/text/vocabulary.hpp"
+
+namespace heddle::text {
+
+class Segments {
+ public:
+  // The vocabulary must outlive this object. Throws DataError for segments that are empty, equal or not spelled as
+  // spelling.hpp says.
+  explicit Segments(const Vocabulary& vocabulary);
+
+  // Segments are numbered; a piece of the vocabulary by its id.
+  std::vector<PieceTrie::Piece> all() const;
+  // The segment of these bytes, or no_token.
+  TokenId find(std::string_view bytes) const;
+  const std::vector<double>& scores() const { return vocabulary_.model().scores; }
+  double least_score() const;
+
+  // The token of a segment, or no_token.
+  TokenId token(TokenId segment) const { return are_apart() ? tokens_[static_cast<std::size_t>(segment)] : segment; }
+  // Appends the tokens of text without a segment: of bytes, where unknown text falls back to them; the piece of these
+  // bytes, where segments are apart; or the unknown token. Throws NoToken at the offset.
+  void append_unknown(std::string_view text, std::size_t offset, std::vector<TokenId>& ids) const;
+  // Appends the token of a segment, which is at the offset. Throws NoToken.
+  void append(TokenId segment, std::size_t offset, std::vector<TokenId>& ids) const;
+
+ private:
+  bool are_apart() const { return !vocabulary_.model().segments.empty(); }
+
+  const Vocabulary& vocabulary_;
+  StringTable apart_;
+  std::vector<TokenId> tokens_;  // of the segments that are apart
+};
+
+}  // namespace heddle::text

@@ -1,0 +1,62 @@
+// Text as words with a space before each, which SentencePiece's models and T5's read: characters are replaced by a map,
+// and of spaces between words one remains.
+//
+// Where only spaces separate words (TokenizerModel::only_spaces), this is SentencePiece's normalisation with
+// add_dummy_prefix and remove_extra_whitespaces: a space is U+0020 or what the map makes one, and U+2581 in a text is a
+// space that none is taken from. Otherwise it is that of Hugging Face's WhitespaceSplit and Metaspace: any white space
+// separates words, and U+2581 begins one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "heddle/text/charsmap.hpp"
+#include "heddle/text/tokenizer_model.hpp"
+
+namespace heddle::text {
+
+class SpacedWords {
+ public:
+  // Throws DataError for a damaged map.
+  explicit SpacedWords(const TokenizerModel& model);
+
+  // Calls take(begin, end) for the parts of a text that can be normalised apart, in order. Spaces are in none.
+  template <class Take>
+  void for_each_part(std::string_view text, const Take& take) const {
+    text = without_end(text);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t begin = at;
+      while (at < text.size() && !separates(text[at])) ++at;
+      if (at > begin) take(begin, at);
+      while (at < text.size() && separates(text[at])) ++at;
+    }
+  }
+
+  // The memory of a call; its strings are used again.
+  struct Scratch {
+    std::string normalised, word;
+  };
+  // Calls take(word) for the words of a part, each with its space before it.
+  using Take = std::function<void(std::string_view)>;
+  void for_each_word(std::string_view part, Scratch& scratch, const Take& take) const;
+
+  // As Encoder::is_boundary().
+  bool is_boundary(std::string_view text, std::size_t position) const;
+
+  // Whether it makes no difference to a text without U+2581 if only spaces separate words.
+  bool maps_all_white_space() const;
+
+ private:
+  bool separates(char byte) const { return separators_.find(byte) != separators_.npos; }
+  std::string_view without_end(std::string_view text) const;
+  void words_by_white_space(std::string_view normalised, std::string& word, const Take& take) const;
+  void words_by_spaces(std::string_view normalised, std::string& word, const Take& take) const;
+
+  bool only_spaces_;
+  std::unique_ptr<const Charsmap> charsmap_;
+  std::string separators_;  // bytes that are white space, whatever is beside them
+};
+
+}  // namespace heddle::text
