@@ -100,6 +100,9 @@ void Reader::check_piece(const ModelProto::Piece& piece) const {
     }
   }
   const bool is_cut = piece.type == PieceType::normal || piece.type == PieceType::user_defined;
+  if (is_cut && piece.text.find(' ') != piece.text.npos) {
+    piece.field.refuse(concatenate("the piece ", text::quoted(piece.text), " has a space; in pieces they are U+2581"));
+  }
   if (is_cut && result_.spaced_words && piece.text.find(text::space_mark, 1) != piece.text.npos) {
     piece.field.refuse(concatenate("the piece ", text::quoted(piece.text),
                                    " goes beyond a word; heddle supports models of pieces within words"));

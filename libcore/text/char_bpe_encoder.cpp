@@ -47,7 +47,7 @@ class CharBpeEncoder : public Encoder {
     auto cache = caches_.take();
     Scratch scratch;
     if (spaced_words_) {
-      spaced_words_->for_each_part(text, [&](std::size_t begin, std::size_t end) {
+      spaced_words_->for_each_part(text, [] {}, [&](std::size_t begin, std::size_t end) {
         cache->encode(text, begin, end, ids, [&](std::string_view part) {
           at_offset(begin, [&] { encode_spaced(part, scratch, ids); });
         });

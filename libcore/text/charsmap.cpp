@@ -50,17 +50,35 @@ std::size_t Charsmap::child(std::size_t node, unsigned char label) const {
   return next < units_.size() && label_of(units_[next]) == label ? next : no_node;
 }
 
+// Goes through the nodes that the root leads to; the other units have labels too.
 void Charsmap::check_blanks() const {
-  std::vector<std::size_t> alone;
-  for (const char blank : blanks) alone.push_back(child(0, static_cast<unsigned char>(blank)));
-  for (std::size_t node = 0; node < units_.size(); ++node) {
+  constexpr std::uint32_t none = 0xFFFFFFFF;
+  const std::size_t places = units_.size() + 256;
+  // Nodes by the place that their parent's children are counted from, as lists.
+  std::vector<std::uint32_t> first(places, none), next(units_.size(), none);
+  for (std::uint32_t node = 1; node < units_.size(); ++node) {
     const std::uint32_t label = label_of(units_[node]);
-    const bool is_blank = label != 0 && label < 0x80 && blanks.find(static_cast<char>(label)) != blanks.npos;
-    bool good = !is_blank || std::ranges::find(alone, node) != alone.end();
-    for (int byte = 1; is_blank && good && byte < 256; ++byte) {
-      good = child(node, static_cast<unsigned char>(byte)) == no_node;
+    if (label == 0 || label > 255) continue;
+    next[node] = first[node ^ label];
+    first[node ^ label] = node;
+  }
+  const auto first_child = [&](std::uint32_t node) {
+    const std::size_t place = node ^ offset_of(units_[node]);
+    return place < places ? first[place] : none;
+  };
+  std::vector<bool> is_known(units_.size());
+  std::vector<std::uint32_t> nodes{0};
+  while (!nodes.empty()) {
+    const std::uint32_t parent = nodes.back();
+    nodes.pop_back();
+    for (std::uint32_t node = first_child(parent); node != none; node = next[node]) {
+      const bool is_blank = blanks.find(static_cast<char>(label_of(units_[node]))) != blanks.npos;
+      check<DataError>(!is_blank || (parent == 0 && first_child(node) == none),
+                       "the tokenizer's charsmap replaces spaces together with other characters");
+      if (is_known[node]) continue;
+      is_known[node] = true;
+      nodes.push_back(node);
     }
-    check<DataError>(good, "the tokenizer's charsmap replaces spaces together with other characters");
   }
 }
 

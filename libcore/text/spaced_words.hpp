@@ -3,10 +3,11 @@
 //
 // Where only spaces separate words (TokenizerModel::only_spaces), this is SentencePiece's normalisation with
 // add_dummy_prefix and remove_extra_whitespaces: a space is U+0020 or what the map makes one, and U+2581 in a text is a
-// space that none is taken from. Otherwise it is that of Hugging Face's WhitespaceSplit and Metaspace: any white space
-// separates words, and U+2581 begins one.
+// space that stays; where a line end is a space, each line is a text. Otherwise it is that of Hugging Face's
+// WhitespaceSplit and Metaspace: any white space separates words, and U+2581 begins one.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,15 +23,21 @@ class SpacedWords {
   // Throws DataError for a damaged map.
   explicit SpacedWords(const TokenizerModel& model);
 
-  // Calls take(begin, end) for the parts of a text that can be normalised apart, in order. Spaces are in none.
-  template <class Take>
-  void for_each_part(std::string_view text, const Take& take) const {
-    text = without_end(text);
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t begin = at;
-      while (at < text.size() && !separates(text[at])) ++at;
-      if (at > begin) take(begin, at);
-      while (at < text.size() && separates(text[at])) ++at;
+  // Calls start() for each text that is encoded alone, and take(begin, end) for its parts that can be normalised apart,
+  // in order. Spaces are in none.
+  template <class Start, class Take>
+  void for_each_part(std::string_view text, const Start& start, const Take& take) const {
+    for (std::size_t line = 0; line < text.size();) {
+      const std::size_t line_end = lines_are_apart() ? std::min(text.find('\n', line), text.size()) : text.size();
+      const std::size_t end = line + without_end(text.substr(line, line_end - line)).size();
+      start();
+      for (std::size_t at = line; at < end;) {
+        const std::size_t begin = at;
+        while (at < end && !separates(text[at])) ++at;
+        if (at > begin) take(begin, at);
+        while (at < end && separates(text[at])) ++at;
+      }
+      line = line_end + 1;
     }
   }
 
@@ -41,6 +48,9 @@ class SpacedWords {
   // Calls take(word) for the words of a part, each with its space before it.
   using Take = std::function<void(std::string_view)>;
   void for_each_word(std::string_view part, Scratch& scratch, const Take& take) const;
+
+  // Whether texts of several lines are as many texts.
+  bool lines_are_apart() const { return only_spaces_ && separates('\n'); }
 
   // As Encoder::is_boundary().
   bool is_boundary(std::string_view text, std::size_t position) const;

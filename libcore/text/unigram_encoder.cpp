@@ -29,22 +29,27 @@ class UnigramEncoder : public Encoder {
   }
 
   void encode(std::string_view text, std::vector<TokenId>& ids) const override {
-    auto cache = caches_.take();
     Scratch scratch;
+    if (rounds_sums()) {
+      // Words depend on the sums before them, so none are remembered.
+      spaced_words_->for_each_part(
+          text, [&] { scratch.sum = 0; },
+          [&](std::size_t begin, std::size_t end) { encode_spaced(text, begin, end, scratch, ids); });
+      return;
+    }
+    auto cache = caches_.take();
     const auto take = [&](std::size_t begin, std::size_t end) {
       cache->encode(text, begin, end, ids, [&](std::string_view word) {
-        try {
-          spaced_words_ ? encode_spaced(word, scratch, ids) : encode_word(word, scratch, ids);
-        } catch (const NoToken& error) {
-          throw NoToken(begin + (spaced_words_ ? 0 : error.offset), error.what());
-        }
+        if (spaced_words_) return encode_spaced(text, begin, end, scratch, ids);
+        at_offset(begin, [&] { encode_word(word, scratch, ids); });
       });
     };
-    spaced_words_ ? spaced_words_->for_each_part(text, take) : cuts_.for_each(text, take);
+    spaced_words_ ? spaced_words_->for_each_part(text, [] {}, take) : cuts_.for_each(text, take);
     caches_.give_back(std::move(cache));
   }
 
   bool is_boundary(std::string_view text, std::size_t position) const override {
+    if (rounds_sums() && !spaced_words_->lines_are_apart()) return false;
     return spaced_words_ ? spaced_words_->is_boundary(text, position) : cuts_.is_boundary(text, position);
   }
 
@@ -53,17 +58,43 @@ class UnigramEncoder : public Encoder {
     std::vector<LastPiece> ways;
     std::vector<std::size_t> ends;
     SpacedWords::Scratch spaced;
+    float sum = 0;  // of the text so far
   };
 
-  void encode_spaced(std::string_view text, Scratch& scratch, std::vector<TokenId>& ids) const {
-    check_spaced_text(vocabulary_, text);
-    spaced_words_->for_each_word(text, scratch.spaced,
-                                 [&](std::string_view word) { encode_word(word, scratch, ids); });
+  // As SentencePiece, whose files say that only spaces separate words.
+  bool rounds_sums() const { return vocabulary_.model().only_spaces; }
+
+  template <class Encode>
+  static void at_offset(std::size_t begin, const Encode& encode) {
+    try {
+      encode();
+    } catch (const NoToken& error) {
+      throw NoToken(begin + error.offset, error.what());
+    }
+  }
+
+  // Where in a part a word without a token is, normalisation hides.
+  void encode_spaced(std::string_view text, std::size_t begin, std::size_t end, Scratch& scratch,
+                     std::vector<TokenId>& ids) const {
+    const std::string_view part = text.substr(begin, end - begin);
+    try {
+      check_spaced_text(vocabulary_, part);
+      spaced_words_->for_each_word(part, scratch.spaced,
+                                   [&](std::string_view word) { encode_word(word, scratch, ids); });
+    } catch (const NoToken& error) {
+      throw NoToken(begin, error.what());
+    }
   }
 
   void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
     const std::vector<LastPiece>& ways = scratch.ways;
-    find_best_pieces(word, trie_, segments_.scores(), unknown_score_, scratch.ways);
+    if (rounds_sums()) {
+      find_best_pieces_rounded(word, trie_, segments_.scores(), static_cast<float>(unknown_score_), scratch.sum,
+                               scratch.ways);
+      scratch.sum = static_cast<float>(ways.back().score);
+    } else {
+      find_best_pieces(word, trie_, segments_.scores(), unknown_score_, scratch.ways);
+    }
     scratch.ends.clear();
     for (std::size_t end = word.size(); end > 0; end = ways[end].begin) scratch.ends.push_back(end);
     for (std::size_t begin = 0; !scratch.ends.empty();) {

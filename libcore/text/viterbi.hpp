@@ -27,4 +27,10 @@ struct LastPiece {
 void find_best_pieces(std::string_view word, const PieceTrie& trie, const std::vector<double>& scores,
                       double unknown_score, std::vector<LastPiece>& ways, TokenId without = no_token);
 
+// The same with sums as SentencePiece rounds them: what is before the word counts, and each sum is kept in single
+// precision but compared in double. Of ways that are equally probable, such as a-aa and aa-a, this decides which is
+// found.
+void find_best_pieces_rounded(std::string_view word, const PieceTrie& trie, const std::vector<double>& scores,
+                              float unknown_score, float before, std::vector<LastPiece>& ways);
+
 }  // namespace heddle::text

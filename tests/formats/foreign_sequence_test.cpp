@@ -67,14 +67,14 @@ TEST_CASE("T5, BART, Marian from directories: ids, likelihoods, greedy and beam 
       CAPTURE(path);
       const ModelParts parts = read(path);
       const auto model = build(parts);
-      const text::Tokenizer tokenizer(parts.tokenizer);
+      const text::Tokenizer tokenizer(parts.tokenizer), of_sources(parts.source_tokenizer.value_or(parts.tokenizer));
       const data::TextFrame frame = data::text_frame(tokenizer, "the test");
       const auto& reader = *model->as<models::SequenceToSequence>();
       const auto& generator = *model->as<models::Generator>();
       const bool padding_is_last = parts.tokenizer.padding == tokenizer.vocab_size() - 1;
       const Index vocab = tokenizer.vocab_size() - (padding_is_last ? 1 : 0);
       for (const json& pair : json::parse(read_bytes(path + "/expected.json"))["pairs"]) {
-        const Ids source = frame.around(tokenizer.encode(pair["source"].get<std::string>()));
+        const Ids source = frame.around(of_sources.encode(pair["source"].get<std::string>()));
         REQUIRE(source == ids_in(pair["source_ids"]));
         Ids target{reader.start_token().value()};
         if (frame.begin) target.push_back(*frame.begin);
@@ -110,6 +110,7 @@ TEST_CASE("T5, BART, Marian to directories and back: the same tensors, the same 
     for (const std::string& path : fixtures(family)) {
       CAPTURE(path);
       const ModelParts parts = read(path);
+      if (parts.source_tokenizer) continue;  // which heddle does not write
       const TemporaryFolder folder;
       write_model_directory(folder.path().string(), parts, WeightType::keep);
       CHECK(equal(read(folder.path().string()), parts));
@@ -236,8 +237,11 @@ TEST_CASE("T5, BART, Marian: what heddle cannot express is an error that names t
       {"bart-narrow", "decoder_attention_heads", 4, "decoder_attention_heads: is 4 and encoder_attention_heads is 2"},
       {"bart-narrow", "max_position_embeddings", 95, "embed_positions.weight [98, 16] instead of [97, 16]"},
       {"bart-narrow", "tie_word_embeddings", false, "lacks lm_head.weight"},
-      {"marian-narrow", "share_encoder_decoder_embeddings", false, "share_encoder_decoder_embeddings: is false"},
-      {"marian-narrow", "decoder_vocab_size", 12, "decoder_vocab_size: is 12 and vocab_size is 45"},
+      {"marian-narrow", "share_encoder_decoder_embeddings", false, "lacks model.encoder.embed_tokens.weight"},
+      {"marian-narrow", "decoder_vocab_size", 12, "is 12 and vocab_size is 45, but share_encoder_decoder_embeddings"},
+      {"marian-separate", "share_encoder_decoder_embeddings", true, "but share_encoder_decoder_embeddings is true"},
+      {"marian-separate", "vocab_size", 30, "the tokenizer has 39 pieces and the vocabulary of sources 30"},
+      {"marian-opus", "eos_token_id", 5, "eos_token_id: is 5, but the tokenizer ends texts with 0"},
       {"marian-narrow", "static_position_embeddings", false, "static_position_embeddings: is false"},
   };
   for (const Case& one : cases) {
@@ -251,7 +255,69 @@ TEST_CASE("T5, BART, Marian: what heddle cannot express is an error that names t
   std::filesystem::remove(copy.file("tokenizer.json"));
   CHECK(contains(copy.problem(), ": is a directory without a tokenizer"));
   write_bytes(copy.file("source.spm"), "x");
-  CHECK(contains(copy.problem(), "/source.spm: heddle does not read SentencePiece's own files"));
+  CHECK(contains(copy.problem(), "/source.spm: heddle reads it beside target.spm and vocab.json"));
+  std::filesystem::rename(copy.file("source.spm"), copy.file("sentencepiece.bpe.model"));
+  CHECK(contains(copy.problem(), "/sentencepiece.bpe.model: has other ids than the model"));
+}
+
+TEST_CASE("Marian: source.spm and target.spm cut texts in two ways into one vocabulary") {
+  const ModelParts parts = read(fixture("marian-opus"));
+  REQUIRE(parts.source_tokenizer.has_value());
+  const text::TokenizerModel &source = *parts.source_tokenizer, &target = parts.tokenizer;
+  CHECK(source.pieces == target.pieces);
+  CHECK(source.segments != target.segments);
+  for (const text::TokenizerModel* model : {&source, &target}) {
+    CHECK(model->end_of_text == 0);
+    CHECK(model->unknown == 1);
+    CHECK(model->padding == static_cast<Index>(model->pieces.size()) - 1);
+    CHECK(model->special_tokens.size() == 4);  // and the target's language
+  }
+  ModelParts separate = read(fixture("marian-separate"));
+  CHECK_FALSE(config_of(separate).share_embeddings);
+  CHECK(config_of(separate).source_vocab_size == static_cast<Index>(separate.source_tokenizer->pieces.size()));
+  CHECK(separate.source_tokenizer->pieces != separate.tokenizer.pieces);
+
+  // The same model of pieces on both sides is one tokenizer.
+  const Copy copy("marian-opus");
+  write_bytes(copy.file("target.spm"), read_bytes(copy.file("source.spm")));
+  CHECK_FALSE(read(copy.path()).source_tokenizer.has_value());
+  // Vocabularies must be one where embeddings are shared, and have their special tokens.
+  const json ids = json::parse(read_bytes(copy.file("vocab.json")));
+  json others = ids;
+  others["another"] = ids["s"];
+  others.erase("s");
+  write_bytes(copy.file("target_vocab.json"), others.dump());
+  CHECK(contains(copy.problem(), "have vocabularies of their own, but the model shares their embeddings"));
+  std::filesystem::remove(copy.file("target_vocab.json"));
+  others = ids;
+  others["another"] = 0;
+  others.erase("</s>");
+  write_bytes(copy.file("vocab.json"), others.dump());
+  CHECK(contains(copy.problem(), "/vocab.json: lacks </s>"));
+  write_bytes(copy.file("vocab.json"), "[]");
+  CHECK(contains(copy.problem(), "/vocab.json: is not a JSON object from pieces to ids"));
+  write_bytes(copy.file("target.spm"), "\n");
+  CHECK(contains(copy.problem(), "/target.spm: at byte 1: "));
+}
+
+TEST_CASE("Marian: embeddings of their own, written and read again with one tokenizer; a copy of the output's matrix") {
+  ModelParts parts = read(fixture("marian-separate"));
+  parts.source_tokenizer.reset();
+  parts.tokenizer = read(fixture("marian-narrow")).tokenizer;  // smaller than both vocabularies
+  for (NamedTensor& weight : parts.weights) {
+    if (contains(weight.name, "encoder/embedding")) weight.value = random_tensor({61, 16}, 1);
+  }
+  config_of(parts).source_vocab_size = 61;
+  ModelParts written = again(parts);
+  CHECK(equal(written, parts));
+  CHECK(config_of(written).source_vocab_size == 61);
+  const Copy copy("marian-separate");
+  copy.change([](Copy::Tensors& tensors) {
+    tensors.emplace("lm_head.weight", tensors.at("model.decoder.embed_tokens.weight"));
+  });
+  CHECK(copy.problem() == "");
+  copy.change([](Copy::Tensors& tensors) { tensors["lm_head.weight"] = tensors.at("model.encoder.embed_tokens.weight"); });
+  CHECK(contains(copy.problem(), "has tensors that should be equal: lm_head.weight and model.decoder.embed_tokens"));
 }
 
 TEST_CASE("T5: the fields of a published configuration, which leaves some out") {

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "formats/files.hpp"
+#include "formats/sentencepiece_proto.hpp"
 #include "heddle/formats/heddle/tokenizer_file.hpp"
 #include "heddle/formats/huggingface/foreign_model.hpp"
 #include "heddle/formats/huggingface/safetensors.hpp"
@@ -18,6 +19,7 @@
 
 using namespace heddle;
 using namespace heddle::formats;
+namespace proto = heddle::tests::proto;
 using heddle::tests::TemporaryFolder;
 using heddle::tests::write_bytes;
 
@@ -102,6 +104,33 @@ TEST_CASE("memory: tokenizer.json") {
   write_bytes(path, repeated(R"({"id":#,"content":"#"},)",
                              bpe_begin + R"("vocab": {}, "merges": []}, "added_tokens": [)", "]}"));
   check_bounded("added tokens", file_bytes, [&] { load_tokenizer(path); });
+}
+
+TEST_CASE("memory: SentencePiece's models") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.model");
+  const std::string begin = proto::piece("<unk>", 0, proto::unknown) + proto::piece("\u2581");
+  const auto check_pieces = [&](const char* what, const std::string& more, const std::function<std::string(int)>& part) {
+    std::string bytes = begin + more;
+    for (int number = 0; bytes.size() < file_bytes; ++number) bytes += part(number);
+    write_bytes(path, bytes);
+    check_bounded(what, bytes.size(), [&] { load_tokenizer(path); });
+  };
+  const std::string bpe = proto::bytes(2, proto::number(3, 2));
+  const auto short_one = [](int number) { return proto::bytes(1, proto::bytes(1, std::to_string(number))); };
+  check_pieces("empty pieces", "", [](int) { return proto::bytes(1, ""); });
+  check_pieces("equal pieces", "", [](int) { return proto::bytes(1, proto::bytes(1, "a")); });
+  check_pieces("unigram", "", short_one);
+  check_pieces("bpe", bpe, short_one);
+  check_pieces("control pieces", "", [](int number) {
+    return proto::bytes(1, proto::bytes(1, std::to_string(number)) + proto::number(3, proto::control));
+  });
+  check_pieces("growing pieces", bpe, [](int number) { return proto::piece(std::string(number % 3000 + 1, 'a')); });
+  write_bytes(path, begin + proto::bytes(3, proto::bytes(2, std::string(file_bytes, 'x'))));
+  check_bounded("charsmap", file_bytes, [&] { load_tokenizer(path); });
+  std::string map = std::string("\0\0\x60\0", 4) + std::string(0x600000, '\x1');
+  write_bytes(path, begin + proto::bytes(3, proto::bytes(2, map + '\0')));
+  check_bounded("charsmap", map.size(), [&] { load_tokenizer(path); });
 }
 
 TEST_CASE("memory: vocabularies and merges") {

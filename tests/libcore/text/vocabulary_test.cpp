@@ -84,6 +84,8 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   refuses(word, "cuts in a word", [](auto& m) { m.cuts = {"gpt2"}; });
   refuses(bpe, "spaced_words or a charsmap", [](auto& m) { m.spaced_words = true; });
   refuses(bpe, "prefix_space in a bpe", [](auto& m) { m.prefix_space = true; });
+  refuses(bpe, "only_spaces in a tokenizer without", [](auto& m) { m.only_spaces = true; });
+  refuses(bpe, "segments in a bpe", [](auto& m) { m.segments = {"a"}; });
 }
 
 TEST_CASE("vocabulary: a bpe model of another program may lack a byte, and then cannot encode it") {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the small directories beside this one: make_fixtures.sh [PYTHON], which must have PyTorch.
+# Makes the small directories beside this one: make_fixtures.sh [PYTHON], which must have PyTorch. Those of OPUS also need
+# SentencePiece's programs.
 set -eu
 python=${1:-python3}
 cd "$(dirname "$0")"
@@ -13,3 +14,6 @@ to=..
 "$python" marian.py $to/marian-narrow --steps 40
 "$python" marian.py $to/marian-unscaled --unscaled --activation relu --layers 1 --decoder-layers 2 --seed 2
 "$python" marian.py $to/marian-short --activation gelu --layers 1 --decoder-layers 1 --width 12 --heads 3 --context 90 --seed 3
+"$python" marian.py $to/marian-opus --spm unigram --layers 1 --decoder-layers 1 --seed 4
+"$python" marian.py $to/marian-opus-bpe --spm bpe --layers 1 --decoder-layers 1 --seed 5 --steps 60
+"$python" marian.py $to/marian-separate --spm unigram --separate --layers 1 --decoder-layers 2 --seed 6

@@ -9,14 +9,18 @@ import sequences
 ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu, "swish": F.silu}
 
 
-def weights(a, vocab, learned_positions, embedding_norm):
+def weights(a, vocab, learned_positions, embedding_norm, source_vocab=None):
     w = sequences.Weights(a.seed, a.stddev, a.gain)
 
     def add_norm(name):
         w.add(name + ".weight", a.width, mean=1.0)
         w.add(name + ".bias", a.width)
 
-    w.add("model.shared.weight", vocab, a.width)
+    if source_vocab is None:
+        w.add("model.shared.weight", vocab, a.width)
+    else:
+        w.add("model.encoder.embed_tokens.weight", source_vocab, a.width)
+        w.add("model.decoder.embed_tokens.weight", vocab, a.width)
     for stack, layers in (("encoder", a.layers), ("decoder", a.decoder_layers)):
         if learned_positions:
             w.add(f"model.{stack}.embed_positions.weight", learned_positions, a.width)
@@ -53,8 +57,11 @@ class Model:
     def __call__(self, source, target):
         x = self.run("decoder", self.a.decoder_layers, target, self.run("encoder", self.a.layers, source))
         bias = self.w.get("final_logits_bias")
-        logits = x @ self.w["model.shared.weight"].T
+        logits = x @ self.tokens("decoder").T
         return logits if bias is None else logits + bias[0]
+
+    def tokens(self, stack):
+        return self.w["model.shared.weight" if "model.shared.weight" in self.w else f"model.{stack}.embed_tokens.weight"]
 
     def positions(self, stack, time):
         """Learned, from row 2 on; else all sines, then all cosines."""
@@ -83,7 +90,7 @@ class Model:
         return self.linear(mixed.transpose(0, 1).reshape(len(x), -1), name + ".out_proj")
 
     def run(self, stack, layers, ids, states=None):
-        x = self.scale * self.w["model.shared.weight"][torch.tensor(ids)] + self.positions(stack, len(ids))
+        x = self.scale * self.tokens(stack)[torch.tensor(ids)] + self.positions(stack, len(ids))
         if f"model.{stack}.layernorm_embedding.weight" in self.w:
             x = self.norm(x, f"model.{stack}.layernorm_embedding")
         hidden = torch.full((len(ids), len(ids)), float("-inf"), dtype=torch.float64).triu(1)

@@ -100,6 +100,8 @@ class Unigram:
     def encode(self, text):
         return [number for word in text.split() for number in self.best(self.MARK + word)]
 
+    encode_source = encode
+
     def best(self, word):
         found = [(0.0, [])]
         for end in range(1, len(word) + 1):
@@ -157,6 +159,8 @@ class ByteLevel:
                 parts[best:best + 2] = [parts[best] + parts[best + 1]]
             ids += [self.ids[part] for part in parts]
         return ids
+
+    encode_source = encode
 
     def json(self):
         level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -233,12 +237,12 @@ SOURCES = ["the cat sat in the water", "A dog, a hen and a goat were eating gras
 TARGETS = ["A cat was there.", "the goat isn't", "sing, we said, and then we sang the other song at last"]
 
 
-def save(a, config, weights, tokenizer, model, frames, save_tokenizer=None):
+def save(a, config, weights, tokenizer, model, frames, save_tokenizer=None, texts=(SOURCES, TARGETS)):
     """frames: tokens before a text, the token after it, and the one that a target begins with."""
     begin, end, start = frames
     prompt = [start] + begin
-    pairs = [(begin + tokenizer.encode(source) + [end], tokenizer.encode(target) + [end])
-             for source, target in zip(SOURCES, TARGETS)]
+    pairs = [(begin + tokenizer.encode_source(source) + [end], tokenizer.encode(target) + [end])
+             for source, target in zip(*texts)]
 
     def loss():
         losses = []
@@ -255,7 +259,7 @@ def save(a, config, weights, tokenizer, model, frames, save_tokenizer=None):
     # Padding is no text; where it is the last id, it is never generated.
     allowed = len(tokenizer.pieces) - (tokenizer.pieces[-1] == "<pad>")
     expected = {"pairs": []}
-    for source_text, target_text, (source, target) in zip(SOURCES, TARGETS, pairs):
+    for source_text, target_text, (source, target) in zip(*texts, pairs):
         scores = score(model, source, prompt, target)
         beams, best = beam(model, source, prompt, end, allowed, a.max_tokens)
         expected["pairs"].append({

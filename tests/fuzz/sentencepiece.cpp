@@ -1,0 +1,8 @@
+// SentencePiece's models.
+#include "fuzz/target.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+
+void heddle::fuzz::sentencepiece(std::string_view input) {
+  const std::string path = write_input("x.model", input);
+  read_or_refuse([&] { use(formats::load_tokenizer(path)); });
+}
