@@ -2,8 +2,8 @@
 //
 // Read are models whose text is words with spaces before them (add_dummy_prefix and remove_extra_whitespaces, as
 // spm_train has them by default) and models of bpe whose text stays as it is (Llama's); pieces within words; control,
-// byte and, of unigram, user-defined pieces. Anything else is an error that names it: ids are those of the file, or
-// none.
+// byte and, of unigram, user-defined pieces. Anything else is an error that names it: ids are those of spm_encode, or
+// none. Only U+2581 before a user-defined piece that begins with it may count as one space less.
 #pragma once
 
 #include <string>

@@ -116,8 +116,10 @@ bool SpacedWords::maps_all_white_space() const {
     character.clear();
     normalised.clear();
     append_utf8(character, code);
-    if (charsmap_) charsmap_->apply(character, normalised);
-    if (normalised != " ") return false;
+    if (!charsmap_) return false;
+    charsmap_->apply(character, normalised);
+    const bool is_removed = normalised.empty() && (code >= 0x80 || blanks.find(static_cast<char>(code)) == blanks.npos);
+    if (normalised != " " && !is_removed) return false;
   }
   return true;
 }

@@ -81,7 +81,9 @@ std::string compare(const Job& job, const std::string& path, const std::string& 
 std::string write_directory(const Job& job, const std::string& path) {
   formats::AtomicDirectory directory(path);
   formats::write_model_directory(
-      directory.temporary(), {job.source.parts.config, job.source.parts.tokenizer, job.converted.weights}, job.type);
+      directory.temporary(),
+      {job.source.parts.config, job.source.parts.tokenizer, job.converted.weights, job.source.parts.source_tokenizer},
+      job.type);
   const std::string report = compare(job, directory.temporary(), path);
   directory.commit();
   return report;
