@@ -59,6 +59,7 @@ TensorNames bart_tensors() {
                                {prefix + "decoder.embed_tokens.weight", shared},
                                {"lm_head.weight", shared}},
                     .ignored = {prefix + "encoder.version", prefix + "decoder.version"},
+                    .zeros_or_none = {"final_logits_bias"},
                     .endings = {}};
   for (const auto& [foreign, weight, bias] : pairs) {
     names.rules.push_back({prefix + foreign + ".weight", {weight}});

@@ -46,13 +46,20 @@ std::vector<ParameterShape> parameters_of(const models::ModelConfig& config) {
 
 TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTensors& stored) {
   std::vector<std::string> names;
-  for (const Safetensor& tensor : stored.tensors) names.push_back(tensor.name);
+  for (const Safetensor& tensor : stored.tensors) {
+    if (!is_absent(architecture.tensors, tensor)) names.push_back(tensor.name);
+  }
   return {architecture.tensors, names};
 }
 
 // "heads = 4", …: one line per field, with defaults written out.
 std::vector<std::string> fields_of(models::ModelConfig config) {
-  if (auto* const transformer = config.as<models::TransformerConfig>()) transformer->spell_out();
+  if (auto* const transformer = config.as<models::TransformerConfig>()) {
+    transformer->spell_out();
+    transformer->positions = shortest_positions(
+        transformer->positions,
+        {transformer->max_positions(), transformer->width, transformer->heads, transformer->head_width, 0});
+  }
   config->sequence_length = 0;  // a training setting, not a property of the model
   return split(to_text(config), '\n');
 }
@@ -144,11 +151,10 @@ const char* torch_name(WeightType type) {
 }  // namespace
 
 std::vector<std::string> companion_files(const std::string& path) {
-  constexpr std::array<std::string_view, 13> names{"config.json",  "tokenizer.json", "tokenizer_config.json",
-                                                   "vocab.txt",    "vocab.json",     "merges.txt",
-                                                   "encoder.json", "vocab.bpe",      "model.safetensors.index.json",
-                                                   "source.spm",   "target.spm",     "target_vocab.json",
-                                                   "spiece.model"};
+  constexpr std::array<std::string_view, 13> names{
+      "config.json",  "tokenizer.json", "tokenizer_config.json",        "vocab.txt",  "vocab.json", "merges.txt",
+      "encoder.json", "vocab.bpe",      "model.safetensors.index.json", "source.spm", "target.spm", "target_vocab.json",
+      "spiece.model"};
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) {

@@ -21,8 +21,7 @@ TensorNames tensor_names() {
 }
 
 models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
-  expect_fixed(json, {{"normalize_embedding", false},
-                      {"static_position_embeddings", true}});
+  expect_fixed(json, {{"normalize_embedding", false}, {"static_position_embeddings", true}});
   models::EncoderDecoderConfig config = read_bart_config(json, tensors);
   const Index sources = config.vocab_size, targets = json["decoder_vocab_size"].number_or(sources);
   config.share_embeddings = json["share_encoder_decoder_embeddings"].flag_or(true);

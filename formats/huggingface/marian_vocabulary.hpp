@@ -1,6 +1,6 @@
-// The tokenizers of Marian's models (OPUS-MT): source.spm and target.spm, SentencePiece's models, cut texts into pieces,
-// and vocab.json has their ids, or target_vocab.json those of targets. Pieces without an id are <unk>.
-// Source: the published directories; the documentation of Hugging Face's MarianTokenizer.
+// The tokenizers of Marian's models (OPUS-MT): source.spm and target.spm, SentencePiece's models, cut texts into
+// pieces, and vocab.json has their ids, or target_vocab.json those of targets. Pieces without an id are <unk>. Source:
+// the published directories; the documentation of Hugging Face's MarianTokenizer.
 #pragma once
 
 #include <string>

@@ -120,7 +120,7 @@ class Importer {
   // Adds tensors that no rule uses to the problems; copies must be equal to their originals.
   void check_rest(Complaints& unknown, Complaints& unequal) {
     for (const auto& [name, tensor] : tensors_) {
-      if (used_.contains(name) || is_ignored(name)) continue;
+      if (used_.contains(name) || is_ignored(name) || is_absent(names_, *tensor)) continue;
       bool is_copy = false;
       for (const auto& [second_name, original_name] : names_.copies) {
         if (standard_name(second_name) != name) continue;
@@ -216,6 +216,13 @@ std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const 
   std::vector<NamedTensor> weights;
   for (const ParameterShape& parameter : parameters) weights.push_back({parameter.name, found.at(parameter.name)});
   return weights;
+}
+
+bool is_absent(const TensorNames& names, const Safetensor& tensor) {
+  const std::string name = standard_name(names, tensor.name);
+  const auto is_it = [&](const std::string& foreign) { return standard_name(names, foreign) == name; };
+  return std::ranges::any_of(names.zeros_or_none, is_it) &&
+         std::ranges::all_of(tensor.elements, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 TensorSet::TensorSet(const TensorNames& names, const std::vector<std::string>& foreign) : names_(&names) {

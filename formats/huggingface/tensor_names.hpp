@@ -38,9 +38,14 @@ struct TensorNames {
   std::vector<std::pair<std::string, std::string>> copies;
   // Tensors in some files that are not weights.
   std::vector<std::string> ignored;
+  // Tensors of which zeros are as good as none.
+  std::vector<std::string> zeros_or_none{};
   // Endings of names in older files: {older, newer}.
   std::vector<std::pair<std::string, std::string>> endings;
 };
+
+// Whether it is one of those of which zeros are as good as none, and is zeros.
+bool is_absent(const TensorNames& names, const Safetensor& tensor);
 
 // The names of the tensors that a model has, whatever its files call them.
 class TensorSet {

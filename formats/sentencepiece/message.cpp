@@ -11,7 +11,7 @@ void Message::refuse(std::size_t at, const std::string& problem) const {
   throw DataError(concatenate(*file_, ": at byte ", at_ + at, ": ", problem));
 }
 
-// Seven bits a byte, the lowest first; the highest bit says that another byte follows.
+// Each byte has seven bits, the lowest first; its highest bit says that another byte follows.
 std::uint64_t Message::varint(std::size_t& at) const {
   const std::size_t begin = at;
   std::uint64_t value = 0;
@@ -32,7 +32,7 @@ Message::Field Message::read(std::size_t& at) const {
   field.at_ = at;
   const std::uint64_t key = varint(at);
   constexpr std::uint64_t most_fields = (1u << 29) - 1;
-  if (key >> 3 == 0 || key >> 3 > most_fields) refuse(field.at_, "no number of a field");
+  if (key >> 3 == 0 || key >> 3 > most_fields) refuse(field.at_, "a field whose number is out of range");
   field.number_ = static_cast<std::uint32_t>(key >> 3);
   field.wire_ = static_cast<Wire>(key & 7);
   std::uint64_t size = 0;

@@ -39,8 +39,7 @@ class Message {
   };
 
   // `file` is for messages of errors; `at` is where in the file the bytes begin.
-  Message(std::string_view bytes, const std::string& file, std::size_t at = 0)
-      : bytes_(bytes), file_(&file), at_(at) {}
+  Message(std::string_view bytes, const std::string& file, std::size_t at = 0) : bytes_(bytes), file_(&file), at_(at) {}
 
   std::size_t at() const { return at_; }
 

@@ -13,13 +13,15 @@ namespace heddle {
 
 namespace {
 
-// The keys and values of all positions so far: [places, kv_heads, capacity, width] each. A row of the batch has a
-// place there, so that rows leave and change their order without a copy.
+// The keys and values of all positions so far: [places, kv_heads, room, width] each; the room grows up to the capacity,
+// which may be far more than a text needs. A row of the batch has a place there, so that rows leave and change their
+// order without a copy.
 class KeyValueCache : public AttentionState {
  public:
   KeyValueCache(Index batch, Index capacity, HeadShape shape, DType dtype)
-      : keys_({batch, shape.kv_heads, capacity, shape.key_width}, dtype),
-        values_({batch, shape.kv_heads, capacity, shape.value_width}, dtype),
+      : capacity_(capacity),
+        keys_({batch, shape.kv_heads, std::min(capacity, room_at_first), shape.key_width}, dtype),
+        values_({batch, shape.kv_heads, std::min(capacity, room_at_first), shape.value_width}, dtype),
         places_(static_cast<std::size_t>(batch)),
         lengths_(places_.size(), 0) {
     std::iota(places_.begin(), places_.end(), Index{0});
@@ -29,11 +31,15 @@ class KeyValueCache : public AttentionState {
   }
 
   void append(const Tensor& key, const Tensor& value, const std::vector<Index>& seen, const std::vector<Index>& added) {
-    const Index batch = key.shape()[0], capacity = keys_.shape()[2];
+    const Index batch = key.shape()[0];
+    Index room = keys_.shape()[2];
     for (std::size_t b = 0; b < seen.size(); ++b) {
-      check<ShapeError>(seen[b] + added[b] <= capacity, "a cache of ", capacity, " positions is full");
-      lengths_.at(b) = seen[b] + added[b];
+      const Index length = seen[b] + added[b];
+      check<ShapeError>(length <= capacity_, "a cache of ", capacity_, " positions is full");
+      lengths_.at(b) = length;
+      if (length > room) room = std::min(capacity_, std::max(length, 2 * room));
     }
+    if (room > keys_.shape()[2]) enlarge(2, room);
     parallel_for(batch, [&](Index row) {
       const auto at = static_cast<std::size_t>(row);
       const Index place = places_[at], count = added[at];
@@ -50,7 +56,7 @@ class KeyValueCache : public AttentionState {
     std::vector<Index> lengths;
     for (const Index row : rows) lengths.push_back(lengths_.at(static_cast<std::size_t>(row)));
     lengths_ = std::move(lengths);
-    if (static_cast<Index>(rows.size()) > keys_.shape()[0]) make_places(static_cast<Index>(rows.size()));
+    if (static_cast<Index>(rows.size()) > keys_.shape()[0]) enlarge(0, static_cast<Index>(rows.size()));
     std::vector<bool> taken(static_cast<std::size_t>(keys_.shape()[0]), false);
     std::vector<Index> places;
     std::vector<std::size_t> copied;  // rows
@@ -83,17 +89,21 @@ class KeyValueCache : public AttentionState {
     to.narrowed(0, target, 1).narrowed(2, 0, length).assign(from.narrowed(0, source, 1).narrowed(2, 0, length));
   }
 
-  void make_places(Index count) {
+  // More places (dimension 0), or more room in each (2).
+  void enlarge(int dimension, Index count) {
     for (Tensor* const tensor : {&keys_, &values_}) {
       Shape shape = tensor->shape();
-      shape.set(0, count);
+      shape.set(dimension, count);
       const Tensor larger(shape, tensor->dtype());
       larger.fill(0);
-      larger.narrowed(0, 0, tensor->shape()[0]).assign(*tensor);
+      larger.narrowed(dimension, 0, tensor->shape()[dimension]).assign(*tensor);
       *tensor = larger;
     }
   }
 
+  static constexpr Index room_at_first = 1024;
+
+  Index capacity_;
   Tensor keys_, values_;
   std::vector<Index> places_;   // of each row
   std::vector<Index> lengths_;  // of each row: positions that it has seen

@@ -30,6 +30,7 @@ double Settings::number(const std::string& key, double fallback, double least, d
                     found->second, " is not a number");
   check<UsageError>(value >= least && value <= most, name_, ":", key, "=", found->second, " must be from ", least,
                     " to ", most);
+  if (value == fallback) usual_.push_back(key);
   return value;
 }
 
@@ -38,6 +39,14 @@ Index Settings::index(const std::string& key, Index fallback, Index least, Index
       number(key, static_cast<double>(fallback), static_cast<double>(least), static_cast<double>(most));
   check<UsageError>(value == std::floor(value), name_, ":", key, "=", value, " is not a whole number");
   return static_cast<Index>(value);
+}
+
+std::string Settings::without_fallbacks() const {
+  std::vector<std::string> others;
+  for (const auto& [key, value] : values_) {
+    if (std::find(usual_.begin(), usual_.end(), key) == usual_.end()) others.push_back(key + "=" + value);
+  }
+  return others.empty() ? name_ : name_ + ":" + join(others, ",");
 }
 
 void Settings::refuse_others() const {

@@ -22,11 +22,13 @@ class Settings {
   Index index(const std::string& key, Index fallback, Index least, Index most);
   // Throws UsageError, which names the keys, if some were not read. Call it after reading all settings.
   void refuse_others() const;
+  // The text without settings that were read and are equal to their fallbacks.
+  std::string without_fallbacks() const;
 
  private:
   std::string name_;
   std::map<std::string, std::string> values_;
-  std::vector<std::string> known_;
+  std::vector<std::string> known_, usual_;  // keys that were read, and those given with the value of the fallback
 };
 
 }  // namespace heddle

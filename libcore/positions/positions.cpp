@@ -1,6 +1,7 @@
 #include "heddle/positions/positions.hpp"
 
 #include "heddle/base/strings.hpp"
+#include "heddle/tensor/context.hpp"
 
 namespace heddle {
 
@@ -58,6 +59,15 @@ std::shared_ptr<const Positions> make_positions(const std::string& text, const S
   std::shared_ptr<const Positions> made = entry_of(settings.name()).make(settings, scope, shape);
   settings.refuse_others();
   return made;
+}
+
+std::string shortest_positions(const std::string& text, const PositionShape& shape) {
+  const Simulation nothing_is_computed;
+  Parameters parameters(ParameterSource::unset());
+  Settings settings(text);
+  entry_of(settings.name()).make(settings, Scope(parameters, ""), shape);
+  settings.refuse_others();
+  return settings.without_fallbacks();
 }
 
 std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback) {

@@ -56,6 +56,9 @@ class Positions {
 std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope,
                                                 const PositionShape& shape);
 
+// The text without settings that have their default. Throws like make_positions().
+std::string shortest_positions(const std::string& text, const PositionShape& shape);
+
 // The context to build a scheme with: the given one, or, for a scheme that needs one, the fallback.
 std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback);
 

@@ -47,18 +47,18 @@ class CharBpeEncoder : public Encoder {
     auto cache = caches_.take();
     Scratch scratch;
     if (spaced_words_) {
-      spaced_words_->for_each_part(text, [] {}, [&](std::size_t begin, std::size_t end) {
-        cache->encode(text, begin, end, ids, [&](std::string_view part) {
-          at_offset(begin, [&] { encode_spaced(part, scratch, ids); });
-        });
-      });
+      spaced_words_->for_each_part(
+          text, [] {},
+          [&](std::size_t begin, std::size_t end) {
+            cache->encode(text, begin, end, ids,
+                          [&](std::string_view part) { at_offset(begin, [&] { encode_spaced(part, scratch, ids); }); });
+          });
     } else {
       const std::string spaced = with_spaces(text);
       for (std::size_t begin = 0; begin < spaced.size();) {
         const std::size_t end = word_end(spaced, begin);
-        cache->encode(spaced, begin, end, ids, [&](std::string_view word) {
-          at_offset(0, [&] { encode_word(word, scratch, ids); });
-        });
+        cache->encode(spaced, begin, end, ids,
+                      [&](std::string_view word) { at_offset(0, [&] { encode_word(word, scratch, ids); }); });
         begin = end;
       }
     }
@@ -90,8 +90,7 @@ class CharBpeEncoder : public Encoder {
 
   void encode_spaced(std::string_view part, Scratch& scratch, std::vector<TokenId>& ids) const {
     check_spaced_text(vocabulary_, part);
-    spaced_words_->for_each_word(part, scratch.spaced,
-                                 [&](std::string_view word) { encode_word(word, scratch, ids); });
+    spaced_words_->for_each_word(part, scratch.spaced, [&](std::string_view word) { encode_word(word, scratch, ids); });
   }
 
   void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {

@@ -60,8 +60,7 @@ void Segments::append_unknown(std::string_view text, std::size_t offset, std::ve
 
 void Segments::append(TokenId segment, std::size_t offset, std::vector<TokenId>& ids) const {
   const TokenId id = token(segment);
-  ids.push_back(id != no_token ? id
-                               : unknown_token(vocabulary_, apart_[static_cast<std::size_t>(segment)], offset));
+  ids.push_back(id != no_token ? id : unknown_token(vocabulary_, apart_[static_cast<std::size_t>(segment)], offset));
 }
 
 }  // namespace heddle::text

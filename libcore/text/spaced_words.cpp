@@ -104,8 +104,7 @@ void SpacedWords::words_by_spaces(std::string_view normalised, std::string& word
 bool SpacedWords::is_boundary(std::string_view text, std::size_t position) const {
   if (!only_spaces_) return is_basic_boundary(text, position);
   if (lines_are_apart()) return text[position - 1] == '\n';
-  return separates(text[position]) && !separates(text[position - 1]) &&
-         !text.substr(0, position).ends_with(space_mark);
+  return separates(text[position]) && !separates(text[position - 1]) && !text.substr(0, position).ends_with(space_mark);
 }
 
 bool SpacedWords::maps_all_white_space() const {

@@ -44,7 +44,9 @@ class UnigramEncoder : public Encoder {
         at_offset(begin, [&] { encode_word(word, scratch, ids); });
       });
     };
-    spaced_words_ ? spaced_words_->for_each_part(text, [] {}, take) : cuts_.for_each(text, take);
+    spaced_words_ ? spaced_words_->for_each_part(
+                        text, [] {}, take)
+                  : cuts_.for_each(text, take);
     caches_.give_back(std::move(cache));
   }
 

@@ -183,6 +183,10 @@ TEST_CASE("BART and Marian: names without prefix, copies, positions that are com
   ModelParts unbiased = read(bart.path());
   CHECK_FALSE(config_of(unbiased).logit_bias);
   CHECK(equal(again(unbiased), unbiased));
+  bart.change([&](Copy::Tensors& tensors) {  // as published files have it
+    tensors["final_logits_bias"] = Tensor({1, unbiased.config->vocab_size}, Real(0));
+  });
+  CHECK(equal(read(bart.path()), unbiased));
   marian.change([](Copy::Tensors& tensors) {
     tensors.emplace("model.encoder.embed_positions.weight", random_tensor({96, 16}, 1));
     tensors.emplace("model.decoder.embed_positions.weight", random_tensor({96, 16}, 1));
@@ -207,7 +211,7 @@ TEST_CASE("T5, BART, Marian: tensors that do not fit are named") {
   CHECK(contains(plain.problem(), "lacks encoder.block.0.layer.1.DenseReluDense.wi.weight"));
   CHECK(contains(plain.problem(), "does not support: 'decoder.block.0.layer.2.DenseReluDense.wi_0.weight'"));
   const Copy bart("bart-scaled");
-  bart.change([](Copy::Tensors& tensors) { tensors["final_logits_bias"] = Tensor({3}, Real(0)); });
+  bart.change([](Copy::Tensors& tensors) { tensors["final_logits_bias"] = Tensor({3}, Real(1)); });
   CHECK(contains(bart.problem(), "final_logits_bias [3] instead of [1, "));
 }
 
@@ -316,7 +320,8 @@ TEST_CASE("Marian: embeddings of their own, written and read again with one toke
     tensors.emplace("lm_head.weight", tensors.at("model.decoder.embed_tokens.weight"));
   });
   CHECK(copy.problem() == "");
-  copy.change([](Copy::Tensors& tensors) { tensors["lm_head.weight"] = tensors.at("model.encoder.embed_tokens.weight"); });
+  copy.change(
+      [](Copy::Tensors& tensors) { tensors["lm_head.weight"] = tensors.at("model.encoder.embed_tokens.weight"); });
   CHECK(contains(copy.problem(), "has tensors that should be equal: lm_head.weight and model.decoder.embed_tokens"));
 }
 
@@ -378,6 +383,9 @@ TEST_CASE("T5, BART, Marian: models of heddle's own, their start token, and what
   CHECK(
       contains(writing_problem(t5, [](ModelParts& p) { config_of(p).gated = true, config_of(p).activation = "gelu"; }),
                "t5 has no activation = gelu"));
+  own = t5;  // settings that are written out
+  config_of(own).positions = "relative-scalar:max-distance=128,buckets=32";
+  CHECK(config_of(written = again(own)).positions == "relative-scalar");
   const ModelParts marian = read(fixture("marian-narrow"));
   CHECK(contains(writing_problem(marian, [](ModelParts& p) { config_of(p).positions = "sinusoidal"; }),
                  "marian has no positions = sinusoidal"));

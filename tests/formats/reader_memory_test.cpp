@@ -110,7 +110,8 @@ TEST_CASE("memory: SentencePiece's models") {
   const TemporaryFolder folder;
   const std::string path = folder.file("x.model");
   const std::string begin = proto::piece("<unk>", 0, proto::unknown) + proto::piece("\u2581");
-  const auto check_pieces = [&](const char* what, const std::string& more, const std::function<std::string(int)>& part) {
+  const auto check_pieces = [&](const char* what, const std::string& more,
+                                const std::function<std::string(int)>& part) {
     std::string bytes = begin + more;
     for (int number = 0; bytes.size() < file_bytes; ++number) bytes += part(number);
     write_bytes(path, bytes);

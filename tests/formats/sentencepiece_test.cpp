@@ -121,7 +121,8 @@ TEST_CASE("sentencepiece: what heddle cannot express is an error that names it")
            {good + bytes(3, number(3, 0)), "add_dummy_prefix and remove_extra_whitespaces must both be true"},
            {good + bytes(3, number(4, 0)), "must both be true in a unigram model"},
            {good + bytes(3, bytes(1, "mine") + bytes(2, "12345678")), "precompiled_charsmap ('mine'): the tokenizer's"},
-           {good + bytes(3, number(4, 0) + bytes(2, "x")) + bytes(2, number(3, 2)), "only with remove_extra_whitespaces"},
+           {good + bytes(3, number(4, 0) + bytes(2, "x")) + bytes(2, number(3, 2)),
+            "only with remove_extra_whitespaces"},
            {good + bytes(5, bytes(2, "x")), "denormalizer_spec: has a map of characters"},
            {good + piece("c", -1, unused), "a piece of the type unused"},
            {good + piece("c", -1, 7), "a piece of the unknown type 7"},
@@ -153,7 +154,7 @@ TEST_CASE("sentencepiece: what is no message of protocol buffers is refused at i
            {std::string("\x10") + std::string(10, '\x80') + "\x01", "more than 64 bits"},
            {std::string("\x20\x80\x00", 3), "more bytes than it needs"},
            {std::string("\x8a\x80\x00\x00", 4), "more bytes than it needs"},
-           {std::string("\x02\x00", 2), "no number of a field"},
+           {std::string("\x02\x00", 2), "a field whose number is out of range"},
            {"\x53", "unknown form 3"},
            {"\x57", "unknown form 7"},
            {"\x52\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "a field of 18446744073709551615 bytes, and 0 are left"},
@@ -184,11 +185,14 @@ TEST_CASE("sentencepiece: models that spm_train makes here, and what spm_encode 
   int status = 0;
   output_of("spm_train --version && spm_encode --version", status);
   if (status != 0) return testing::skipped("spm_train and spm_encode are not in PATH");
-  const std::vector<std::string> parts{
-      "the",      "cat",      "na\u00efve", "e\u0301", "\uff26\uff35", "\ufb01n",    "\u00bd", "\u65e5\u672c\u8a9e",
-      "\u4e2d",   "\u3002",   "\U0001f642", "\u00a0",  "\u3000",       "\u2003",     "\t",     "   ",
-      "\u2581",   "\u200b",   "\ufeff",     "\u2028",  "\u0085",       "\u00df",     "123",    "...",
-      "\u0e44\u0e17", "\u05e2", "\x01",     "zzzz",    "\\",           "\uff76\uff9e", "A\u030a", "\r"};
+  const std::vector<std::string> parts{"the",          "cat",          "na\u00efve", "e\u0301",
+                                       "\uff26\uff35", "\ufb01n",      "\u00bd",     "\u65e5\u672c\u8a9e",
+                                       "\u4e2d",       "\u3002",       "\U0001f642", "\u00a0",
+                                       "\u3000",       "\u2003",       "\t",         "   ",
+                                       "\u2581",       "\u200b",       "\ufeff",     "\u2028",
+                                       "\u0085",       "\u00df",       "123",        "...",
+                                       "\u0e44\u0e17", "\u05e2",       "\x01",       "zzzz",
+                                       "\\",           "\uff76\uff9e", "A\u030a",    "\r"};
   std::mt19937 draw(1);
   std::string texts;
   for (int line = 0; line < 400; ++line) {

@@ -1,5 +1,5 @@
-// The tokenizers of Marian's directories: the input has vocab.json and the model of both sides, with a line "--" between
-// them.
+// The tokenizers of Marian's directories: the input has vocab.json and the model of both sides, with a line "--"
+// between them.
 #include <filesystem>
 
 #include "fuzz/target.hpp"

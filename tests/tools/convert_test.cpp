@@ -291,7 +291,8 @@ TEST_CASE("convert: a tokenizer to tokenizer.json and back") {
 
 TEST_CASE("convert: T5, BART and Marian translate as PyTorch does, and return to the directory they were") {
   const SmallCorpus place;
-  for (const std::string name : {"t5-gated", "bart-scaled", "marian-narrow"}) {
+  for (const std::string name :
+       {"t5-gated", "bart-scaled", "marian-narrow", "marian-opus", "marian-opus-bpe", "marian-separate"}) {
     CAPTURE(name);
     const std::string directory = std::string(HEDDLE_HUGGINGFACE) + "/" + name;
     place.must("convert '" + directory + "' -o model.h5");
@@ -314,8 +315,46 @@ TEST_CASE("convert: T5, BART and Marian translate as PyTorch does, and return to
       CHECK(json::parse(scores.at(i))["log_likelihood"].get<double>() ==
             doctest::Approx(expected[i]["log_likelihood"].get<double>()).epsilon(1e-4));
     }
+    if (contains(name, "opus") || contains(name, "separate")) {
+      place.refused("convert model.h5 -o again/", 1, "has a tokenizer of its own for sources");
+      CHECK_FALSE(std::filesystem::exists(place.path("again")));
+      continue;
+    }
     place.must("convert model.h5 -o again/");
     place.must("convert again -o back.h5 && inspect diff model.h5 back.h5");
     std::filesystem::remove_all(place.path("again"));
   }
+}
+
+TEST_CASE("convert: a directory of OPUS encodes pairs, trains models and is trained further with both tokenizers") {
+  const SmallCorpus place;
+  const std::string opus = "'" HEDDLE_HUGGINGFACE "/marian-opus' ",
+                    separate = "'" HEDDLE_HUGGINGFACE "/marian-separate' ";
+  write_file(place.path("en"), "the cat\nwe sing\n");
+  write_file(place.path("de"), "Eine Katze\nsagten wir\n");
+  place.must("paste en de > pairs.tsv");
+  place.must("tokenize -q -t " + opus + "--pairs en de -o pairs.h5");
+  CHECK(place.must("tokenize -q --decode pairs.h5").out == "the cat\tEine Katze\nwe sing\tsagten wir\n");
+  // One vocabulary, so one matrix of embeddings.
+  const std::string train = "pretrain -q --arch encoder-decoder --layers 1 --width 16 --heads 2 --steps 2 --train ";
+  place.must(train + "pairs.h5 -o model.h5 && generate -q model.h5 en");
+  place.must("tokenize -q -t " + separate + "--pairs en de -o others.h5");
+  place.refused(train + "others.h5 -o x.h5", 2, "have vocabularies of their own, so they cannot share embeddings");
+  place.must(train + "others.h5 -o others-model.h5 --no-share-embeddings");
+  place.must("convert " + opus +
+             "-o opus.h5 && finetune -q --from opus.h5 --task translate --train pairs.tsv --steps 2 "
+             "-o tuned.h5 && generate -q tuned.h5 en");
+  // A text that is nothing but spaces has no tokens.
+  write_file(place.path("empty.tsv"), "the cat\tEine Katze\nwe sing\t\xc2\xa0\n");
+  const std::string tune = "finetune --from opus.h5 --task translate -o y.h5 --steps 1 --train ";
+  place.refused(tune + "empty.tsv", 1,
+                "empty.tsv:2: the target has no tokens, since the tokenizer leaves out all of it");
+  write_file(place.path("empty.tsv"), " \tEine Katze\n");
+  place.refused(tune + "empty.tsv", 1, "empty.tsv:1: the source has no tokens");
+  place.refused("generate opus.h5 en --min-tokens 97", 2,
+                "--min-tokens 97 is more than the 96 tokens that the model can write; lower it");
+  const std::string ids = place.must("generate -q opus.h5 en --min-tokens 80 --jsonl").out;
+  for (const json& line : json_lines(ids)) CHECK(line["ids"].size() >= 80);
+  write_file(place.path("x.model"), "no model");
+  place.refused("tokenize -t x.model en", 1, "x.model: at byte 0: ");
 }

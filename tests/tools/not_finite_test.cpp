@@ -95,6 +95,16 @@ TEST_CASE("not finite: the weights of attention to a source") {
   corpus.check_refused("inspect align bad.h5 'the cat' 'the king' -o x.svg");
 }
 
+TEST_CASE("not finite: the line that a model cannot answer is named, and those before it are answered") {
+  const Models corpus;
+  write_file(corpus.path("lines"), "the cat\nthe cat sees the king and the queen sees my dog\nthe\n");
+  corpus.poison("decoder.h5", "decoder/embedding/position/weight", 16 * 10, no_number);
+  const Outcome outcome =
+      corpus.refused("generate bad.h5 lines --max-tokens 1 --temperature 0", 3, "lines:2: the model's");
+  CHECK(lines_of(outcome.out).size() == 1);
+  corpus.refused("generate bad.h5 lines --score", 3, "lines:2: ");
+}
+
 TEST_CASE("not finite: hidden states, whoever computes them") {
   const Models corpus;
   for (const float value : {no_number, infinity, -infinity}) {

@@ -67,6 +67,9 @@ TEST_CASE("translate: a model learns to reverse, and its greedy texts are those 
   CHECK(report["bleu_signature"] == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp");
   const json loss = json::parse(corpus.must("inspect evaluate model.h5 valid-pairs.h5 --json").out);
   CHECK(loss["nats_per_token"].get<double>() < 0.2);
+  // Far more tokens than there are take no memory.
+  CHECK(corpus.must("ulimit -v 4000000; generate -q model.h5 valid.src --max-tokens 1000000000 --batch-size 60").out ==
+        corpus.must("generate -q model.h5 valid.src --max-tokens 1000").out);
   const auto lines = lines_of(corpus.must("printf 'a b c\\n\\nb\\n' | generate -q model.h5").out);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == "c b a");

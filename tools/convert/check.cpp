@@ -103,7 +103,8 @@ double check_written(const formats::ModelParts& original, const std::vector<form
   const Probe probe = probe_of(original);
   check<DataError>(probe == probe_of(written), where,
                    ": the written tokenizer gives different ids; nothing was written");
-  const double difference = formats::rounding_error(logits_of(original, probe, where), logits_of(written, probe, where));
+  const double difference =
+      formats::rounding_error(logits_of(original, probe, where), logits_of(written, probe, where));
   check<DataError>(difference <= logit_tolerance(type), where, ": the logits for a test text differ by ", difference,
                    " of their norm, more than ", logit_tolerance(type), " for ", to_text(type),
                    "; nothing was written");

@@ -46,6 +46,9 @@ std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) cons
     check<DataError>(!pair.text.empty() && !target.empty(), where, ": the ", pair.text.empty() ? "source" : "target",
                      " is empty");
     pairs.push_back({encode_line(of_sources(), pair.text, where), encode_line(tokenizer_, target, where)});
+    const bool has_source = !pairs.back().source.empty();
+    check<DataError>(has_source && !pairs.back().target.empty(), where, ": the ", has_source ? "target" : "source",
+                     " has no tokens, since the tokenizer leaves out all of it; leave out the pair");
   }
   check<DataError>(!pairs.empty(), path, ": no pair of texts");
   return std::make_unique<data::PairsInMemory>(std::move(pairs), of_sources().vocab_size(), tokenizer_.vocab_size(),

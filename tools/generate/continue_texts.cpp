@@ -1,5 +1,7 @@
 #include "tools/generate/continue_texts.hpp"
 
+#include <algorithm>
+
 #include "heddle/cli/refuse.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/escaped.hpp"
@@ -69,7 +71,7 @@ void TextContinuer::stream(const Prompt& prompt, const std::function<std::string
 
 std::vector<TextSearch::Answer> TextContinuer::answers(const std::vector<Prompt>& prompts,
                                                        const TextSearch::Watcher& watch) {
-  constexpr Index by_default = 256;
+  const Index by_default = std::max<Index>(256, options_.constraints.min_tokens);
   SearchInputs inputs;
   for (const Prompt& prompt : prompts) inputs.prompts.push_back(prompt.ids);
   inputs.max_tokens.assign(prompts.size(), options_.max_tokens > 0 ? options_.max_tokens : by_default);

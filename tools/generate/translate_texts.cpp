@@ -38,6 +38,13 @@ TextTranslator::TextTranslator(const models::SequenceToSequence& model, const fo
       limit_(options.overlong, "source") {
   refuse({"top"}, arguments, ": is for models that fill in masks; this one translates texts (see --top-k)");
   refuse({"stream"}, arguments, ": is for models that continue texts; this one translates them");
+  check<UsageError>(options.constraints.min_tokens <= room(), "--min-tokens ", options.constraints.min_tokens,
+                    " is more than the ", room(), " tokens that the model can write; lower it");
+}
+
+// The last token is not read.
+Index TextTranslator::room() const {
+  return std::max<Index>(1, model_.position_limit() - static_cast<Index>(frames_.prompt.size()) + 1);
 }
 
 TextTranslator::Source TextTranslator::make(const InputText& input) {
@@ -59,11 +66,9 @@ std::optional<std::string> TextTranslator::filled(const Source& source, const Co
 }
 
 Index TextTranslator::max_tokens(const Source& source) const {
-  const Index wanted =
-      options_.max_tokens > 0 ? options_.max_tokens : static_cast<Index>(source.ids.size()) + more_than_source;
-  // The last token is not read.
-  const Index room = model_.position_limit() - static_cast<Index>(frames_.prompt.size()) + 1;
-  return std::max<Index>(1, std::min(wanted, room));
+  const Index by_default =
+      std::max(static_cast<Index>(source.ids.size()) + more_than_source, options_.constraints.min_tokens);
+  return std::min(options_.max_tokens > 0 ? options_.max_tokens : by_default, room());
 }
 
 std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sources) {

@@ -33,6 +33,7 @@ class TextTranslator {
 
  private:
   static constexpr Index texts_at_once = 64;
+  Index room() const;  // tokens of a target
   Index max_tokens(const Source& source) const;
   // Of a source with sentinels that the target may list.
   std::optional<std::string> filled(const Source& source, const Continuation& text) const;

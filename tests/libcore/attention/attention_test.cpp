@@ -86,6 +86,26 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
   }
 }
 
+TEST_CASE("every variant: a state for more positions than there is memory for grows as it is used") {
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    const Made attention(variant.name);
+    if (!attention->support().cached) continue;
+    constexpr Index length = 2600;
+    const auto row = [](std::uint64_t seed) { return testing::normal_tensor({1, heads, length, width}, seed); };
+    const Tensor q = row(1), k = row(2), v = row(3);
+    const Tensor whole = attention->mix(call(q, k, v, {.causal = true})).value();
+    const auto state = attention->start(1, Index{1} << 40, DType::real);
+    Index seen = 0;
+    for (const Index added : std::vector<Index>{1000, 24, 1, 1500, 75}) {
+      const auto part = [&](const Tensor& t) { return t.narrowed(2, seen, added); };
+      const Tensor y = attention->step(call(part(q), part(k), part(v)), {{seen}, {added}}, *state);
+      CHECK(testing::difference(y, whole.narrowed(1, seen, added)) < 1e-12);
+      seen += added;
+    }
+  }
+}
+
 TEST_CASE("every variant: a reordered state goes on as the row it was") {
   for (const AttentionVariant& variant : attention_variants()) {
     CAPTURE(variant.name);

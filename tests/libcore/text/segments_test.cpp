@@ -34,8 +34,8 @@ TokenizerModel model_of(TokenizerKind kind, const std::vector<std::pair<std::str
   return model;
 }
 
-const std::vector<std::pair<std::string, double>> few{
-    {"\u2581", -2}, {"\u2581a", -1}, {"a", -2.5}, {"b", -3}, {"\u2581ab", -1.5}, {"ba", -4}};
+const std::vector<std::pair<std::string, double>> few{{"\u2581", -2}, {"\u2581a", -1},    {"a", -2.5},
+                                                      {"b", -3},      {"\u2581ab", -1.5}, {"ba", -4}};
 
 // Merges pair after pair: the highest score, then the leftmost.
 std::vector<std::string> merged(const TokenizerModel& model, std::vector<std::string> parts) {
@@ -86,10 +86,10 @@ TEST_CASE("segments: text is cut into them, and each has the id of its spelling 
     model.unknown = 1;
     const Tokenizer tokenizer(model);
     CHECK(tokenizer.encode("a ab") == Ids{6, 0});
-    CHECK(tokenizer.encode("bb") == Ids{3, 1, 1});      // a segment without an id is not joined with others
-    CHECK(tokenizer.encode("axyza") == Ids{6, 1, 4});   // but characters without a segment are,
-    CHECK(tokenizer.encode("axya") == Ids{6, 5, 4});    // and may be spelled as a piece is
-    CHECK(tokenizer.encode("xx") == Ids{3, 1});         // not "▁xx": the space is a segment
+    CHECK(tokenizer.encode("bb") == Ids{3, 1, 1});     // a segment without an id is not joined with others
+    CHECK(tokenizer.encode("axyza") == Ids{6, 1, 4});  // but characters without a segment are,
+    CHECK(tokenizer.encode("axya") == Ids{6, 5, 4});   // and may be spelled as a piece is
+    CHECK(tokenizer.encode("xx") == Ids{3, 1});        // not "▁xx": the space is a segment
     CHECK(tokenizer.decode(Ids{2, 0}) == "xx ab");
     model.segments.push_back("a");
     model.scores.push_back(-1);
