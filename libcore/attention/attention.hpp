@@ -27,8 +27,10 @@ struct AttentionSupport {
   bool cached = false;   // start() and step()
   bool window = false;   // limits the distance
   bool grouped = false;  // fewer key heads than query heads
-  bool bias = false;     // adds a bias of positions to scores
-  bool weights = false;  // returns its weights
+  bool bias = false;           // adds a bias of positions to scores
+  bool relative = false;       // adds products of queries and keys with positions to scores
+  bool offset_values = false;  // adds positions to values
+  bool weights = false;        // returns its weights
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -38,6 +40,9 @@ struct AttentionSupport {
     visitor(Field("window", "has no window"), self.window);
     visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
     visitor(Field("bias", "cannot add the bias of these positions to scores that it does not form"), self.bias);
+    visitor(Field("relative", "cannot add the products of these positions to scores that it does not form"),
+            self.relative);
+    visitor(Field("offset_values", "cannot add these positions to its values"), self.offset_values);
     visitor(Field("weights", "does not return its weights"), self.weights);
   }
 };
@@ -53,7 +58,7 @@ struct HeadShape {
 struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
-  Variable offset_bias{};         // added to scaled scores; ops::FusedAttention says how, empty for none
+  ops::OffsetTerms offsets{};     // of positions
   std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heddle/attention/attention.hpp"
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/tensor/threads.hpp"
 
 namespace heddle {
@@ -114,8 +115,14 @@ class DotAttention : public Attention {
   DotAttention(HeadShape shape, double scale) : shape_(shape), scale_(static_cast<Real>(scale)) {}
 
   AttentionSupport support() const override {
-    return {
-        .causal = true, .cross = true, .cached = true, .window = true, .grouped = true, .bias = true, .weights = true};
+    return {.causal = true,
+            .cross = true,
+            .cached = true,
+            .window = true,
+            .grouped = true,
+            .bias = true,
+            .relative = true,
+            .weights = true};
   }
 
   Variable mix(const AttentionCall& call) const override {
@@ -143,7 +150,16 @@ class DotAttention : public Attention {
 
  private:
   ops::FusedAttention options_of(const AttentionCall& call) const {
-    return {.scale = scale_, .mask = call.mask, .key_rows = call.key_rows, .offset_bias = call.offset_bias};
+    ops::FusedAttention options{
+        .scale = scale_, .mask = call.mask, .key_rows = call.key_rows, .offset_bias = call.offsets.bias};
+    if (const ops::OffsetTable& query = call.offsets.query; !query.empty()) {
+      options.query_bias = {ops::scale(query.values, scale_), query.zero};
+    }
+    if (const ops::OffsetTable& key = call.offsets.key; !key.empty()) {
+      const Variable bias = ops::key_bias(key, call.query.shape()[2], call.mask.query_offsets);
+      options.bias = ops::scale(bias, scale_);
+    }
+    return options;
   }
 
   HeadShape shape_;

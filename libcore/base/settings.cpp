@@ -49,6 +49,15 @@ std::string Settings::without_fallbacks() const {
   return others.empty() ? name_ : name_ + ":" + join(others, ",");
 }
 
+std::string Settings::word(const std::string& key, const std::vector<std::string>& words) {
+  known_.push_back(key);
+  const auto found = values_.find(key);
+  if (found == values_.end()) return words.front();
+  check<UsageError>(std::find(words.begin(), words.end(), found->second) != words.end(), name_, ":", key, ": ",
+                    not_one_of(found->second, words));
+  return found->second;
+}
+
 void Settings::refuse_others() const {
   for (const auto& [key, value] : values_) {
     const std::string near = nearest(key, known_);

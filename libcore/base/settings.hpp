@@ -20,6 +20,8 @@ class Settings {
   double number(const std::string& key, double fallback, double least = -1e300, double most = 1e300);
   // The same, a whole number.
   Index index(const std::string& key, Index fallback, Index least, Index most);
+  // The word given for the key, or the first of the words. Throws UsageError, which lists them, for another.
+  std::string word(const std::string& key, const std::vector<std::string>& words);
   // Throws UsageError, which names the keys, if some were not read. Call it after reading all settings.
   void refuse_others() const;
   // The text without settings that were read and are equal to their fallbacks.

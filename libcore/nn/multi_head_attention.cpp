@@ -39,7 +39,13 @@ std::vector<StackedLinear> projections(const Scope& scope, const AttentionOption
 AttentionSupport all_needed(const AttentionOptions& options, const AttentionPositions* positions) {
   AttentionSupport needed = options.needed;
   needed.grouped = options.shape.heads != options.shape.kv_heads;
-  needed.bias = positions != nullptr && !positions->offset_bias(1).empty();
+  if (positions == nullptr) return needed;
+  const PositionNeeds asked = positions->needs();
+  needed.bias = asked.bias;
+  needed.relative = asked.relative;
+  needed.offset_values = asked.offset_values;
+  check<UsageError>(!asked.whole || !needed.cached,
+                    "the positions need all keys at once, so such a model cannot continue texts step by step");
   return needed;
 }
 
@@ -92,12 +98,9 @@ MultiHeadAttention::Heads MultiHeadAttention::memory(const Variable& states, con
 
 AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts,
                                        Index key_time) const {
-  AttentionCall call{heads.query, heads.key, heads.value, mask};
-  if (positions_ == nullptr) return call;
-  call.query = positions_->transform(heads.query, mask.query_offsets);
-  call.key = positions_->transform(heads.key, key_starts);
-  call.offset_bias = positions_->offset_bias(key_time);
-  return call;
+  if (positions_ == nullptr) return {heads.query, heads.key, heads.value, mask};
+  const PositionedHeads at = positions_->apply(heads.query, heads.key, {mask.query_offsets, key_starts, key_time});
+  return {at.query, at.key, heads.value, mask, at.offsets};
 }
 
 Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& residual, const Pass& pass) const {

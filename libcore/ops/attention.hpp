@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/autograd/tape.hpp"
+#include "heddle/ops/attention_offsets.hpp"
 #include "heddle/ops/mask.hpp"
 
 namespace heddle::ops {
@@ -15,9 +16,10 @@ struct FusedAttention {
   Index query_tile = 64;  // at most 64; results depend on the tiles only in rounding
   Index key_tile = 1024;
   std::vector<Index> key_rows{};  // the row of key and value that each batch has; empty: its own. Never recorded
-  // Added to the scaled scores, Reals or bfloat16; empty means none. Both may be given.
-  Variable bias{};         // [batch or 1, heads or 1, query_time, key_time]
-  Variable offset_bias{};  // [heads or 1, 2 reach + 1]: entry clip(j - position of i, -reach, reach) + reach
+  // Added to the scaled scores, Reals or bfloat16; empty means none. All may be given.
+  Variable bias{};           // [batch or 1, heads or 1, query_time, key_time]
+  Variable offset_bias{};    // [heads or 1, 2 reach + 1]: entry clip(j - position of i, -reach, reach) + reach
+  OffsetTable query_bias{};  // [batch, heads, query_time, offsets]
 };
 
 // y_i = sum over allowed j of w_ij v_j,  w_ij = softmax_j(scale q_i . k_j + bias_ij); a query without allowed keys

@@ -10,6 +10,7 @@ struct Targets {
   Tensor query, key, value;  // [batch, heads, time, width]
   Tensor bias;               // [heads of a pass, query_time, key_time]; empty when it is not needed
   Tensor offset_bias;        // [batch heads groups, 2 reach + 1]; likewise
+  Tensor query_bias;         // [batch, heads, query_time, offsets]; likewise
 };
 
 // A thread's memory, kept from task to task.
@@ -25,12 +26,12 @@ Scratch& scratch() {
   return instance;
 }
 
-// table[clip(first + i, -reach, reach) + reach] += x_i
-void add_clipped(const Real* x, Index count, Index first, Index reach, Real* table) {
-  const Index begin = std::clamp(-reach - first, Index{0}, count), end = std::clamp(reach + 1 - first, begin, count);
+// table[clip(first + i, 0, size - 1)] += x_i
+void add_clipped(const Real* x, Index count, Index first, Index size, Real* table) {
+  const Index begin = std::clamp(-first, Index{0}, count), end = std::clamp(size - first, begin, count);
   for (Index i = 0; i < begin; ++i) table[0] += x[i];
-  for (Index i = begin; i < end; ++i) table[first + i + reach] += x[i];
-  for (Index i = end; i < count; ++i) table[2 * reach] += x[i];
+  for (Index i = begin; i < end; ++i) table[first + i] += x[i];
+  for (Index i = end; i < count; ++i) table[size - 1] += x[i];
 }
 
 Real* zeros(Workspace& memory, Index count) {
@@ -46,6 +47,8 @@ class BackwardTask {
       : problem_(problem),
         sizes_(problem.sizes),
         batch_(batch),
+        head_(head),
+        dquery_tables_(targets.query_bias),
         scores_(problem, batch, head),
         value_(head_of(problem.value, batch, sizes_.kv_head(head))),
         dy_(head_of_result(dy, batch, head)),
@@ -113,7 +116,8 @@ class BackwardTask {
       softmax_backward_row(tile, row, weights + row * stride, dweights + row * stride);
     }
     if (dtable_ != nullptr) {
-      add_clipped(ddiagonals_, diagonals, tile.key - tile.position - (tile.rows - 1), problem_.reach(), dtable_);
+      const Index reach = problem_.reach();
+      add_clipped(ddiagonals_, diagonals, tile.key - tile.position - (tile.rows - 1) + reach, 2 * reach + 1, dtable_);
     }
   }
 
@@ -127,11 +131,23 @@ class BackwardTask {
     if (log_sum == no_score) part.end = part.begin;  // every score is minus infinity, every weight zero
     const Real sum = recompute_weights(x, score_scale, log_sum, d, part);
     const Real mean = problem_.y.empty() ? sum : mean_from_result(query), scale = problem_.options.scale;
-    if (dbias_ == nullptr && dtable_ == nullptr) return softmax_backward(x, d, mean, scale, part);
+    if (dbias_ == nullptr && dtable_ == nullptr && dquery_tables_.empty()) {
+      return softmax_backward(x, d, mean, scale, part);
+    }
     softmax_backward(x, d, mean, 1, part);
     if (dbias_ != nullptr) add_row(d, dbias_ + query * sizes_.key_time + tile.key + first, part);
     if (dtable_ != nullptr) add_row(d, ddiagonals_ + tile.rows - 1 - row + first, part);
+    if (!dquery_tables_.empty()) add_to_query_table(tile, row, d - first);
     store_scaled(d, scale, d, part.length);
+  }
+
+  void add_to_query_table(const ScoreTile& tile, Index row, const Real* derivatives) {
+    const Tensor& tables = dquery_tables_;
+    const ScoreTile::Columns allowed = tile.allowed[static_cast<std::size_t>(row)];
+    Real* const table = tables.data() + ((batch_ * sizes_.heads + head_) * sizes_.query_time + tile.query + row) * tables.shape()[3];
+    add_clipped(derivatives + allowed.begin, allowed.end - allowed.begin,
+                tile.key + allowed.begin - tile.position - row + problem_.options.query_bias.zero, tables.shape()[3],
+                table);
   }
 
   // rowsum(P dP) over all keys = dy . y
@@ -147,7 +163,8 @@ class BackwardTask {
 
   const AttentionProblem& problem_;
   const AttentionSizes& sizes_;
-  const Index batch_;
+  const Index batch_, head_;
+  const Tensor dquery_tables_;
   HeadScores scores_;
   const MatrixView value_, dy_, y_, dquery_, dkey_, dvalue_;
   const Real* const log_sums_;
@@ -202,6 +219,9 @@ class BackwardPass {
     if (!direct_) collect();
     if (gradients_.bias) gradients_.bias->contribute(dbias_.as(problem_.options.bias.value().dtype()));
     if (gradients_.offset_bias) contribute_offset_bias();
+    if (gradients_.query_bias) {
+      gradients_.query_bias->contribute(targets_.query_bias.as(problem_.options.query_bias.values.value().dtype()));
+    }
   }
 
  private:
@@ -233,6 +253,7 @@ class BackwardPass {
     if (gradients_.offset_bias) {
       targets_.offset_bias = Tensor({heads_ * cut_.groups, problem_.offset_bias.shape()[1]}, 0);
     }
+    if (gradients_.query_bias) targets_.query_bias = Tensor(problem_.query_bias.shape(), 0);
   }
 
   bool are_reals() const {

@@ -35,7 +35,7 @@ void attention_forward(const AttentionProblem& problem, const Tensor& y);
 
 // Where the gradients go; null where they are not needed.
 struct AttentionGradients {
-  std::shared_ptr<Gradient> query, key, value, bias, offset_bias;
+  std::shared_ptr<Gradient> query, key, value, bias, offset_bias, query_bias;
 };
 // Adds to them. dy is stored as the query is.
 void attention_backward(const AttentionProblem& problem, const Tensor& dy, const AttentionGradients& gradients);

@@ -54,6 +54,13 @@ void check_biases(const FusedAttention& options, const AttentionSizes& sizes) {
                       "attention: a bias by offset of shape ", b, ", not [heads or 1, 2 reach + 1], for scores of ",
                       scores);
   }
+  if (const OffsetTable& table = options.query_bias; !table.empty()) {
+    const Shape b = table.values.shape();
+    check<ShapeError>(b.rank() == 4 && b[0] == scores[0] && b[1] == scores[1] && b[2] == scores[2] && table.zero >= 0 &&
+                          table.zero < b[3],
+                      "attention: a bias by query and offset of shape ", b, " with offset 0 at ", table.zero,
+                      ", for scores of ", scores);
+  }
 }
 
 void check_options(const FusedAttention& options) {
@@ -86,7 +93,14 @@ AttentionProblem checked_problem(const Tensor& query, const Tensor& key, const T
   check_mask(options.mask, sizes);
   check_biases(options, sizes);
   check_options(options);
-  return {query, key, value, options, sizes, readable(options.bias), readable(options.offset_bias)};
+  return {query,
+          key,
+          value,
+          options,
+          sizes,
+          readable(options.bias),
+          readable(options.offset_bias),
+          readable(options.query_bias.values)};
 }
 
 MatrixView head_of(const Tensor& t, Index batch, Index head) {

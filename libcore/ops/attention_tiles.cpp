@@ -14,19 +14,19 @@ constexpr Index rounded_up(Index x, Index unit) {
 // A thread's memory for scores, kept from task to task.
 struct Scratch {
   Operand keys{Operand::Side::right}, query{Operand::Side::left};
-  Workspace scores, query_values, diagonals;
+  Workspace scores, query_values, diagonals, row_biases;
 };
 Scratch& scratch() {
   static thread_local Scratch instance;
   return instance;
 }
 
-// to_i = table[clip(first + i, -reach, reach) + reach]
-void copy_clipped(const Real* table, Index reach, Index first, Real* to, Index count) {
-  const Index begin = std::clamp(-reach - first, Index{0}, count), end = std::clamp(reach + 1 - first, begin, count);
+// to_i = table[clip(first + i, 0, size - 1)]
+void copy_clipped(const Real* table, Index size, Index first, Real* to, Index count) {
+  const Index begin = std::clamp(-first, Index{0}, count), end = std::clamp(size - first, begin, count);
   std::fill(to, to + begin, table[0]);
-  std::copy(table + first + begin + reach, table + first + end + reach, to + begin);
-  std::fill(to + end, to + count, table[2 * reach]);
+  std::copy(table + first + begin, table + first + end, to + begin);
+  std::fill(to + end, to + count, table[size - 1]);
 }
 
 }  // namespace
@@ -114,7 +114,11 @@ HeadScores::HeadScores(const AttentionProblem& problem, Index batch, Index head)
   if (const Tensor& table = problem.offset_bias; !table.empty()) {
     table_ = table.data() + (table.shape()[0] == 1 ? 0 : head) * table.stride(0);
   }
-  changes_rows_ = bias_ != nullptr || table_ != nullptr || problem.options.mask.pairs != nullptr;
+  if (const Tensor& tables = problem.query_bias; !tables.empty()) {
+    query_tables_ = tables.data() + batch * tables.stride(0) + head * tables.stride(1);
+    query_table_stride_ = tables.stride(2);
+  }
+  changes_rows_ = bias_ != nullptr || table_ != nullptr || query_tables_ != nullptr || problem.options.mask.pairs != nullptr;
 }
 
 void HeadScores::load_keys(const Mask::Range& keys) {
@@ -152,7 +156,8 @@ void HeadScores::load_offset_bias(const ScoreTile& tile) {
   if (table_ == nullptr) return;
   const Index count = tile.rows + tile.columns - 1;
   Real* const diagonals = scratch().diagonals.get<Real>(count);
-  copy_clipped(table_, problem_.reach(), tile.key - tile.position - (tile.rows - 1), diagonals, count);
+  const Index reach = problem_.reach();
+  copy_clipped(table_, 2 * reach + 1, tile.key - tile.position - (tile.rows - 1) + reach, diagonals, count);
   diagonals_ = diagonals;
 }
 
@@ -161,6 +166,12 @@ Real HeadScores::change_row(const ScoreTile& tile, Index row, Real* x, const Row
   Real scale = problem_.options.scale;
   const auto add = [&](const Real* bias) { add_bias(x, std::exchange(scale, Real(1)), bias + first, part); };
   if (table_ != nullptr) add(diagonals_ + tile.rows - 1 - row);
+  if (query_tables_ != nullptr) {
+    Real* const biases = scratch().row_biases.get<Real>(tile.columns);
+    copy_clipped(query_tables_ + (tile.query + row) * query_table_stride_, problem_.query_bias.shape()[3],
+                 tile.key - tile.position - row + problem_.options.query_bias.zero, biases, tile.columns);
+    add(biases);
+  }
   if (bias_ != nullptr) add(bias_ + (tile.query + row) * problem_.bias.stride(2) + tile.key);
   if (const AllowedPairs* pairs = problem_.options.mask.pairs.get(); pairs != nullptr) {
     hide_others(x, std::exchange(scale, Real(1)), pairs->row(batch_, tile.query + row) + tile.key + first, part);

@@ -114,13 +114,13 @@ void check_rotation(const Tensor& x, const Rotation& rotation) {
 
 }  // namespace
 
-RotationTables rotation_tables(Index positions, Index width, double base) {
+RotationTables rotation_tables(Index positions, Index width, const Angles& angles) {
   check<ShapeError>(width > 0 && width % 2 == 0, "a rotation of pairs needs an even width, not ", width);
   const RotationTables tables{Tensor({positions, width / 2}), Tensor({positions, width / 2})};
   parallel_for(positions, [&](Index position) {
     for (Index k = 0; k < width / 2; ++k) {
       const double angle =
-          static_cast<double>(position) * std::pow(base, -2 * static_cast<double>(k) / static_cast<double>(width));
+          angles.step * static_cast<double>(position) * std::pow(angles.base, -2 * static_cast<double>(k) / static_cast<double>(width));
       tables.cosines[position * (width / 2) + k] = static_cast<Real>(std::cos(angle));
       tables.sines[position * (width / 2) + k] = static_cast<Real>(std::sin(angle));
     }

@@ -18,8 +18,11 @@ struct RotationTables {
   Tensor cosines, sines;
 };
 
-// The angle of pair k at position p is p base^(-2 k / width).  Source: Su et al. 2021, equation 15.
-RotationTables rotation_tables(Index positions, Index width, double base = 10000);
+// The angle of pair k at position p is step p base^(-2 k / width).  Source: Su et al. 2021, equation 15.
+struct Angles {
+  double base = 10000, step = 1;
+};
+RotationTables rotation_tables(Index positions, Index width, const Angles& angles = {});
 
 // y_i = x_i cos - x_j sin, y_j = x_i sin + x_j cos for each pair (i, j): x at time t of batch row b is turned by the
 // angles of position starts[b] + t; no starts are zeros.

@@ -39,28 +39,19 @@ Tensor penalties(Index positions, Index heads) {
 class LinearBiasLayer : public AttentionPositions {
  public:
   explicit LinearBiasLayer(Index heads) : table_([heads](Index positions) { return penalties(positions, heads); }) {}
-  Variable offset_bias(Index key_time) const override { return Variable(table_.with(key_time)); }
+  PositionNeeds needs() const override { return {.bias = true}; }
+  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
+    return {query, key, {.bias = Variable(table_.with(places.key_time))}};
+  }
 
  private:
   GrowingTable<Tensor> table_;
 };
 
-class LinearBiases : public Positions {
- public:
-  explicit LinearBiases(Index heads) : layer_(std::make_shared<LinearBiasLayer>(heads)) {}
-  std::shared_ptr<const AttentionPositions> for_layer(const Scope&) const override { return layer_; }
-
- private:
-  std::shared_ptr<const AttentionPositions> layer_;
-};
-
 }  // namespace
 
 std::shared_ptr<const Positions> make_LinearBiases(Settings&, const Scope&, const PositionShape& shape) {
-  return std::make_shared<LinearBiases>(shape.heads);
-}
-bool needs_context_LinearBiases() {
-  return false;
+  return same_in_every_layer(std::make_shared<LinearBiasLayer>(shape.heads));
 }
 
 }  // namespace heddle

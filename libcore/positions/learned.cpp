@@ -56,8 +56,5 @@ std::shared_ptr<const Positions> make_LearnedPositions(Settings& settings, const
   const bool scaled = settings.index("scaled", 0, 0, 1) == 1;
   return std::make_shared<LearnedPositions>(scope, shape, offset, scaled);
 }
-bool needs_context_LearnedPositions() {
-  return true;
-}
 
 }  // namespace heddle

@@ -6,8 +6,5 @@ namespace heddle {
 std::shared_ptr<const Positions> make_NoPositions(Settings&, const Scope&, const PositionShape&) {
   return std::make_shared<Positions>();
 }
-bool needs_context_NoPositions() {
-  return false;
-}
 
 }  // namespace heddle

@@ -5,10 +5,9 @@
 
 namespace heddle {
 
-// Each scheme's file defines how it is made, and whether it needs the number of positions.
-#define HEDDLE_POSITIONS(name, type, summary)                                                                       \
-  std::shared_ptr<const Positions> make_##type(Settings& settings, const Scope& scope, const PositionShape& shape); \
-  bool needs_context_##type();
+// Each scheme's file defines how it is made.
+#define HEDDLE_POSITIONS(name, type, limit, summary) \
+  std::shared_ptr<const Positions> make_##type(Settings& settings, const Scope& scope, const PositionShape& shape);
 #include "heddle/positions/positions.def"
 #undef HEDDLE_POSITIONS
 
@@ -17,12 +16,12 @@ namespace {
 struct Entry {
   PositionScheme scheme;
   std::shared_ptr<const Positions> (*make)(Settings& settings, const Scope& scope, const PositionShape& shape);
-  bool (*needs_context)();
+  enum class Limit { context, unlimited } limit;
 };
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> list = {
-#define HEDDLE_POSITIONS(name, type, summary) {{#name, summary}, make_##type, needs_context_##type},
+#define HEDDLE_POSITIONS(name, type, limit, summary) {{#name, summary}, make_##type, Entry::Limit::limit},
 #include "heddle/positions/positions.def"
 #undef HEDDLE_POSITIONS
   };
@@ -40,17 +39,33 @@ const Entry& entry_of(const std::string& name) {
 
 }  // namespace
 
-Variable AttentionPositions::transform(const Variable& x, const std::vector<Index>&) const {
-  return x;
-}
-Variable AttentionPositions::offset_bias(Index) const {
-  return {};
-}
 Variable Positions::embed(const Variable& x, const std::vector<Index>&) const {
   return x;
 }
 std::shared_ptr<const AttentionPositions> Positions::for_layer(const Scope&) const {
   return nullptr;
+}
+
+namespace {
+
+using MakeLayer = std::function<std::shared_ptr<const AttentionPositions>(const Scope& scope)>;
+
+class PositionsInAttention : public Positions {
+ public:
+  explicit PositionsInAttention(MakeLayer make) : make_(std::move(make)) {}
+  std::shared_ptr<const AttentionPositions> for_layer(const Scope& scope) const override { return make_(scope); }
+
+ private:
+  MakeLayer make_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Positions> made_for_each_layer(MakeLayer make) {
+  return std::make_shared<PositionsInAttention>(std::move(make));
+}
+std::shared_ptr<const Positions> same_in_every_layer(std::shared_ptr<const AttentionPositions> layer) {
+  return made_for_each_layer([layer = std::move(layer)](const Scope&) { return layer; });
 }
 
 std::shared_ptr<const Positions> make_positions(const std::string& text, const Scope& scope,
@@ -72,7 +87,8 @@ std::string shortest_positions(const std::string& text, const PositionShape& sha
 
 std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback) {
   if (given) return given;
-  return entry_of(Settings(positions).name()).needs_context() ? std::optional(fallback) : std::nullopt;
+  const bool needed = entry_of(Settings(positions).name()).limit == Entry::Limit::context;
+  return needed ? std::optional(fallback) : std::nullopt;
 }
 
 const std::vector<PositionScheme>& position_schemes() {

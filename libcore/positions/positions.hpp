@@ -1,7 +1,8 @@
 // Position schemes. A scheme acts at up to three places: it adds vectors to embeddings, transforms queries and keys,
-// and adds a bias to attention scores.
+// and adds terms by offset to attention scores and values.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/base/settings.hpp"
+#include "heddle/ops/attention_offsets.hpp"
 
 namespace heddle {
 
@@ -21,18 +23,33 @@ struct PositionShape {
   bool causal = false;           // queries see no keys after them
 };
 
+// What a scheme asks of the attention that it acts in.
+struct PositionNeeds {
+  bool bias = false;           // OffsetTerms::bias
+  bool relative = false;       // OffsetTerms::query or key
+  bool offset_values = false;  // OffsetTerms::value
+  bool whole = false;          // all keys of a sequence at once, not step by step
+};
+
+// The queries and keys of one call of attention, with their positions.
+struct PositionedHeads {
+  Variable query, key;  // [batch, heads, time, head_width]
+  ops::OffsetTerms offsets{};
+};
+// Where they stand: row b of queries and of keys begins at these positions (empty: 0 in every row), and no key stands
+// beyond key_time - 1.
+struct PositionPlaces {
+  const std::vector<Index>&queries, &keys;
+  Index key_time;
+};
+
 // The positions of one attention layer.
 class AttentionPositions {
  public:
   virtual ~AttentionPositions() = default;
-
-  // Queries or keys with their positions: x [batch, heads, time, head_width], of which row b begins at position
-  // starts[b] (empty: 0 in every row) -> the same shape.
-  virtual Variable transform(const Variable& x, const std::vector<Index>& starts) const;
-
-  // Added to the scaled scores: [heads or 1, 2 reach + 1], entry (key position - query position) + reach; key_time - 1
-  // or less, where all distances beyond have the entry of the reach. Empty where nothing is added.
-  virtual Variable offset_bias(Index key_time) const;
+  virtual PositionNeeds needs() const { return {}; }
+  // Shapes: query [batch, heads, query_time, head_width], key [batch, kv_heads, time, head_width] -> the same.
+  virtual PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const = 0;
 };
 
 class Positions {
@@ -49,6 +66,11 @@ class Positions {
   // Of one layer, whose own parameters are declared in the scope; null if the scheme does not act in attention.
   virtual std::shared_ptr<const AttentionPositions> for_layer(const Scope& scope) const;
 };
+
+// Schemes that act in attention alone: in every layer alike, or with parameters of each layer.
+std::shared_ptr<const Positions> same_in_every_layer(std::shared_ptr<const AttentionPositions> layer);
+std::shared_ptr<const Positions> made_for_each_layer(
+    std::function<std::shared_ptr<const AttentionPositions>(const Scope& scope)> make);
 
 // The scheme that the text names ("learned:offset=2"); parameters that its stack's layers share are declared in the
 // scope. Throws UsageError for unknown names, which lists the known ones, for unknown settings, and for shapes that the

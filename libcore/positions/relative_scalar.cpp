@@ -35,8 +35,14 @@ class RelativeScalarLayer : public AttentionPositions {
  public:
   RelativeScalarLayer(Buckets buckets, Variable table) : buckets_(buckets), table_(std::move(table)) {}
 
+  PositionNeeds needs() const override { return {.bias = true}; }
+  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
+    return {query, key, {.bias = bias(places.key_time)}};
+  }
+
+ private:
   // No further than max_distance, since all beyond have the same bucket.
-  Variable offset_bias(Index key_time) const override {
+  Variable bias(Index key_time) const {
     const Index reach = std::min(key_time - 1, buckets_.max_distance);
     TokenIds rows(Shape{2 * reach + 1});
     for (Index i = 0; i <= 2 * reach; ++i) {
@@ -45,18 +51,8 @@ class RelativeScalarLayer : public AttentionPositions {
     return view(ops::embed(rows, table_), [](const Tensor& t) { return t.swapped(0, 1); });
   }
 
- private:
   Buckets buckets_;
   Variable table_;
-};
-
-class RelativeScalars : public Positions {
- public:
-  explicit RelativeScalars(std::shared_ptr<const RelativeScalarLayer> layer) : layer_(std::move(layer)) {}
-  std::shared_ptr<const AttentionPositions> for_layer(const Scope&) const override { return layer_; }
-
- private:
-  std::shared_ptr<const AttentionPositions> layer_;
 };
 
 }  // namespace
@@ -72,11 +68,8 @@ std::shared_ptr<const Positions> make_RelativeScalars(Settings& settings, const 
                     exact, " distances that have a bucket each");
   const Variable table =
       scope.parameter("weight", {buckets, shape.heads}, Initializer::normal(shape.stddev), Decay::yes);
-  return std::make_shared<RelativeScalars>(
+  return same_in_every_layer(
       std::make_shared<RelativeScalarLayer>(Buckets{buckets, max_distance, shape.causal}, table));
-}
-bool needs_context_RelativeScalars() {
-  return false;
 }
 
 }  // namespace heddle

@@ -1,7 +1,10 @@
-// x_t = s e_t + p_t, p[t, 2k] = sin(w_k t), p[t, 2k + 1] = cos(w_k t), w_k = 10000^(-2k / width).
-// Source: Vaswani et al. 2017, 3.4 and 3.5 (SPEC 2.1, `aiayn`).
-// Settings: scaled, 1 for s = sqrt(width) as in that paper (the default), 0 for s = 1; interleaved, 1 as above (the
-// default), 0 for all sines before all cosines, as Marian has them: the same model with its columns in another order.
+// x_t = s e_t + p_t, p[t, 2k] = sin(w_k t), p[t, 2k + 1] = cos(w_k t), for pairs k from 0 (SPEC 2.1).
+// Settings: form, which of the published frequencies and orders:
+//   aiayn: w_k = 10000^(-2k / width), as above (Vaswani et al. 2017, 3.5; the default)
+//   deck0: w_k = 10^(-10 (k + 1) / width), positions from 1 (lecture slides, and thus base 10^5)
+//   t2t: w_k = 10000^(-k / (width / 2 - 1)), all sines before all cosines (the Tensor2Tensor library)
+// interleaved, 0 for all sines before all cosines whatever the form, as Marian has them: the same model with its columns
+// in another order; scaled, 1 for s = sqrt(width) as in that paper (the default), 0 for s = 1.
 #include <algorithm>
 #include <cmath>
 
@@ -14,29 +17,48 @@ namespace heddle {
 
 namespace {
 
-// The column of an element of the equation.
-Index column_of(Index i, Index width, bool interleaved) {
-  return interleaved ? i : i / 2 + i % 2 * ((width + 1) / 2);
-}
+enum class Form { aiayn, deck0, t2t };
 
-Tensor sinusoids(Index time, Index width, bool interleaved) {
-  const Tensor table({time, width});
-  parallel_for(time, [&](Index t) {
-    for (Index i = 0; i < width; ++i) {
-      const double frequency = std::pow(10000.0, -static_cast<double>(i - i % 2) / static_cast<double>(width));
-      const double angle = frequency * static_cast<double>(t);
-      table[t * width + column_of(i, width, interleaved)] =
-          static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+struct Sinusoids {
+  Index width;
+  Form form;
+  bool interleaved;
+
+  double frequency(Index pair) const {
+    const auto k = static_cast<double>(pair), w = static_cast<double>(width);
+    switch (form) {
+      case Form::aiayn:
+        return std::pow(10000.0, -2 * k / w);
+      case Form::deck0:
+        return std::pow(10.0, -10 * (k + 1) / w);
+      case Form::t2t:
+        break;
     }
-  });
-  return table;
-}
+    return std::pow(10000.0, -k / std::max(1.0, w / 2 - 1));
+  }
+  double angle(Index pair, Index position) const {
+    return frequency(pair) * static_cast<double>(position + (form == Form::deck0 ? 1 : 0));
+  }
+  // The column of sine (0) or cosine (1) of a pair.
+  Index column(Index pair, Index of) const { return interleaved ? 2 * pair + of : pair + of * ((width + 1) / 2); }
+
+  Tensor table(Index time) const {
+    const Tensor result({time, width});
+    parallel_for(time, [&](Index t) {
+      for (Index i = 0; i < width; ++i) {
+        const double at = angle(i / 2, t);
+        result[t * width + column(i / 2, i % 2)] = static_cast<Real>(i % 2 == 0 ? std::sin(at) : std::cos(at));
+      }
+    });
+    return result;
+  }
+};
 
 class SinusoidalPositions : public Positions {
  public:
-  SinusoidalPositions(Index width, bool scaled, bool interleaved)
-      : scale_(scaled ? static_cast<Real>(std::sqrt(static_cast<double>(width))) : Real(1)),
-        table_([width, interleaved](Index time) { return sinusoids(time, width, interleaved); }) {}
+  SinusoidalPositions(const Sinusoids& sinusoids, bool scaled)
+      : scale_(scaled ? static_cast<Real>(std::sqrt(static_cast<double>(sinusoids.width))) : Real(1)),
+        table_([sinusoids](Index time) { return sinusoids.table(time); }) {}
 
   Variable embed(const Variable& x, const std::vector<Index>& starts) const override {
     const Index batch = x.shape()[0], time = x.shape()[1];
@@ -63,11 +85,10 @@ class SinusoidalPositions : public Positions {
 std::shared_ptr<const Positions> make_SinusoidalPositions(Settings& settings, const Scope&,
                                                           const PositionShape& shape) {
   const bool scaled = settings.index("scaled", 1, 0, 1) == 1;
-  const bool interleaved = settings.index("interleaved", 1, 0, 1) == 1;
-  return std::make_shared<SinusoidalPositions>(shape.width, scaled, interleaved);
-}
-bool needs_context_SinusoidalPositions() {
-  return false;
+  const std::string named = settings.word("form", {"aiayn", "deck0", "t2t"});
+  const Form form = named == "aiayn" ? Form::aiayn : named == "deck0" ? Form::deck0 : Form::t2t;
+  const bool interleaved = settings.index("interleaved", form == Form::t2t ? 0 : 1, 0, 1) == 1;
+  return std::make_shared<SinusoidalPositions>(Sinusoids{shape.width, form, interleaved}, scaled);
 }
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "heddle/nn/multi_head_attention.hpp"
 #include "support/tensors.hpp"
@@ -17,11 +18,16 @@ constexpr Index batch = 2, time_steps = 9, width = 12, heads = 3, head_width = 4
 
 // A layer of attention that knows of positions as a stack would have it.
 struct Layer {
-  explicit Layer(const std::string& text, std::optional<Index> context = std::nullopt)
+  explicit Layer(const std::string& text, std::optional<Index> context = std::nullopt, bool causal = false)
       : positions(make_positions(text, Scope(parameters, "position"),
-                                 {context_of(text, context, 32), width, heads, head_width, 0.5})),
+                                 {context_of(text, context, 32), width, heads, head_width, 0.5, causal})),
         attention(Scope(parameters, "0"), Scope(parameters, ""),
                   {.width = width, .shape = {heads, head_width}, .positions = positions.get(), .stddev = 0.4}) {}
+
+  PositionNeeds needs() {
+    const auto layer = positions->for_layer(Scope(parameters, "needs"));
+    return layer == nullptr ? PositionNeeds{} : layer->needs();
+  }
 
   Tensor run(const Tensor& x, const Mask& mask) const {
     return attention(positions->embed(Variable(x), {}), mask).value();
@@ -32,12 +38,40 @@ struct Layer {
   nn::SelfAttention attention;
 };
 
+// What a scheme without parameters of layers adds to scores by offset.
+Tensor bias_of(const Positions& scheme, Parameters& parameters, Index key_time) {
+  const Variable none(Tensor({1, 1, 1, 8}, Real(0)));
+  return scheme.for_layer(Scope(parameters, "0"))->apply(none, none, {{}, {}, key_time}).offsets.bias.value();
+}
+
+// Every scheme, with settings that make each of its parts matter.
+const std::vector<std::string>& scheme_texts() {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> list{"sinusoidal:form=deck0",
+                                  "sinusoidal:form=t2t",
+                                  "rope:scaling=linear,factor=3",
+                                  "rope:scaling=ntk,factor=3",
+                                  "linear:distance=signed,start=-0.3",
+                                  "linear:distance=absolute,start=-0.3",
+                                  "relative-vector:reach=2",
+                                  "transformer-xl:clamp=4",
+                                  "disentangled:reach=3",
+                                  "disentangled:reach=3,terms=queries",
+                                  "disentangled:reach=3,terms=keys"};
+    for (const PositionScheme& scheme : position_schemes()) {
+      if (scheme.name != "linear") list.push_back(scheme.name);  // which starts as no positions
+    }
+    return list;
+  }();
+  return texts;
+}
+
 }  // namespace
 
 TEST_CASE("every scheme: only without positions does reordering tokens reorder results") {
-  for (const PositionScheme& scheme : position_schemes()) {
-    CAPTURE(scheme.name);
-    const Layer layer(scheme.name);
+  for (const std::string& scheme : scheme_texts()) {
+    CAPTURE(scheme);
+    const Layer layer(scheme);
     const Tensor x = normal_tensor({batch, time_steps, width}, 1);
     // ALiBi's penalty is of the distance alone, which reversal keeps; exchange two tokens instead.
     const Tensor exchanged = x.copy();
@@ -45,14 +79,15 @@ TEST_CASE("every scheme: only without positions does reordering tokens reorder r
     exchanged.narrowed(1, 6, 1).assign(x.narrowed(1, 1, 1));
     const Tensor before = layer.run(x, {}), after = layer.run(exchanged, {});
     const double moved = difference(before.narrowed(1, 1, 1), after.narrowed(1, 6, 1));
-    CHECK((scheme.name == "none" ? moved < 1e-12 : moved > 1e-3));
+    CHECK((scheme == "none" ? moved < 1e-12 : moved > 1e-3));
   }
 }
 
 TEST_CASE("every scheme: step by step equals the whole, for rows that are at different positions") {
-  for (const PositionScheme& scheme : position_schemes()) {
-    CAPTURE(scheme.name);
-    const Layer layer(scheme.name);
+  for (const std::string& scheme : scheme_texts()) {
+    CAPTURE(scheme);
+    Layer layer(scheme, {}, true);
+    if (layer.needs().whole) continue;
     const Tensor x = normal_tensor({batch, time_steps, width}, 1);
     const Tensor whole = layer.run(x, {.causal = true});
     const auto state = layer.attention.start(batch, time_steps, DType::real);
@@ -79,9 +114,9 @@ TEST_CASE("every scheme: step by step equals the whole, for rows that are at dif
 }
 
 TEST_CASE("every scheme: queries at single positions equal those of the whole") {
-  for (const PositionScheme& scheme : position_schemes()) {
-    CAPTURE(scheme.name);
-    const Layer layer(scheme.name);
+  for (const std::string& scheme : scheme_texts()) {
+    CAPTURE(scheme);
+    const Layer layer(scheme);
     const Variable x = layer.positions->embed(Variable(normal_tensor({batch, time_steps, width}, 1)), {});
     const Tensor whole = layer.attention(x, {}).value();
     const Tensor some = layer.attention(x, {}, {}, {}, {7, 2}).value();
@@ -91,7 +126,8 @@ TEST_CASE("every scheme: queries at single positions equal those of the whole") 
 }
 
 TEST_CASE("schemes of relative positions: shifting a sequence changes nothing") {
-  for (const char* name : {"rope", "alibi", "relative-scalar", "none"}) {
+  for (const char* name : {"rope", "rope:scaling=ntk,factor=2", "alibi", "linear:start=-0.2", "relative-scalar",
+                           "relative-vector:reach=3", "transformer-xl", "disentangled:reach=3,terms=queries", "none"}) {
     CAPTURE(name);
     const Layer layer(name);
     const Tensor x = normal_tensor({1, time_steps, width}, 1);
@@ -108,6 +144,222 @@ TEST_CASE("schemes of relative positions: shifting a sequence changes nothing") 
     CHECK(difference(last, windowed.narrowed(1, time_steps - 1, 1)) < 1e-12);
     CHECK(difference(last, before.narrowed(1, time_steps - 1, 1)) > 1e-4);
   }
+}
+
+namespace {
+
+// What a layer's product says of itself, in plain loops: projected heads [time][heads][head_width] of one sequence.
+struct Projected {
+  explicit Projected(const Layer& layer, const Tensor& x) : parameters(layer.parameters), input(x) {}
+  const Tensor& parameter(const std::string& name) const { return parameters.find(name)->value(); }
+  double element(const std::string& name, Index t, Index head, Index i) const {
+    const Tensor &weight = parameter("0/" + name + "/weight"), &bias = parameter("0/" + name + "/bias");
+    const Index row = head * head_width + i;
+    double sum = bias[row];
+    for (Index c = 0; c < width; ++c) sum += weight[row * width + c] * input[t * width + c];
+    return sum;
+  }
+  double dot(Index query, Index key, Index head) const {
+    double sum = 0;
+    for (Index i = 0; i < head_width; ++i) sum += element("query", query, head, i) * element("key", key, head, i);
+    return sum;
+  }
+  // Row `row` of a matrix [heads * head_width, width] of positions times a vector of the width.
+  double times(const std::string& name, Index row, const std::vector<double>& vector) const {
+    const Tensor& weight = parameter(name);
+    double sum = 0;
+    for (Index c = 0; c < width; ++c) sum += weight[row * width + c] * vector[static_cast<std::size_t>(c)];
+    return sum;
+  }
+  const Parameters& parameters;
+  const Tensor& input;
+};
+
+// The weights of a layer are the softmax of these scores, of the keys that a query may attend.
+using Score = std::function<double(const Projected& projected, Index i, Index j, Index head)>;
+void check_scores(const Layer& layer, bool causal, const Score& score) {
+  const Tensor x = normal_tensor({1, time_steps, width}, 8);
+  const Tensor weights = layer.attention.weights(Variable(x), {.causal = causal});
+  const Projected projected(layer, x);
+  for (Index head = 0; head < heads; ++head) {
+    for (Index i = 0; i < time_steps; ++i) {
+      const Index keys = causal ? i + 1 : time_steps;
+      std::vector<double> e;
+      double sum = 0;
+      for (Index j = 0; j < keys; ++j) sum += e.emplace_back(std::exp(score(projected, i, j, head)));
+      for (Index j = 0; j < keys; ++j) {
+        CHECK(weights[(head * time_steps + i) * time_steps + j] ==
+              doctest::Approx(e[static_cast<std::size_t>(j)] / sum).epsilon(1e-10));
+      }
+    }
+  }
+}
+
+constexpr double root = 2;  // of the head width
+
+}  // namespace
+
+TEST_CASE("linear: lambda times the distance, signed or absolute, and its gradient (SPEC 2.5)") {
+  for (const char* text : {"linear:distance=signed,start=-0.4", "linear:distance=absolute,start=-0.4"}) {
+    const bool absolute = std::string(text).find("absolute") != std::string::npos;
+    for (const bool causal : {false, true}) {
+      Layer layer(text);
+      const Tensor& slope = layer.parameters.find("0/positions/slope")->value();
+      REQUIRE(slope.shape() == Shape{heads});
+      slope[1] = 0.3;
+      check_scores(layer, causal, [&](const Projected& p, Index i, Index j, Index head) {
+        const auto distance = static_cast<double>(absolute ? std::abs(i - j) : i - j);
+        return p.dot(i, j, head) / root + slope[head] * distance;
+      });
+    }
+  }
+  // The default is |i - j| where keys after the query are seen, and i - j is the same where they are not.
+  const Tensor x = normal_tensor({1, time_steps, width}, 8);
+  for (const bool causal : {false, true}) {
+    const char* const other = causal ? "linear:start=-0.4,distance=signed" : "linear:start=-0.4,distance=absolute";
+    CHECK(difference(Layer("linear:start=-0.4", {}, causal).run(x, {.causal = causal}),
+                     Layer(other, {}, causal).run(x, {.causal = causal})) == 0);
+  }
+  CHECK(difference(Layer("linear").run(x, {}), Layer("none").run(x, {})) < 1e-12);
+}
+
+TEST_CASE("linear: with lambda towards minus infinity each position has its own value (SPEC 2.5)") {
+  const Tensor x = normal_tensor({1, time_steps, width}, 8);
+  const Tensor own = Layer("linear:start=-1000").run(x, {.causal = true}), alone = Layer("none").run(x, {.window = 0});
+  for (Index t = 0; t < time_steps; ++t) {
+    const Tensor one = Layer("none").run(x.narrowed(1, t, 1).copy(), {});
+    CHECK(difference(own.narrowed(1, t, 1), one) < 1e-12);
+  }
+  CHECK(difference(own, alone) > 1e-3);
+}
+
+TEST_CASE("linear: lambda (i - j) is -lambda j to a softmax (SPEC 2.5)") {
+  Layer layer("linear:distance=signed,start=-0.4");
+  check_scores(layer, false, [&](const Projected& p, Index i, Index j, Index head) {
+    return p.dot(i, j, head) / root + 0.4 * static_cast<double>(j);
+  });
+}
+
+TEST_CASE("relative vectors: keys have a vector of their offset, clipped; none is no position (SPEC 2.3)") {
+  for (const bool causal : {false, true}) {
+    Layer layer("relative-vector:reach=3", {}, causal);
+    const Tensor& table = layer.parameters.find("0/positions/key")->value();
+    REQUIRE(table.shape() == Shape{causal ? 4 : 7, head_width});
+    check_scores(layer, causal, [&](const Projected& p, Index i, Index j, Index head) {
+      const Index row = std::clamp<Index>(j - i, -3, causal ? 0 : 3) + 3;
+      double sum = p.dot(i, j, head);
+      for (Index c = 0; c < head_width; ++c) sum += p.element("query", i, head, c) * table[row * head_width + c];
+      return sum / root;
+    });
+    table.fill(0);
+    const Tensor x = normal_tensor({1, time_steps, width}, 8);
+    CHECK(difference(layer.run(x, {.causal = causal}), Layer("none").run(x, {.causal = causal})) < 1e-12);
+  }
+}
+
+TEST_CASE("transformer-xl: its four terms (SPEC 2.6)") {
+  for (const char* text : {"transformer-xl", "transformer-xl:clamp=3"}) {
+    for (const bool causal : {false, true}) {
+      CAPTURE(text);
+      CAPTURE(causal);
+      const Index clamp = std::string(text).ends_with('3') ? 3 : 100;
+      Layer layer(text, {}, causal);
+      check_scores(layer, causal, [&](const Projected& p, Index i, Index j, Index head) {
+        const auto distance = static_cast<double>(std::clamp(i - j, -clamp, clamp));
+        std::vector<double> r;
+        for (const bool sine : {true, false}) {
+          for (Index k = 0; k < width / 2; ++k) {
+            const double angle = distance * std::pow(10000.0, -2.0 * static_cast<double>(k) / width);
+            r.push_back(sine ? std::sin(angle) : std::cos(angle));
+          }
+        }
+        double sum = 0;
+        for (Index c = 0; c < head_width; ++c) {
+          const Index row = head * head_width + c;
+          const double q = p.element("query", i, head, c), u = p.parameter("0/positions/content_bias")[row],
+                       v = p.parameter("0/positions/position_bias")[row];
+          sum += (q + u) * p.element("key", j, head, c) + (q + v) * p.times("0/positions/weight", row, r);
+        }
+        return sum / root;
+      });
+    }
+  }
+}
+
+TEST_CASE("disentangled: content and positions, both ways (SPEC 2.7)") {
+  for (const std::string terms : {"both", "queries", "keys"}) {
+    CAPTURE(terms);
+    Layer layer("disentangled:reach=3,terms=" + terms);
+    const Tensor& table = layer.parameters.find("position/weight")->value();
+    REQUIRE(table.shape() == Shape{6, width});
+    const auto vector = [&](Index from, Index to) {
+      const Index row = std::clamp<Index>(from - to + 3, 0, 5);
+      return std::vector<double>(table.data() + row * width, table.data() + (row + 1) * width);
+    };
+    const double scale = std::sqrt(static_cast<double>((terms == "both" ? 3 : 2) * head_width));
+    check_scores(layer, false, [&](const Projected& p, Index i, Index j, Index head) {
+      double sum = p.dot(i, j, head);
+      for (Index c = 0; c < head_width; ++c) {
+        const Index row = head * head_width + c;
+        if (terms != "keys") sum += p.element("query", i, head, c) * p.times("0/positions/key", row, vector(i, j));
+        if (terms != "queries") sum += p.element("key", j, head, c) * p.times("0/positions/query", row, vector(j, i));
+      }
+      return sum / scale;
+    });
+    table.fill(0);
+    check_scores(layer, false, [&](const Projected& p, Index i, Index j, Index head) { return p.dot(i, j, head) / scale; });
+  }
+  Parameters parameters{ParameterSource(3)};
+  const auto scheme = make_positions("disentangled", Scope(parameters, ""), {std::nullopt, width, heads, head_width, 0.5});
+  CHECK_THROWS_WITH_AS(nn::SelfAttention(Scope(parameters, "0"), Scope(parameters, ""),
+                                         {.width = width,
+                                          .shape = {heads, head_width},
+                                          .needed = {.cached = true},
+                                          .positions = scheme.get()}),
+                       "the positions need all keys at once, so such a model cannot continue texts step by step",
+                       UsageError);
+}
+
+TEST_CASE("RoPE: scaled linearly it is the scheme at shorter positions; ntk keeps the fastest pair, and the slowest is scaled") {
+  Parameters parameters{ParameterSource(3)};
+  const auto rotated = [&](const std::string& text, Index position) {
+    const auto layer =
+        make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 1, 8, 0.02})->for_layer(Scope(parameters, "0"));
+    const std::vector<Index> starts{position};
+    const Variable ones(Tensor({1, 1, 1, 8}, Real(1)));
+    return layer->apply(ones, ones, {starts, starts, 200}).query.value();
+  };
+  CHECK(difference(rotated("rope:scaling=linear,factor=4", 20), rotated("rope", 5)) < 1e-12);
+  const Tensor ntk = rotated("rope:scaling=ntk,factor=4", 20), plain = rotated("rope", 20),
+               linear = rotated("rope:scaling=linear,factor=4", 20);
+  CHECK(ntk[0] == doctest::Approx(plain[0]).epsilon(1e-12));
+  CHECK(ntk[3] == doctest::Approx(linear[3]).epsilon(1e-12));
+  CHECK(std::abs(ntk[1] - plain[1]) > 1e-3);
+  CHECK_THROWS_WITH_AS(rotated("rope:factor=4", 0),
+                       "rope:factor=4 needs a scaling, rope:scaling=linear or rope:scaling=ntk", UsageError);
+  CHECK_THROWS_WITH_AS(rotated("rope:scaling=lin", 0),
+                       "rope:scaling: 'lin' is not one of none, linear, ntk", UsageError);
+}
+
+TEST_CASE("sinusoidal: the three published forms (SPEC 2.1)") {
+  Parameters parameters{ParameterSource(3)};
+  const auto table = [&](const std::string& text) {
+    const auto positions = make_positions(text, Scope(parameters, ""), {std::nullopt, 128, 1, 128, 0.02});
+    return positions->embed(Variable(Tensor({1, 50, 128}, Real(0))), {}).value();
+  };
+  const Tensor deck = table("sinusoidal:form=deck0"), t2t = table("sinusoidal:form=t2t");
+  for (Index t = 0; t < 50; ++t) {
+    for (Index k = 0; k < 64; ++k) {
+      const double of_deck = static_cast<double>(t + 1) * std::pow(10.0, -10 * static_cast<double>(k + 1) / 128),
+                   of_t2t = static_cast<double>(t) * std::pow(10000.0, -static_cast<double>(k) / 63);
+      CHECK(deck[t * 128 + 2 * k] == doctest::Approx(std::sin(of_deck)).epsilon(1e-11));
+      CHECK(deck[t * 128 + 2 * k + 1] == doctest::Approx(std::cos(of_deck)).epsilon(1e-11));
+      CHECK(t2t[t * 128 + k] == doctest::Approx(std::sin(of_t2t)).epsilon(1e-11));
+      CHECK(t2t[t * 128 + 64 + k] == doctest::Approx(std::cos(of_t2t)).epsilon(1e-11));
+    }
+  }
+  CHECK_THROWS_WITH_AS(table("sinusoidal:form=deck1"),
+                       "sinusoidal:form: 'deck1' is not one of aiayn, deck0, t2t; did you mean 'deck0'?", UsageError);
 }
 
 TEST_CASE("sinusoidal: squared length is width / 2, and a shift is one linear map (SPEC 2.1)") {
@@ -192,7 +444,7 @@ std::vector<Index> buckets_of(const std::string& text, bool causal, Index reach)
   const auto scheme = make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 2, 4, 0.02, causal});
   const Tensor& weight = parameters.find("weight")->value();
   for (Index i = 0; i < weight.size(); ++i) weight[i] = static_cast<Real>(i / 2 + (i % 2) * 1000);
-  const Tensor table = scheme->for_layer(Scope(parameters, "0"))->offset_bias(100000).value();
+  const Tensor table = bias_of(*scheme, parameters, 100000);
   const Index most = table.shape()[1] / 2;
   std::vector<Index> buckets;
   for (Index offset = -reach; offset <= reach; ++offset) {
@@ -265,7 +517,7 @@ TEST_CASE("ALiBi: slopes of any number of heads (SPEC 2.5)") {
   const auto slopes = [](Index n) {
     Parameters parameters{ParameterSource(3)};
     const auto positions = make_positions("alibi", Scope(parameters, ""), {std::nullopt, 8, n, 8, 0.02});
-    const Tensor table = positions->for_layer(Scope(parameters, "0"))->offset_bias(2).value();
+    const Tensor table = bias_of(*positions, parameters, 2);
     const Index columns = table.shape()[1], reach = columns / 2;
     std::vector<double> found;
     for (Index head = 0; head < n; ++head) {
@@ -296,7 +548,9 @@ TEST_CASE("RoPE: scores depend on the distance alone, whichever elements are pai
       make_positions(text, Scope(parameters, ""), {std::nullopt, 8, 1, 8, 0.02})->for_layer(Scope(parameters, "0"));
   const Tensor q = normal_tensor({1, 1, 1, 8}, 1), k = normal_tensor({1, 1, 1, 8}, 2);
   const auto dot = [&](Index at_q, Index at_k) {
-    const Tensor a = layer->transform(Variable(q), {at_q}).value(), b = layer->transform(Variable(k), {at_k}).value();
+    const std::vector<Index> of_q{at_q}, of_k{at_k};
+    const PositionedHeads at = layer->apply(Variable(q), Variable(k), {of_q, of_k, 200});
+    const Tensor &a = at.query.value(), &b = at.key.value();
     double sum = 0;
     for (Index i = 0; i < 8; ++i) sum += a[i] * b[i];
     return sum;
@@ -311,8 +565,8 @@ TEST_CASE("learned positions: a limit, an offset, and errors that say what to do
   CHECK(layer.positions->limit() == 5);
   CHECK(layer.parameters.find("position/weight")->value().shape() == Shape{7, width});
   CHECK_THROWS_WITH_AS(Layer("learnt"),
-                       "'learnt' is not one of learned, sinusoidal, rope, alibi, relative-scalar, none; did you "
-                       "mean 'learned'?",
+                       "'learnt' is not one of learned, sinusoidal, rope, alibi, linear, relative-scalar, relative-vector, "
+                       "transformer-xl, disentangled, none; did you mean 'learned'?",
                        UsageError);
   CHECK_THROWS_WITH_AS(Layer("learned:start=2"), "learned has no setting 'start'; it has offset, scaled", UsageError);
   CHECK_THROWS_AS(Layer("rope:base=0"), UsageError);

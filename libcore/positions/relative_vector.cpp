@@ -1,0 +1,45 @@
+// score_ij = scale q_i . (k_j + p_o), and perhaps y_i = sum_j w_ij (v_j + r_o), with a learned vector for each offset
+// o = j - i, clipped to a reach (SPEC 2.3). Source: Shaw et al. 2018, "Self-attention with relative position
+// representations", equations 3 and 4; heads share the vectors, layers do not.
+// Settings: reach, 16; values, 1 for vectors of values, too, 0 for keys alone (the default). Parameters: key and value,
+// [2 reach + 1, head_width] each, or [reach + 1, head_width] where no query sees keys after it.
+#include "heddle/positions/positions.hpp"
+
+namespace heddle {
+
+namespace {
+
+class RelativeVectorLayer : public AttentionPositions {
+ public:
+  RelativeVectorLayer(Variable key, Variable value, Index reach)
+      : key_(std::move(key)), value_(std::move(value)), reach_(reach) {}
+
+  PositionNeeds needs() const override { return {.relative = true, .offset_values = !value_.empty()}; }
+  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces&) const override {
+    const Variable table = view(key_, [](const Tensor& t) { return t.reshaped({1, t.shape()[0], t.shape()[1]}); });
+    PositionedHeads result{query, key, {.query = {ops::offset_products(query, table), reach_}}};
+    if (!value_.empty()) result.offsets.value = {value_, reach_};
+    return result;
+  }
+
+ private:
+  Variable key_, value_;
+  Index reach_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Positions> make_RelativeVectors(Settings& settings, const Scope&, const PositionShape& shape) {
+  const Index reach = settings.index("reach", 16, 1, 100000);
+  const bool values = settings.index("values", 0, 0, 1) == 1;
+  return made_for_each_layer([shape, reach, values](const Scope& scope) {
+    const auto table = [&](const char* name) {
+      const Index offsets = shape.causal ? reach + 1 : 2 * reach + 1;
+      return scope.parameter(name, {offsets, shape.head_width}, Initializer::normal(shape.stddev), Decay::yes);
+    };
+    const Variable key = table("key");
+    return std::make_shared<RelativeVectorLayer>(key, values ? table("value") : Variable(), reach);
+  });
+}
+
+}  // namespace heddle

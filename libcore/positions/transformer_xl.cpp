@@ -1,0 +1,72 @@
+// score_ij = scale ((q_i + u) . k_j + (q_i + v) . W r_(i-j)), r_d the sines and cosines of the distance d, u and v learned
+// for each head, W, u and v of each layer (SPEC 2.6). Source: Dai et al. 2019, "Transformer-XL", section 3.3; sines come
+// before cosines, as in the published code.
+// Settings: clamp, the distance beyond which all are one, or 0 for none (the default).
+// Parameters: weight [heads * head_width, width], content_bias and position_bias [heads, head_width].
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/ops/heads.hpp"
+#include "heddle/positions/offset_scores.hpp"
+#include "heddle/positions/positions.hpp"
+#include "heddle/tensor/threads.hpp"
+
+namespace heddle {
+
+namespace {
+
+// Row c is of distance zero - c: [offsets, width].
+Tensor sinusoids_of_distances(Index offsets, Index zero, Index width) {
+  const Tensor table({offsets, width});
+  const Index sines = (width + 1) / 2;
+  parallel_for(offsets, [&](Index row) {
+    for (Index i = 0; i < width; ++i) {
+      const Index pair = i < sines ? i : i - sines;
+      const double frequency = std::pow(10000.0, -2 * static_cast<double>(pair) / static_cast<double>(width));
+      const double angle = frequency * static_cast<double>(zero - row);
+      table[row * width + i] = static_cast<Real>(i < sines ? std::sin(angle) : std::cos(angle));
+    }
+  });
+  return table;
+}
+
+class RelativeSinusoidLayer : public AttentionPositions {
+ public:
+  RelativeSinusoidLayer(const Scope& scope, const PositionShape& shape, Index clamp)
+      : shape_(shape),
+        clamp_(clamp),
+        weight_(scope.parameter("weight", {shape.heads * shape.head_width, shape.width},
+                                Initializer::normal(shape.stddev), Decay::yes)),
+        content_bias_(bias(scope, "content_bias")),
+        position_bias_(bias(scope, "position_bias")) {}
+
+  PositionNeeds needs() const override { return {.relative = true}; }
+  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
+    const Index farthest = places.key_time - 1, reach = clamp_ > 0 ? std::min(clamp_, farthest) : farthest;
+    const Index offsets = shape_.causal ? reach + 1 : 2 * reach + 1;
+    const Variable vectors(sinusoids_of_distances(offsets, reach, shape_.width));
+    const Variable asking = ops::shift_heads(query, position_bias_, 1);
+    return {ops::shift_heads(query, content_bias_, 1),
+            key,
+            {.query = {offset_scores(asking, vectors, weight_), reach}}};
+  }
+
+ private:
+  Variable bias(const Scope& scope, const char* name) const {
+    return scope.parameter(name, {shape_.heads, shape_.head_width}, Initializer::normal(shape_.stddev), Decay::no);
+  }
+
+  PositionShape shape_;
+  Index clamp_;
+  Variable weight_, content_bias_, position_bias_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Positions> make_RelativeSinusoids(Settings& settings, const Scope&, const PositionShape& shape) {
+  const Index clamp = settings.index("clamp", 0, 0, 10000000);
+  return made_for_each_layer(
+      [shape, clamp](const Scope& scope) { return std::make_shared<RelativeSinusoidLayer>(scope, shape, clamp); });
+}
+
+}  // namespace heddle
