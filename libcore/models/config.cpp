@@ -113,6 +113,8 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   const HeadShape shape = config.head_shape();
   check<UsageError>(shape.heads % shape.kv_heads == 0, name("heads"), " = ", config.heads, " is not a multiple of ",
                     name("kv_heads"), " = ", config.kv_heads);
+  check<UsageError>(config.distinct_layers == 0 || config.layers % config.distinct_layers == 0, name("layers"), " = ",
+                    config.layers, " is not a multiple of ", name("distinct_layers"), " = ", config.distinct_layers);
   const std::optional<Index> most = naming_errors(name("positions"), [&] { return config.max_positions(); });
   check<UsageError>(!most || config.sequence_length <= *most, name("sequence_length"), " = ", config.sequence_length,
                     " is more than the ", most.value_or(0), " positions of ", name("context"));
@@ -123,6 +125,11 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   const auto positions = naming_errors(name("positions"), [&] {
     return make_positions(config.positions, scope,
                           {most, config.width, shape.heads, shape.key_width, embedding_stddev, needed.causal});
+  });
+  naming_errors(name("positions"), [&] {
+    const auto layer = positions->for_layer(scope / "positions");
+    check<UsageError>(layer == nullptr || !layer->needs().whole || !needed.cached, config.positions,
+                      " needs all keys at once, so such a model cannot continue texts step by step");
   });
   AttentionSupport all = needed;
   all.window = config.window > 0;

@@ -4,6 +4,7 @@
 // holds one of them without knowing which, so that files and tools serve every architecture of architectures.def.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -64,6 +65,7 @@ struct CommonConfig {
 // A stack of blocks.
 struct StackConfig {
   Index layers = 4;
+  Index distinct_layers = 0;  // 0: layers
   Index width = 128;
   Index heads = 4;
   Index kv_heads = 0;    // 0: heads
@@ -80,8 +82,14 @@ struct StackConfig {
   Index window = 0;
   bool bias = true;
   bool attention_bias = true;  // with bias
+  double layer_dropout = 0;
 
   HeadShape head_shape() const;
+  Index block_count() const { return distinct_layers > 0 ? distinct_layers : layers; }
+  // How many layers use each block.
+  double uses_of_a_block() const {
+    return static_cast<double>(layers) / static_cast<double>(std::max<Index>(1, block_count()));
+  }
   Index inner_width() const { return ffn_width > 0 ? ffn_width : 4 * width; }
 
   template <class Self, class Visitor>
@@ -308,6 +316,14 @@ void ModelConfig::visit(Self& self, Visitor& visitor) {
 template <class Self, class Visitor>
 void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("layers", "number of blocks").range(0, 10000).takes("N").essential(), self.layers);
+  visitor(
+      Field("distinct_layers",
+            "number of blocks with weights of their own, which all layers use in turn; auto means layers, 1 ties all "
+            "layers as in ALBERT")
+          .range(1, 10000)
+          .word(0, "auto")
+          .takes("N"),
+      self.distinct_layers);
   visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N").essential(), self.width);
   visitor(Field("heads", "number of attention heads; must divide the width").range(1, 10000).takes("N").essential(),
           self.heads);
@@ -347,4 +363,11 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
           self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
   visitor(Field("attention_bias", "projections of attention without biases"), self.attention_bias);
+  visitor(
+      Field("layer_dropout",
+            "stochastic depth: rate at which the last block's sublayers are left out for a sample in training; lower "
+            "blocks less often, in proportion to their depth")
+          .range(0, 0.99)
+          .takes("P"),
+      self.layer_dropout);
 }

@@ -140,6 +140,9 @@ EncoderDecoderConfig::EncoderDecoderConfig() {
 
 void EncoderDecoderConfig::check(Naming naming) const {
   check_transformer(*this, needed_by_decoder, naming);
+  heddle::check<UsageError>(distinct_layers == 0 || encoder_of(*this).layers % distinct_layers == 0,
+                            named("encoder_layers", naming), " = ", encoder_layers, " is not a multiple of ",
+                            named("distinct_layers", naming), " = ", distinct_layers);
   check_vocabularies(vocab_size, naming);
 }
 
@@ -231,7 +234,10 @@ double EncoderDecoder::training_flops_per_token(Index time, double predicted) co
   double multiplied = predicted * static_cast<double>(vocab_size() * width());
   for (const Parameter& parameter : parameters().all()) {
     const bool is_table = parameter.name.find("embedding/") != std::string::npos || is_of_head(parameter.name);
-    if (parameter.value().rank() >= 2 && !is_table) multiplied += static_cast<double>(parameter.size());
+    if (parameter.value().rank() < 2 || is_table) continue;
+    const bool is_of_encoder = parameter.name.starts_with("encoder/");
+    const double uses = is_of_encoder ? encoder_of(config_).uses_of_a_block() : config_.uses_of_a_block();
+    multiplied += static_cast<double>(parameter.size()) * uses;
   }
   return 6.0 * multiplied + config_.attention_flops_per_token(time, true) +
          2 * config_.attention_flops_per_token(time, false);

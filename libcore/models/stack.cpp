@@ -60,8 +60,10 @@ nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool c
   return options;
 }
 
-Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& parts) : window_(config.window) {
-  for (Index i = 0; i < config.layers; ++i) blocks_.emplace_back(scope / i, scope, block_options(config, parts));
+Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& parts)
+    : layers_(static_cast<std::size_t>(config.layers)), window_(config.window), layer_dropout_(config.layer_dropout) {
+  const Index blocks = std::min(config.layers, config.block_count());
+  for (Index i = 0; i < blocks; ++i) blocks_.emplace_back(scope / i, scope, block_options(config, parts));
   if (config.block != to_text(BlockOrder::post)) norm_.emplace(scope / "norm", config.width, norm_options(config));
 }
 
@@ -69,11 +71,18 @@ Variable Stack::finish(const Variable& x) const {
   return norm_ ? (*norm_)(x, nn::Norm::Result::activation) : x;
 }
 
+Pass Stack::pass_of(const Pass& pass, std::size_t layer) const {
+  Pass own = pass.again(static_cast<Index>(layer / std::max<std::size_t>(1, blocks_.size())));
+  own.sample_dropout =
+      pass.training ? layer_dropout_ * static_cast<double>(layer + 1) / static_cast<double>(layers_) : 0;
+  return own;
+}
+
 Variable Stack::operator()(Variable x, const Mask& mask, const Pass& pass, const Observer& observe,
                            const Memories& memories) const {
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+  for (std::size_t i = 0; i < layers_; ++i) {
     if (observe) observe(x);
-    x = blocks_[i](x, mask, pass, memory_of(memories, i));
+    x = block(i)(x, mask, pass_of(pass, i), memory_of(memories, i));
   }
   x = finish(x);
   if (observe) observe(x);
@@ -81,9 +90,9 @@ Variable Stack::operator()(Variable x, const Mask& mask, const Pass& pass, const
 }
 
 Variable Stack::at(const std::vector<Index>& positions, Variable x, const Mask& mask, const Pass& pass) const {
-  if (blocks_.empty()) return ops::gather_positions(finish(x), positions);
-  for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) x = blocks_[i](x, mask, pass);
-  return finish(blocks_.back().at(positions, x, mask, pass));
+  if (layers_ == 0) return ops::gather_positions(finish(x), positions);
+  for (std::size_t i = 0; i + 1 < layers_; ++i) x = block(i)(x, mask, pass_of(pass, i));
+  return finish(block(layers_ - 1).at(positions, x, mask, pass_of(pass, layers_ - 1)));
 }
 
 Stack::Memories Stack::remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass) const {
@@ -94,15 +103,15 @@ Stack::Memories Stack::remember(const Variable& states, const std::vector<Index>
 
 LayerStates Stack::start(Index batch, Index capacity, DType cache) const {
   LayerStates states;
-  for (const nn::Block& block : blocks_) states.push_back(block.start(batch, capacity, cache));
+  for (std::size_t i = 0; i < layers_; ++i) states.push_back(block(i).start(batch, capacity, cache));
   return states;
 }
 
 Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories,
                    Tensor* cross_weights) const {
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    Tensor* const weights = i + 1 == blocks_.size() ? cross_weights : nullptr;
-    x = blocks_[i].step(x, rows, window_, *states[i], memory_of(memories, i), weights);
+  for (std::size_t i = 0; i < layers_; ++i) {
+    Tensor* const weights = i + 1 == layers_ ? cross_weights : nullptr;
+    x = block(i).step(x, rows, window_, *states[i], memory_of(memories, i), weights);
   }
   return x;
 }
@@ -114,12 +123,12 @@ bool Stack::has_cross_weights() const {
 std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix,
                                                 const Memories& memories) const {
   std::vector<AttentionMap> maps;
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const std::string block = concatenate(prefix, "/", i);
-    maps.push_back({block + "/attention", AttentionMap::Of::itself, blocks_[i].weights(x, mask)});
+  for (std::size_t i = 0; i < layers_; ++i) {
+    const std::string name = concatenate(prefix, "/", i);
+    maps.push_back({name + "/attention", AttentionMap::Of::itself, block(i).weights(x, mask)});
     Tensor cross;
-    x = blocks_[i](x, mask, {}, memory_of(memories, i), &cross);
-    if (!cross.empty()) maps.push_back({block + "/cross_attention", AttentionMap::Of::source, cross});
+    x = block(i)(x, mask, {}, memory_of(memories, i), &cross);
+    if (!cross.empty()) maps.push_back({name + "/cross_attention", AttentionMap::Of::source, cross});
   }
   return maps;
 }

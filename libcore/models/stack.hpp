@@ -32,8 +32,8 @@ struct StackParts {
   bool cross_attention = false;
 };
 
-// Parameters: 0, 1, … of the blocks; norm. Matrices start normal with projection_stddev(), those that write to the
-// residual stream with 1 / sqrt(2 layers) of that.
+// Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; norm. Matrices start normal with
+// projection_stddev(), those that write to the residual stream with 1 / sqrt(2 layers) of that.
 class Stack {
  public:
   Stack(const Scope& scope, const StackConfig& config, const StackParts& parts);
@@ -64,16 +64,21 @@ class Stack {
   std::vector<AttentionMap> attention_maps(Variable x, const Mask& mask, const std::string& prefix,
                                            const Memories& memories = {}) const;
 
-  Index layers() const { return static_cast<Index>(blocks_.size()); }
+  Index layers() const { return static_cast<Index>(layers_); }
   Index window() const { return window_; }
 
  private:
-  const nn::CrossAttention::Memory* memory_of(const Memories& memories, std::size_t block) const {
-    return memories.empty() ? nullptr : &memories[block];
+  const nn::Block& block(std::size_t layer) const { return blocks_[layer % blocks_.size()]; }
+  const nn::CrossAttention::Memory* memory_of(const Memories& memories, std::size_t layer) const {
+    return memories.empty() ? nullptr : &memories[layer % memories.size()];
   }
+  // With random numbers of its own for each layer of a block that several share, and the layer's stochastic depth.
+  Pass pass_of(const Pass& pass, std::size_t layer) const;
 
+  std::size_t layers_;
   Index window_;
-  std::vector<nn::Block> blocks_;
+  double layer_dropout_;
+  std::vector<nn::Block> blocks_;  // which layers use in turn
   std::optional<nn::Norm> norm_;
 };
 

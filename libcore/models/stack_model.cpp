@@ -41,7 +41,7 @@ double StackModel::training_flops_per_token(Index time, double predicted) const 
     const auto size = static_cast<double>(parameter.size());
     const bool is_vector = parameter.value().rank() < 2;
     if (is_vector || parameter.name.starts_with(embedding) || is_of_summary(parameter.name)) continue;
-    multiplied += is_of_head(parameter.name) ? predicted * size : size;
+    multiplied += is_of_head(parameter.name) ? predicted * size : size * transformer_.uses_of_a_block();
   }
   if (transformer_.tie_embeddings) multiplied += predicted * static_cast<double>(vocab_size() * width());
   return 6.0 * multiplied + transformer_.attention_flops_per_token(time, causal_);

@@ -38,7 +38,8 @@ Block::Block(const Scope& scope, const Scope& stack, const BlockOptions& options
 
 Variable Block::add(const Variable& rest, const Sublayer& f, const Variable& input, std::uint64_t site,
                     const Pass& pass) const {
-  return pass.dropout == 0 ? f(input, rest) : ops::add(rest, pass.drop(f(input, Variable()), site));
+  if (pass.dropout == 0 && pass.sample_dropout == 0) return f(input, rest);
+  return ops::add(rest, pass.drop_samples(pass.drop(f(input, Variable()), site), site + 1));
 }
 
 // The orders: x becomes what the block makes of it.

@@ -45,7 +45,7 @@ AttentionSupport all_needed(const AttentionOptions& options, const AttentionPosi
   needed.relative = asked.relative;
   needed.offset_values = asked.offset_values;
   check<UsageError>(!asked.whole || !needed.cached,
-                    "the positions need all keys at once, so such a model cannot continue texts step by step");
+                    "these positions need all keys at once, and cannot continue texts step by step");
   return needed;
 }
 

@@ -1,5 +1,7 @@
 #include "heddle/nn/pass.hpp"
 
+#include "heddle/ops/arithmetic.hpp"
+
 namespace heddle {
 
 Index Pass::position_number(Index sample, Index position, Index time) const {
@@ -21,6 +23,23 @@ Variable Pass::drop(const Variable& x, std::uint64_t site, double rate) const {
     for (Index b = 0; b < (on_end ? 1 : batch); ++b) first.push_back(position_number(b, 0, time) * width);
   }
   return ops::dropout(x, rate, RandomStream(seed, site, step), std::move(first));
+}
+
+Variable Pass::drop_samples(const Variable& x, std::uint64_t site) const {
+  if (sample_dropout == 0) return x;
+  const RandomStream stream(seed, site, step);
+  std::vector<Real> factors;
+  for (Index b = 0; b < x.shape()[0]; ++b) {
+    const bool is_kept = stream.uniform(static_cast<std::uint64_t>(first_sample + b)) >= sample_dropout;
+    factors.push_back(is_kept ? static_cast<Real>(1 / (1 - sample_dropout)) : Real(0));
+  }
+  return ops::scale_samples(x, factors);
+}
+
+Pass Pass::again(Index times) const {
+  Pass result = *this;
+  if (times > 0) result.seed = random_site(concatenate("again ", times)) ^ seed;
+  return result;
 }
 
 Variable Pass::drop_rows(const Variable& x, std::uint64_t site, const std::vector<Index>& positions, Index time) const {

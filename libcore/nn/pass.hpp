@@ -12,7 +12,8 @@ namespace heddle {
 // the sample and its column alone, so that a step gives the same result however its batch is cut into micro-batches and
 // however these are padded.
 struct Pass {
-  double dropout = 0;  // 0 outside training
+  double dropout = 0;         // 0 outside training
+  double sample_dropout = 0;  // rate at which a sublayer is left out for a sample; 0 outside training
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   Index first_sample = 0;  // of this micro-batch within the step's batch
@@ -25,8 +26,15 @@ struct Pass {
   Variable drop(const Variable& x, std::uint64_t site) const { return drop(x, site, dropout); }
   Variable drop(const Variable& x, std::uint64_t site, double rate) const;
 
-  // The same for rows of x [count, width], which are the positions of a batch counted through it: sequence * time +
-  // position.
+  // Multiplies each sample of x [batch, ...] by 0 with the probability sample_dropout, else by 1 / (1 -
+  // sample_dropout). Source: Huang et al. 2016, "Deep networks with stochastic depth", section 3.
+  Variable drop_samples(const Variable& x, std::uint64_t site) const;
+
+  // The same with other random numbers, for modules that have been applied so many times in this pass.
+  Pass again(Index times) const;
+
+  // The same as drop() for rows of x [count, width], which are the positions of a batch counted through it: sequence *
+  // time + position.
   Variable drop_rows(const Variable& x, std::uint64_t site, const std::vector<Index>& positions, Index time) const;
 
  private:

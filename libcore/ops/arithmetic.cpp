@@ -1,5 +1,8 @@
 #include "heddle/ops/arithmetic.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "heddle/ops/runs.hpp"
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -124,19 +127,41 @@ Variable multiply(const Variable& a, const Variable& b) {
                 });
 }
 
-Variable scale(const Variable& x, Real factor) {
+namespace {
+
+// y[b] = factors[b] x[b]
+Tensor scaled_samples(const Tensor& x, const std::vector<Real>& factors) {
+  const Tensor result(x.shape(), x.dtype());
+  const Index size = x.size() / static_cast<Index>(factors.size()), parts = (size + grain - 1) / grain;
+  x.with_data([&]<class T>(const T* from) {
+    T* const to = result.data<T>();
+    parallel_for(static_cast<Index>(factors.size()) * parts, [&](Index task) {
+      const Index begin = task % parts * grain, at = task / parts * size + begin;
+      scale_range(from + at, factors[static_cast<std::size_t>(task / parts)], to + at, std::min(grain, size - begin));
+    });
+  });
+  return result;
+}
+
+Variable scale_by(const Variable& x, std::vector<Real> factors) {
   const Section section("scale");
   check<ShapeError>(x.value().is_contiguous(), "scale needs a contiguous tensor");
-  const auto scaled = [factor](const Tensor& source) {
-    const Tensor result(source.shape(), source.dtype());
-    source.with_data([&](auto* from) {
-      auto* const to = result.data<std::remove_const_t<std::remove_pointer_t<decltype(from)>>>();
-      parallel_ranges(source.size(), grain,
-                      [&](Index begin, Index end) { scale_range(from + begin, factor, to + begin, end - begin); });
-    });
-    return result;
-  };
-  return record(scaled(x.value()), {x}, [dx = x.gradient(), scaled](const Tensor& dy) { dx->contribute(scaled(dy)); });
+  const Tensor y = scaled_samples(x.value(), factors);
+  return record(y, {x}, [dx = x.gradient(), factors = std::move(factors)](const Tensor& dy) {
+    dx->contribute(scaled_samples(dy, factors));
+  });
+}
+
+}  // namespace
+
+Variable scale(const Variable& x, Real factor) {
+  return scale_by(x, {factor});
+}
+
+Variable scale_samples(const Variable& x, const std::vector<Real>& factors) {
+  check<ShapeError>(x.shape().rank() > 0 && static_cast<Index>(factors.size()) == x.shape()[0] && !factors.empty(),
+                    factors.size(), " factors for the samples of shape ", x.shape());
+  return scale_by(x, factors);
 }
 
 }  // namespace heddle::ops

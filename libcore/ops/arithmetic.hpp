@@ -1,6 +1,8 @@
 // Sums, products and scalings, element by element.
 #pragma once
 
+#include <vector>
+
 #include "heddle/autograd/tape.hpp"
 
 namespace heddle::ops {
@@ -20,5 +22,8 @@ void contribute_product(const Tensor& a, const Tensor& b, const GradientTarget& 
 
 // y = factor x, stored as x is
 Variable scale(const Variable& x, Real factor);
+
+// y[b] = factors[b] x[b].  Shapes: x [batch, ...], contiguous -> the same, stored as x is.  Throws ShapeError.
+Variable scale_samples(const Variable& x, const std::vector<Real>& factors);
 
 }  // namespace heddle::ops

@@ -60,8 +60,12 @@ Variable fused_attention(const Variable& query, const Variable& key, const Varia
   count_products(problem, forward_pairs(problem), 1);
   attention_forward(problem, y);
   if (TaskCut(problem).chunks > 1) problem.y = y;
-  AttentionGradients gradients{query.gradient(), key.gradient(), value.gradient(), options.bias.gradient(),
-                               options.offset_bias.gradient(), options.query_bias.values.gradient()};
+  AttentionGradients gradients{query.gradient(),
+                               key.gradient(),
+                               value.gradient(),
+                               options.bias.gradient(),
+                               options.offset_bias.gradient(),
+                               options.query_bias.values.gradient()};
   return record(y, {query, key, value, options.bias, options.offset_bias, options.query_bias.values},
                 [problem = std::move(problem), gradients = std::move(gradients)](const Tensor& dy) {
                   // Four products; the one that recomputes the scores is overhead and is not counted.

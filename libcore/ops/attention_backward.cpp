@@ -144,7 +144,8 @@ class BackwardTask {
   void add_to_query_table(const ScoreTile& tile, Index row, const Real* derivatives) {
     const Tensor& tables = dquery_tables_;
     const ScoreTile::Columns allowed = tile.allowed[static_cast<std::size_t>(row)];
-    Real* const table = tables.data() + ((batch_ * sizes_.heads + head_) * sizes_.query_time + tile.query + row) * tables.shape()[3];
+    Real* const table =
+        tables.data() + ((batch_ * sizes_.heads + head_) * sizes_.query_time + tile.query + row) * tables.shape()[3];
     add_clipped(derivatives + allowed.begin, allowed.end - allowed.begin,
                 tile.key + allowed.begin - tile.position - row + problem_.options.query_bias.zero, tables.shape()[3],
                 table);

@@ -44,9 +44,8 @@ void check_products(const Tensor& x, const Tensor& table) {
 // Calls f(batch, head, row) for rows of scores, on all threads.
 template <class F>
 void for_each_row(const Shape& scores, const F& f) {
-  parallel_for(scores[0] * scores[1] * scores[2], [&](Index task) {
-    f(task / scores[2] / scores[1], task / scores[2] % scores[1], task % scores[2]);
-  });
+  parallel_for(scores[0] * scores[1] * scores[2],
+               [&](Index task) { f(task / scores[2] / scores[1], task / scores[2] % scores[1], task % scores[2]); });
 }
 
 Index position_of(const std::vector<Index>& query_offsets, Index batch, Index query) {
@@ -120,8 +119,9 @@ Variable key_bias(const OffsetTable& keys, Index query_time, const std::vector<I
 
 Variable sum_by_offset(const Variable& weights, const OffsetColumns& columns, const std::vector<Index>& query_offsets) {
   const Shape w = weights.shape();
-  check<ShapeError>(w.rank() == 4 && weights.value().is_contiguous() && columns.zero >= 0 && columns.zero < columns.count,
-                    "sums by offset of weights of shape ", w);
+  check<ShapeError>(
+      w.rank() == 4 && weights.value().is_contiguous() && columns.zero >= 0 && columns.zero < columns.count,
+      "sums by offset of weights of shape ", w);
   const Tensor y({w[0], w[1], w[2], columns.count}, 0);
   const auto column = [columns](Index key, Index position) {
     return std::clamp(key - position + columns.zero, Index{0}, columns.count - 1);

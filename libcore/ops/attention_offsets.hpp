@@ -19,16 +19,16 @@ struct OffsetTable {
 
 // What a scheme of positions adds in one call of attention; each may be empty.
 struct OffsetTerms {
-  Variable bias{};         // [heads or 1, 2 reach + 1], as FusedAttention::offset_bias, added to scaled scores
-  OffsetTable query{};     // [batch, heads, query_time, offsets], added to the products q_i . k_j before they are scaled
-  OffsetTable key{};       // [batch, heads, key_time, offsets], likewise
-  OffsetTable value{};     // [offsets, value_width], added to the value of a key at that offset
+  Variable bias{};      // [heads or 1, 2 reach + 1], as FusedAttention::offset_bias, added to scaled scores
+  OffsetTable query{};  // [batch, heads, query_time, offsets], added to the products q_i . k_j before they are scaled
+  OffsetTable key{};    // [batch, heads, key_time, offsets], likewise
+  OffsetTable value{};  // [offsets, value_width], added to the value of a key at that offset
 };
 
 // y[b, h, t, c] = x[b, g, t] . table[h, c], where g is h / (heads / x_heads): products of queries, or keys, with the
 // vectors of offsets. Shapes: x [batch, x_heads, time, width], table [heads or 1, offsets, width], any strides with
-// neighbouring elements of the last dimension together; with one, all of x_heads share it -> [batch, heads, time, offsets], Real. Backward: dx = dy
-// table, dtable = dy^T x, summed over what shares it.  Throws ShapeError.
+// neighbouring elements of the last dimension together; with one, all of x_heads share it -> [batch, heads, time,
+// offsets], Real. Backward: dx = dy table, dtable = dy^T x, summed over what shares it.  Throws ShapeError.
 Variable offset_products(const Variable& x, const Variable& table);
 
 // The table of each key as a bias of scores: y[b, h, i, j] = keys[b, h, j, column of j - position of i].

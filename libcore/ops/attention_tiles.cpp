@@ -118,7 +118,8 @@ HeadScores::HeadScores(const AttentionProblem& problem, Index batch, Index head)
     query_tables_ = tables.data() + batch * tables.stride(0) + head * tables.stride(1);
     query_table_stride_ = tables.stride(2);
   }
-  changes_rows_ = bias_ != nullptr || table_ != nullptr || query_tables_ != nullptr || problem.options.mask.pairs != nullptr;
+  changes_rows_ =
+      bias_ != nullptr || table_ != nullptr || query_tables_ != nullptr || problem.options.mask.pairs != nullptr;
 }
 
 void HeadScores::load_keys(const Mask::Range& keys) {

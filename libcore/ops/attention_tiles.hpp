@@ -100,8 +100,8 @@ class HeadScores {
   const AttentionProblem& problem_;
   const Index batch_;
   const MatrixView query_, key_;
-  const Real* bias_ = nullptr;   // [query_time, key_time]
-  const Real* table_ = nullptr;  // [2 reach + 1]
+  const Real* bias_ = nullptr;          // [query_time, key_time]
+  const Real* table_ = nullptr;         // [2 reach + 1]
   const Real* query_tables_ = nullptr;  // [query_time, offsets], rows query_table_stride_ apart
   Index query_table_stride_ = 0;
   const Real* diagonals_ = nullptr;

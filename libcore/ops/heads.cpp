@@ -51,8 +51,9 @@ Variable shift_heads(const Variable& x, const Variable& r, Real scale) {
   const Section section("shift heads");
   const Shape shape = x.shape();
   check_rows(x.value(), "shift_heads");
-  check<ShapeError>(shape.rank() == 4 && (r.empty() || (r.shape() == Shape{shape[1], shape[3]} && r.value().is_contiguous())),
-                    "cannot shift heads of shape ", shape, " by ", r.shape());
+  check<ShapeError>(
+      shape.rank() == 4 && (r.empty() || (r.shape() == Shape{shape[1], shape[3]} && r.value().is_contiguous())),
+      "cannot shift heads of shape ", shape, " by ", r.shape());
   const Tensor y({shape[0], shape[2], shape[1], shape[3]}, x.value().dtype());
   shift(swapped(x.value()), r.empty() ? Tensor() : r.value().as(DType::real), scale, {y, false});
   const Variable shifted = record(y, {x, r}, [scale, dx = x.gradient(), dr = r.gradient()](const Tensor& dy) {

@@ -1,10 +1,10 @@
-// score_ij = (q_i . k_j + q_i . W_k r_d(i, j) + k_j . W_q r_d(j, i)) / sqrt(terms key_width), d(i, j) = clip(i - j + reach,
-// 0, 2 reach - 1), with a learned vector r_d for each distance, which the layers of a stack share, and W_k and W_q of each
-// layer (SPEC 2.7). Source: He et al. 2021, "DeBERTa", equations 2 to 4; the published code divides alike, by the number
-// of terms in use, but takes i - j for both terms, which is not done here. Absolute positions, which that model adds
-// before its last softmax, are not added.
-// Settings: reach, 512; terms, which of the two terms with positions are used: `both`, `queries` (the first) or `keys`.
-// Parameters: weight [2 reach, width], and for each layer key and query [heads * head_width, width].
+// score_ij = (q_i . k_j + q_i . W_k r_d(i, j) + k_j . W_q r_d(j, i)) / sqrt(terms key_width), d(i, j) = clip(i - j +
+// reach, 0, 2 reach - 1), with a learned vector r_d for each distance, which the layers of a stack share, and W_k and
+// W_q of each layer (SPEC 2.7). Source: He et al. 2021, "DeBERTa", equations 2 to 4; the published code divides alike,
+// by the number of terms in use, but takes i - j for both terms, which is not done here. Absolute positions, which that
+// model adds before its last softmax, are not added. Settings: reach, 512; terms, which of the two terms with positions
+// are used: `both`, `queries` (the first) or `keys`. Parameters: weight [2 reach, width], and for each layer key and
+// query [heads * head_width, width].
 #include <cmath>
 
 #include "heddle/ops/gather.hpp"

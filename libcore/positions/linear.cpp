@@ -1,6 +1,6 @@
-// score_ij += lambda (i - j), or lambda |i - j|, with a learned lambda for each head of each layer. Since rows of scores are
-// shifted freely before their softmax, lambda (i - j) prefers one end of a text rather than near keys where keys after
-// the query are seen, too (SPEC 2.5): there, |i - j| is the default. ALiBi is the same with fixed slopes.
+// score_ij += lambda (i - j), or lambda |i - j|, with a learned lambda for each head of each layer. Since rows of
+// scores are shifted freely before their softmax, lambda (i - j) prefers one end of a text rather than near keys where
+// keys after the query are seen, too (SPEC 2.5): there, |i - j| is the default. ALiBi is the same with fixed slopes.
 // Settings: distance, `signed` or `absolute`; start, lambda before training, 0. Parameter: slope [heads].
 #include <cmath>
 
@@ -29,7 +29,9 @@ class LearnedLinearBias : public AttentionPositions {
   PositionNeeds needs() const override { return {.bias = true}; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     const Variable slopes = view(slopes_, [](const Tensor& t) { return t.as(DType::real).reshaped({t.size(), 1}); });
-    return {query, key, {.bias = ops::linear(slopes, Variable(distances_.with(places.key_time)), {}, {.output = DType::real})}};
+    return {query,
+            key,
+            {.bias = ops::linear(slopes, Variable(distances_.with(places.key_time)), {}, {.output = DType::real})}};
   }
 
  private:

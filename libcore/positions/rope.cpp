@@ -3,9 +3,9 @@
 // Settings: base, 10000 by default; scaling and factor, for texts `factor` times longer than those trained on: `linear`
 // divides positions by the factor (Chen et al. 2023, "Extending context window of large language models via positional
 // interpolation"), `ntk` multiplies the base by factor^(w / (w - 2)), w the head width, so that the fastest pair keeps
-// its angle and the slowest has that of `linear`; interleaved, 1 for pairs of neighbours as in that paper, 0 for elements k and
-// k + head_width / 2 as GPT-NeoX and Llama pair them (the default: the same model with its rows in another order, and
-// faster).
+// its angle and the slowest has that of `linear`; interleaved, 1 for pairs of neighbours as in that paper, 0 for
+// elements k and k + head_width / 2 as GPT-NeoX and Llama pair them (the default: the same model with its rows in
+// another order, and faster).
 #include <algorithm>
 #include <cmath>
 
@@ -20,9 +20,9 @@ namespace {
 class RotaryLayer : public AttentionPositions {
  public:
   RotaryLayer(Index head_width, ops::Angles angles, ops::Pairing pairing)
-      : pairing_(pairing), tables_([head_width, angles](Index positions) {
-          return ops::rotation_tables(positions, head_width, angles);
-        }) {}
+      : pairing_(pairing),
+        tables_([head_width, angles](Index positions) { return ops::rotation_tables(positions, head_width, angles); }) {
+  }
 
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     return {rotated(query, places.queries), rotated(key, places.keys)};
@@ -50,11 +50,11 @@ std::shared_ptr<const Positions> make_RotaryPositions(Settings& settings, const 
                     " needs a scaling, rope:scaling=linear or rope:scaling=ntk");
   check<UsageError>(scaling != "ntk" || shape.head_width > 2, "rope:scaling=ntk needs a head width of at least 4");
   const bool interleaved = settings.index("interleaved", 0, 0, 1) == 1;
-  return same_in_every_layer(std::make_shared<RotaryLayer>(
-      shape.head_width,
-      ops::Angles{scaling == "ntk" ? base * std::pow(factor, width / (width - 2)) : base,
-                  scaling == "linear" ? 1 / factor : 1.0},
-      interleaved ? ops::Pairing::interleaved : ops::Pairing::halves));
+  return same_in_every_layer(
+      std::make_shared<RotaryLayer>(shape.head_width,
+                                    ops::Angles{scaling == "ntk" ? base * std::pow(factor, width / (width - 2)) : base,
+                                                scaling == "linear" ? 1 / factor : 1.0},
+                                    interleaved ? ops::Pairing::interleaved : ops::Pairing::halves));
 }
 
 }  // namespace heddle

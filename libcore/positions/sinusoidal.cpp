@@ -3,8 +3,8 @@
 //   aiayn: w_k = 10000^(-2k / width), as above (Vaswani et al. 2017, 3.5; the default)
 //   deck0: w_k = 10^(-10 (k + 1) / width), positions from 1 (lecture slides, and thus base 10^5)
 //   t2t: w_k = 10000^(-k / (width / 2 - 1)), all sines before all cosines (the Tensor2Tensor library)
-// interleaved, 0 for all sines before all cosines whatever the form, as Marian has them: the same model with its columns
-// in another order; scaled, 1 for s = sqrt(width) as in that paper (the default), 0 for s = 1.
+// interleaved, 0 for all sines before all cosines whatever the form, as Marian has them: the same model with its
+// columns in another order; scaled, 1 for s = sqrt(width) as in that paper (the default), 0 for s = 1.
 #include <algorithm>
 #include <cmath>
 

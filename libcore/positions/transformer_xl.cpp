@@ -1,8 +1,8 @@
-// score_ij = scale ((q_i + u) . k_j + (q_i + v) . W r_(i-j)), r_d the sines and cosines of the distance d, u and v learned
-// for each head, W, u and v of each layer (SPEC 2.6). Source: Dai et al. 2019, "Transformer-XL", section 3.3; sines come
-// before cosines, as in the published code.
-// Settings: clamp, the distance beyond which all are one, or 0 for none (the default).
-// Parameters: weight [heads * head_width, width], content_bias and position_bias [heads, head_width].
+// score_ij = scale ((q_i + u) . k_j + (q_i + v) . W r_(i-j)), r_d the sines and cosines of the distance d, u and v
+// learned for each head, W, u and v of each layer (SPEC 2.6). Source: Dai et al. 2019, "Transformer-XL", section 3.3;
+// sines come before cosines, as in the published code. Settings: clamp, the distance beyond which all are one, or 0 for
+// none (the default). Parameters: weight [heads * head_width, width], content_bias and position_bias [heads,
+// head_width].
 #include <algorithm>
 #include <cmath>
 
@@ -46,9 +46,8 @@ class RelativeSinusoidLayer : public AttentionPositions {
     const Index offsets = shape_.causal ? reach + 1 : 2 * reach + 1;
     const Variable vectors(sinusoids_of_distances(offsets, reach, shape_.width));
     const Variable asking = ops::shift_heads(query, position_bias_, 1);
-    return {ops::shift_heads(query, content_bias_, 1),
-            key,
-            {.query = {offset_scores(asking, vectors, weight_), reach}}};
+    return {
+        ops::shift_heads(query, content_bias_, 1), key, {.query = {offset_scores(asking, vectors, weight_), reach}}};
   }
 
  private:

@@ -307,20 +307,22 @@ TEST_CASE("disentangled: content and positions, both ways (SPEC 2.7)") {
       return sum / scale;
     });
     table.fill(0);
-    check_scores(layer, false, [&](const Projected& p, Index i, Index j, Index head) { return p.dot(i, j, head) / scale; });
+    check_scores(layer, false,
+                 [&](const Projected& p, Index i, Index j, Index head) { return p.dot(i, j, head) / scale; });
   }
   Parameters parameters{ParameterSource(3)};
-  const auto scheme = make_positions("disentangled", Scope(parameters, ""), {std::nullopt, width, heads, head_width, 0.5});
-  CHECK_THROWS_WITH_AS(nn::SelfAttention(Scope(parameters, "0"), Scope(parameters, ""),
-                                         {.width = width,
-                                          .shape = {heads, head_width},
-                                          .needed = {.cached = true},
-                                          .positions = scheme.get()}),
-                       "the positions need all keys at once, so such a model cannot continue texts step by step",
-                       UsageError);
+  const auto scheme =
+      make_positions("disentangled", Scope(parameters, ""), {std::nullopt, width, heads, head_width, 0.5});
+  CHECK_THROWS_WITH_AS(
+      nn::SelfAttention(
+          Scope(parameters, "0"), Scope(parameters, ""),
+          {.width = width, .shape = {heads, head_width}, .needed = {.cached = true}, .positions = scheme.get()}),
+      "these positions need all keys at once, and cannot continue texts step by step", UsageError);
 }
 
-TEST_CASE("RoPE: scaled linearly it is the scheme at shorter positions; ntk keeps the fastest pair, and the slowest is scaled") {
+TEST_CASE(
+    "RoPE: scaled linearly it is the scheme at shorter positions; ntk keeps the fastest pair, and the slowest is "
+    "scaled") {
   Parameters parameters{ParameterSource(3)};
   const auto rotated = [&](const std::string& text, Index position) {
     const auto layer =
@@ -337,8 +339,8 @@ TEST_CASE("RoPE: scaled linearly it is the scheme at shorter positions; ntk keep
   CHECK(std::abs(ntk[1] - plain[1]) > 1e-3);
   CHECK_THROWS_WITH_AS(rotated("rope:factor=4", 0),
                        "rope:factor=4 needs a scaling, rope:scaling=linear or rope:scaling=ntk", UsageError);
-  CHECK_THROWS_WITH_AS(rotated("rope:scaling=lin", 0),
-                       "rope:scaling: 'lin' is not one of none, linear, ntk", UsageError);
+  CHECK_THROWS_WITH_AS(rotated("rope:scaling=lin", 0), "rope:scaling: 'lin' is not one of none, linear, ntk",
+                       UsageError);
 }
 
 TEST_CASE("sinusoidal: the three published forms (SPEC 2.1)") {
@@ -564,10 +566,11 @@ TEST_CASE("learned positions: a limit, an offset, and errors that say what to do
   const Layer layer("learned:offset=2", 5);
   CHECK(layer.positions->limit() == 5);
   CHECK(layer.parameters.find("position/weight")->value().shape() == Shape{7, width});
-  CHECK_THROWS_WITH_AS(Layer("learnt"),
-                       "'learnt' is not one of learned, sinusoidal, rope, alibi, linear, relative-scalar, relative-vector, "
-                       "transformer-xl, disentangled, none; did you mean 'learned'?",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      Layer("learnt"),
+      "'learnt' is not one of learned, sinusoidal, rope, alibi, linear, relative-scalar, relative-vector, "
+      "transformer-xl, disentangled, none; did you mean 'learned'?",
+      UsageError);
   CHECK_THROWS_WITH_AS(Layer("learned:start=2"), "learned has no setting 'start'; it has offset, scaled", UsageError);
   CHECK_THROWS_AS(Layer("rope:base=0"), UsageError);
   Parameters parameters{ParameterSource(3)};
