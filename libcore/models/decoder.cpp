@@ -37,6 +37,81 @@ DecoderConfig gpt2(Index layers, Index width, Index heads) {
   return config;
 }
 
+// Touvron et al. 2023, "LLaMA", section 2.2, and the released configurations of it and of its successors.
+DecoderConfig llama(Index layers, Index width, Index heads, Index ffn_width) {
+  DecoderConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.ffn_width = ffn_width;
+  config.activation = "silu";
+  config.gated = true;
+  config.norm = "rms";
+  config.positions = "rope";
+  config.bias = false;
+  config.tie_embeddings = false;
+  config.context = 2048;
+  config.vocab_size = 32000;
+  return config;
+}
+
+DecoderConfig llama_7b() {
+  DecoderConfig config = llama(32, 4096, 32, 11008);
+  config.norm_epsilon = 1e-6;
+  return config;
+}
+
+DecoderConfig llama3_8b() {
+  DecoderConfig config = llama(32, 4096, 32, 14336);
+  config.kv_heads = 8;
+  config.positions = "rope:base=500000";
+  config.context = 8192;
+  config.vocab_size = 128256;
+  return config;
+}
+
+DecoderConfig smollm() {
+  DecoderConfig config = llama(30, 576, 9, 1536);
+  config.kv_heads = 3;
+  config.tie_embeddings = true;
+  config.vocab_size = 49152;
+  return config;
+}
+
+// Chowdhery et al. 2022, "PaLM", section 2 and table 1.
+DecoderConfig palm_8b() {
+  DecoderConfig config;
+  config.layers = 32;
+  config.width = 4096;
+  config.heads = 16;
+  config.kv_heads = 1;
+  config.activation = "silu";
+  config.gated = true;
+  config.block = "parallel";
+  config.positions = "rope";
+  config.bias = false;
+  config.context = 2048;
+  config.vocab_size = 256000;
+  return config;
+}
+
+// The decoder of T5 without its cross-attention (Raffel et al. 2020, section 3.2.1, "language model").
+DecoderConfig t5_decoder() {
+  DecoderConfig config;
+  config.layers = 6;
+  config.width = 512;
+  config.heads = 8;
+  config.activation = "relu";
+  config.norm = "rms";
+  config.norm_epsilon = 1e-6;
+  config.positions = "relative-scalar";
+  config.attention = "dot:scale=1";
+  config.bias = false;
+  config.dropout = 0.1;
+  config.vocab_size = 32128;
+  return config;
+}
+
 DecoderConfig nano() {
   DecoderConfig config;
   config.context = 64;
@@ -80,6 +155,11 @@ Architecture describe_Decoder() {  // Source: Radford et al. 2019, "Language mod
       {"gpt2-medium", "355 M parameters", gpt2(24, 1024, 16)},
       {"gpt2-large", "774 M parameters", gpt2(36, 1280, 20)},
       {"gpt2-xl", "1.56 G parameters", gpt2(48, 1600, 25)},
+      {"llama-7b", "LLaMA of 2023, 6.74 G parameters", llama_7b()},
+      {"llama3-8b", "8.03 G parameters, grouped heads", llama3_8b()},
+      {"smollm-135m", "the shape of LLaMA's successors in small, 135 M parameters", smollm()},
+      {"palm-8b", "PaLM with parallel blocks and one key head, 8.63 G parameters", palm_8b()},
+      {"t5-decoder", "T5's decoder alone, with its relative positions, 35 M parameters", t5_decoder()},
   });
 }
 

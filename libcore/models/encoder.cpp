@@ -47,6 +47,26 @@ EncoderConfig roberta() {
   return config;
 }
 
+// BERT with relative positions on keys (Huang et al. 2020, "Improve transformer models with better relative position
+// embeddings", method 3, which is Shaw's), as its authors released it.
+EncoderConfig relative_bert() {
+  EncoderConfig config = bert(12, 768, 12);
+  config.positions = "relative-vector:reach=511";
+  config.context = 0;
+  return config;
+}
+
+// He et al. 2021, "DeBERTa", and its released configuration; see positions/disentangled.cpp for what differs.
+EncoderConfig deberta() {
+  EncoderConfig config = bert(12, 768, 12);
+  config.vocab_size = 50265;
+  config.norm_epsilon = 1e-7;
+  config.segments = 0;
+  config.positions = "disentangled";
+  config.context = 0;
+  return config;
+}
+
 }  // namespace
 
 void EncoderConfig::check(Naming naming) const {
@@ -79,6 +99,8 @@ Architecture describe_Encoder() {  // Source: Devlin et al. 2019, "BERT", sectio
       {"bert-base", "BERT, 109 M parameters without the head", bert(12, 768, 12)},
       {"bert-large", "335 M parameters without the head", bert(24, 1024, 16)},
       {"roberta-base", "RoBERTa, 125 M parameters without the head", roberta()},
+      {"bert-base-relative", "BERT with relative positions, 110 M parameters without the head", relative_bert()},
+      {"deberta-base", "DeBERTa, 139 M parameters without the head", deberta()},
   });
 }
 

@@ -147,7 +147,8 @@ TEST_CASE("decoder: the loss starts at the logarithm of the vocabulary") {
 
 TEST_CASE("decoder: published models have their published numbers of parameters") {
   const std::vector<std::pair<std::string, Index>> published{
-      {"gpt2", 124439808}, {"gpt2-medium", 354823168}, {"gpt2-large", 774030080}, {"gpt2-xl", 1557611200}};
+      {"gpt2", 124439808},      {"gpt2-medium", 354823168}, {"gpt2-large", 774030080},  {"gpt2-xl", 1557611200},
+      {"llama-7b", 6738415616}, {"llama3-8b", 8030261248},  {"smollm-135m", 134515008}, {"palm-8b", 8632012800}};
   for (const auto& [name, count] : published) {
     CAPTURE(name);
     const Simulation simulation;

@@ -1,4 +1,4 @@
-// Shapes of published models, field by field, as their papers and released configurations have them (SPEC 4.2, 4.3).
+// Shapes of published models as their papers and released configurations have them (SPEC 4.2, 4.3).
 #include "heddle/models/presets.hpp"
 
 #include <doctest/doctest.h>
@@ -10,13 +10,13 @@ using namespace heddle;
 
 namespace {
 
-// Every field in the order of its visit(): what presets leave at a default is written out, too.
+// Every field in the order of its visit().
 class FieldList : public models::FieldVisitor {
  public:
-  static std::string of(models::ModelConfig config) {
+  static std::vector<std::string> of(models::ModelConfig config) {
     FieldList list;
     config.visit_own(list);
-    return config.arch() + ":" + list.text_;
+    return list.fields_;
   }
   void operator()(const Field& field, bool& value) override { add(field, value ? "yes" : "no"); }
   void operator()(const Field& field, Index& value) override { add(field, std::to_string(value)); }
@@ -24,106 +24,112 @@ class FieldList : public models::FieldVisitor {
   void operator()(const Field& field, std::string& value) override { add(field, value); }
 
  private:
-  void add(const Field& field, const std::string& value) { text_ += concatenate(" ", field.name, "=", value); }
-  std::string text_;
+  void add(const Field& field, const std::string& value) { fields_.push_back(concatenate(field.name, "=", value)); }
+  std::vector<std::string> fields_;
 };
 
-std::string shape(Index layers, Index width, Index heads) {
-  return concatenate(" layers=", layers, " distinct_layers=0 width=", width, " heads=", heads,
-                     " kv_heads=0 head_width=0 ffn_width=0");
+// The architecture, and the fields that differ from its defaults.
+std::string changes_of(const models::ModelConfig& config) {
+  const std::vector<std::string> fields = FieldList::of(config),
+                                 defaults = FieldList::of(models::ModelConfig::of(config.arch()));
+  REQUIRE(fields.size() == defaults.size());
+  std::string text = config.arch() + ":";
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i] != defaults[i]) text += " " + fields[i];
+  }
+  return text;
 }
-
-const std::string gpt2 =
-    " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned"
-    " context=1024 attention=dot window=0 bias=yes attention_bias=yes layer_dropout=0 vocab_size=50257 "
-    "sequence_length=0 dropout=0"
-    " segments=0 embedding_norm=no tie_embeddings=yes";
-const std::string bert =
-    " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 positions=learned"
-    " context=512 attention=dot window=0 bias=yes attention_bias=yes layer_dropout=0 vocab_size=30522 "
-    "sequence_length=0 dropout=0.1"
-    " segments=2 embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no";
-
-const std::string vaswani =
-    " activation=relu gated=no norm=layer block=post norm_epsilon=1e-05 positions=sinusoidal context=0 attention=dot"
-    " window=0 bias=yes attention_bias=no layer_dropout=0 vocab_size=37000 sequence_length=0 dropout=";
-const std::string vaswani_embeddings =
-    " segments=0 embedding_norm=no tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes"
-    " start_token=-1 scale_logits=no logit_bias=no";
-
-const std::string t5 =
-    " activation=relu gated=no norm=rms block=pre norm_epsilon=1e-06 positions=relative-scalar context=0"
-    " attention=dot:scale=1 window=0 bias=no attention_bias=yes layer_dropout=0 vocab_size=32128 sequence_length=0 "
-    "dropout=0.1 "
-    "segments=0"
-    " embedding_norm=no tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=0"
-    " scale_logits=yes logit_bias=no";
-const std::string bart =
-    " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-05 positions=learned:offset=2 context=1024"
-    " attention=dot window=0 bias=yes attention_bias=yes layer_dropout=0 vocab_size=50265 sequence_length=0 "
-    "dropout=0.1 segments=0"
-    " embedding_norm=yes tie_embeddings=yes source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=2"
-    " scale_logits=no logit_bias=no";
-
-const std::string recurrent_vocabularies = " encoder_layers=0 share_embeddings=no start_token=-1 tie_embeddings=no";
 
 }  // namespace
 
-TEST_CASE("presets: every field of every preset") {
+TEST_CASE("presets: the defaults of transformers") {
+  const std::string decoder =
+      "layers=4 distinct_layers=0 width=128 heads=4 kv_heads=0 head_width=0 ffn_width=0 "
+      "activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned "
+      "context=0 attention=dot window=0 bias=yes attention_bias=yes layer_dropout=0 vocab_size=0 "
+      "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
+  const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
+  CHECK(fields("decoder") == decoder);
+  CHECK(fields("encoder") == decoder + " pooler=no next_sentence=no");
+}
+
+TEST_CASE("presets: what every preset changes of its architecture's defaults") {
   const std::vector<std::pair<std::string, std::string>> expected{
-      {"nano", "decoder:" + shape(4, 128, 4) +
-                   " activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned context=64"
-                   " attention=dot window=0 bias=no attention_bias=yes layer_dropout=0 vocab_size=0 sequence_length=0 "
-                   "dropout=0 segments=0"
-                   " embedding_norm=no tie_embeddings=yes"},
-      {"gpt2", "decoder:" + shape(12, 768, 12) + gpt2},
-      {"gpt2-medium", "decoder:" + shape(24, 1024, 16) + gpt2},
-      {"gpt2-large", "decoder:" + shape(36, 1280, 20) + gpt2},
-      {"gpt2-xl", "decoder:" + shape(48, 1600, 25) + gpt2},
-      {"bert-base", "encoder:" + shape(12, 768, 12) + bert},
-      {"bert-large", "encoder:" + shape(24, 1024, 16) + bert},
+      {"nano", "decoder: context=64 bias=no"},
+      {"gpt2", "decoder: layers=12 width=768 heads=12 context=1024 vocab_size=50257"},
+      {"gpt2-medium", "decoder: layers=24 width=1024 heads=16 context=1024 vocab_size=50257"},
+      {"gpt2-large", "decoder: layers=36 width=1280 heads=20 context=1024 vocab_size=50257"},
+      {"gpt2-xl", "decoder: layers=48 width=1600 heads=25 context=1024 vocab_size=50257"},
+      {"llama-7b",
+       "decoder: layers=32 width=4096 heads=32 ffn_width=11008 activation=silu gated=yes norm=rms "
+       "norm_epsilon=1e-06 positions=rope context=2048 bias=no vocab_size=32000 tie_embeddings=no"},
+      {"llama3-8b",
+       "decoder: layers=32 width=4096 heads=32 kv_heads=8 ffn_width=14336 activation=silu gated=yes "
+       "norm=rms positions=rope:base=500000 context=8192 bias=no vocab_size=128256 tie_embeddings=no"},
+      {"smollm-135m",
+       "decoder: layers=30 width=576 heads=9 kv_heads=3 ffn_width=1536 activation=silu gated=yes "
+       "norm=rms positions=rope context=2048 bias=no vocab_size=49152"},
+      {"palm-8b",
+       "decoder: layers=32 width=4096 heads=16 kv_heads=1 activation=silu gated=yes block=parallel "
+       "positions=rope context=2048 bias=no vocab_size=256000"},
+      {"t5-decoder",
+       "decoder: layers=6 width=512 heads=8 activation=relu norm=rms norm_epsilon=1e-06 "
+       "positions=relative-scalar attention=dot:scale=1 bias=no vocab_size=32128 dropout=0.1"},
+      {"bert-base",
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 context=512 "
+       "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},
+      {"bert-large",
+       "encoder: layers=24 width=1024 heads=16 activation=gelu block=post norm_epsilon=1e-12 "
+       "context=512 vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},
       {"roberta-base",
-       "encoder:" + shape(12, 768, 12) +
-           " activation=gelu gated=no norm=layer block=post norm_epsilon=1e-05 positions=learned:offset=2 context=512"
-           " attention=dot window=0 bias=yes attention_bias=yes layer_dropout=0 vocab_size=50265 sequence_length=0 "
-           "dropout=0.1 "
-           "segments=1"
-           " embedding_norm=yes tie_embeddings=yes pooler=yes next_sentence=no"},
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post positions=learned:offset=2 "
+       "context=512 vocab_size=50265 dropout=0.1 segments=1 embedding_norm=yes pooler=yes"},
+      {"bert-base-relative",
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 "
+       "positions=relative-vector:reach=511 vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes "
+       "pooler=yes"},
+      {"deberta-base",
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-07 "
+       "positions=disentangled vocab_size=50265 dropout=0.1 embedding_norm=yes pooler=yes"},
       {"transformer-base",
-       "encoder-decoder: layers=6 distinct_layers=0 width=512 heads=8 kv_heads=0 head_width=0 ffn_width=2048" +
-           vaswani + "0.1" + vaswani_embeddings},
+       "encoder-decoder: layers=6 width=512 heads=8 ffn_width=2048 activation=relu block=post "
+       "attention_bias=no vocab_size=37000 dropout=0.1"},
       {"transformer-big",
-       "encoder-decoder: layers=6 distinct_layers=0 width=1024 heads=16 kv_heads=0 head_width=0 ffn_width=4096" +
-           vaswani + "0.3" + vaswani_embeddings},
-      {"t5-small", "encoder-decoder:" + shape(6, 512, 8) + t5},
-      {"t5-base", "encoder-decoder:" + shape(12, 768, 12) + t5},
-      {"t5-large", "encoder-decoder:" + shape(24, 1024, 16) + t5},
-      {"bart-base", "encoder-decoder:" + shape(6, 768, 12) + bart},
-      {"bart-large", "encoder-decoder:" + shape(12, 1024, 16) + bart},
+       "encoder-decoder: layers=6 width=1024 heads=16 ffn_width=4096 activation=relu block=post "
+       "attention_bias=no vocab_size=37000 dropout=0.3"},
+      {"t5-small",
+       "encoder-decoder: layers=6 width=512 heads=8 activation=relu norm=rms norm_epsilon=1e-06 "
+       "positions=relative-scalar attention=dot:scale=1 bias=no vocab_size=32128 dropout=0.1 "
+       "start_token=0 scale_logits=yes"},
+      {"t5-base",
+       "encoder-decoder: layers=12 width=768 heads=12 activation=relu norm=rms norm_epsilon=1e-06 "
+       "positions=relative-scalar attention=dot:scale=1 bias=no vocab_size=32128 dropout=0.1 "
+       "start_token=0 scale_logits=yes"},
+      {"t5-large",
+       "encoder-decoder: layers=24 width=1024 heads=16 activation=relu norm=rms norm_epsilon=1e-06 "
+       "positions=relative-scalar attention=dot:scale=1 bias=no vocab_size=32128 dropout=0.1 "
+       "start_token=0 scale_logits=yes"},
+      {"bart-base",
+       "encoder-decoder: layers=6 width=768 heads=12 activation=gelu block=post "
+       "positions=learned:offset=2 context=1024 vocab_size=50265 dropout=0.1 embedding_norm=yes "
+       "start_token=2"},
+      {"bart-large",
+       "encoder-decoder: layers=12 width=1024 heads=16 activation=gelu block=post "
+       "positions=learned:offset=2 context=1024 vocab_size=50265 dropout=0.1 embedding_norm=yes "
+       "start_token=2"},
       {"rctm-2013",
-       "rnn: layers=1 distinct_layers=0 width=256 embedding_width=0 encoder_width=0 readout_width=0 cell=tanh "
-       "source_encoder=convolution"
-       " bidirectional=no reverse_source=no source_attention=none context_vector=every-step input_feeding=no "
-       "readout=auto"
-       " bias=no vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
-           recurrent_vocabularies},
+       "rnn: cell=tanh source_encoder=convolution bidirectional=no source_attention=none "
+       "context_vector=every-step bias=no vocab_size=30000 share_embeddings=no tie_embeddings=no"},
       {"seq2seq-2014",
-       "rnn: layers=4 distinct_layers=0 width=1000 embedding_width=0 encoder_width=0 readout_width=0 cell=lstm "
-       "source_encoder=recurrent"
-       " bidirectional=no"
-       " reverse_source=yes source_attention=none context_vector=initial input_feeding=no readout=auto bias=no"
-       " vocab_size=80000 sequence_length=0 dropout=0 source_vocab_size=160000" +
-           recurrent_vocabularies},
+       "rnn: layers=4 width=1000 cell=lstm bidirectional=no reverse_source=yes source_attention=none "
+       "bias=no vocab_size=80000 source_vocab_size=160000 share_embeddings=no tie_embeddings=no"},
       {"rnnsearch-2015",
-       "rnn: layers=1 distinct_layers=0 width=1000 embedding_width=620 encoder_width=2000 readout_width=500 cell=cho"
-       " source_encoder=recurrent bidirectional=yes"
-       " reverse_source=no source_attention=additive context_vector=initial input_feeding=no readout=auto bias=no"
-       " vocab_size=30000 sequence_length=0 dropout=0 source_vocab_size=0" +
-           recurrent_vocabularies}};
+       "rnn: width=1000 embedding_width=620 encoder_width=2000 readout_width=500 cell=cho bias=no "
+       "vocab_size=30000 share_embeddings=no tie_embeddings=no"}};
   std::vector<std::string> names;
-  for (const auto& [name, fields] : expected) {
+  for (const auto& [name, changes] : expected) {
     CAPTURE(name);
-    CHECK(FieldList::of(models::preset(name)) == fields);
+    CHECK(changes_of(models::preset(name)) == changes);
     names.push_back(name);
   }
   CHECK(models::preset_names() == names);
