@@ -22,6 +22,16 @@ struct NeedChecker {
   }
 };
 
+// The settings that a variant reads when it is made.
+template <class Make>
+std::vector<SettingHelp> settings_of(const char* name, const Make& make) {
+  Parameters parameters(ParameterSource::unset());
+  const Scope scope(parameters, "");
+  Settings settings(name);
+  make(settings, {scope, scope}, HeadShape{1, 2});
+  return settings.known();
+}
+
 }  // namespace
 
 std::unique_ptr<AttentionState> Attention::start(Index, Index, DType) const {
@@ -43,7 +53,7 @@ void check_support(const std::string& text, const AttentionSupport& has, const A
 
 const std::vector<AttentionVariant>& attention_variants() {
   static const std::vector<AttentionVariant> variants = {
-#define HEDDLE_ATTENTION(variant, type, summary) {#variant, summary},
+#define HEDDLE_ATTENTION(variant, type, summary) {#variant, summary, settings_of(#variant, make_##type)},
 #include "heddle/attention/variants.def"
 #undef HEDDLE_ATTENTION
   };

@@ -9,6 +9,7 @@
 #include "heddle/base/settings.hpp"
 #include "heddle/base/visit.hpp"
 #include "heddle/ops/attention.hpp"
+#include "heddle/ops/pass.hpp"
 
 namespace heddle {
 
@@ -26,6 +27,7 @@ struct AttentionSupport {
   bool cross = false;    // query_time != key_time
   bool cached = false;   // start() and step()
   bool window = false;   // limits the distance
+  bool pairs = false;    // hides single pairs
   bool grouped = false;  // fewer key heads than query heads
   bool bias = false;           // adds a bias of positions to scores
   bool relative = false;       // adds products of queries and keys with positions to scores
@@ -38,6 +40,7 @@ struct AttentionSupport {
     visitor(Field("cross", "cannot attend to another sequence"), self.cross);
     visitor(Field("cached", "cannot continue texts step by step"), self.cached);
     visitor(Field("window", "has no window"), self.window);
+    visitor(Field("pairs", "cannot hide single pairs of positions"), self.pairs);
     visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
     visitor(Field("bias", "cannot add the bias of these positions to scores that it does not form"), self.bias);
     visitor(Field("relative", "cannot add the products of these positions to scores that it does not form"),
@@ -60,6 +63,7 @@ struct AttentionCall {
   Mask mask{};
   ops::OffsetTerms offsets{};     // of positions
   std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
+  Pass pass{};                    // for random numbers that depend on the step of training
 };
 
 // For each row of a batch: the number of positions seen before a step, and of new positions that are not padding.
@@ -71,6 +75,9 @@ class Attention {
  public:
   virtual ~Attention() = default;
   virtual AttentionSupport support() const = 0;
+  // Whether query, key and value are projections of the states and the result is projected again; else they are the
+  // states themselves, cut into heads.
+  virtual bool has_projections() const { return true; }
 
   // A whole sequence -> [batch, query_time, heads, value_width], contiguous.
   virtual Variable mix(const AttentionCall& call) const = 0;
@@ -102,10 +109,8 @@ std::unique_ptr<Attention> make_attention(const std::string& text, const Attenti
 // Throws UsageError if the variant does not support all that is needed: "attention NAME …".
 void check_support(const std::string& text, const AttentionSupport& has, const AttentionSupport& needed);
 
-struct AttentionVariant {
-  std::string name, summary;
-};
-// All variants, in the order of variants.def.
+using AttentionVariant = Choice;
+// All variants, in the order of variants.def, with their settings.
 const std::vector<AttentionVariant>& attention_variants();
 
 }  // namespace heddle

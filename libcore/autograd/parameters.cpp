@@ -34,6 +34,13 @@ void fill_uniform(const Tensor& tensor, const RandomStream& stream, double half_
   });
 }
 
+void fill_identity(const Tensor& tensor) {
+  const Index n = tensor.shape()[-1];
+  parallel_ranges(tensor.size(), grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) tensor[i] = i / n % n == i % n ? Real(1) : Real(0);
+  });
+}
+
 void initialize(const Tensor& tensor, const Initializer& initializer, const RandomStream& stream) {
   switch (initializer.kind) {
     case Initializer::Kind::constant:
@@ -42,6 +49,8 @@ void initialize(const Tensor& tensor, const Initializer& initializer, const Rand
       return fill_normal(tensor, stream, initializer.scale);
     case Initializer::Kind::uniform:
       return fill_uniform(tensor, stream, initializer.scale);
+    case Initializer::Kind::identity:
+      return fill_identity(tensor);
   }
 }
 

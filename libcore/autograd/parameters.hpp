@@ -16,13 +16,16 @@ namespace heddle {
 
 // Initial values of a parameter.
 struct Initializer {
-  enum class Kind { constant, normal, uniform } kind = Kind::constant;
+  enum class Kind { constant, normal, uniform, identity } kind = Kind::constant;
   double scale = 0;  // the constant, the standard deviation, or the half-width
 
   static Initializer zeros() { return {Kind::constant, 0}; }
   static Initializer ones() { return {Kind::constant, 1}; }
   static Initializer normal(double stddev) { return {Kind::normal, stddev}; }
   static Initializer uniform(double half_width) { return {Kind::uniform, half_width}; }
+  static Initializer constant(double value) { return {Kind::constant, value}; }
+  // Of square matrices [..., n, n].
+  static Initializer identity() { return {Kind::identity, 1}; }
 };
 
 // Parameters of one shape [rows, ...] that are stored as one tensor [names * rows, ...]; most are alone.

@@ -20,25 +20,40 @@ Settings::Settings(std::string_view text) {
   }
 }
 
-double Settings::number(const std::string& key, double fallback, double least, double most) {
-  known_.push_back(key);
-  const auto found = values_.find(key);
-  if (found == values_.end()) return fallback;
+const std::string* Settings::find(const Setting& setting, const std::string& fallback) {
+  const std::string initial = setting.initial.empty() ? fallback : setting.initial;
+  known_.push_back({setting.key, setting.help + (setting.help.empty() ? "" : " ") + "(default " + initial + ")"});
+  const auto found = values_.find(setting.key);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+double Settings::number(const Setting& setting, double fallback, double least, double most) {
+  const std::string* const text = find(setting, concatenate(fallback));
+  if (text == nullptr) return fallback;
+  const std::string given = concatenate(name_, ":", setting.key, "=", *text);
   char* end = nullptr;
-  const double value = std::strtod(found->second.c_str(), &end);
-  check<UsageError>(end != found->second.c_str() && *end == '\0' && std::isfinite(value), name_, ":", key, "=",
-                    found->second, " is not a number");
-  check<UsageError>(value >= least && value <= most, name_, ":", key, "=", found->second, " must be from ", least,
-                    " to ", most);
-  if (value == fallback) usual_.push_back(key);
+  const double value = std::strtod(text->c_str(), &end);
+  check<UsageError>(end != text->c_str() && *end == '\0' && std::isfinite(value), given, " is not a number");
+  check<UsageError>(value >= least && value <= most, given, " must be from ", least, " to ", most);
+  if (value == fallback) usual_.push_back(setting.key);
   return value;
 }
 
-Index Settings::index(const std::string& key, Index fallback, Index least, Index most) {
+Index Settings::index(const Setting& setting, Index fallback, Index least, Index most) {
   const double value =
-      number(key, static_cast<double>(fallback), static_cast<double>(least), static_cast<double>(most));
-  check<UsageError>(value == std::floor(value), name_, ":", key, "=", value, " is not a whole number");
+      number(setting, static_cast<double>(fallback), static_cast<double>(least), static_cast<double>(most));
+  check<UsageError>(value == std::floor(value), name_, ":", setting.key, "=", value, " is not a whole number");
   return static_cast<Index>(value);
+}
+
+std::string Settings::word(const Setting& setting, const std::string& fallback, const std::vector<std::string>& words) {
+  const std::string help = concatenate(setting.help, setting.help.empty() ? "" : ": ", join(words));
+  const std::string* const text = find(Setting(setting.key.c_str(), help, setting.initial), fallback);
+  if (text == nullptr) return fallback;
+  check<UsageError>(std::find(words.begin(), words.end(), *text) != words.end(), name_, ":", setting.key, ": ",
+                    not_one_of(*text, words));
+  if (*text == fallback) usual_.push_back(setting.key);
+  return *text;
 }
 
 std::string Settings::without_fallbacks() const {
@@ -49,20 +64,13 @@ std::string Settings::without_fallbacks() const {
   return others.empty() ? name_ : name_ + ":" + join(others, ",");
 }
 
-std::string Settings::word(const std::string& key, const std::vector<std::string>& words) {
-  known_.push_back(key);
-  const auto found = values_.find(key);
-  if (found == values_.end()) return words.front();
-  check<UsageError>(std::find(words.begin(), words.end(), found->second) != words.end(), name_, ":", key, ": ",
-                    not_one_of(found->second, words));
-  return found->second;
-}
-
 void Settings::refuse_others() const {
+  std::vector<std::string> keys;
+  for (const SettingHelp& setting : known_) keys.push_back(setting.key);
   for (const auto& [key, value] : values_) {
-    const std::string near = nearest(key, known_);
-    check<UsageError>(std::find(known_.begin(), known_.end(), key) != known_.end(), name_, " has no setting '", key,
-                      "'", known_.empty() ? " (it has none)" : "; it has " + join(known_),
+    const std::string near = nearest(key, keys);
+    check<UsageError>(std::find(keys.begin(), keys.end(), key) != keys.end(), name_, " has no setting '", key, "'",
+                      keys.empty() ? " (it has none)" : "; it has " + join(keys),
                       near.empty() ? "" : "; did you mean '" + near + "'?");
   }
 }

@@ -12,7 +12,7 @@
 
 #include "heddle/heads/token_head.hpp"
 #include "heddle/models/sequences.hpp"
-#include "heddle/nn/pass.hpp"
+#include "heddle/ops/pass.hpp"
 
 namespace heddle::models {
 

@@ -6,7 +6,7 @@
 
 #include "heddle/nn/embedding.hpp"
 #include "heddle/nn/norm.hpp"
-#include "heddle/nn/pass.hpp"
+#include "heddle/ops/pass.hpp"
 #include "heddle/positions/positions.hpp"
 
 namespace heddle::nn {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "heddle/nn/linear.hpp"
-#include "heddle/nn/pass.hpp"
 #include "heddle/nn/stacked_linear.hpp"
 #include "heddle/ops/activation.hpp"
+#include "heddle/ops/pass.hpp"
 
 namespace heddle::nn {
 

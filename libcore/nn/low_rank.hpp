@@ -5,8 +5,8 @@
 
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/nn/low_rank_options.hpp"
-#include "heddle/nn/pass.hpp"
 #include "heddle/ops/low_rank.hpp"
+#include "heddle/ops/pass.hpp"
 
 namespace heddle::nn {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
 
 namespace heddle::nn {
@@ -12,6 +13,15 @@ const HeadShape& checked(const HeadShape& shape) {
   check<UsageError>(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "heads = ", shape.heads,
                     " is not a multiple of kv_heads = ", shape.kv_heads);
   return shape;
+}
+
+// Without projections, heads are the states cut into parts.
+void check_parts(const AttentionOptions& options) {
+  const HeadShape& shape = options.shape;
+  check<UsageError>(shape.heads * shape.key_width == options.width && shape.value_width == shape.key_width &&
+                        options.memory_width == options.width,
+                    options.variant, " has no projections, so its ", shape.heads, " heads of width ", shape.key_width,
+                    " must be the whole width ", options.width);
 }
 
 std::vector<StackedLinear> projections(const Scope& scope, const AttentionOptions& options, bool same_source) {
@@ -56,9 +66,15 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const Scope& stack, c
     : shape_(checked(options.shape)),
       attention_(make_attention(options.variant, {scope, stack}, shape_)),
       positions_(options.positions == nullptr ? nullptr : options.positions->for_layer(scope / "positions")),
-      inputs_(projections(scope, options, source == Source::same)),
-      output_(scope / "output", shape_.heads * shape_.value_width, options.width, options.bias, options.output_stddev) {
+      inputs_(attention_->has_projections() ? projections(scope, options, source == Source::same)
+                                            : std::vector<StackedLinear>()) {
   check_support(options.variant, attention_->support(), all_needed(options, positions_.get()));
+  if (attention_->has_projections()) {
+    output_.emplace(scope / "output", shape_.heads * shape_.value_width, options.width, options.bias,
+                    options.output_stddev);
+  } else {
+    check_parts(options);
+  }
 }
 
 // Columns [first, first + heads * width) of a product as heads: [batch, heads, time, width].
@@ -72,7 +88,7 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const Variable& x, const P
   const auto asking = [&](const Variable& all) {
     return positions.empty() ? all : ops::gather_positions(all, positions);
   };
-  if (inputs_.size() > 1) {
+  if (inputs_.size() != 1) {
     Heads heads = memory(x, pass);
     heads.query = queries(asking(x), pass);
     return heads;
@@ -84,10 +100,14 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const Variable& x, const P
 }
 
 Variable MultiHeadAttention::queries(const Variable& x, const Pass& pass) const {
-  return heads_of(inputs_[0](x, pass), 0, shape_.heads, shape_.key_width);
+  return heads_of(inputs_.empty() ? x : inputs_[0](x, pass), 0, shape_.heads, shape_.key_width);
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::memory(const Variable& states, const Pass& pass) const {
+  if (inputs_.empty()) {
+    const Variable parts = heads_of(states, 0, shape_.heads, shape_.key_width);
+    return {{}, parts, parts};
+  }
   const Variable key = inputs_[1](states, pass);
   const bool together = inputs_[1].parts() == 2;
   const Variable value = together ? key : inputs_[2](states, pass);
@@ -97,24 +117,29 @@ MultiHeadAttention::Heads MultiHeadAttention::memory(const Variable& states, con
 }
 
 AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts,
-                                       Index key_time) const {
-  if (positions_ == nullptr) return {heads.query, heads.key, heads.value, mask};
+                                       Index key_time, const Pass& pass) const {
+  AttentionCall call{.query = heads.query, .key = heads.key, .value = heads.value, .mask = mask, .pass = pass};
+  if (positions_ == nullptr) return call;
   const PositionedHeads at = positions_->apply(heads.query, heads.key, {mask.query_offsets, key_starts, key_time});
-  return {at.query, at.key, heads.value, mask, at.offsets};
+  call.query = at.query;
+  call.key = at.key;
+  call.offsets = at.offsets;
+  return call;
 }
 
 Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& residual, const Pass& pass) const {
   const Variable merged = view(mixed, [](const Tensor& t) {
     return t.reshaped({t.shape()[0], t.shape()[1], t.shape()[2] * t.shape()[3]});
   });
-  return output_(merged, {.residual = residual}, pass);
+  if (output_) return (*output_)(merged, {.residual = residual}, pass);
+  return residual.empty() ? merged : ops::add(residual, merged);
 }
 
 Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
                                    const std::vector<Index>& positions) const {
   Mask seen = mask;
   if (!positions.empty()) seen.query_offsets = positions;
-  return merge(variant().mix(call(project(x, pass, positions), seen, {}, x.shape()[1])), residual, pass);
+  return merge(variant().mix(call(project(x, pass, positions), seen, {}, x.shape()[1], pass)), residual, pass);
 }
 
 Tensor SelfAttention::weights(const Variable& x, const Mask& mask) const {
@@ -150,12 +175,21 @@ Mask CrossAttention::Memory::mask() const {
 
 Variable CrossAttention::operator()(const Variable& x, const Memory& memory, const Variable& residual,
                                     const Pass& pass) const {
-  const AttentionCall call{queries(x, pass), memory.key, memory.value, memory.mask(), {}, memory.rows};
+  const AttentionCall call{.query = queries(x, pass),
+                           .key = memory.key,
+                           .value = memory.value,
+                           .mask = memory.mask(),
+                           .key_rows = memory.rows,
+                           .pass = pass};
   return merge(variant().mix(call), residual, pass);
 }
 
 Tensor CrossAttention::weights(const Variable& x, const Memory& memory) const {
-  return variant().weights({queries(x, {}), memory.key, memory.value, memory.mask(), {}, memory.rows});
+  return variant().weights({.query = queries(x, {}),
+                            .key = memory.key,
+                            .value = memory.value,
+                            .mask = memory.mask(),
+                            .key_rows = memory.rows});
 }
 
 }  // namespace heddle::nn

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,11 @@ struct AttentionOptions {
   double stddev = 0.02, output_stddev = 0.02;
 };
 
-// The projections and the variant, which self- and cross-attention have in common.
-// Parameters: query/weight [heads * key_width, width], key/weight [kv_heads * key_width, memory_width], value/weight
-// [kv_heads * value_width, memory_width], output/weight [width, heads * value_width], and a bias each.
+// The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
+// the states themselves, cut into heads, and its result is that of the module.
+// Parameters, with projections: query/weight [heads * key_width, width], key/weight [kv_heads * key_width,
+// memory_width], value/weight [kv_heads * value_width, memory_width], output/weight [width, heads * value_width], and a
+// bias each.
 class MultiHeadAttention {
  public:
   MultiHeadAttention(const MultiHeadAttention&) = delete;
@@ -45,7 +48,8 @@ class MultiHeadAttention {
   Variable queries(const Variable& x, const Pass& pass) const;
   Heads memory(const Variable& states, const Pass& pass) const;  // key and value only
 
-  AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time) const;
+  AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time,
+                     const Pass& pass = {}) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
   Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
   const Attention& variant() const { return *attention_; }
@@ -57,7 +61,7 @@ class MultiHeadAttention {
   std::unique_ptr<const Attention> attention_;
   std::shared_ptr<const AttentionPositions> positions_;
   std::vector<StackedLinear> inputs_;  // of query, key and value: as few products as their shapes and sources allow
-  Linear output_;
+  std::optional<Linear> output_;
 };
 
 // X attends to itself.

@@ -15,6 +15,16 @@ double stddev(Index in) {
   return 1 / std::sqrt(3.0 * static_cast<double>(in));
 }
 
+// States as queries or keys of one head: [batch, time, width] -> [batch, 1, time, width].
+Variable as_head(const Variable& x) {
+  return view(x, [](const Tensor& t) { return t.reshaped({t.shape()[0], 1, t.shape()[1], t.shape()[2]}); });
+}
+Variable additive_scores(const Variable& queries, const Variable& keys, const Variable& v,
+                         const std::vector<Index>& lengths) {
+  const Variable scores = ops::additive_scores(as_head(queries), as_head(keys), v, {.mask = {.key_lengths = lengths}});
+  return view(scores, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2], t.shape()[3]}); });
+}
+
 Variable row_of(const Variable& x, Index row) {
   return Variable(x.value().narrowed(0, row, 1));
 }
@@ -57,7 +67,7 @@ SourceAttention::Mixed SourceAttention::operator()(const Variable& states, const
 
 SourceAttention::Mixed SourceAttention::mix(const Variable& queries, const Memory& memory) const {
   const Variable scores = score_.empty() ? ops::batched_matmul(queries, memory.keys, {.transpose_b = true})
-                                         : ops::additive_scores(queries, memory.keys, score_, memory.lengths);
+                                         : additive_scores(queries, memory.keys, score_, memory.lengths);
   const auto time = static_cast<std::size_t>(queries.shape()[1]);
   std::vector<Index> lengths;  // of each row of scores
   for (const Index length : memory.lengths) lengths.insert(lengths.end(), time, length);

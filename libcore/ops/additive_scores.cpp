@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/ops/attention_problem.hpp"
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/math.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -36,69 +37,115 @@ HEDDLE_KERNEL void score_backward(const Row& row, Real d, Index width) {
   }
 }
 
-struct Sizes {
-  Index batch, query_time, key_time, width;
-  std::vector<Index> lengths;
-  Index keys_of(Index b) const { return lengths.empty() ? key_time : lengths[static_cast<std::size_t>(b)]; }
+// One call: queries and keys as Reals, whose heads may have any strides.
+struct Problem {
+  AttentionSizes sizes;
+  AdditiveScores options;
+  Tensor query, key, v;
+
+  const Real* query_row(Index batch, Index head, Index query_time) const {
+    return row_of(query, batch, head, query_time);
+  }
+  const Real* key_row(Index batch, Index kv_head, Index key_time) const {
+    const auto& rows = options.key_rows;
+    return row_of(key, rows.empty() ? batch : rows[static_cast<std::size_t>(batch)], kv_head, key_time);
+  }
+  const Real* v_of(Index head) const { return v.data() + head * sizes.key_width; }
+
+  // Calls body(key) for the keys that the query may attend.
+  template <class Body>
+  void for_each_key(Index batch, Index query_time, const Body& body) const {
+    const Mask& mask = options.mask;
+    const Mask::Range keys = mask.keys_of(batch, query_time, sizes.key_time);
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      if (!mask.pairs || mask.pairs->row(batch, query_time)[j] != 0) body(j);
+    }
+  }
+
+  static Real* row_of(const Tensor& x, Index batch, Index head, Index time) {
+    return x.data() + batch * x.stride(0) + head * x.stride(1) + time * x.stride(2);
+  }
 };
 
-Sizes checked(const Variable& query, const Variable& key, const Variable& v, const std::vector<Index>& lengths) {
+Problem checked(const Variable& query, const Variable& key, const Variable& v, const AdditiveScores& options) {
   const Shape &q = query.shape(), &k = key.shape();
-  const bool fits = q.rank() == 3 && k.rank() == 3 && q[0] == k[0] && q[2] == k[2] && v.shape() == Shape{1, q[2]};
-  check<ShapeError>(fits && query.value().is_contiguous() && key.value().is_contiguous(),
-                    "additive_scores: queries of shape ", q, ", keys of shape ", k, " and v of shape ", v.shape());
-  check<ShapeError>(lengths.empty() || static_cast<Index>(lengths.size()) == q[0], "additive_scores: ", lengths.size(),
-                    " lengths for keys of shape ", k);
-  return {q[0], q[1], k[1], q[2], lengths};
+  const bool fits =
+      q.rank() == 4 && k.rank() == 4 && q[3] == k[3] && k[1] > 0 && q[1] % k[1] == 0 && v.shape() == Shape{q[1], q[3]};
+  check<ShapeError>(fits, "additive_scores: queries of shape ", q, ", keys of shape ", k, " and v of shape ",
+                    v.shape());
+  const AttentionSizes sizes{q[0], q[1], k[1], q[2], k[2], q[3], 0};
+  check_key_rows(options.key_rows, q[0], k[0]);
+  check_mask(options.mask, sizes);
+  for (const Variable* x : {&query, &key}) {
+    check<ShapeError>(x->value().stride(3) == 1 || q[3] == 1, "additive_scores needs the elements of a head together");
+  }
+  return {sizes, options, query.value().as(DType::real), key.value().as(DType::real), v.value().as(DType::real)};
 }
 
-// The gradient of v: the sums of the tasks, in their order.
-void add_sums(const Tensor& sums, const Tensor& to) {
-  const Index rows = sums.shape()[0], width = sums.shape()[1];
-  parallel_ranges(width, columns_per_task, [&](Index begin, Index end) {
+// The gradient of v: the sums of the tasks [batch, heads, width], in their order.
+Tensor sum_of_batches(const Tensor& sums) {
+  const Index batch = sums.shape()[0], numbers = sums.shape()[1] * sums.shape()[2];
+  const Tensor result({sums.shape()[1], sums.shape()[2]});
+  parallel_ranges(numbers, columns_per_task, [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
       double sum = 0;
-      for (Index row = 0; row < rows; ++row) sum += static_cast<double>(sums[row * width + j]);
-      to[j] += static_cast<Real>(sum);
+      for (Index b = 0; b < batch; ++b) sum += static_cast<double>(sums[b * numbers + j]);
+      result[j] = static_cast<Real>(sum);
+    }
+  });
+  return result;
+}
+
+struct Gradients {
+  Tensor query, key, v;  // contiguous; v [batch, heads, width]
+};
+
+// One head of keys of one batch: no two tasks write the same rows.
+void backward(const Problem& problem, const Tensor& dy, const Gradients& to) {
+  const AttentionSizes& s = problem.sizes;
+  parallel_for(s.batch * s.kv_heads, [&](Index task) {
+    const Index b = task / s.kv_heads, kv_head = task % s.kv_heads;
+    for (Index head = kv_head * s.group(); head < (kv_head + 1) * s.group(); ++head) {
+      Real* const dv = to.v.data() + (b * s.heads + head) * s.key_width;
+      for (Index i = 0; i < s.query_time; ++i) {
+        const Real* const d = dy.data() + ((b * s.heads + head) * s.query_time + i) * s.key_time;
+        Real* const dquery = Problem::row_of(to.query, b, head, i);
+        problem.for_each_key(b, i, [&](Index j) {
+          score_backward({problem.query_row(b, head, i), problem.key_row(b, kv_head, j), problem.v_of(head), dquery,
+                          Problem::row_of(to.key, b, kv_head, j), dv},
+                         d[j], s.key_width);
+        });
+      }
     }
   });
 }
 
 }  // namespace
 
-Variable additive_scores(const Variable& query, const Variable& key, const Variable& v,
-                         const std::vector<Index>& lengths) {
+Variable additive_scores(const Variable& query, const Variable& key, const Variable& v, const AdditiveScores& options) {
   const Section section("additive scores");
-  const Sizes s = checked(query, key, v, lengths);
-  const Tensor y({s.batch, s.query_time, s.key_time}), weights = v.value().as(DType::real);
-  parallel_for(s.batch, [&](Index b) {
+  const Problem problem = checked(query, key, v, options);
+  const AttentionSizes& s = problem.sizes;
+  const Tensor y({s.batch, s.heads, s.query_time, s.key_time}, Real(0));
+  parallel_for(s.batch * s.heads, [&](Index task) {
+    const Index b = task / s.heads, head = task % s.heads;
     for (Index i = 0; i < s.query_time; ++i) {
-      const Real* const row = query.value().data() + (b * s.query_time + i) * s.width;
-      Real* const scores = y.data() + (b * s.query_time + i) * s.key_time;
-      std::fill_n(scores, s.key_time, Real(0));
-      for (Index j = 0; j < s.keys_of(b); ++j) {
-        scores[j] = score(row, key.value().data() + (b * s.key_time + j) * s.width, weights.data(), s.width);
-      }
+      Real* const scores = y.data() + (task * s.query_time + i) * s.key_time;
+      problem.for_each_key(b, i, [&](Index j) {
+        scores[j] = score(problem.query_row(b, head, i), problem.key_row(b, s.kv_head(head), j), problem.v_of(head),
+                          s.key_width);
+      });
     }
   });
   return record(y, {query, key, v},
-                [s, q = query.value(), k = key.value(), weights, d_query = query.gradient(), d_key = key.gradient(),
-                 d_v = v.gradient()](const Tensor& dy) {
-                  const Tensor dq = d_query ? d_query->adding_target() : Tensor(q.shape(), Real(0));
-                  const Tensor dk = d_key ? d_key->adding_target() : Tensor(k.shape(), Real(0));
-                  const Tensor sums({s.batch, s.width}, Real(0));
-                  parallel_for(s.batch, [&](Index b) {
-                    for (Index i = 0; i < s.query_time; ++i) {
-                      const Index row = b * s.query_time + i;
-                      for (Index j = 0; j < s.keys_of(b); ++j) {
-                        const Index at = (b * s.key_time + j) * s.width;
-                        score_backward({q.data() + row * s.width, k.data() + at, weights.data(),
-                                        dq.data() + row * s.width, dk.data() + at, sums.data() + b * s.width},
-                                       dy[row * s.key_time + j], s.width);
-                      }
-                    }
-                  });
-                  if (d_v) add_sums(sums, d_v->adding_target());
+                [problem, d_query = query.gradient(), d_key = key.gradient(), d_v = v.gradient()](const Tensor& dy) {
+                  const Gradients to{
+                      Tensor(problem.query.shape(), Real(0)), Tensor(problem.key.shape(), Real(0)),
+                      Tensor({problem.sizes.batch, problem.sizes.heads, problem.sizes.key_width}, Real(0))};
+                  backward(problem, dy, to);
+                  if (d_query) d_query->adding_target().add(to.query);
+                  if (d_key) d_key->adding_target().add(to.key);
+                  if (d_v) d_v->adding_target().add(sum_of_batches(to.v));
                 });
 }
 

@@ -4,16 +4,23 @@
 #include <vector>
 
 #include "heddle/autograd/tape.hpp"
+#include "heddle/ops/mask.hpp"
 
 namespace heddle::ops {
 
-// e_ij = sum_k v_k tanh(q_ik + k_jk), without storing the tanh, which the backward pass computes again. Of batch b only
-// the first lengths[b] keys are scored, where lengths are given; the scores of the others are 0.
-// Source: Bahdanau et al. 2015, A.1.2 (SPEC A8).
-// Shapes: query [batch, query_time, width], key [batch, key_time, width], contiguous Reals, v [1, width], of any dtype
-// -> [batch, query_time, key_time]. Backward, with t = tanh(q_ik + k_jk): dq_ik = sum_j de_ij v_k (1 - t^2), dk_jk =
-// sum_i of the same, dv_k = sum_ij de_ij t.  Throws ShapeError.
+struct AdditiveScores {
+  Mask mask{};
+  std::vector<Index> key_rows{};  // the row of keys that each batch has; empty: its own. Never recorded
+};
+
+// e_ij = sum_k v_hk tanh(q_ik + k_jk) for head h, without storing the tanh, which the backward pass computes again.
+// Only the pairs that the mask allows are scored; the scores of others are 0. Head h reads the keys of head h / (heads
+// / kv_heads). Source: Bahdanau et al. 2015, A.1.2 (SPEC A8). Shapes: query [batch, heads, query_time, width], key
+// [batch, kv_heads, key_time, width], any strides with neighbouring elements of a head together, v [heads, width]; of
+// any dtype -> [batch, heads, query_time, key_time], Reals.  Backward, with t = tanh(q_ik + k_jk): dq_ik = sum_j de_ij
+// v_k (1 - t^2), dk_jk = sum_i of the same, dv_k = sum_ij de_ij t. Throws ShapeError.  Cost: time in the allowed pairs
+// times width; memory in all pairs.
 Variable additive_scores(const Variable& query, const Variable& key, const Variable& v,
-                         const std::vector<Index>& lengths = {});
+                         const AdditiveScores& options = {});
 
 }  // namespace heddle::ops

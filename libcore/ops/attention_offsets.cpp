@@ -87,34 +87,58 @@ Variable offset_products(const Variable& x, const Variable& table) {
                 });
 }
 
-Variable key_bias(const OffsetTable& keys, Index query_time, const std::vector<Index>& query_offsets) {
-  const Shape k = keys.values.shape();
-  check<ShapeError>(k.rank() == 4 && keys.values.value().is_contiguous() && keys.zero >= 0 && keys.zero < k[3],
-                    "a bias by key and offset of shape ", k, " with offset 0 at ", keys.zero);
-  const Index key_time = k[2], columns = k[3];
-  const Tensor y({k[0], k[1], query_time, key_time});
-  const auto column = [columns, zero = keys.zero](Index key, Index position) {
-    return std::clamp(key - position + zero, Index{0}, columns - 1);
-  };
-  const Tensor values = keys.values.value().as(DType::real);
-  for_each_row(y.shape(), [&](Index batch, Index head, Index query) {
-    const Index position = position_of(query_offsets, batch, query), of_head = batch * k[1] + head;
-    const Real* const from = values.data() + of_head * key_time * columns;
-    Real* const to = y.data() + (of_head * query_time + query) * key_time;
-    for (Index j = 0; j < key_time; ++j) to[j] = from[j * columns + column(j, position)];
-  });
-  return record(y, {keys.values}, [=, gradient = keys.values.gradient()](const Tensor& dy) {
-    const Tensor sums(k, 0);
-    parallel_for(k[0] * k[1], [&](Index of_head) {
-      for (Index query = 0; query < query_time; ++query) {
-        const Index position = position_of(query_offsets, of_head / k[1], query);
-        const Real* const from = dy.data() + (of_head * query_time + query) * key_time;
-        Real* const to = sums.data() + of_head * key_time * columns;
-        for (Index j = 0; j < key_time; ++j) to[j * columns + column(j, position)] += from[j];
+namespace {
+
+// A table of queries or of keys, as a bias of pairs.
+enum class Of { queries, keys };
+struct PairBias {
+  Of of;
+  Shape scores;  // [batch, heads, query_time, key_time]
+  Index columns, zero;
+  std::vector<Index> query_offsets;
+
+  // Calls f(pair, element of the table) for the pairs of one head of one batch.
+  template <class F>
+  void for_each_pair(Index of_head, const F& f) const {
+    const Index query_time = scores[2], key_time = scores[3];
+    for (Index i = 0; i < query_time; ++i) {
+      const Index position = position_of(query_offsets, of_head / scores[1], i);
+      for (Index j = 0; j < key_time; ++j) {
+        const Index column = std::clamp(j - position + zero, Index{0}, columns - 1);
+        const Index row = of == Of::queries ? of_head * query_time + i : of_head * key_time + j;
+        f((of_head * query_time + i) * key_time + j, row * columns + column);
       }
+    }
+  }
+};
+
+Variable pair_bias(const OffsetTable& table, const PairBias& bias) {
+  const Shape t = table.values.shape();
+  check<ShapeError>(t.rank() == 4 && table.values.value().is_contiguous() && table.zero >= 0 && table.zero < t[3],
+                    "a bias of pairs by offset of shape ", t, " with offset 0 at ", table.zero);
+  const Tensor y(bias.scores), values = table.values.value().as(DType::real);
+  parallel_for(t[0] * t[1], [&](Index of_head) {
+    bias.for_each_pair(of_head, [&](Index pair, Index element) { y[pair] = values[element]; });
+  });
+  return record(y, {table.values}, [bias, t, gradient = table.values.gradient()](const Tensor& dy) {
+    const Tensor sums(t, 0);
+    parallel_for(t[0] * t[1], [&](Index of_head) {
+      bias.for_each_pair(of_head, [&](Index pair, Index element) { sums[element] += dy[pair]; });
     });
     gradient->contribute(sums);
   });
+}
+
+}  // namespace
+
+Variable key_bias(const OffsetTable& keys, Index query_time, const std::vector<Index>& query_offsets) {
+  const Shape k = keys.values.shape();
+  return pair_bias(keys, {Of::keys, {k[0], k[1], query_time, k[2]}, k[3], keys.zero, query_offsets});
+}
+
+Variable query_bias(const OffsetTable& queries, Index key_time, const std::vector<Index>& query_offsets) {
+  const Shape q = queries.values.shape();
+  return pair_bias(queries, {Of::queries, {q[0], q[1], q[2], key_time}, q[3], queries.zero, query_offsets});
 }
 
 Variable sum_by_offset(const Variable& weights, const OffsetColumns& columns, const std::vector<Index>& query_offsets) {

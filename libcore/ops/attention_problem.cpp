@@ -14,28 +14,6 @@ void check_shapes(const Shape& q, const Shape& k, const Shape& v) {
                     " heads of keys and values evenly: query ", q, ", key ", k);
 }
 
-void check_key_rows(const std::vector<Index>& rows, Index batch, Index keys) {
-  check<ShapeError>(rows.empty() ? keys == batch : static_cast<Index>(rows.size()) == batch, "attention: ", keys,
-                    " rows of keys, of which ", rows.size(), " are picked, for ", batch, " of queries");
-  check<ShapeError>(std::ranges::all_of(rows, [keys](Index row) { return row >= 0 && row < keys; }),
-                    "attention: a picked row of keys is not among the ", keys);
-  check<ShapeError>(rows.empty() || Recording::current() == nullptr, "attention: picked rows of keys are not recorded");
-}
-
-void check_mask(const Mask& mask, const AttentionSizes& sizes) {
-  const auto batch = static_cast<std::size_t>(sizes.batch);
-  check<ShapeError>((mask.key_lengths.empty() || mask.key_lengths.size() == batch) &&
-                        (mask.query_offsets.empty() || mask.query_offsets.size() == batch),
-                    "attention: the mask has lengths for ", mask.key_lengths.size(), " and offsets for ",
-                    mask.query_offsets.size(), " of ", batch, " batches");
-  if (!mask.pairs) return;
-  const Shape pairs{mask.pairs->batch(), mask.pairs->query_time(), mask.pairs->key_time()};
-  check<ShapeError>(
-      (pairs[0] == 1 || pairs[0] == sizes.batch) && pairs[1] == sizes.query_time && pairs[2] == sizes.key_time,
-      "attention: the mask has pairs of shape ", pairs, " for scores of shape ",
-      Shape{sizes.batch, sizes.heads, sizes.query_time, sizes.key_time});
-}
-
 bool is_one_or(Index size, Index whole) {
   return size == 1 || size == whole;
 }
@@ -79,6 +57,28 @@ Tensor readable(const Variable& bias) {
 }
 
 }  // namespace
+
+void check_key_rows(const std::vector<Index>& rows, Index batch, Index keys) {
+  check<ShapeError>(rows.empty() ? keys == batch : static_cast<Index>(rows.size()) == batch, "attention: ", keys,
+                    " rows of keys, of which ", rows.size(), " are picked, for ", batch, " of queries");
+  check<ShapeError>(std::ranges::all_of(rows, [keys](Index row) { return row >= 0 && row < keys; }),
+                    "attention: a picked row of keys is not among the ", keys);
+  check<ShapeError>(rows.empty() || Recording::current() == nullptr, "attention: picked rows of keys are not recorded");
+}
+
+void check_mask(const Mask& mask, const AttentionSizes& sizes) {
+  const auto batch = static_cast<std::size_t>(sizes.batch);
+  check<ShapeError>((mask.key_lengths.empty() || mask.key_lengths.size() == batch) &&
+                        (mask.query_offsets.empty() || mask.query_offsets.size() == batch),
+                    "attention: the mask has lengths for ", mask.key_lengths.size(), " and offsets for ",
+                    mask.query_offsets.size(), " of ", batch, " batches");
+  if (!mask.pairs) return;
+  const Shape pairs{mask.pairs->batch(), mask.pairs->query_time(), mask.pairs->key_time()};
+  check<ShapeError>(
+      (pairs[0] == 1 || pairs[0] == sizes.batch) && pairs[1] == sizes.query_time && pairs[2] == sizes.key_time,
+      "attention: the mask has pairs of shape ", pairs, " for scores of shape ",
+      Shape{sizes.batch, sizes.heads, sizes.query_time, sizes.key_time});
+}
 
 AttentionProblem checked_problem(const Tensor& query, const Tensor& key, const Tensor& value,
                                  const FusedAttention& options) {

@@ -1,4 +1,4 @@
-// One call of fused attention: its tensors, sizes and options, checked. Inside ops/attention*.cpp only.
+// One call of fused attention: its tensors, sizes and options, checked. Inside operations of attention only.
 #pragma once
 
 #include "heddle/ops/attention.hpp"
@@ -35,6 +35,10 @@ struct AttentionProblem {
 // Throws ShapeError. The value may be empty if only the weights are computed.
 AttentionProblem checked_problem(const Tensor& query, const Tensor& key, const Tensor& value,
                                  const FusedAttention& options);
+
+// Throw ShapeError for picked rows of keys and for a mask that do not fit.
+void check_key_rows(const std::vector<Index>& rows, Index batch, Index keys);
+void check_mask(const Mask& mask, const AttentionSizes& sizes);
 
 // One head of one batch of a [batch, heads, time, width] tensor: [time, width].
 MatrixView head_of(const Tensor& t, Index batch, Index head);

@@ -1,4 +1,4 @@
-// Kernels of fused attention for one row of scores, or for rows of keys and values. Inside ops/attention*.cpp only.
+// Kernels of attention for one row of scores, or for rows of keys and values. Inside operations of attention only.
 #pragma once
 
 #include "heddle/tensor/dtype.hpp"

@@ -30,8 +30,8 @@ class RelativeVectorLayer : public AttentionPositions {
 }  // namespace
 
 std::shared_ptr<const Positions> make_RelativeVectors(Settings& settings, const Scope&, const PositionShape& shape) {
-  const Index reach = settings.index("reach", 16, 1, 100000);
-  const bool values = settings.index("values", 0, 0, 1) == 1;
+  const Index reach = settings.index({"reach", "distance beyond which all are one"}, 16, 1, 100000);
+  const bool values = settings.flag({"values", "1 for vectors of values, too"}, false);
   return made_for_each_layer([shape, reach, values](const Scope& scope) {
     const auto table = [&](const char* name) {
       const Index offsets = shape.causal ? reach + 1 : 2 * reach + 1;

@@ -63,7 +63,7 @@ class RelativeSinusoidLayer : public AttentionPositions {
 }  // namespace
 
 std::shared_ptr<const Positions> make_RelativeSinusoids(Settings& settings, const Scope&, const PositionShape& shape) {
-  const Index clamp = settings.index("clamp", 0, 0, 10000000);
+  const Index clamp = settings.index({"clamp", "distance beyond which all are one; 0 for none"}, 0, 0, 10000000);
   return made_for_each_layer(
       [shape, clamp](const Scope& scope) { return std::make_shared<RelativeSinusoidLayer>(scope, shape, clamp); });
 }

@@ -9,7 +9,7 @@
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/data/token_source.hpp"
 #include "heddle/models/roles.hpp"
-#include "heddle/nn/pass.hpp"
+#include "heddle/ops/pass.hpp"
 #include "heddle/training/state.hpp"
 
 namespace heddle::training {

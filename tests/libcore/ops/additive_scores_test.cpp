@@ -5,29 +5,31 @@
 
 #include <cmath>
 
-#include "support/gradient_check.hpp"
-#include "support/tensors.hpp"
+#include "attention_cases.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
 
 namespace {
 
-constexpr Index batch = 2, queries = 3, keys = 4, width = 5;
-
-Oracle scores_of(const std::vector<Index>& lengths) {
-  return [lengths](const std::vector<std::vector<double>>& inputs) {
+// Of the whole problem, row-major.
+Oracle scores_of(const AttentionCase& c) {
+  return [c](const std::vector<std::vector<double>>& inputs) {
+    const AttentionSizes& s = c.sizes;
+    const Index width = s.head_width;
     std::vector<double> scores;
-    for (Index b = 0; b < batch; ++b) {
-      for (Index i = 0; i < queries; ++i) {
-        for (Index j = 0; j < keys; ++j) {
-          double sum = 0;
-          for (Index k = 0; k < width; ++k) {
-            sum += inputs[2][static_cast<std::size_t>(k)] *
-                   std::tanh(inputs[0][static_cast<std::size_t>((b * queries + i) * width + k)] +
-                             inputs[1][static_cast<std::size_t>((b * keys + j) * width + k)]);
+    const auto row = [&](std::size_t input, Index number) { return inputs[input].data() + number * width; };
+    for (Index b = 0; b < s.batch; ++b) {
+      for (Index h = 0; h < s.heads; ++h) {
+        const Index kv_head = h / (s.heads / s.kv_heads);
+        for (Index i = 0; i < s.query_time; ++i) {
+          for (Index j = 0; j < s.key_time; ++j) {
+            double sum = 0;
+            const double* q = row(0, (b * s.heads + h) * s.query_time + i);
+            const double* k = row(1, (b * s.kv_heads + kv_head) * s.key_time + j);
+            for (Index x = 0; x < width; ++x) sum += row(2, h)[x] * std::tanh(q[x] + k[x]);
+            scores.push_back(may_attend(c.mask, b, i, j) ? sum : 0);
           }
-          scores.push_back(lengths.empty() || j < lengths[static_cast<std::size_t>(b)] ? sum : 0);
         }
       }
     }
@@ -37,17 +39,30 @@ Oracle scores_of(const std::vector<Index>& lengths) {
 
 }  // namespace
 
-TEST_CASE("additive scores: equal their equation, with and without padding, and so do their gradients") {
-  const std::vector<Tensor> inputs{normal_tensor({batch, queries, width}, 1), normal_tensor({batch, keys, width}, 2),
-                                   normal_tensor({1, width}, 3)};
-  for (const std::vector<Index>& lengths : {std::vector<Index>{}, std::vector<Index>{4, 2}}) {
+TEST_CASE("additive scores: equal their equation under every mask, and so do their gradients") {
+  for (const AttentionCase& c : attention_cases()) {
+    CAPTURE(c.name);
+    const AttentionSizes& s = c.sizes;
+    const std::vector<Tensor> inputs{normal_tensor(s.query_shape(), 1), normal_tensor(s.key_shape(), 2),
+                                     normal_tensor({s.heads, s.head_width}, 3)};
     const auto operation = [&](const std::vector<Variable>& given) {
-      return ops::additive_scores(given[0], given[1], given[2], lengths);
+      return ops::additive_scores(given[0], given[1], given[2], {.mask = c.mask});
     };
-    check_oracle(operation, scores_of(lengths), inputs);
-    check_operation(operation, inputs);
+    check_oracle(operation, scores_of(c), inputs);
   }
-  CHECK_THROWS_AS(ops::additive_scores(Variable(inputs[0]), Variable(inputs[1]), Variable(normal_tensor({1, 4}, 3))),
-                  ShapeError);
-  CHECK_THROWS_AS(ops::additive_scores(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {4}), ShapeError);
+}
+
+TEST_CASE("additive scores: gradients through views, on any number of threads; what does not fit is refused") {
+  const std::vector<Tensor> inputs{normal_tensor({2, 2, 3, 5}, 1), normal_tensor({2, 1, 4, 5}, 2),
+                                   normal_tensor({2, 5}, 3)};
+  const auto operation = [](const std::vector<Variable>& given) {
+    return ops::additive_scores(given[0], given[1], given[2], {.mask = {.key_lengths = {4, 2}}});
+  };
+  check_operation(operation, inputs);
+  const auto scores = [&](const Tensor& v, const ops::AdditiveScores& options) {
+    return ops::additive_scores(Variable(inputs[0]), Variable(inputs[1]), Variable(v), options);
+  };
+  CHECK_THROWS_AS(scores(normal_tensor({1, 5}, 3), {}), ShapeError);
+  CHECK_THROWS_AS(scores(inputs[2], {.mask = {.key_lengths = {4}}}), ShapeError);
+  CHECK_THROWS_AS(scores(inputs[2], {.key_rows = {0, 2}}), ShapeError);
 }

@@ -143,6 +143,17 @@ TEST_CASE("key_bias: entry (i, j) is the key's column of j - i") {
   }
 }
 
+TEST_CASE("query_bias: entry (i, j) is the query's column of j - i") {
+  const AttentionSizes sizes{2, 3, 4, 7, 1};
+  const std::vector<Tensor> inputs{normal_tensor({2, 3, 4, 5}, 1)};
+  for (const std::vector<Index>& starts : std::vector<std::vector<Index>>{{}, {4, 1}}) {
+    const Operation operation = [&](const auto& in) { return ops::query_bias({in[0], 3}, 7, starts); };
+    check_oracle(
+        operation, [&](const auto& in) { return spread(in[0], sizes, {.query_offsets = starts}, 5, 3); }, inputs);
+    check_operation(operation, inputs);
+  }
+}
+
 TEST_CASE("sum_by_offset: weights of the keys of a column add up") {
   const std::vector<Tensor> inputs{normal_tensor({2, 3, 4, 7}, 1)};
   for (const std::vector<Index>& starts : std::vector<std::vector<Index>>{{}, {4, 1}}) {

@@ -1,4 +1,4 @@
-#include "heddle/nn/pass.hpp"
+#include "heddle/ops/pass.hpp"
 
 #include "heddle/ops/arithmetic.hpp"
 
