@@ -23,12 +23,12 @@ class AttentionState {
 
 // What a variant supports, and what a model needs from it.
 struct AttentionSupport {
-  bool causal = false;   // hides the future
-  bool cross = false;    // query_time != key_time
-  bool cached = false;   // start() and step()
-  bool window = false;   // limits the distance
-  bool pairs = false;    // hides single pairs
-  bool grouped = false;  // fewer key heads than query heads
+  bool causal = false;         // hides the future
+  bool cross = false;          // query_time != key_time
+  bool cached = false;         // start() and step()
+  bool window = false;         // limits the distance
+  bool pairs = false;          // hides single pairs
+  bool grouped = false;        // fewer key heads than query heads
   bool bias = false;           // adds a bias of positions to scores
   bool relative = false;       // adds products of queries and keys with positions to scores
   bool offset_values = false;  // adds positions to values

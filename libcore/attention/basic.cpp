@@ -13,20 +13,20 @@ class BasicAttention : public CachedAttention {
   explicit BasicAttention(const HeadShape& shape) : CachedAttention(shape) {}
 
   AttentionSupport support() const override {
-    return {
-        .causal = true, .cross = true, .cached = true, .window = true, .pairs = true, .bias = true,
+    return {.causal = true,
+            .cross = true,
+            .cached = true,
+            .window = true,
+            .pairs = true,
+            .bias = true,
             .relative = true,
-            .offset_values = true, .weights = true};
+            .offset_values = true,
+            .weights = true};
   }
   bool has_projections() const override { return false; }
 
-  Variable mix(const AttentionCall& call) const override {
-    return fused_mix(call, call.query, call.key, 1);
-  }
-  Tensor weights(const AttentionCall& call) const override {
-    return fused_weights(call, call.query, call.key, 1);
-  }
-
+  Variable mix(const AttentionCall& call) const override { return fused_mix(call, call.query, call.key, 1); }
+  Tensor weights(const AttentionCall& call) const override { return fused_weights(call, call.query, call.key, 1); }
 };
 
 }  // namespace

@@ -24,15 +24,11 @@ class DotAttention : public CachedAttention {
             .bias = true,
             .relative = true,
             .offset_values = true,
-                        .weights = true};
+            .weights = true};
   }
 
-  Variable mix(const AttentionCall& call) const override {
-    return fused_mix(call, call.query, call.key, scale_);
-  }
-  Tensor weights(const AttentionCall& call) const override {
-    return fused_weights(call, call.query, call.key, scale_);
-  }
+  Variable mix(const AttentionCall& call) const override { return fused_mix(call, call.query, call.key, scale_); }
+  Tensor weights(const AttentionCall& call) const override { return fused_weights(call, call.query, call.key, scale_); }
 
  private:
   Real scale_;

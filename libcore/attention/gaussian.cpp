@@ -39,7 +39,8 @@ class GaussianAttention : public CachedAttention {
     return fused_mix(call, ops::distance_queries(call.query, log_bandwidth_), ops::distance_keys(call.key, keys_), 1);
   }
   Tensor weights(const AttentionCall& call) const override {
-    return fused_weights(call, ops::distance_queries(call.query, log_bandwidth_), ops::distance_keys(call.key, keys_), 1);
+    return fused_weights(call, ops::distance_queries(call.query, log_bandwidth_), ops::distance_keys(call.key, keys_),
+                         1);
   }
 
  private:

@@ -31,11 +31,10 @@ struct OffsetTerms {
 // offsets], Real. Backward: dx = dy table, dtable = dy^T x, summed over what shares it.  Throws ShapeError.
 Variable offset_products(const Variable& x, const Variable& table);
 
-// The table of each key, or each query, as a bias of scores: y[b, h, i, j] = keys[b, h, j, column of j - position of i],
-// or queries[b, h, i, the same].
-// Shapes: keys [batch, heads, key_time, offsets], queries [batch, heads, query_time, offsets], contiguous; query_offsets
-// as a Mask has them -> [batch, heads, query_time, key_time], Real.  Backward: sums over the pairs of a column.  Throws
-// ShapeError.
+// The table of each key, or each query, as a bias of scores: y[b, h, i, j] = keys[b, h, j, column of j - position of
+// i], or queries[b, h, i, the same]. Shapes: keys [batch, heads, key_time, offsets], queries [batch, heads, query_time,
+// offsets], contiguous; query_offsets as a Mask has them -> [batch, heads, query_time, key_time], Real.  Backward: sums
+// over the pairs of a column.  Throws ShapeError.
 Variable key_bias(const OffsetTable& keys, Index query_time, const std::vector<Index>& query_offsets);
 Variable query_bias(const OffsetTable& queries, Index key_time, const std::vector<Index>& query_offsets);
 

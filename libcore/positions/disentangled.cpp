@@ -64,7 +64,8 @@ class DisentangledLayer : public AttentionPositions {
 std::shared_ptr<const Positions> make_DisentangledPositions(Settings& settings, const Scope& scope,
                                                             const PositionShape& shape) {
   const Index reach = settings.index({"reach", "distance beyond which all are one"}, 512, 1, 100000);
-  const std::string which = settings.word({"terms", "whose products with positions are added"}, "both", {"both", "queries", "keys"});
+  const std::string which =
+      settings.word({"terms", "whose products with positions are added"}, "both", {"both", "queries", "keys"});
   const Terms terms{which != "keys", which != "queries"};
   const Variable vectors =
       scope.parameter("weight", {2 * reach, shape.width}, Initializer::normal(shape.stddev), Decay::yes);

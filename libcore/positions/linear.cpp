@@ -43,9 +43,11 @@ class LearnedLinearBias : public AttentionPositions {
 
 std::shared_ptr<const Positions> make_LearnedLinearBiases(Settings& settings, const Scope&,
                                                           const PositionShape& shape) {
-  const std::string distance = settings.word({"distance", "i - j, or its absolute value"}, "auto", {"auto", "signed", "absolute"});
+  const std::string distance =
+      settings.word({"distance", "i - j, or its absolute value"}, "auto", {"auto", "signed", "absolute"});
   const bool absolute = distance == "absolute" || (distance == "auto" && !shape.causal);
-  const Initializer start{Initializer::Kind::constant, settings.number({"start", "the number before training"}, 0, -1000, 1000)};
+  const Initializer start{Initializer::Kind::constant,
+                          settings.number({"start", "the number before training"}, 0, -1000, 1000)};
   return made_for_each_layer([heads = shape.heads, absolute, start](const Scope& scope) {
     return std::make_shared<LearnedLinearBias>(scope.parameter("slope", {heads}, start, Decay::no), absolute);
   });

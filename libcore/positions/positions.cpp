@@ -13,15 +13,27 @@ namespace heddle {
 
 namespace {
 
+using MakeScheme = std::shared_ptr<const Positions>(Settings&, const Scope&, const PositionShape&);
+
+// Those that a scheme reads, for a shape of its stack as good as any.
+std::vector<SettingHelp> settings_of(const char* name, MakeScheme* make) {
+  const Simulation nothing_is_computed;
+  Parameters parameters(ParameterSource::unset());
+  Settings settings(name);
+  make(settings, Scope(parameters, ""), {.context = 8, .width = 8, .heads = 1, .head_width = 8, .stddev = 1});
+  return settings.known();
+}
+
 struct Entry {
   PositionScheme scheme;
-  std::shared_ptr<const Positions> (*make)(Settings& settings, const Scope& scope, const PositionShape& shape);
+  MakeScheme* make;
   enum class Limit { context, unlimited } limit;
 };
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> list = {
-#define HEDDLE_POSITIONS(name, type, limit, summary) {{#name, summary}, make_##type, Entry::Limit::limit},
+#define HEDDLE_POSITIONS(name, type, limit, summary) \
+  {{#name, summary, settings_of(#name, make_##type)}, make_##type, Entry::Limit::limit},
 #include "heddle/positions/positions.def"
 #undef HEDDLE_POSITIONS
   };

@@ -84,10 +84,8 @@ std::string shortest_positions(const std::string& text, const PositionShape& sha
 // The context to build a scheme with: the given one, or, for a scheme that needs one, the fallback.
 std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback);
 
-struct PositionScheme {
-  std::string name, summary;
-};
-// All schemes, in the order of positions.def.
+using PositionScheme = Choice;
+// All schemes, in the order of positions.def, with their settings.
 const std::vector<PositionScheme>& position_schemes();
 
 }  // namespace heddle

@@ -59,8 +59,11 @@ class RelativeScalarLayer : public AttentionPositions {
 
 std::shared_ptr<const Positions> make_RelativeScalars(Settings& settings, const Scope& scope,
                                                       const PositionShape& shape) {
-  const Index buckets = settings.index({"buckets", "number of ranges of distances, half of them for later tokens where tokens see both sides"}, 32, 4, 100000);
-  const Index max_distance = settings.index({"max-distance", "distance from which all are in the last range"}, 128, 2, 1000000);
+  const Index buckets = settings.index(
+      {"buckets", "number of ranges of distances, half of them for later tokens where tokens see both sides"}, 32, 4,
+      100000);
+  const Index max_distance =
+      settings.index({"max-distance", "distance from which all are in the last range"}, 128, 2, 1000000);
   const Index exact = shape.causal ? buckets / 2 : buckets / 4;
   check<UsageError>(shape.causal || buckets % 2 == 0, "relative-scalar:buckets=", buckets,
                     " must be even, one half for keys before a query and one for those after it");

@@ -44,8 +44,10 @@ std::shared_ptr<const Positions> make_RotaryPositions(Settings& settings, const 
   check<UsageError>(shape.head_width % 2 == 0, "rope rotates pairs, so the head width must be even, not ",
                     shape.head_width);
   const double base = settings.number({"base", "of the wavelengths"}, 10000, 1, 1e9);
-  const std::string scaling = settings.word({"scaling", "for texts longer than those trained on"}, "none", {"none", "linear", "ntk"});
-  const double factor = settings.number({"factor", "how much longer they are"}, 1, 1, 1e6), width = static_cast<double>(shape.head_width);
+  const std::string scaling =
+      settings.word({"scaling", "for texts longer than those trained on"}, "none", {"none", "linear", "ntk"});
+  const double factor = settings.number({"factor", "how much longer they are"}, 1, 1, 1e6),
+               width = static_cast<double>(shape.head_width);
   check<UsageError>(scaling != "none" || factor == 1, "rope:factor=", factor,
                     " needs a scaling, rope:scaling=linear or rope:scaling=ntk");
   check<UsageError>(scaling != "ntk" || shape.head_width > 2, "rope:scaling=ntk needs a head width of at least 4");

@@ -87,7 +87,8 @@ std::shared_ptr<const Positions> make_SinusoidalPositions(Settings& settings, co
   const bool scaled = settings.flag({"scaled", "0 for token embeddings that are not multiplied by sqrt(width)"}, true);
   const std::string named = settings.word({"form", "which published frequencies"}, "aiayn", {"aiayn", "deck0", "t2t"});
   const Form form = named == "aiayn" ? Form::aiayn : named == "deck0" ? Form::deck0 : Form::t2t;
-  const bool interleaved = settings.flag({"interleaved", "0 for all sines before all cosines", "1, but 0 for t2t"}, form != Form::t2t);
+  const bool interleaved =
+      settings.flag({"interleaved", "0 for all sines before all cosines", "1, but 0 for t2t"}, form != Form::t2t);
   return std::make_shared<SinusoidalPositions>(Sinusoids{shape.width, form, interleaved}, scaled);
 }
 

@@ -52,7 +52,7 @@ Oracle oracle_for(const OracleProblem& problem) {
 Operation operation_of(const Made& made, const Mask& mask, const Tensor& offset_bias = {}) {
   return [&made, mask, offset_bias](const std::vector<Variable>& in) {
     return made->mix(
-        {.query = in[0], .key = in[1], .value = in[2], .mask = mask, .offset_bias = Variable(offset_bias)});
+        {.query = in[0], .key = in[1], .value = in[2], .mask = mask, .offsets = {.bias = Variable(offset_bias)}});
   };
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("every variant that adds biases: scores with a bias by offset equal it
         return oracle_for(problem)(in);
       };
       const Operation operation = [&](const std::vector<Variable>& in) {
-        return made->mix({.query = in[0], .key = in[1], .value = in[2], .mask = c.mask, .offset_bias = in[3]});
+        return made->mix({.query = in[0], .key = in[1], .value = in[2], .mask = c.mask, .offsets = {.bias = in[3]}});
       };
       std::vector<Tensor> inputs = c.inputs();
       inputs.push_back(table);

@@ -94,7 +94,7 @@ TEST_CASE("dot: heads whose scores are 1000 at one offset each are the taps of a
   }
   const Made dot("dot", {taps, width});
   AttentionCall call = call_of(zeros, zeros, values);
-  call.offset_bias = Variable(scores);
+  call.offsets.bias = Variable(scores);
   const Tensor heads = dot->mix(call).value();  // [1, time, taps, width]
   for (Index t = 2; t + 1 < time; ++t) {
     for (Index c = 0; c < width; ++c) {

@@ -33,6 +33,7 @@ std::vector<Variation<models::DecoderConfig>> variations() {
       .add("relative scalar", [](auto& c) { c.positions = "relative-scalar:buckets=6,max-distance=5"; })
       .add("linear biases", [](auto& c) { c.positions = "linear:start=-0.2"; })
       .add("relative vectors", [](auto& c) { c.positions = "relative-vector:reach=3"; })
+      .add("relative vectors of values", [](auto& c) { c.positions = "relative-vector:reach=3,values=1"; })
       .add("Transformer-XL's positions", [](auto& c) { c.positions = "transformer-xl"; })
       .add("disentangled positions", [](auto& c) { c.positions = "disentangled:reach=3,terms=queries"; })
       .add("tied layers", [](auto& c) { c.layers = 3, c.distinct_layers = 1; })

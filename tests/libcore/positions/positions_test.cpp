@@ -54,6 +54,7 @@ const std::vector<std::string>& scheme_texts() {
                                   "linear:distance=signed,start=-0.3",
                                   "linear:distance=absolute,start=-0.3",
                                   "relative-vector:reach=2",
+                                  "relative-vector:reach=2,values=1",
                                   "transformer-xl:clamp=4",
                                   "disentangled:reach=3",
                                   "disentangled:reach=3,terms=queries",
@@ -254,6 +255,36 @@ TEST_CASE("relative vectors: keys have a vector of their offset, clipped; none i
     table.fill(0);
     const Tensor x = normal_tensor({1, time_steps, width}, 8);
     CHECK(difference(layer.run(x, {.causal = causal}), Layer("none").run(x, {.causal = causal})) < 1e-12);
+  }
+}
+
+TEST_CASE("relative vectors of values: each value has a vector of its offset, weighted alike (SPEC 2.3)") {
+  for (const bool causal : {false, true}) {
+    Layer layer("relative-vector:reach=3,values=1", {}, causal);
+    const Tensor x = normal_tensor({1, time_steps, width}, 8);
+    const Tensor weights = layer.attention.weights(Variable(x), {.causal = causal}),
+                 y = layer.run(x, {.causal = causal});
+    const Projected projected(layer, x);
+    const Tensor &table = layer.parameters.find("0/positions/value")->value(),
+                 &output = layer.parameters.find("0/output/weight")->value();
+    for (Index i = 0; i < time_steps; ++i) {
+      std::vector<double> mixed(heads * head_width, 0.0);
+      for (Index head = 0; head < heads; ++head) {
+        for (Index j = 0; j < time_steps; ++j) {
+          const double w = weights[(head * time_steps + i) * time_steps + j];
+          const Index row = std::clamp<Index>(j - i, -3, causal ? 0 : 3) + 3;
+          for (Index c = 0; c < head_width; ++c) {
+            mixed[static_cast<std::size_t>(head * head_width + c)] +=
+                w * (projected.element("value", j, head, c) + table[row * head_width + c]);
+          }
+        }
+      }
+      for (Index o = 0; o < width; ++o) {
+        double sum = layer.parameters.find("0/output/bias")->value()[o];
+        for (Index c = 0; c < width; ++c) sum += output[o * width + c] * mixed[static_cast<std::size_t>(c)];
+        CHECK(y[i * width + o] == doctest::Approx(sum).epsilon(1e-10));
+      }
+    }
   }
 }
 
