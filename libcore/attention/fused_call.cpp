@@ -35,9 +35,9 @@ Variable mix_offset_values(const Variable& weights, const ops::OffsetTable& tabl
   const Shape w = weights.shape();
   const Index offsets = table.values.shape()[0], width = table.values.shape()[1];
   const Variable sums = ops::sum_by_offset(weights, {offsets, table.zero}, query_offsets);
-  const Variable rows = view(sums, [&](const Tensor& t) { return t.reshaped({1, w[0] * w[1] * w[2], offsets}); });
-  const Variable values = view(table.values, [&](const Tensor& t) { return t.reshaped({1, offsets, width}); });
-  const Variable mixed = view(ops::batched_matmul(rows, values), [&](const Tensor& t) {
+  const Variable rows = view(sums, [=](const Tensor& t) { return t.reshaped({1, w[0] * w[1] * w[2], offsets}); });
+  const Variable values = view(table.values, [=](const Tensor& t) { return t.reshaped({1, offsets, width}); });
+  const Variable mixed = view(ops::batched_matmul(rows, values), [=](const Tensor& t) {
     return t.reshaped({w[0], w[1], w[2], width}).swapped(1, 2);
   });
   return ops::concatenate({mixed}, -1);

@@ -139,7 +139,9 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
                                        .width = config.width,
                                        .shape = shape,
                                        .needed = all,
-                                       .positions = positions.get()});
+                                       .positions = positions.get(),
+                                       .projections = from_text<Projections>(config.projections),
+                                       .output = config.attention_output});
   });
 }
 

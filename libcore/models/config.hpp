@@ -82,6 +82,8 @@ struct StackConfig {
   Index window = 0;
   bool bias = true;
   bool attention_bias = true;  // with bias
+  std::string projections = "standard";
+  bool attention_output = true;
   double layer_dropout = 0;
 
   HeadShape head_shape() const;
@@ -363,6 +365,15 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
           self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
   visitor(Field("attention_bias", "projections of attention without biases"), self.attention_bias);
+  visitor(
+      Field("projections",
+            "how heads get queries, keys and values: matrices of the whole width, of each head's own part of it, or "
+            "none")
+          .one_of(names_of<Projections>())
+          .takes("KIND"),
+      self.projections);
+  visitor(Field("attention_output", "no output projection of attention: the heads' results, side by side"),
+          self.attention_output);
   visitor(
       Field("layer_dropout",
             "stochastic depth: rate at which the last block's sublayers are left out for a sample in training; lower "

@@ -21,6 +21,8 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
                     .shape = config.head_shape(),
                     .needed = parts.needed,
                     .positions = parts.positions,
+                    .projections = from_text<Projections>(config.projections),
+                    .output = config.attention_output,
                     .bias = config.attention_bias ? bias : nn::Bias::no,
                     .stddev = stddev,
                     .output_stddev = output},

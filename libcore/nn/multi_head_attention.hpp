@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heddle/attention/attention.hpp"
-#include "heddle/nn/stacked_linear.hpp"
+#include "heddle/nn/head_projections.hpp"
 #include "heddle/positions/positions.hpp"
 
 namespace heddle::nn {
@@ -22,15 +22,15 @@ struct AttentionOptions {
   AttentionSupport
       needed{};  // what the model needs from the variant; throws UsageError if the variant does not support it
   const Positions* positions = nullptr;
+  Projections projections = Projections::standard;  // of variants that have them
+  bool output = true;  // a matrix of the heads' results together; else these are the result. Only with projections
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;
 };
 
 // The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
 // the states themselves, cut into heads, and its result is that of the module.
-// Parameters, with projections: query/weight [heads * key_width, width], key/weight [kv_heads * key_width,
-// memory_width], value/weight [kv_heads * value_width, memory_width], output/weight [width, heads * value_width], and a
-// bias each.
+// Parameters: those of the projections; output/weight [width, heads * value_width] and a bias, unless there is none.
 class MultiHeadAttention {
  public:
   MultiHeadAttention(const MultiHeadAttention&) = delete;
@@ -40,27 +40,18 @@ class MultiHeadAttention {
   enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
   MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options, Source source);
 
-  struct Heads {
-    Variable query, key, value;  // [batch, heads, time, width] each
-  };
-  // Query, key and value of the same states [batch, time, width]; with positions, the queries of these alone.
-  Heads project(const Variable& x, const Pass& pass, const std::vector<Index>& positions = {}) const;
-  Variable queries(const Variable& x, const Pass& pass) const;
-  Heads memory(const Variable& states, const Pass& pass) const;  // key and value only
-
   AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time,
                      const Pass& pass = {}) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
   Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
   const Attention& variant() const { return *attention_; }
+  const HeadProjections& inputs() const { return *inputs_; }
 
  private:
-  Variable heads_of(const Variable& projected, Index first, Index heads, Index width) const;
-
   HeadShape shape_;
   std::unique_ptr<const Attention> attention_;
   std::shared_ptr<const AttentionPositions> positions_;
-  std::vector<StackedLinear> inputs_;  // of query, key and value: as few products as their shapes and sources allow
+  std::unique_ptr<const HeadProjections> inputs_;
   std::optional<Linear> output_;
 };
 

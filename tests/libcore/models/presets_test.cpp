@@ -46,7 +46,8 @@ TEST_CASE("presets: the defaults of transformers") {
   const std::string decoder =
       "layers=4 distinct_layers=0 width=128 heads=4 kv_heads=0 head_width=0 ffn_width=0 "
       "activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned "
-      "context=0 attention=dot window=0 bias=yes attention_bias=yes layer_dropout=0 vocab_size=0 "
+      "context=0 attention=dot window=0 bias=yes attention_bias=yes projections=standard attention_output=yes "
+      "layer_dropout=0 vocab_size=0 "
       "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
   CHECK(fields("decoder") == decoder);

@@ -91,8 +91,83 @@ TEST_CASE("attention without projections: at single positions, over another sequ
 
 TEST_CASE("attention without projections: heads must be parts of the states") {
   CHECK_THROWS_WITH_AS(SelfLayer(options_of("basic", {3, 8})),
-                       "basic has no projections, so its 3 heads of width 8 must be the whole width 12", UsageError);
+                       "projections none: 3 heads of width 8 must be the whole width 12", UsageError);
   CHECK_THROWS_WITH_AS(SelfLayer(options_of("basic", {3, 4, 1})), "basic needs as many key heads as heads", UsageError);
+}
+
+namespace {
+
+Index count(const Parameters& parameters, const std::string& part) {
+  Index sum = 0;
+  for (const Parameter& parameter : parameters.all()) {
+    if (parameter.name.find(part) != std::string::npos) sum += parameter.size();
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("projections: the counts of standard, narrow and wide heads for width 256 and 8 heads (SPEC 1.3)") {
+  const auto counted = [](Projections kind, HeadShape shape) {
+    const Simulation nothing_is_computed;
+    Parameters parameters{ParameterSource::unset()};
+    const nn::SelfAttention attention(Scope(parameters, "a"), Scope(parameters, ""),
+                                      {.width = 256, .shape = shape, .projections = kind, .bias = nn::Bias::no});
+    const Index output = count(parameters, "output");
+    return std::pair(parameters.count() - output, output);
+  };
+  CHECK(counted(Projections::standard, {8, 32}) == std::pair<Index, Index>(196608, 65536));
+  CHECK(counted(Projections::narrow, {8, 32}) == std::pair<Index, Index>(24576, 65536));
+  CHECK(counted(Projections::standard, {8, 256}) == std::pair<Index, Index>(1572864, 524288));
+}
+
+TEST_CASE("projections: standard with block-diagonal matrices is narrow (SPEC 1.3)") {
+  nn::AttentionOptions options = options_of("dot", {3, 4});
+  options.bias = nn::Bias::no;
+  const SelfLayer standard(options);
+  options.projections = Projections::narrow;
+  const SelfLayer narrow(options);
+  for (const std::string name : {"a/query/weight", "a/key/weight", "a/value/weight"}) {
+    const Tensor &blocks = narrow.parameters.find(name)->value(), &whole = standard.parameters.find(name)->value();
+    REQUIRE(blocks.shape() == Shape{3, 4, 4});
+    whole.fill(0);
+    for (Index i = 0; i < blocks.size(); ++i) {
+      const Index head = i / 16, in = i / 4 % 4, out = i % 4;
+      whole[(head * 4 + out) * width + head * 4 + in] = blocks[i];
+    }
+  }
+  narrow.parameters.find("a/output/weight")->value().assign(standard.parameters.find("a/output/weight")->value());
+  const Tensor x = normal_tensor({2, 7, width}, 1);
+  CHECK(difference(narrow.run(x), standard.run(x)) < 1e-12);
+  CHECK(difference(narrow.run(x, {.causal = true}), standard.run(x, {.causal = true})) < 1e-12);
+}
+
+TEST_CASE("projections: gradients, single positions and steps of each kind, with and without an output matrix") {
+  for (const auto& [kind, name] : Names<Projections>::list) {
+    for (const bool output : {true, false}) {
+      CAPTURE(name);
+      CAPTURE(output);
+      nn::AttentionOptions options = options_of("dot", {3, 4});
+      options.projections = kind;
+      options.output = output;
+      const SelfLayer layer(options);
+      CHECK((layer.parameters.find("a/output/weight") != nullptr) == output);
+      const Tensor x = normal_tensor({2, 7, width}, 1);
+      check_operation([&](const auto& in) { return layer.attention(in[0], {.causal = true}, in[1]); },
+                      {x, normal_tensor({2, 7, width}, 2)});
+      const Tensor whole = layer.run(x, {.causal = true});
+      const Tensor some = layer.attention(Variable(x), {.causal = true}, {}, {}, {6, 2}).value();
+      CHECK(difference(some.narrowed(0, 0, 1), whole.narrowed(0, 0, 1).narrowed(1, 6, 1)) < 1e-12);
+      CHECK(difference(some.narrowed(0, 1, 1), whole.narrowed(0, 1, 1).narrowed(1, 2, 1)) < 1e-12);
+    }
+  }
+  nn::AttentionOptions options = options_of("dot", {3, 8});
+  options.output = false;
+  CHECK_THROWS_WITH_AS(SelfLayer{options},
+                       "without an output projection, 3 heads of width 8 must be the whole width 12", UsageError);
+  options = options_of("dot", {4, 3, 2});
+  options.projections = Projections::narrow;
+  CHECK_THROWS_WITH_AS(SelfLayer{options}, "projections narrow need a key head for each of the 4 heads", UsageError);
 }
 
 TEST_CASE("heads: without positions, exchanging two tokens leaves the others as they are (SPEC 1.3)") {
