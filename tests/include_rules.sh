@@ -46,7 +46,7 @@ report() {
 
 # listed LIST.def...: "NAME CLASS" for each entry of these lists.
 listed() {
-  sed -nE 's/^HEDDLE_[A-Z]+\(([[:alnum:]_-]+), *(\w+),.*/\1 \2/p' "$@"
+  sed -nE 's/^HEDDLE_[A-Z]+\((\w+), *(\w+),.*/\1 \2/p' "$@"
 }
 
 # Whoever uses a model asks for a role; whoever uses attention or positions asks for their interface.

@@ -119,8 +119,8 @@ RotationTables rotation_tables(Index positions, Index width, const Angles& angle
   const RotationTables tables{Tensor({positions, width / 2}), Tensor({positions, width / 2})};
   parallel_for(positions, [&](Index position) {
     for (Index k = 0; k < width / 2; ++k) {
-      const double angle =
-          angles.step * static_cast<double>(position) * std::pow(angles.base, -2 * static_cast<double>(k) / static_cast<double>(width));
+      const double angle = angles.step * static_cast<double>(position) *
+                           std::pow(angles.base, -2 * static_cast<double>(k) / static_cast<double>(width));
       tables.cosines[position * (width / 2) + k] = static_cast<Real>(std::cos(angle));
       tables.sines[position * (width / 2) + k] = static_cast<Real>(std::sin(angle));
     }

@@ -1,7 +1,7 @@
 // score_ij += lambda (i - j), or lambda |i - j|, with a learned lambda for each head of each layer. Since rows of
 // scores are shifted freely before their softmax, lambda (i - j) prefers one end of a text rather than near keys where
-// keys after the query are seen, too (SPEC 2.5): there, |i - j| is the default. ALiBi is the same with fixed slopes.
-// Settings: distance, `signed` or `absolute`; start, lambda before training, 0. Parameter: slope [heads].
+// keys after the query are seen, too (SPEC 2.5): there, |i - j| is the default. ALiBi is the same with fixed factors.
+// Settings: distance, `signed` or `absolute`; start, lambda before training, 0. Parameter: factor [heads].
 #include <cmath>
 
 #include "heddle/ops/linear.hpp"
@@ -22,20 +22,20 @@ Tensor distances(Index positions, bool absolute) {
 
 class LearnedLinearBias : public AttentionPositions {
  public:
-  LearnedLinearBias(Variable slopes, bool absolute)
-      : slopes_(std::move(slopes)),
+  LearnedLinearBias(Variable factors, bool absolute)
+      : factors_(std::move(factors)),
         distances_([absolute](Index positions) { return distances(positions, absolute); }) {}
 
   PositionNeeds needs() const override { return {.bias = true}; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
-    const Variable slopes = view(slopes_, [](const Tensor& t) { return t.as(DType::real).reshaped({t.size(), 1}); });
+    const Variable factors = view(factors_, [](const Tensor& t) { return t.as(DType::real).reshaped({t.size(), 1}); });
     return {query,
             key,
-            {.bias = ops::linear(slopes, Variable(distances_.with(places.key_time)), {}, {.output = DType::real})}};
+            {.bias = ops::linear(factors, Variable(distances_.with(places.key_time)), {}, {.output = DType::real})}};
   }
 
  private:
-  Variable slopes_;
+  Variable factors_;
   GrowingTable<Tensor> distances_;
 };
 
@@ -49,7 +49,7 @@ std::shared_ptr<const Positions> make_LearnedLinearBiases(Settings& settings, co
   const Initializer start{Initializer::Kind::constant,
                           settings.number({"start", "the number before training"}, 0, -1000, 1000)};
   return made_for_each_layer([heads = shape.heads, absolute, start](const Scope& scope) {
-    return std::make_shared<LearnedLinearBias>(scope.parameter("slope", {heads}, start, Decay::no), absolute);
+    return std::make_shared<LearnedLinearBias>(scope.parameter("factor", {heads}, start, Decay::no), absolute);
   });
 }
 

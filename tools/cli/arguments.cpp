@@ -32,6 +32,12 @@ constexpr auto common_group = "Common options";
 Arguments::Arguments(const About& about, std::vector<std::string> words)
     : about_(about), words_(std::move(words)), operands_(about.operands.size()) {}
 
+std::vector<std::string> Arguments::help_topics() const {
+  std::vector<std::string> names{"essential", "all"};
+  for (const Topic& topic : about_.topics) names.push_back(topic.name);
+  return names;
+}
+
 // Adds the common options and requests, except those that the tool defines itself.
 void Arguments::add_shared(OptionTable& table) {
   OptionTable common;
@@ -52,6 +58,7 @@ void Arguments::add_shared(OptionTable& table) {
     if (option.field.name == "config" && !about_.verbs.empty()) continue;     // an option of each verb
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
+    if (option.field.name == "help") option.choices = help_topics();
     table.add(std::move(option));
   }
 }
@@ -103,6 +110,12 @@ void Arguments::warn_of_repeated(const std::vector<std::string>& options) const 
 }
 
 void Arguments::answer_requests(const OptionTable& table) const {
+  for (const Topic& topic : about_.topics) {
+    if (requests_.help == topic.name) answer(topic.text());
+  }
+  const std::vector<std::string> topics = help_topics();
+  check<UsageError>(requests_.help.empty() || std::ranges::count(topics, requests_.help) > 0, "--help=", requests_.help,
+                    ": ", not_one_of(requests_.help, topics));
   if (!requests_.help.empty()) answer(render_help(about_, table, requests_.help == "all"));
   if (requests_.version) answer(version_text(tool()));
   if (requests_.help_man) answer(render_man_options(table));

@@ -60,7 +60,6 @@ struct Requests {
             self.print_config);
     visitor(Field("help", "print the options that most people need, or all, and exit")
                 .letter('h')
-                .one_of({"essential", "all"})
                 .bare_value("essential")
                 .takes("all")
                 .essential(),
@@ -149,6 +148,7 @@ class Arguments {
   Input open_text(const std::string& path) const;
 
  private:
+  std::vector<std::string> help_topics() const;
   void add_shared(OptionTable& table);
   OptionTable described(OptionTable table);
   void parse(OptionTable& table);

@@ -28,17 +28,6 @@ std::string wrapped(const std::string& text, std::size_t column, std::size_t ind
   return lines + "\n";
 }
 
-// A term and its explanation in two columns.
-std::string entry(const std::string& term, const std::string& text) {
-  std::string lines = "  " + term;
-  if (lines.size() + 2 > help_column) {
-    lines += "\n" + std::string(help_column, ' ');
-  } else {
-    lines.append(help_column - lines.size(), ' ');
-  }
-  return lines + wrapped(text, help_column, help_column);
-}
-
 // " N", "[=N]" where it may be left out, or "" for a flag.
 std::string value_of(const Option& option) {
   if (option.placeholder.empty()) return "";
@@ -122,6 +111,16 @@ void for_each_group(const OptionTable& table, bool all, const Body& body) {
 
 }  // namespace
 
+std::string help_entry(const std::string& term, const std::string& text) {
+  std::string lines = "  " + term;
+  if (lines.size() + 2 > help_column) {
+    lines += "\n" + std::string(help_column, ' ');
+  } else {
+    lines.append(help_column - lines.size(), ' ');
+  }
+  return lines + wrapped(text, help_column, help_column);
+}
+
 std::string render_help(const About& about, const OptionTable& table, bool all) {
   std::string text;
   for (const std::string& way : about.synopsis) {
@@ -130,7 +129,7 @@ std::string render_help(const About& about, const OptionTable& table, bool all) 
   }
   text += "\n" + wrapped(about.summary, 0, 0);
   if (!about.verbs.empty()) text += "\nVerbs:\n";
-  for (const VerbEntry& verb : about.verbs) text += entry(verb.name, verb.summary);
+  for (const VerbEntry& verb : about.verbs) text += help_entry(verb.name, verb.summary);
   if (!about.verbs.empty()) {
     text += "\n" + wrapped(concatenate("'", about.name, " VERB --help' prints a verb's options. '", about.name,
                                        " FILE' is '", about.name, " ", about.verbs.front().name,
@@ -139,13 +138,14 @@ std::string render_help(const About& about, const OptionTable& table, bool all) 
   }
   if (!about.operands.empty()) text += "\n";
   for (const Operand& operand : about.operands) {
-    text += entry(operand.name + (operand.maximum > 1 ? "..." : ""), operand.help);
+    text += help_entry(operand.name + (operand.maximum > 1 ? "..." : ""), operand.help);
   }
   Index left_out = 0;
   for (const Option& option : table.options()) left_out += !all && !option.hidden && !is_shown(option, table);
   for_each_group(table, all, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += "\n" + group + ":\n";
-    for (const Option* option : members) text += entry(term_of(*option), option->field.help + facts(*option, false));
+    for (const Option* option : members)
+      text += help_entry(term_of(*option), option->field.help + facts(*option, false));
   });
   if (left_out > 0) {
     text +=

@@ -25,6 +25,12 @@ struct VerbEntry {
   OptionTable options;  // with those that all tools share
 };
 
+// A subject that --help=NAME explains.
+struct Topic {
+  std::string name;  // variants
+  std::function<std::string()> text;
+};
+
 // What a tool, or a verb of one, is.
 struct About {
   std::string name = {};                   // tokenize
@@ -34,6 +40,7 @@ struct About {
   int failure_status = 0;             // the exit status of every failure; 0: each has its own
   std::string verb = {};              // diff, of inspect diff
   std::vector<VerbEntry> verbs = {};  // of the whole tool; the first is the default
+  std::vector<Topic> topics = {};
   // Of a verb: whether another verb has an option of this name, so that its environment variable gives no warning.
   std::function<bool(const std::string& option)> is_of_other_verb = {};
 
@@ -44,6 +51,9 @@ struct About {
 // Usage, summary, verbs, operands, then options in their groups: the essential ones, or all. No line is longer than 80
 // characters unless a word is.
 std::string render_help(const About& about, const OptionTable& table, bool all);
+
+// A term and its explanation in two columns.
+std::string help_entry(const std::string& term, const std::string& text);
 
 // The options in scdoc(5) markup, for the man page: a heading per group, a term and an indented paragraph per option,
 // with ranges and defaults.

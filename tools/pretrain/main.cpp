@@ -4,6 +4,7 @@
 #include "heddle/cli/signals.hpp"
 #include "tools/pretrain/dry_run.hpp"
 #include "tools/pretrain/run.hpp"
+#include "tools/pretrain/variants.hpp"
 #include "tools/training/files.hpp"
 #include "tools/training/outputs.hpp"
 
@@ -17,7 +18,8 @@ const cli::About about{.name = "pretrain",
                                     "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
                                     "--train PAIRS --arch NAME [--valid PAIRS|N%] -o MODEL [options]",
                                     "--dry-run [--preset NAME] [options]"},
-                       .operands = {}};
+                       .operands = {},
+                       .topics = {{"variants", variants_help}}};
 
 // Model options that the command line leaves out come from the preset, or with --resume from the file.
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {

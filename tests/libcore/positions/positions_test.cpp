@@ -205,12 +205,12 @@ TEST_CASE("linear: lambda times the distance, signed or absolute, and its gradie
     const bool absolute = std::string(text).find("absolute") != std::string::npos;
     for (const bool causal : {false, true}) {
       Layer layer(text);
-      const Tensor& slope = layer.parameters.find("0/positions/slope")->value();
-      REQUIRE(slope.shape() == Shape{heads});
-      slope[1] = 0.3;
+      const Tensor& factor = layer.parameters.find("0/positions/factor")->value();
+      REQUIRE(factor.shape() == Shape{heads});
+      factor[1] = 0.3;
       check_scores(layer, causal, [&](const Projected& p, Index i, Index j, Index head) {
         const auto distance = static_cast<double>(absolute ? std::abs(i - j) : i - j);
-        return p.dot(i, j, head) / root + slope[head] * distance;
+        return p.dot(i, j, head) / root + factor[head] * distance;
       });
     }
   }

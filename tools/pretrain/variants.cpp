@@ -1,0 +1,103 @@
+#include "tools/pretrain/variants.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "heddle/cli/help.hpp"
+#include "heddle/cli/text_table.hpp"
+#include "heddle/models/architecture.hpp"
+
+namespace heddle {
+
+namespace {
+
+// Sets the attention and the positions of an architecture that has both.
+class SetVariants : public models::FieldVisitor {
+ public:
+  SetVariants(std::string attention, std::string positions)
+      : texts_{{"attention", std::move(attention)}, {"positions", std::move(positions)}} {}
+  void operator()(const Field&, bool&) override {}
+  void operator()(const Field&, Index&) override {}
+  void operator()(const Field&, double&) override {}
+  void operator()(const Field& field, std::string& value) override {
+    if (const auto found = texts_.find(field.name); found != texts_.end()) value = found->second, ++found_;
+  }
+  bool found_all() const { return found_ == texts_.size(); }
+
+ private:
+  std::map<std::string, std::string> texts_;
+  std::size_t found_ = 0;
+};
+
+// Why the architecture does not have both; empty if it does.
+std::string refusal(models::ModelConfig config, const std::string& attention, const std::string& positions) {
+  SetVariants set(attention, positions);
+  config.visit_own(set);
+  try {
+    config.check(models::Naming::options);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+bool has_variants(models::ModelConfig config) {
+  SetVariants set("", "");
+  config.visit_own(set);
+  return set.found_all();
+}
+
+// A row for each scheme, a column for each variant; adds the reasons for what is refused.
+std::string table_of(const models::ModelConfig& config, std::vector<std::string>& reasons) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  std::string alignment = "l";
+  for (const AttentionVariant& variant : attention_variants()) {
+    rows.front().push_back(variant.name);
+    alignment += 'l';
+  }
+  for (const PositionScheme& scheme : position_schemes()) {
+    rows.push_back({scheme.name});
+    for (const AttentionVariant& variant : attention_variants()) {
+      const std::string reason = refusal(config, variant.name, scheme.name);
+      rows.back().push_back(reason.empty() ? "yes" : "-");
+      if (!reason.empty() && !std::ranges::count(reasons, reason)) reasons.push_back(reason);
+    }
+  }
+  return text_table(rows, alignment);
+}
+
+std::string list_of(const std::vector<Choice>& choices) {
+  std::string text;
+  for (const Choice& choice : choices) {
+    text += cli::help_entry(choice.name, choice.summary);
+    for (const SettingHelp& setting : choice.settings) text += cli::help_entry("  " + setting.key, setting.text);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string variants_help() {
+  std::string text = "Attention variants, --attention NAME[:KEY=VALUE,...]:\n" + list_of(attention_variants()) +
+                     "\nPosition schemes, --positions NAME[:KEY=VALUE,...]:\n" + list_of(position_schemes());
+  std::vector<std::pair<std::string, std::string>> tables;  // names of architectures, their table
+  std::vector<std::string> reasons;
+  for (const models::Architecture& architecture : models::architectures()) {
+    if (!has_variants(architecture.defaults)) continue;
+    const std::string table = table_of(architecture.defaults, reasons);
+    const auto same = std::ranges::find(tables, table, &std::pair<std::string, std::string>::second);
+    if (same != tables.end()) {
+      same->first += ", " + architecture.name;
+    } else {
+      tables.emplace_back(architecture.name, table);
+    }
+  }
+  for (const auto& [names, table] : tables) text += "\nTogether, with --arch " + names + ":\n" + table;
+  text += "\nThe others are refused:\n";
+  for (const std::string& reason : reasons) text += cli::help_entry("", reason);
+  return text;
+}
+
+}  // namespace heddle
