@@ -10,6 +10,7 @@
 #include "heddle/base/visit.hpp"
 #include "heddle/ops/attention.hpp"
 #include "heddle/ops/pass.hpp"
+#include "heddle/ops/segment_bias.hpp"
 
 namespace heddle {
 
@@ -32,6 +33,7 @@ struct AttentionSupport {
   bool bias = false;           // adds a bias of positions to scores
   bool relative = false;       // adds products of queries and keys with positions to scores
   bool offset_values = false;  // adds positions to values
+  bool segments = false;       // adds products of queries with vectors of segments to scores
   bool weights = false;        // returns its weights
 
   template <class Self, class Visitor>
@@ -46,6 +48,8 @@ struct AttentionSupport {
     visitor(Field("relative", "cannot add the products of these positions to scores that it does not form"),
             self.relative);
     visitor(Field("offset_values", "cannot add these positions to its values"), self.offset_values);
+    visitor(Field("segments", "cannot add the products of relative segments to scores that it does not form"),
+            self.segments);
     visitor(Field("weights", "does not return its weights"), self.weights);
   }
 };
@@ -62,6 +66,7 @@ struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
   ops::OffsetTerms offsets{};     // of positions
+  ops::SegmentTerm segments{};
   std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
   Pass pass{};                    // for random numbers that depend on the step of training
 };
@@ -82,7 +87,8 @@ class Attention {
   // A whole sequence -> [batch, query_time, heads, value_width], contiguous.
   virtual Variable mix(const AttentionCall& call) const = 0;
 
-  // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16.
+  // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16; where steps have a
+  // window, it keeps only the positions that later ones may attend to, so that a text may be of any length.
   // Precondition, for step() too: support().cached.
   virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType dtype) const;
 

@@ -21,6 +21,7 @@ class BasicAttention : public CachedAttention {
             .bias = true,
             .relative = true,
             .offset_values = true,
+            .segments = true,
             .weights = true};
   }
   bool has_projections() const override { return false; }

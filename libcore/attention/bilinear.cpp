@@ -29,6 +29,7 @@ class BilinearAttention : public CachedAttention {
             .bias = true,
             .relative = true,
             .offset_values = true,
+            .segments = true,
             .weights = true};
   }
 

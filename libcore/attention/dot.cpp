@@ -24,6 +24,7 @@ class DotAttention : public CachedAttention {
             .bias = true,
             .relative = true,
             .offset_values = true,
+            .segments = true,
             .weights = true};
   }
 

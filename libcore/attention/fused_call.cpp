@@ -26,6 +26,7 @@ Variable weights_of_pairs(const AttentionCall& call, const Variable& query, cons
   if (const ops::OffsetTable& table = offsets.key; !table.empty()) {
     scores = ops::add(scores, scaled(ops::key_bias(table, query.shape()[2], call.mask.query_offsets), scale));
   }
+  if (!call.segments.empty()) scores = ops::add(scores, scaled(ops::segment_bias(call.segments), scale));
   return ops::masked_softmax(scores, call.mask, offsets.bias);
 }
 
@@ -59,9 +60,15 @@ ops::FusedAttention fused_options(const AttentionCall& call, Real scale) {
   if (const ops::OffsetTable& query = call.offsets.query; !query.empty()) {
     options.query_bias = {scaled(query.values, scale), query.zero};
   }
+  Variable bias;
   if (const ops::OffsetTable& key = call.offsets.key; !key.empty()) {
-    options.bias = scaled(ops::key_bias(key, call.query.shape()[2], call.mask.query_offsets), scale);
+    bias = ops::key_bias(key, call.query.shape()[2], call.mask.query_offsets);
   }
+  if (!call.segments.empty()) {
+    const Variable segments = ops::segment_bias(call.segments);
+    bias = bias.empty() ? segments : ops::add(bias, segments);
+  }
+  if (!bias.empty()) options.bias = scaled(bias, scale);
   return options;
 }
 

@@ -1,10 +1,27 @@
 #include "heddle/data/token_batches.hpp"
 
+#include <algorithm>
+
 #include "heddle/base/random.hpp"
+#include "heddle/base/strings.hpp"
 
 namespace heddle::data {
 
 namespace {
+
+// As many for each stream.
+Index windows_of_streams(const TokenSource& source, Index time, Index streams) {
+  for (const TokenSource::Part& part : source.parts()) {
+    check<DataError>(part.weight == 1, source.name_at(part.begin), ": weight ", part.weight,
+                     " has no effect on text that is read in order, as a model with a memory reads it; leave it out");
+  }
+  const Index each = (source.size() - 1) / (streams * time);
+  check<DataError>(each >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", streams * time + 1,
+                   " of ", counted(streams, "window", "windows"), " of ", time,
+                   ": a model with a memory reads a part of the text for each sample of a step; use more text, or a "
+                   "smaller --batch-size or --sequence-length");
+  return each * streams;
+}
 
 // One window is given up so that windows may begin anywhere.
 Index windows_in(const TokenSource& source, Index time) {
@@ -16,19 +33,26 @@ Index windows_in(const TokenSource& source, Index time) {
 
 }  // namespace
 
-TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed)
+TrainingWindows::TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed, Index streams)
     : source_(source),
       time_(time),
-      slack_(source.size() - 1 - windows_in(source, time) * time),
-      seed_(seed),
-      order_(source, windows_in(source, time), time, seed) {}
+      streams_(streams),
+      windows_(streams > 0 ? windows_of_streams(source, time, streams) : windows_in(source, time)),
+      slack_(source.size() - 1 - windows_ * time),
+      seed_(seed) {
+  if (streams == 0) order_.emplace(source, windows_, time, seed);
+}
 
 Index TrainingWindows::offset_of(Index sample) const {
   static const std::uint64_t site = random_site("data/shift");
-  const auto [window, pass] = order_(sample);
+  const auto [window, pass] = order_ ? (*order_)(sample) : in_stream(sample);
   const RandomStream stream(seed_, site, static_cast<std::uint64_t>(pass));
-  const auto shift = static_cast<Index>(stream.below(0, static_cast<std::uint64_t>(std::min(slack_, time_) + 1)));
-  return shift + window * time_;
+  const Index most = order_ ? std::min(slack_, time_) : slack_;
+  return static_cast<Index>(stream.below(0, static_cast<std::uint64_t>(most + 1))) + window * time_;
+}
+
+SampleOrder::Place TrainingWindows::in_stream(Index sample) const {
+  return {sample % streams_ * (windows_ / streams_) + windows_before(sample), sample / windows_};
 }
 
 TokenBatch TrainingWindows::batch(Index first, Index batch) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "heddle/data/sample_order.hpp"
@@ -15,14 +16,18 @@ struct TokenBatch {
   std::vector<TokenId> ids, targets;
 };
 
-// Training windows. An epoch shifts the stream by a random offset, cuts it into windows of `time` tokens and reads them
-// in the order of a SampleOrder.
+// Training windows. An epoch shifts the text by a random offset, cuts it into windows of `time` tokens and reads them
+// in the order of a SampleOrder; or, with streams, it cuts it into as many parts of equal length and reads each in
+// order, so that sample g continues sample g - streams.
 class TrainingWindows {
  public:
-  // Throws DataError when the source has no window of time + 1 tokens.
-  TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed);
+  // Throws DataError when the source has no window of time + 1 tokens, or fewer than streams, and for parts of the
+  // source that are not read once an epoch, which streams cannot do.
+  TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed, Index streams = 0);
 
-  Index windows_per_epoch() const { return order_.samples_per_epoch(); }
+  Index windows_per_epoch() const { return order_ ? order_->samples_per_epoch() : windows_; }
+  // With streams: how many windows the sample's stream has read in the same epoch before it.
+  Index windows_before(Index sample) const { return sample % windows_ / streams_; }
   // Samples [first, first + batch).
   TokenBatch batch(Index first, Index batch) const;
   // Where the window of a sample begins.
@@ -30,10 +35,14 @@ class TrainingWindows {
   const TokenSource& source() const { return source_; }
 
  private:
+  SampleOrder::Place in_stream(Index sample) const;
+
   const TokenSource& source_;
-  Index time_, slack_;
+  Index time_, streams_;
+  Index windows_;  // in the text
+  Index slack_;
   std::uint64_t seed_;
-  SampleOrder order_;
+  std::optional<SampleOrder> order_;  // none with streams
 };
 
 // Calls body(batch) for batches that predict each of the first `limit` tokens but the first exactly once (0: all), each

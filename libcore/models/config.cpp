@@ -132,7 +132,7 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
                       " needs all keys at once, so such a model cannot continue texts step by step");
   });
   AttentionSupport all = needed;
-  all.window = config.window > 0;
+  all.window = needed.window || config.window > 0;
   naming_errors(name("attention"), [&] {
     const nn::SelfAttention attention(scope / "attention", scope,
                                       {.variant = config.attention,
@@ -143,6 +143,26 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
                                        .projections = from_text<Projections>(config.projections),
                                        .output = config.attention_output});
   });
+}
+
+void check_memory(const TransformerConfig& config, Index memory, Naming naming) {
+  if (memory == 0) return;
+  const auto name = [naming](const char* field) { return named(field, naming); };
+  const Simulation nothing_is_computed;
+  Parameters parameters(ParameterSource::unset());
+  const HeadShape shape = config.head_shape();
+  const auto positions =
+      make_positions(config.positions, Scope(parameters, ""),
+                     {config.max_positions(), config.width, shape.heads, shape.key_width, embedding_stddev, true});
+  check<UsageError>(!positions->is_absolute(), name("memory"), " = ", memory, ": ", name("positions"), " ",
+                    config.positions,
+                    " begin anew in each window, so that a token and one of the memory would stand at one place; give "
+                    "positions that are relative, such as transformer-xl, rope or alibi");
+  check<UsageError>(config.context == 0, name("memory"), " = ", memory,
+                    ": a model with a memory reads texts of any length; give ", name("context"), " auto, and ",
+                    name("sequence_length"), " for the length of a window");
+  check<UsageError>(config.window == 0 || memory <= config.window, name("memory"), " = ", memory, " is more than the ",
+                    config.window, " positions of ", name("window"));
 }
 
 ModelConfig::ModelConfig() : ModelConfig(architectures().front().defaults) {}

@@ -190,6 +190,8 @@ std::string attention_help();
 
 // Throws UsageError for inconsistent fields of a stack.
 void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming);
+// Throws UsageError for a stack that cannot have a memory of so many positions of earlier sequences.
+void check_memory(const TransformerConfig& config, Index memory, Naming naming);
 
 // Visits fields of any architecture through one function for each kind of value.
 class FieldVisitor {

@@ -119,15 +119,58 @@ DecoderConfig nano() {
   return config;
 }
 
+// Projections of attention without biases, all others with them.
+DecoderConfig transformer_xl(Index layers, Index width, Index heads, Index window) {
+  DecoderConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.activation = "relu";
+  config.block = "post";
+  config.positions = "transformer-xl";
+  config.attention_bias = false;
+  config.dropout = 0.1;
+  config.sequence_length = config.memory = window;
+  return config;
+}
+
+DecoderConfig transformer_xl_of_characters() {
+  DecoderConfig config = transformer_xl(12, 512, 8, 512);
+  config.ffn_width = 2048;
+  config.vocab_size = 204;
+  return config;
+}
+
+DecoderConfig transformer_xl_of_words() {
+  DecoderConfig config = transformer_xl(16, 410, 10, 150);
+  config.ffn_width = 2100;
+  config.vocab_size = 267735;
+  return config;
+}
+
 }  // namespace
 
 void DecoderConfig::check(Naming naming) const {
-  check_transformer(*this, needed, naming);
+  AttentionSupport all = needed;
+  all.window = memory > 0;
+  check_transformer(*this, all, naming);
+  check_memory(*this, memory, naming);
 }
 
 Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)
-    : StackModel(config, std::move(weights), {.causal = true, .needed = needed}),
+    : StackModel(config, std::move(weights), {.causal = true, .needed = needed, .memory = config.memory}),
+      memory_(config.memory),
       head_(head_for(scope("head"), config, embeddings().tokens())) {}
+
+// A token attends to the memory, too, and the memory's keys and values are computed again for each window, with a
+// gradient for their weights alone.
+double Decoder::training_flops_per_token(Index time, double predicted) const {
+  const HeadShape shape = transformer().head_shape();
+  const auto numbers = static_cast<double>(shape.heads * (shape.key_width + shape.value_width));
+  const auto projected = static_cast<double>(shape.kv_heads * (shape.key_width + shape.value_width) * width());
+  const double per_layer = 6 * numbers + 4 * projected / static_cast<double>(std::max<Index>(1, time));
+  return StackModel::training_flops_per_token(time, predicted) + static_cast<double>(layers() * memory_) * per_layer;
+}
 
 std::unique_ptr<GeneratorState> Decoder::start(const GenerationStart& start) const {
   const std::optional<Index> most = max_positions();
@@ -146,9 +189,14 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Gener
   return head_(stack().finish(Variable(last))).value();
 }
 
-Architecture describe_Decoder() {  // Source: Radford et al. 2019, "Language models are unsupervised multitask
-                                   // learners", table 2; nano is the CPU recipe of
-  // the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases).
+// Sources: Radford et al. 2019, "Language models are unsupervised multitask learners", table 2; nano is the CPU recipe
+// of the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases). Dai et al. 2019, "Transformer-XL",
+// and its published code for the models of enwik8 and WikiText-103. That counts 41,055,436 numbers in the first: here u
+// and v are of each layer rather than shared by all (11 * 1024 more), and the output has no bias (204 fewer). It counts
+// 151,107,538 in the second, with a bias of the output (267,735) and the vectors of the clusters of its adaptive
+// softmax (1,233), which are not here, and u and v once (15 * 820 fewer). It scales embeddings by sqrt(width), and has
+// dropout inside feed-forward layers, too.
+Architecture describe_Decoder() {
   return describe<Decoder, DecoderConfig>({
       {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
       {"gpt2", "GPT-2 small, 124 M parameters", gpt2(12, 768, 12)},
@@ -160,6 +208,10 @@ Architecture describe_Decoder() {  // Source: Radford et al. 2019, "Language mod
       {"smollm-135m", "the shape of LLaMA's successors in small, 135 M parameters", smollm()},
       {"palm-8b", "PaLM with parallel blocks and one key head, 8.63 G parameters", palm_8b()},
       {"t5-decoder", "T5's decoder alone, with its relative positions, 35 M parameters", t5_decoder()},
+      {"transformer-xl-enwik8", "Transformer-XL for characters, 12 layers, 41 M parameters",
+       transformer_xl_of_characters()},
+      {"transformer-xl", "Transformer-XL for WikiText-103, 16 layers, 151 M parameters; without its adaptive softmax",
+       transformer_xl_of_words()},
   });
 }
 

@@ -8,7 +8,21 @@ namespace heddle::models {
 
 struct DecoderConfig : TransformerConfig {
   static constexpr const char* arch_name = "decoder";
+  Index memory = 0;
+
   void check(Naming naming) const;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    TransformerConfig::visit(self, visitor);
+    visitor(Field("memory",
+                  "number of positions of earlier windows that each layer may attend to, as in Transformer-XL; needs "
+                  "positions that are relative")
+                .range(1, 10000000)
+                .word(0, "none")
+                .takes("N"),
+            self.memory);
+  }
 };
 
 // Parameters beside the stack's: head/weight [vocab, width] where embeddings are not tied.
@@ -17,10 +31,14 @@ class Decoder : public StackModel, public Generator, public TokenLoss {
   Decoder(const DecoderConfig& config, ParameterSource weights);
 
   const heads::TokenHead& next_token_head() const override { return head_; }
+  bool remembers() const override { return !embeddings().positions().is_absolute(); }
+  Index memory() const override { return memory_; }
+  double training_flops_per_token(Index time, double predicted) const override;
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
 
  private:
+  Index memory_;
   heads::LanguageModel head_;
 };
 

@@ -189,7 +189,7 @@ Variable EncoderDecoder::target_hidden(const Sequences& targets, const Pass& pas
   const Stack::Memories memories = remember(*targets.sources, pass);
   const Variable x = target_embeddings_.drop(target_embeddings_(targets.ids, targets.segments), pass);
   const Mask mask{.causal = true, .window = decoder_.window(), .key_lengths = targets.lengths};
-  return decoder_(x, mask, pass, {}, memories);
+  return decoder_(x, mask, pass, {}, {.memories = memories});
 }
 
 std::unique_ptr<GeneratorState> EncoderDecoder::start(const GenerationStart& start) const {
@@ -224,7 +224,7 @@ std::vector<AttentionMap> EncoderDecoder::attention_maps(const Sequences& target
       encoder_.attention_maps(source_embeddings_(sources.ids, sources.segments), source_mask(sources), "encoder");
   const Mask mask{.causal = true, .window = decoder_.window(), .key_lengths = targets.lengths};
   const auto own = decoder_.attention_maps(target_embeddings_(targets.ids, targets.segments), mask, "decoder",
-                                           remember(sources, {}));
+                                           {.memories = remember(sources, {})});
   maps.insert(maps.end(), own.begin(), own.end());
   return maps;
 }

@@ -1,5 +1,7 @@
 #include "heddle/models/roles.hpp"
 
+#include <algorithm>
+
 #include "heddle/base/strings.hpp"
 #include "heddle/models/architecture.hpp"
 #include "heddle/ops/gather.hpp"
@@ -13,6 +15,38 @@ Variable ContextualVectors::hidden_at(const std::vector<Index>& positions, const
 
 Variable ContextualVectors::summary(const Variable& first) const {
   return view(first, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2]}); });
+}
+
+namespace {
+
+// The last `most` positions of both.
+Tensor last_of(const Tensor& before, const Tensor& x, Index most) {
+  const Index batch = x.shape()[0], time = x.shape()[1], width = x.shape()[2];
+  const Index earlier = before.empty() ? 0 : before.shape()[1], count = std::min(most, earlier + time);
+  const Index kept = std::max<Index>(0, count - time), added = count - kept;
+  const Tensor last({batch, count, width});
+  if (kept > 0) last.narrowed(1, 0, kept).assign(before.narrowed(1, earlier - kept, kept));
+  if (added > 0) last.narrowed(1, kept, added).assign(x.narrowed(1, time - added, added));
+  return last;
+}
+
+}  // namespace
+
+Continued hidden_after(const ContextualVectors& model, const TokenIds& ids, const EarlierStates& earlier, Index most,
+                       const Pass& pass) {
+  Sequences sequences(ids);
+  sequences.earlier = std::make_shared<const EarlierStates>(earlier);
+  Continued result;
+  result.states.window = earlier.window;
+  const auto layers = static_cast<std::size_t>(model.layers());
+  const auto remember = [&](const Variable& x) {
+    const std::size_t layer = result.states.layers.size();
+    if (layer == layers || most == 0) return;  // the last one's output, or nothing to keep
+    const Tensor before = earlier.layers.empty() ? Tensor() : earlier.layers[layer];
+    result.states.layers.push_back(last_of(before, x.value(), most));
+  };
+  result.hidden = model.hidden(sequences, pass, remember);
+  return result;
 }
 
 Variable MaskedPredictor::next_sentence(const Variable&) const {

@@ -60,7 +60,22 @@ class TokenLoss : public virtual ContextualVectors {
  public:
   static constexpr std::string_view what = "predicts next tokens";
   virtual const heads::TokenHead& next_token_head() const = 0;
+
+  // Whether sequences may continue others (Sequences::earlier).
+  virtual bool remembers() const { return false; }
+  // How many positions of earlier windows each layer may attend to in training: 0 for none. A text that is read as a
+  // whole, or step by step, is read as if its windows were single tokens: each attends to so many tokens before it.
+  virtual Index memory() const { return 0; }
 };
+
+// hidden() of windows that continue those whose states are given, and the last `most` states of both together, for
+// windows that continue these; with the same EarlierStates::window.  Throws ShapeError.
+struct Continued {
+  Variable hidden;
+  EarlierStates states;
+};
+Continued hidden_after(const ContextualVectors& model, const TokenIds& ids, const EarlierStates& earlier, Index most,
+                       const Pass& pass = {});
 
 // Predicts each token twice, from the tokens before it and from those after it: the states of the two directions at t
 // score tokens t + 1 and t - 1.

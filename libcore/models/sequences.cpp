@@ -4,7 +4,25 @@
 
 namespace heddle::models {
 
-void check_sequences(const Sequences& sequences) {
+namespace {
+
+void check_earlier(const Sequences& sequences, std::optional<Index> layers) {
+  if (sequences.earlier == nullptr) return;
+  const EarlierStates& earlier = *sequences.earlier;
+  check<ShapeError>(layers && sequences.lengths.empty(),
+                    "earlier states for a model that has no memory, or for padded sequences");
+  if (earlier.layers.empty()) return;
+  const Shape first = earlier.layers.front().shape();
+  check<ShapeError>(static_cast<Index>(earlier.layers.size()) == *layers && first.rank() == 3 &&
+                        first[0] == sequences.ids.shape[0] &&
+                        std::ranges::all_of(earlier.layers, [&](const Tensor& t) { return t.shape() == first; }),
+                    "earlier states of ", earlier.layers.size(), " layers of shape ", first, " for ", *layers,
+                    " layers and ids of shape ", sequences.ids.shape);
+}
+
+}  // namespace
+
+void check_sequences(const Sequences& sequences, std::optional<Index> remembering_layers) {
   const Shape& shape = sequences.ids.shape;
   check<ShapeError>(shape.rank() == 2, "ids of shape ", shape, " instead of [batch, time]");
   check<ShapeError>(sequences.lengths.empty() || static_cast<Index>(sequences.lengths.size()) == shape[0],
@@ -14,6 +32,7 @@ void check_sequences(const Sequences& sequences) {
   for (const Index length : sequences.lengths) {
     check<ShapeError>(length >= 1 && length <= shape[1], "a sequence of ", length, " of ", shape[1], " tokens");
   }
+  check_earlier(sequences, remembering_layers);
 }
 
 Sequences padded(std::span<const TokenList> lists, Index least) {

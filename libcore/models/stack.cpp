@@ -21,6 +21,7 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
                     .shape = config.head_shape(),
                     .needed = parts.needed,
                     .positions = parts.positions,
+                    .relative_segments = parts.relative_segments,
                     .projections = from_text<Projections>(config.projections),
                     .output = config.attention_output,
                     .bias = config.attention_bias ? bias : nn::Bias::no,
@@ -28,13 +29,22 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
                     .output_stddev = output},
       .feed_forward = {config.width, config.inner_width(), from_text<Activation>(config.activation), config.gated, bias,
                        stddev, output}};
-  options.attention.needed.window = config.window > 0;
+  options.attention.needed.window = config.window > 0 || parts.memory > 0;
   if (parts.cross_attention) {
     options.cross_attention = options.attention;
     options.cross_attention->needed = {.cross = true};
     options.cross_attention->positions = nullptr;
+    options.cross_attention->relative_segments = false;
   }
   return options;
+}
+
+// The number of a second application of all layers in one pass, beyond those that several layers of a block take.
+constexpr Index second_stream = Index{1} << 20;
+
+// The smaller one of two windows; 0 is none.
+Index smaller_window(Index a, Index b) {
+  return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
 }
 
 }  // namespace
@@ -63,7 +73,10 @@ nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool c
 }
 
 Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& parts)
-    : layers_(static_cast<std::size_t>(config.layers)), window_(config.window), layer_dropout_(config.layer_dropout) {
+    : layers_(static_cast<std::size_t>(config.layers)),
+      own_window_(config.window),
+      window_(smaller_window(config.window, parts.memory)),
+      layer_dropout_(config.layer_dropout) {
   const Index blocks = std::min(config.layers, config.block_count());
   for (Index i = 0; i < blocks; ++i) blocks_.emplace_back(scope / i, scope, block_options(config, parts));
   if (config.block != to_text(BlockOrder::post)) norm_.emplace(scope / "norm", config.width, norm_options(config));
@@ -80,21 +93,47 @@ Pass Stack::pass_of(const Pass& pass, std::size_t layer) const {
   return own;
 }
 
+Index Stack::window_after(const EarlierStates& earlier) const {
+  return smaller_window(own_window_, earlier.window);
+}
+
+nn::BlockContext Stack::context_of(const StackContext& context, std::size_t layer) const {
+  nn::BlockContext own{.around = {.segments = context.segments}, .memory = memory_of(context.memories, layer)};
+  if (context.earlier != nullptr && context.earlier->positions() > 0) {
+    own.around.earlier = Variable(context.earlier->layers[layer]);
+  }
+  return own;
+}
+
 Variable Stack::operator()(Variable x, const Mask& mask, const Pass& pass, const Observer& observe,
-                           const Memories& memories) const {
+                           const StackContext& context) const {
   for (std::size_t i = 0; i < layers_; ++i) {
     if (observe) observe(x);
-    x = block(i)(x, mask, pass_of(pass, i), memory_of(memories, i));
+    x = block(i)(x, mask, pass_of(pass, i), context_of(context, i));
   }
   x = finish(x);
   if (observe) observe(x);
   return x;
 }
 
-Variable Stack::at(const std::vector<Index>& positions, Variable x, const Mask& mask, const Pass& pass) const {
+Variable Stack::at(const std::vector<Index>& positions, Variable x, const Mask& mask, const Pass& pass,
+                   const StackContext& context) const {
   if (layers_ == 0) return ops::gather_positions(finish(x), positions);
-  for (std::size_t i = 0; i + 1 < layers_; ++i) x = block(i)(x, mask, pass_of(pass, i));
-  return finish(block(layers_ - 1).at(positions, x, mask, pass_of(pass, layers_ - 1)));
+  const std::size_t last = layers_ - 1;
+  for (std::size_t i = 0; i < last; ++i) x = block(i)(x, mask, pass_of(pass, i), context_of(context, i));
+  return finish(block(last).at(positions, x, mask, pass_of(pass, last), context_of(context, last).around));
+}
+
+Stack::Streams Stack::streams(Streams x, const StreamMasks& masks, const Pass& pass,
+                              const StackContext& context) const {
+  const Pass query_pass = pass.again(second_stream);
+  for (std::size_t i = 0; i < layers_; ++i) {
+    nn::BlockContext own = context_of(context, i);
+    const Variable content = block(i)(x.content, masks.content, pass_of(pass, i), own);
+    own.around.content = x.content;
+    x = {content, block(i)(x.query, masks.query, pass_of(query_pass, i), own)};
+  }
+  return {finish(x.content), finish(x.query)};
 }
 
 Stack::Memories Stack::remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass) const {
@@ -123,13 +162,14 @@ bool Stack::has_cross_weights() const {
 }
 
 std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix,
-                                                const Memories& memories) const {
+                                                const StackContext& context) const {
   std::vector<AttentionMap> maps;
   for (std::size_t i = 0; i < layers_; ++i) {
     const std::string name = concatenate(prefix, "/", i);
-    maps.push_back({name + "/attention", AttentionMap::Of::itself, block(i).weights(x, mask)});
+    const nn::BlockContext own = context_of(context, i);
+    maps.push_back({name + "/attention", AttentionMap::Of::itself, block(i).weights(x, mask, own.around)});
     Tensor cross;
-    x = block(i)(x, mask, {}, memory_of(memories, i), &cross);
+    x = block(i)(x, mask, {}, own, &cross);
     if (!cross.empty()) maps.push_back({name + "/cross_attention", AttentionMap::Of::source, cross});
   }
   return maps;

@@ -30,6 +30,18 @@ struct StackParts {
   const Positions* positions = nullptr;  // of its tokens
   AttentionSupport needed{};             // of its self-attention
   bool cross_attention = false;
+  bool relative_segments = false;
+  Index memory =
+      0;  // positions of earlier sequences that a token may attend to; 0: it attends to its own sequence alone
+};
+
+// What the layers of a stack see besides their input; each may be left out.
+struct StackContext {
+  // The keys and values of the other sequence for the cross-attention of each block.
+  using Memories = std::vector<nn::CrossAttention::Memory>;
+  Memories memories{};
+  std::shared_ptr<const TokenIds> segments{};  // of the tokens, where these are relative
+  const EarlierStates* earlier = nullptr;      // of the layers
 };
 
 // Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; norm. Matrices start normal with
@@ -39,14 +51,25 @@ class Stack {
   Stack(const Scope& scope, const StackConfig& config, const StackParts& parts);
 
   using Observer = ContextualVectors::Observer;
-  // The keys and values of the other sequence for the cross-attention of each block; empty without one.
-  using Memories = std::vector<nn::CrossAttention::Memory>;
+  using Memories = StackContext::Memories;
 
   // x [batch, time, width] -> the same; values at padding positions are undefined.
   Variable operator()(Variable x, const Mask& mask, const Pass& pass, const Observer& observe = {},
-                      const Memories& memories = {}) const;
+                      const StackContext& context = {}) const;
   // At one position of each sequence: [batch, 1, width]. The last block computes these alone.
-  Variable at(const std::vector<Index>& positions, Variable x, const Mask& mask, const Pass& pass) const;
+  Variable at(const std::vector<Index>& positions, Variable x, const Mask& mask, const Pass& pass,
+              const StackContext& context = {}) const;
+
+  // Two streams through the same layers, [batch, time, width] each: the content attends to itself, the queries attend
+  // to the content, each by a mask of its own.  Source: Yang et al. 2019, "XLNet", section 2.3.
+  struct Streams {
+    Variable content, query;
+  };
+  struct StreamMasks {
+    Mask content, query;
+  };
+  Streams streams(Streams x, const StreamMasks& masks, const Pass& pass, const StackContext& context) const;
+
   // Keys and values of another sequence's states for every block.
   Memories remember(const Variable& states, const std::vector<Index>& lengths, const Pass& pass = {}) const;
 
@@ -62,21 +85,26 @@ class Stack {
   // The weights of each block's self-attention and cross-attention, named PREFIX/0/attention,
   // PREFIX/0/cross_attention, ….
   std::vector<AttentionMap> attention_maps(Variable x, const Mask& mask, const std::string& prefix,
-                                           const Memories& memories = {}) const;
+                                           const StackContext& context = {}) const;
 
   Index layers() const { return static_cast<Index>(layers_); }
+  // The most positions before a token (and, unless it is causal, after it) that it attends to; 0: all.  With a memory,
+  // that of a text that is read as a whole, as if every token were a sequence of its own.
   Index window() const { return window_; }
+  // The same of sequences that continue earlier ones.
+  Index window_after(const EarlierStates& earlier) const;
 
  private:
   const nn::Block& block(std::size_t layer) const { return blocks_[layer % blocks_.size()]; }
   const nn::CrossAttention::Memory* memory_of(const Memories& memories, std::size_t layer) const {
     return memories.empty() ? nullptr : &memories[layer % memories.size()];
   }
+  nn::BlockContext context_of(const StackContext& context, std::size_t layer) const;
   // With random numbers of its own for each layer of a block that several share, and the layer's stochastic depth.
   Pass pass_of(const Pass& pass, std::size_t layer) const;
 
   std::size_t layers_;
-  Index window_;
+  Index own_window_, window_;  // that of the configuration, and the smaller one of it and the memory
   double layer_dropout_;
   std::vector<nn::Block> blocks_;  // which layers use in turn
   std::optional<nn::Norm> norm_;

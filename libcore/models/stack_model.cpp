@@ -7,29 +7,45 @@ StackModel::StackModel(const ModelConfig& config, const TransformerConfig& trans
     : Model(config, std::move(weights)),
       transformer_(transformer),
       causal_(direction.causal),
+      relative_segments_(direction.relative_segments),
       embeddings_(scope(config.arch()) / "embedding", embeddings_options(transformer, direction.causal)),
-      stack_(scope(config.arch()), transformer, {.positions = &embeddings_.positions(), .needed = direction.needed}) {}
+      stack_(scope(config.arch()), transformer,
+             {.positions = &embeddings_.positions(),
+              .needed = direction.needed,
+              .relative_segments = direction.relative_segments,
+              .memory = direction.memory}) {}
 
 Mask StackModel::mask(const Sequences& sequences) const {
-  return {.causal = causal_, .window = stack_.window(), .key_lengths = sequences.lengths};
+  const Index window = sequences.earlier != nullptr ? stack_.window_after(*sequences.earlier) : stack_.window();
+  return {.causal = causal_, .window = window, .key_lengths = sequences.lengths};
 }
 
 Variable StackModel::embed(const Sequences& sequences) const {
-  check_sequences(sequences);
-  return embeddings_(sequences.ids, sequences.segments);
+  check_sequences(sequences, causal_ ? std::optional(layers()) : std::nullopt);
+  const bool adds_segments = transformer_.segments > 0 || !relative_segments_;
+  return embeddings_(sequences.ids, adds_segments ? sequences.segments : std::vector<TokenId>());
+}
+
+StackContext StackModel::context(const Sequences& sequences) const {
+  StackContext result{.earlier = sequences.earlier.get()};
+  if (relative_segments_ && !sequences.segments.empty()) {
+    result.segments = std::make_shared<const TokenIds>(sequences.ids.shape, sequences.segments);
+  }
+  return result;
 }
 
 Variable StackModel::hidden(const Sequences& sequences, const Pass& pass, const Observer& observe) const {
-  return stack_(embeddings_.drop(embed(sequences), pass), mask(sequences), pass, observe);
+  return stack_(embeddings_.drop(embed(sequences), pass), mask(sequences), pass, observe, context(sequences));
 }
 
 Variable StackModel::hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
                                const Pass& pass) const {
-  return stack_.at(positions, embeddings_.drop(embed(sequences), pass), mask(sequences), pass);
+  check<ShapeError>(sequences.earlier == nullptr, "single positions of sequences that continue others");
+  return stack_.at(positions, embeddings_.drop(embed(sequences), pass), mask(sequences), pass, context(sequences));
 }
 
 std::vector<AttentionMap> StackModel::attention_maps(const Sequences& sequences) const {
-  return stack_.attention_maps(embed(sequences), mask(sequences), config().arch());
+  return stack_.attention_maps(embed(sequences), mask(sequences), config().arch(), context(sequences));
 }
 
 // Matrices multiply; embeddings are looked up, unless the output shares them; the head multiplies predicted tokens

@@ -21,9 +21,12 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
   double training_flops_per_token(Index time, double predicted) const override;
 
  protected:
+  // What an architecture adds to its configuration.
   struct Direction {
     bool causal;
     AttentionSupport needed;
+    bool relative_segments = false;
+    Index memory = 0;
   };
   template <class Config>
   StackModel(const Config& config, ParameterSource weights, const Direction& direction)
@@ -33,15 +36,17 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
   const TransformerConfig& transformer() const { return transformer_; }
   const nn::Embeddings& embeddings() const { return embeddings_; }
   const Stack& stack() const { return stack_; }
+  // The input of the stack, before dropout, and what its layers see besides.
+  Variable embed(const Sequences& sequences) const;
+  StackContext context(const Sequences& sequences) const;
 
  private:
   StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
              const Direction& direction);
-  Variable embed(const Sequences& sequences) const;
   Mask mask(const Sequences& sequences) const;
 
   TransformerConfig transformer_;
-  bool causal_;
+  bool causal_, relative_segments_;
   nn::Embeddings embeddings_;
   Stack stack_;
 };

@@ -75,15 +75,27 @@ Block::Sublayer Block::crossing(const CrossAttention::Memory* memory, const Pass
   };
 }
 
-Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass, const CrossAttention::Memory* memory,
-                           Tensor* cross_weights) const {
-  const Sublayer attend = [&](const Variable& n, const Variable& rest) { return attention_(n, mask, rest, pass); };
-  return run(x, {attend, crossing(memory, pass, cross_weights), x}, pass);
+Variable Block::read_of(const Variable& x) const {
+  return x.empty() || order_ == BlockOrder::post ? x : attention_norm_(x, Norm::Result::activation);
 }
 
-Variable Block::at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const {
+Surroundings Block::read_of(const Surroundings& around) const {
+  return {read_of(around.earlier), read_of(around.content), around.segments};
+}
+
+Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass, const BlockContext& context,
+                           Tensor* cross_weights) const {
+  const Surroundings around = read_of(context.around);
   const Sublayer attend = [&](const Variable& n, const Variable& rest) {
-    return attention_(n, mask, rest, pass, positions);
+    return attention_(n, mask, rest, pass, {}, around);
+  };
+  return run(x, {attend, crossing(context.memory, pass, cross_weights), x}, pass);
+}
+
+Variable Block::at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass,
+                   const Surroundings& around) const {
+  const Sublayer attend = [&](const Variable& n, const Variable& rest) {
+    return attention_(n, mask, rest, pass, positions, read_of(around));
   };
   return run(x, {attend, {}, ops::gather_positions(x, positions)}, pass);
 }
@@ -98,8 +110,8 @@ Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, Attentio
   return run(input, {attend, crossing(memory, pass, cross_weights), input}, pass).value();
 }
 
-Tensor Block::weights(const Variable& x, const Mask& mask) const {
-  return attention_.weights(order_ == BlockOrder::post ? x : normed(x), mask);
+Tensor Block::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
+  return attention_.weights(read_of(x), mask, read_of(around));
 }
 
 }  // namespace heddle::nn

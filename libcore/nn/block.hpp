@@ -31,6 +31,12 @@ struct BlockOptions {
   std::optional<AttentionOptions> cross_attention{};  // between self-attention and the feed-forward network
 };
 
+// What a block sees besides its input.
+struct BlockContext {
+  Surroundings around{};                           // inputs of this block, too, so that its norm applies to them
+  const CrossAttention::Memory* memory = nullptr;  // of blocks with cross-attention; null for others
+};
+
 // Shapes: x [batch, time, width] -> the same.
 // Parameters: attention_norm, attention, cross_attention_norm, cross_attention, feed_forward_norm, feed_forward; where
 // the order is parallel, one norm, attention_norm.
@@ -39,13 +45,13 @@ class Block {
   // `stack`: the scope of what the layers of a stack share.
   Block(const Scope& scope, const Scope& stack, const BlockOptions& options);
 
-  // memory: of blocks with cross-attention; null for others. Sets *cross_weights, where given, to the weights of
-  // cross-attention, [batch, heads, time, memory_time].
-  Variable operator()(const Variable& x, const Mask& mask, const Pass& pass,
-                      const CrossAttention::Memory* memory = nullptr, Tensor* cross_weights = nullptr) const;
+  // Sets *cross_weights, where given, to the weights of cross-attention, [batch, heads, time, memory_time].
+  Variable operator()(const Variable& x, const Mask& mask, const Pass& pass, const BlockContext& context = {},
+                      Tensor* cross_weights = nullptr) const;
   // The same at one position of each sequence, at a fraction of the cost: [batch, 1, width]. Precondition: no
   // cross-attention.
-  Variable at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass) const;
+  Variable at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass,
+              const Surroundings& around = {}) const;
 
   // Step by step, for decoding.
   std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType cache) const {
@@ -55,7 +61,7 @@ class Block {
               const CrossAttention::Memory* memory = nullptr, Tensor* cross_weights = nullptr) const;
 
   // The weights of self-attention for the input x, [batch, heads, time, time].
-  Tensor weights(const Variable& x, const Mask& mask) const;
+  Tensor weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
   const std::optional<CrossAttention>& cross_attention() const { return cross_; }
 
  private:
@@ -68,7 +74,9 @@ class Block {
     Variable rest;           // x where attention asks
   };
   Variable run(const Variable& x, const Sublayers& sublayers, const Pass& pass) const;
-  Variable normed(const Variable& x) const { return attention_norm_(x, Norm::Result::activation); }
+  // What attention reads of a block's input.
+  Variable read_of(const Variable& x) const;
+  Surroundings read_of(const Surroundings& around) const;
   Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass, Tensor* weights = nullptr) const;
 
   BlockOrder order_;

@@ -43,12 +43,12 @@ class StandardProjections : public HeadProjections {
   }
 
   Variable query(const Variable& x, const Pass& pass) const override {
-    return heads_of(layers_[0](x, pass), 0, shape_.heads, shape_.key_width);
+    return heads_of(layers_[0].some(x, 0, 1, pass), 0, shape_.heads, shape_.key_width);
   }
 
   Heads memory(const Variable& states, const Pass& pass) const override {
-    const Variable key = layers_[1](states, pass);
-    const bool together = layers_[1].parts() == 2;
+    const bool together = layers_.size() < 3;
+    const Variable key = layers_.size() == 1 ? layers_[0].some(states, 1, 2, pass) : layers_[1](states, pass);
     const Variable value = together ? key : layers_[2](states, pass);
     return {{},
             heads_of(key, 0, shape_.kv_heads, shape_.key_width),

@@ -59,9 +59,24 @@ LowRank::LowRank(const Scope& scope, const LowRankOptions& options, const std::v
   b_ = scope.stacked(names("b"), {out, rank}, Initializer::zeros(), Decay::yes);
 }
 
-ops::LowRankTerm LowRank::operator()(const Variable& x, const Pass& pass) const {
+std::optional<ops::LowRankTerm> LowRank::operator()(const Variable& x, const Pass& pass,
+                                                    const ProductColumns& columns) const {
+  const auto begin = std::ranges::lower_bound(columns_, columns.first);
+  const auto end = std::find_if(begin, columns_.end(), [&](Index c) { return c - columns.first >= columns.count; });
+  if (begin == end) return std::nullopt;
+  const auto parts = static_cast<Index>(columns_.size());
+  const auto rows_of_some = [&, first = begin - columns_.begin(), count = end - begin](const Variable& all) {
+    if (count == parts) return all;
+    return view(all, [=](const Tensor& t) {
+      const Index rows = t.shape()[0] / parts;
+      return t.narrowed(0, first * rows, count * rows);
+    });
+  };
+  std::vector<Index> shifted;
+  for (auto column = begin; column != end; ++column) shifted.push_back(*column - columns.first);
   const bool drops = pass.training && dropout_ > 0;
-  return {drops ? pass.drop(x, dropout_site_, dropout_) : Variable(), a_, b_, columns_, scale_};
+  return ops::LowRankTerm{drops ? pass.drop(x, dropout_site_, dropout_) : Variable(), rows_of_some(a_),
+                          rows_of_some(b_), std::move(shifted), scale_};
 }
 
 }  // namespace nn

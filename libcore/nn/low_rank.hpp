@@ -1,6 +1,7 @@
 // Low-rank adapters: a trained correction of frozen matrices.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "heddle/autograd/parameters.hpp"
@@ -9,6 +10,11 @@
 #include "heddle/ops/pass.hpp"
 
 namespace heddle::nn {
+
+// Columns of a product with several matrices, those of whole ones; by default all.
+struct ProductColumns {
+  Index first = 0, count = std::numeric_limits<Index>::max();
+};
 
 // alpha / rank B A drop(x), added to W x, for matrices W that are multiplied as one.
 // Source: Hu et al. 2022, "LoRA" (SPEC 6.2).
@@ -20,8 +26,8 @@ class LowRank {
   // are parts of the scope, each [out, in], stacked in this order; "" is the scope's own.
   static std::optional<LowRank> of(const Scope& scope, const std::vector<std::string>& matrices, Index in, Index out);
 
-  // The term to add to the matrices' product with x.
-  ops::LowRankTerm operator()(const Variable& x, const Pass& pass) const;
+  // The term to add to these columns of the matrices' product with x; none where no adapted matrix is among them.
+  std::optional<ops::LowRankTerm> operator()(const Variable& x, const Pass& pass, const ProductColumns& columns) const;
 
  private:
   LowRank(const Scope& scope, const LowRankOptions& options, const std::vector<std::string>& matrices,
@@ -36,8 +42,8 @@ class LowRank {
 
 // The same where there may be none.
 inline std::optional<ops::LowRankTerm> correction(const std::optional<LowRank>& adapter, const Variable& x,
-                                                  const Pass& pass) {
-  return adapter ? std::optional((*adapter)(x, pass)) : std::nullopt;
+                                                  const Pass& pass, const ProductColumns& columns = {}) {
+  return adapter ? (*adapter)(x, pass, columns) : std::nullopt;
 }
 
 }  // namespace heddle::nn

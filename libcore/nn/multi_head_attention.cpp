@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/concatenate.hpp"
 
 namespace heddle::nn {
 
@@ -24,6 +25,7 @@ void check_output(const AttentionOptions& options) {
 AttentionSupport all_needed(const AttentionOptions& options, const AttentionPositions* positions) {
   AttentionSupport needed = options.needed;
   needed.grouped = options.shape.heads != options.shape.kv_heads;
+  needed.segments = options.relative_segments;
   if (positions == nullptr) return needed;
   const PositionNeeds asked = positions->needs();
   needed.bias = asked.bias;
@@ -68,7 +70,8 @@ AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, con
                                        Index key_time, const Pass& pass) const {
   AttentionCall call{.query = heads.query, .key = heads.key, .value = heads.value, .mask = mask, .pass = pass};
   if (positions_ == nullptr) return call;
-  const PositionedHeads at = positions_->apply(heads.query, heads.key, {mask.query_offsets, key_starts, key_time});
+  const Index within = mask.window > 0 ? std::min(key_time, mask.window + 1) : key_time;
+  const PositionedHeads at = positions_->apply(heads.query, heads.key, {mask.query_offsets, key_starts, within});
   call.query = at.query;
   call.key = at.key;
   call.offsets = at.offsets;
@@ -83,15 +86,65 @@ Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& residu
   return residual.empty() ? merged : ops::add(residual, merged);
 }
 
-Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
-                                   const std::vector<Index>& positions) const {
-  Mask seen = mask;
-  if (!positions.empty()) seen.query_offsets = positions;
-  return merge(variant().mix(call(inputs().all(x, pass, positions), seen, {}, x.shape()[1], pass)), residual, pass);
+SelfAttention::SelfAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options)
+    : MultiHeadAttention(scope, stack, options, Source::same) {
+  if (!options.relative_segments) return;
+  segments_.emplace(scope / "segments", options.shape.heads, options.shape.key_width, options.stddev);
 }
 
-Tensor SelfAttention::weights(const Variable& x, const Mask& mask) const {
-  return variant().weights(call(inputs().all(x, {}, {}), mask, {}, x.shape()[1]));
+namespace {
+
+// The segments of these positions alone, one for each sequence.
+std::shared_ptr<const TokenIds> picked(const std::shared_ptr<const TokenIds>& segments,
+                                       const std::vector<Index>& positions) {
+  if (positions.empty()) return segments;
+  TokenIds some(Shape{segments->shape[0], 1});
+  for (std::size_t b = 0; b < positions.size(); ++b) {
+    some.ids[b] =
+        segments->ids[b * static_cast<std::size_t>(segments->shape[1]) + static_cast<std::size_t>(positions[b])];
+  }
+  return std::make_shared<const TokenIds>(std::move(some));
+}
+
+}  // namespace
+
+AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, const Pass& pass,
+                                       const std::vector<Index>& positions, const Surroundings& around) const {
+  Heads heads;
+  if (around.content.empty()) {
+    heads = inputs().all(x, pass, positions);
+  } else {
+    heads = inputs().memory(around.content, pass);
+    heads.query = inputs().query(x, pass);
+  }
+  const Variable query = heads.query;
+  Mask seen = mask;
+  if (!positions.empty()) seen.query_offsets = positions;
+  Index key_time = x.shape()[1];
+  if (!around.earlier.empty()) {
+    check<ShapeError>(mask.key_lengths.empty() && mask.query_offsets.empty() && positions.empty() && !mask.pairs,
+                      "only whole sequences, all of one length, continue earlier positions");
+    const Heads before = inputs().memory(around.earlier, {});
+    heads.key = ops::concatenate({before.key, heads.key}, 2);
+    heads.value = ops::concatenate({before.value, heads.value}, 2);
+    const Index earlier_time = around.earlier.shape()[1];
+    seen.query_offsets.assign(static_cast<std::size_t>(x.shape()[0]), earlier_time);
+    key_time += earlier_time;
+  }
+  AttentionCall result = call(heads, seen, {}, key_time, pass);
+  if (segments_ && around.segments) {
+    result.segments = (*segments_)(query, picked(around.segments, positions), around.segments);
+  }
+  return result;
+}
+
+Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
+                                   const std::vector<Index>& positions, const Surroundings& around) const {
+  return merge(variant().mix(seen_call(x, mask, pass, positions, around)), residual, pass);
+}
+
+Tensor SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
+  return variant().weights(seen_call(x, mask, {}, {}, around));
 }
 
 std::unique_ptr<AttentionState> SelfAttention::start(Index batch, Index capacity, DType cache) const {

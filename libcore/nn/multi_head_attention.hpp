@@ -10,6 +10,7 @@
 
 #include "heddle/attention/attention.hpp"
 #include "heddle/nn/head_projections.hpp"
+#include "heddle/nn/relative_segments.hpp"
 #include "heddle/positions/positions.hpp"
 
 namespace heddle::nn {
@@ -22,10 +23,18 @@ struct AttentionOptions {
   AttentionSupport
       needed{};  // what the model needs from the variant; throws UsageError if the variant does not support it
   const Positions* positions = nullptr;
+  bool relative_segments = false;
   Projections projections = Projections::standard;  // of variants that have them
   bool output = true;  // a matrix of the heads' results together; else these are the result. Only with projections
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;
+};
+
+// What self-attention sees besides its input x [batch, time, width]; each may be empty.
+struct Surroundings {
+  Variable earlier{};  // [batch, earlier_time, width]: positions before those of x, which are keys and values alone
+  Variable content{};  // [batch, time, width]: what keys and values are made of in place of x, which then only asks
+  std::shared_ptr<const TokenIds> segments{};  // of x, [batch, time]; null: all tokens are of one
 };
 
 // The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
@@ -40,6 +49,7 @@ class MultiHeadAttention {
   enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
   MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options, Source source);
 
+  // key_time: no allowed key is farther from its query than key_time - 1.
   AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time,
                      const Pass& pass = {}) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
@@ -56,21 +66,28 @@ class MultiHeadAttention {
 };
 
 // X attends to itself.
+// Parameters besides: segments/… where options ask for them.
 class SelfAttention : public MultiHeadAttention {
  public:
-  SelfAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options)
-      : MultiHeadAttention(scope, stack, options, Source::same) {}
+  SelfAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options);
 
   // x [batch, time, width] -> the same, plus a residual where one is given. With positions, one for each sequence, only
-  // these query positions are computed: -> [batch, 1, width].
+  // these query positions are computed: -> [batch, 1, width]. The mask is of x: with earlier positions, query i stands
+  // earlier_time after key i, and they have no lengths of their own.
   Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {},
-                      const std::vector<Index>& positions = {}) const;
+                      const std::vector<Index>& positions = {}, const Surroundings& around = {}) const;
   // [batch, heads, time, time], Reals; rows of queries sum to 1.
-  Tensor weights(const Variable& x, const Mask& mask) const;
+  Tensor weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
 
   std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType cache) const;
   Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
                 const Variable& residual) const;
+
+ private:
+  AttentionCall seen_call(const Variable& x, const Mask& mask, const Pass& pass, const std::vector<Index>& positions,
+                          const Surroundings& around) const;
+
+  std::optional<RelativeSegments> segments_;
 };
 
 // X attends to the states of another sequence, whose lengths are key_lengths (SPEC 1.5).

@@ -15,13 +15,19 @@ std::vector<std::string> each(const std::vector<std::string>& names, const char*
 StackedLinear::StackedLinear(const Scope& scope, const std::vector<std::string>& names, Index in, Index out, Bias bias,
                              double stddev)
     : parts_(static_cast<Index>(names.size())),
+      out_(out),
       weight_(scope.stacked(each(names, "/weight"), {out, in}, Initializer::normal(stddev), Decay::yes)),
       bias_(bias == Bias::yes ? scope.stacked(each(names, "/bias"), {out}, Initializer::zeros(), Decay::no)
                               : Variable()),
       adapters_(LowRank::of(scope, names, in, out)) {}
 
-Variable StackedLinear::operator()(const Variable& x, const Pass& pass) const {
-  return ops::linear(x, weight_, bias_, {.low_rank = correction(adapters_, x, pass)});
+Variable StackedLinear::some(const Variable& x, Index first, Index count, const Pass& pass) const {
+  const ProductColumns columns{first * out_, count * out_};
+  const auto rows = [&](const Variable& parameter) {
+    if (count == parts_ || parameter.empty()) return parameter;
+    return view(parameter, [columns](const Tensor& t) { return t.narrowed(0, columns.first, columns.count); });
+  };
+  return ops::linear(x, rows(weight_), rows(bias_), {.low_rank = correction(adapters_, x, pass, columns)});
 }
 
 }  // namespace heddle::nn

@@ -17,11 +17,13 @@ class StackedLinear {
                 double stddev);
 
   // x [..., in] -> [..., names * out]
-  Variable operator()(const Variable& x, const Pass& pass = {}) const;
+  Variable operator()(const Variable& x, const Pass& pass = {}) const { return some(x, 0, parts_, pass); }
+  // The layers [first, first + count) alone: -> [..., count * out]
+  Variable some(const Variable& x, Index first, Index count, const Pass& pass = {}) const;
   Index parts() const { return parts_; }
 
  private:
-  Index parts_;
+  Index parts_, out_;
   Variable weight_, bias_;  // [names * out, in], [names * out]
   std::optional<LowRank> adapters_;
 };

@@ -23,6 +23,7 @@ class LearnedPositions : public Positions {
                                Decay::yes)) {}
 
   std::optional<Index> limit() const override { return context_; }
+  bool is_absolute() const override { return true; }
 
   Variable embed(const Variable& tokens, const std::vector<Index>& starts) const override {
     const Variable x = scale_ == 1 ? tokens : ops::scale(tokens, scale_);

@@ -36,8 +36,8 @@ struct PositionedHeads {
   Variable query, key;  // [batch, heads, time, head_width]
   ops::OffsetTerms offsets{};
 };
-// Where they stand: row b of queries and of keys begins at these positions (empty: 0 in every row), and no key stands
-// beyond key_time - 1.
+// Where they stand: row b of queries and of keys begins at these positions (empty: 0 in every row), and no query
+// attends to a key farther from it than key_time - 1.
 struct PositionPlaces {
   const std::vector<Index>&queries, &keys;
   Index key_time;
@@ -58,6 +58,10 @@ class Positions {
 
   // Maximum number of positions; none if unlimited.
   virtual std::optional<Index> limit() const { return std::nullopt; }
+
+  // Whether embed() adds vectors of positions: a sequence that continues another begins with those of its own
+  // beginning.
+  virtual bool is_absolute() const { return false; }
 
   // Embeddings with their positions: x [batch, time, width], rows beginning at `starts` as above. Rows with starts may
   // end in padding beyond the limit.

@@ -60,6 +60,8 @@ class SinusoidalPositions : public Positions {
       : scale_(scaled ? static_cast<Real>(std::sqrt(static_cast<double>(sinusoids.width))) : Real(1)),
         table_([sinusoids](Index time) { return sinusoids.table(time); }) {}
 
+  bool is_absolute() const override { return true; }
+
   Variable embed(const Variable& x, const std::vector<Index>& starts) const override {
     const Index batch = x.shape()[0], time = x.shape()[1];
     const Variable scaled = scale_ == 1 ? x : ops::scale(x, scale_);

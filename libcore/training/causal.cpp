@@ -1,6 +1,9 @@
 #include "heddle/training/causal.hpp"
 
+#include <algorithm>
+
 #include "heddle/ops/cross_entropy.hpp"
+#include "heddle/tensor/context.hpp"
 #include "heddle/training/not_finite.hpp"
 #include "heddle/training/objectives.hpp"
 
@@ -22,10 +25,21 @@ Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& bat
 
 Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run) {
   Evaluation sum;
-  const Index time = run.time > 0 ? run.time : model.training_length();
-  data::for_each_evaluation_batch(tokens, time, run.batch_size, run.limit, [&](const data::TokenBatch& batch) {
+  const Index time = run.time > 0 ? run.time : model.training_length(), memory = run.memory.value_or(model.memory());
+  check<UsageError>(memory == 0 || model.remembers(),
+                    "memory: the model's positions, or its layers, begin anew in each window");
+  const bool continues = memory > 0 || model.memory() > 0;
+  models::EarlierStates states{.window = memory};
+  const auto hidden_of = [&](const TokenIds& ids) {
+    if (!continues) return model.hidden(ids);
+    models::Continued continued = models::hidden_after(model, ids, states, memory);
+    states = std::move(continued.states);
+    return continued.hidden;
+  };
+  const Index batch_size = memory > 0 ? 1 : run.batch_size;
+  data::for_each_evaluation_batch(tokens, time, batch_size, run.limit, [&](const data::TokenBatch& batch) {
     if (run.stop()) return;
-    const Variable logits = model.next_token_head()(model.hidden(ids_of(batch)));
+    const Variable logits = model.next_token_head()(hidden_of(ids_of(batch)));
     check_logits(logits.value());
     for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) sum.nats += nats;
     sum.tokens += static_cast<Index>(batch.targets.size());
@@ -37,9 +51,15 @@ Causal::Causal(models::Model& model, const data::TokenSource& train, const data:
                const TrainingConfig& config)
     : model_(model),
       predictor_(models::require<models::TokenLoss>(model, "the causal objective", "training")),
-      windows_(train, model.training_length(), config.seed),
+      streams_(predictor_.memory() > 0 ? config.training.samples_per_step() : 0),
+      windows_(train, model.training_length(), config.seed, streams_),
       valid_(valid),
       options_(config.training) {
+  const Shape shape{streams_, predictor_.memory(), predictor_.width()};
+  for (Index layer = 0; streams_ > 0 && layer < predictor_.layers(); ++layer) {
+    memory_.emplace_back(shape, Real(0));
+    next_.emplace_back(shape, Real(0));
+  }
   check_vocabulary(model, train);
   if (valid == nullptr) return;
   check_vocabulary(model, *valid);
@@ -53,9 +73,60 @@ Pass Causal::training_pass() const {
 
 MicroBatch Causal::batch(Index first, Index count) const {
   const Index tokens = count * predictor_.training_length();
-  return {{count, tokens, tokens}, [this, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
-            return causal_loss(predictor_, batch, pass, {options_.label_smoothing, static_cast<double>(step.targets)});
+  return {{count, tokens, tokens},
+          [this, first, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
+            const CausalLoss options{options_.label_smoothing, static_cast<double>(step.targets)};
+            if (streams_ == 0) return causal_loss(predictor_, batch, pass, options);
+            return predictor_.next_token_head().loss(hidden_of(batch, first, pass), batch.targets,
+                                                     {options.label_smoothing, options.divisor});
           }};
+}
+
+// With the memory of these samples, which is made for the next step, too.
+Variable Causal::hidden_of(const data::TokenBatch& batch, Index first, const Pass& pass) const {
+  const models::Continued continued =
+      models::hidden_after(predictor_, ids_of(batch), memory_of(first, batch.batch), predictor_.memory(), pass);
+  remember(first, continued.states);
+  return continued.hidden;
+}
+
+// Of these samples, the positions that are filled. Simulated steps stand for those of a long run.
+models::EarlierStates Causal::memory_of(Index first, Index count) const {
+  const Index memory = predictor_.memory(), read = windows_.windows_before(first) * predictor_.training_length();
+  const Index filled = Simulation::active() ? memory : std::min(memory, read);
+  models::EarlierStates earlier;
+  for (const Tensor& layer : memory_) {
+    if (filled == 0) break;
+    earlier.layers.push_back(layer.narrowed(0, first % streams_, count).narrowed(1, memory - filled, filled).copy());
+  }
+  return earlier;
+}
+
+// For the next step.
+void Causal::remember(Index first, const models::EarlierStates& states) const {
+  const Index memory = predictor_.memory(), filled = states.positions();
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const Tensor& layer = states.layers[i];
+    next_[i].narrowed(0, first % streams_, layer.shape()[0]).narrowed(1, memory - filled, filled).assign(layer);
+  }
+}
+
+std::vector<StateTensor> Causal::state() const {
+  std::vector<StateTensor> tensors;
+  for (const Tensor& layer : memory_) tensors.push_back({concatenate("memory/", tensors.size()), layer});
+  return tensors;
+}
+
+void Causal::finish_step() {
+  for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i].assign(next_[i]);
+}
+
+std::string Causal::note() const {
+  if (streams_ == 0) return "";
+  const Index each = windows_.windows_per_epoch() / streams_;
+  return concatenate("a memory of ", predictor_.memory(), " positions: the ", streams_, " samples of a step read ",
+                     streams_, " parts of the text in order, ", counted(each, "window", "windows"), " of ",
+                     predictor_.training_length(), " tokens each; it is emptied after each epoch");
 }
 
 std::vector<Origin> Causal::origins(Index first, Index count) const {

@@ -1,6 +1,8 @@
 // The causal objective: predict each next token.
 #pragma once
 
+#include <optional>
+
 #include "heddle/data/token_batches.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/training/objective.hpp"
@@ -24,17 +26,26 @@ struct Evaluation {
 };
 
 struct EvaluationRun {
-  Index time = 0;   // tokens of a window; 0: as many as the model was trained on
-  Index limit = 0;  // only so many tokens; 0: all
+  Index time = 0;  // tokens of a window; 0: as many as the model was trained on
+  // How many tokens before it each token attends to, those of earlier windows, too; 0: those of its window alone.
+  std::optional<Index> memory{};  // none: the model's memory
+  Index limit = 0;                // only so many tokens; 0: all
   Index batch_size = 8;
   std::function<bool()> stop = [] { return false; };  // asked before each batch
 };
 
-// The negative log-likelihood of the first tokens in windows without overlap; the sum so far when stopped.
-// Throws NumericError where a logit is not finite.
+// The negative log-likelihood of the first tokens in windows without overlap; the sum so far when stopped. With a
+// memory the windows are read in order, one at a time, and the result is that of one window as long as the text in
+// which every token attends to `memory` tokens before it, whatever the time: as the published evaluation has it, with
+// windows of one token. Throws NumericError where a logit is not finite, UsageError for a memory that the model cannot
+// have.
 Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run);
 
 // Trains a model that predicts next tokens on windows of its context.
+//
+// With a memory (models::TokenLoss), each sample of a step reads a part of the text in order, and its tokens attend to
+// the memory, the inputs of each layer at the positions before its window, without a gradient. The memory is empty at
+// the beginning of an epoch; documents do not end it. It does not depend on how a step is cut into micro-batches.
 class Causal : public Objective {
  public:
   // valid may be null. Throws DataError for unsuitable tokens and models.
@@ -46,14 +57,24 @@ class Causal : public Objective {
   Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
+  std::string note() const override;
   double flops_per_token() const override;
+  // The memory: memory/LAYER, [samples of a step, memory, width] each, of which the last positions are filled.
+  std::vector<StateTensor> state() const override;
+  void finish_step() override;
   bool can_evaluate() const override { return valid_ != nullptr; }
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
 
  private:
+  Variable hidden_of(const data::TokenBatch& batch, Index first, const Pass& pass) const;
+  models::EarlierStates memory_of(Index first, Index count) const;
+  void remember(Index first, const models::EarlierStates& states) const;
+
   models::Model& model_;
   const models::TokenLoss& predictor_;  // the same
+  Index streams_;                       // samples of a step, with a memory; else 0
   data::TrainingWindows windows_;
+  std::vector<Tensor> memory_, next_;  // of each layer; that of the step being computed
   const data::TokenSource* valid_;
   TrainingOptions options_;
 };

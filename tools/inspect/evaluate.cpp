@@ -26,10 +26,12 @@ namespace heddle {
 
 namespace {
 
+constexpr Index own_memory = -1;
+
 struct EvaluateOptions {
   bool json = false;
   std::string base;
-  Index batch_size = 8, sequence_length = 0;
+  Index batch_size = 8, sequence_length = 0, memory = own_memory;
   data::NoiseOptions noise;
 
   template <class Self, class Visitor>
@@ -47,6 +49,15 @@ struct EvaluateOptions {
                 .takes("N")
                 .essential(),
             self.sequence_length);
+    visitor(Field("memory",
+                  "tokens before it, in earlier windows too, that each token attends to in each layer; auto means the "
+                  "model's memory; none: those of its window alone")
+                .range(1, 10000000)
+                .word(own_memory, "auto")
+                .word(0, "none")
+                .takes("N")
+                .essential(),
+            self.memory);
     visitor(Field("noise", "Noise, for sequence-to-sequence models that restore text"), self.noise);
   }
 };
@@ -74,12 +85,31 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
   return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
 }
 
+// The tokens before it that each token attends to across windows.
+Index memory_of(const models::Model& model, const EvaluateOptions& options) {
+  const auto* const next = model.as<models::TokenLoss>();
+  return options.memory != own_memory ? options.memory : next != nullptr ? next->memory() : 0;
+}
+
+// Throws UsageError for a memory that the model cannot have.
+void check_memory(const models::Model& model, const EvaluateOptions& options, const std::string& model_path) {
+  const auto* const next = model.as<models::TokenLoss>();
+  check<UsageError>(options.memory == own_memory || options.memory == 0 || (next != nullptr && next->remembers()),
+                    "--memory: needs a model that predicts next tokens and whose positions are relative; ", model_path,
+                    " reads each window for itself");
+}
+
 // Windows of `time` tokens.
 Score score_of(const formats::LoadedModel& loaded, const std::string& model_path, const formats::TokenFile& tokens,
-               Index time, Index batch_size, const std::function<bool()>& stop) {
+               Index time, const EvaluateOptions& options, const std::function<bool()>& stop) {
+  const Index batch_size = options.batch_size;
   if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
-    const training::Evaluation result =
-        training::evaluate(*next, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
+    const training::Evaluation result = training::evaluate(
+        *next, tokens,
+        {.time = time,
+         .memory = memory_of(*loaded.model, options),
+         .batch_size = batch_size,
+         .stop = stop});
     return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
   }
   if (const auto* const both = loaded.model->as<models::BidirectionalLoss>()) {
@@ -134,6 +164,7 @@ Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pai
   pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, arguments.operand("MODEL"));
   check<UsageError>(options.sequence_length == 0, "--sequence-length: pairs of texts are read whole; leave it out");
   check<UsageError>(!arguments.given("noise"), "--noise: is for token files; a pairs file has sources; leave it out");
+  check_memory(*loaded.model, options, arguments.operand("MODEL"));
   const data::PairGroups groups = readable_pairs(
       model, pairs,
       training::pair_frames(model, loaded.tokenizer, loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr),
@@ -149,6 +180,7 @@ Score noisy_score_of(const formats::LoadedModel& loaded, const formats::TokenFil
   check<UsageError>(!loaded.source_tokenizer, "--noise: needs one tokenizer, and the model's sources have another one");
   check<UsageError>(options.sequence_length == 0,
                     "--sequence-length: has no effect with --noise; leave one of them out");
+  check_memory(*loaded.model, options, arguments.operand("MODEL"));
   const data::PairFrames frames = training::pair_frames(model, loaded.tokenizer, nullptr);
   const data::NoiseVocabulary vocabulary(loaded.tokenizer, options.noise.noise, arguments.operand("MODEL"));
   const data::NoisyPairs pairs = training::noisy_pairs(model, tokens, vocabulary, frames, options.noise);
@@ -174,19 +206,21 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", counted(tokens.size(), "token", "tokens"),
                    "; an evaluation needs at least two");
 
+  check_memory(*loaded.model, options, model_path);
   cli::Progress progress(arguments, "tokens");
   const Index most = loaded.model->position_limit();
   check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
                     " is more than the ", most, " positions of ", model_path);
   const Index time = options.sequence_length > 0 ? options.sequence_length : loaded.model->training_length();
-  const Index batch_tokens = options.batch_size * time;
+  const bool in_order = memory_of(*loaded.model, options) > 0;
+  const Index batch_tokens = (in_order ? 1 : options.batch_size) * time;
   double done = 0;
   const auto show_progress = [&] {
     progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
     done += static_cast<double>(batch_tokens);
     return false;
   };
-  const Score score = score_of(loaded, model_path, tokens, time, options.batch_size, show_progress);
+  const Score score = score_of(loaded, model_path, tokens, time, options, show_progress);
   check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
                       " on it is not finite; inspect verify finds weights that are not");
   return score;

@@ -35,7 +35,9 @@ struct TrialData {
 void add_placeholders(TrialData& data, const PretrainOptions& options, const models::ModelConfig& model) {
   const Index vocab = data.vocabularies.target;
   const auto window = static_cast<std::size_t>(model->training_length());
-  data.tokens = std::make_unique<data::TokensInMemory>(std::vector<TokenId>(2 * window), vocab);
+  // So many that each sample of a step can continue one of the step before, some times.
+  const auto samples = static_cast<std::size_t>(options.setup.training.samples_per_step());
+  data.tokens = std::make_unique<data::TokensInMemory>(std::vector<TokenId>(16 * samples * window + 1), vocab);
   const data::TokenPair pair{std::vector<TokenId>(window - 1), std::vector<TokenId>(window - 1)};
   const auto count = static_cast<std::size_t>(
       std::max(options.setup.training.batch_size, options.setup.pairs.batch_tokens / model->training_length()));

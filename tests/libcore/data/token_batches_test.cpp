@@ -116,3 +116,42 @@ TEST_CASE("evaluation batches: every token but the first is predicted once, in o
     CHECK(predicted.back() == size - 1);
   }
 }
+
+namespace {
+
+// Of which the second half is read twice an epoch.
+class Weighted : public data::TokensInMemory {
+ public:
+  using TokensInMemory::TokensInMemory;
+  std::vector<Part> parts() const override { return {{0, size() / 2, 1}, {size() / 2, size(), 2}}; }
+};
+
+}  // namespace
+
+TEST_CASE("training windows in streams: each sample continues the one of the step before, all parts are read once") {
+  const auto tokens = counting(1000);
+  const Index streams = 4, time = 16;
+  const data::TrainingWindows windows(tokens, time, 3, streams);
+  const Index each = 999 / (streams * time);
+  CHECK(windows.windows_per_epoch() == streams * each);
+  std::set<Index> shifts;
+  for (Index epoch = 0; epoch < 40; ++epoch) {
+    const Index first = epoch * streams * each;
+    shifts.insert(windows.offset_of(first));
+    std::set<Index> read;
+    for (Index sample = first; sample < first + streams * each; ++sample) {
+      const Index offset = windows.offset_of(sample);
+      CHECK(read.insert(offset).second);
+      CHECK((offset - windows.offset_of(first)) % time == 0);
+      CHECK(windows.windows_before(sample) == (sample - first) / streams);
+      if (sample >= first + streams) CHECK(offset == windows.offset_of(sample - streams) + time);
+    }
+    CHECK(*read.rbegin() + time < 1000);
+  }
+  CHECK(shifts.size() > 20);
+  CHECK(*shifts.rbegin() <= 999 - streams * each * time);
+  CHECK_THROWS_WITH_AS(data::TrainingWindows(counting(64), time, 3, streams),
+                       doctest::Contains("64 tokens are fewer than the 65 of 4 windows of 16"), DataError);
+  CHECK_THROWS_WITH_AS(data::TrainingWindows(Weighted(std::vector<TokenId>(500, 1), 2), time, 3, streams),
+                       doctest::Contains("weight 2 has no effect"), DataError);
+}

@@ -50,7 +50,7 @@ TEST_CASE("presets: the defaults of transformers") {
       "layer_dropout=0 vocab_size=0 "
       "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
-  CHECK(fields("decoder") == decoder);
+  CHECK(fields("decoder") == decoder + " memory=0");
   CHECK(fields("encoder") == decoder + " pooler=no next_sentence=no");
 }
 
@@ -76,6 +76,12 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
       {"t5-decoder",
        "decoder: layers=6 width=512 heads=8 activation=relu norm=rms norm_epsilon=1e-06 "
        "positions=relative-scalar attention=dot:scale=1 bias=no vocab_size=32128 dropout=0.1"},
+      {"transformer-xl-enwik8",
+       "decoder: layers=12 width=512 heads=8 ffn_width=2048 activation=relu block=post positions=transformer-xl "
+       "attention_bias=no vocab_size=204 sequence_length=512 dropout=0.1 memory=512"},
+      {"transformer-xl",
+       "decoder: layers=16 width=410 heads=10 ffn_width=2100 activation=relu block=post positions=transformer-xl "
+       "attention_bias=no vocab_size=267735 sequence_length=150 dropout=0.1 memory=150"},
       {"bert-base",
        "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},

@@ -282,7 +282,7 @@ TEST_CASE("pytorch: stacks of encoder and decoder layers, norms after and before
     Recording recording;
     const Variable memory = encoder(source, {.key_lengths = lengths}, {});
     check_rows_close(memory.value(), file["memory"]);
-    const Variable states = decoder(target, {.causal = true}, {}, {}, decoder.remember(memory, lengths));
+    const Variable states = decoder(target, {.causal = true}, {}, {}, {.memories = decoder.remember(memory, lengths)});
     check_close(states.value(), file["states"]);
     recording.backward(weighted_sum(states, tensor_of(file["dy"])));
     check_close(target.gradient()->tensor(), file["dtarget"]);

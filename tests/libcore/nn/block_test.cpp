@@ -48,7 +48,7 @@ TEST_CASE("block: gradients of every order, with and without cross-attention and
             [&](const std::vector<Variable>& inputs) {
               if (!cross) return (*made.block)(inputs[0], {.causal = true}, {});
               const auto memory = made.block->cross_attention()->remember(inputs[1], {3, 2});
-              return (*made.block)(inputs[0], {.causal = true}, {}, &memory);
+              return (*made.block)(inputs[0], {.causal = true}, {}, {.memory = &memory});
             },
             {normal_tensor({batch, time_steps, width}, 1), normal_tensor({batch, 3, width}, 2)});
       }
@@ -110,7 +110,7 @@ TEST_CASE("post-norm block: what each sublayer writes is normalised, with its ow
       continue;
     }
     const auto memory = made.block->cross_attention()->remember(Variable(normal_tensor({batch, 3, width}, 2)), {3, 2});
-    CHECK(difference((*made.block)(Variable(x), {.causal = true}, {}, &memory).value(), expected) < 1e-12);
+    CHECK(difference((*made.block)(Variable(x), {.causal = true}, {}, {.memory = &memory}).value(), expected) < 1e-12);
   }
 }
 

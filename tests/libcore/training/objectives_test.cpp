@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
-#include "remembering.hpp"
+#include "heddle/training/causal.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
+#include "support/tensors.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -17,12 +19,26 @@ namespace {
 
 const ModelShape tiny{.layers = 1, .width = 16, .heads = 2, .context = 8, .vocab_size = 30};
 
+models::DecoderConfig with_memory() {
+  ModelShape shape = tiny;
+  shape.layers = 2;
+  shape.context = 0;
+  shape.positions = "transformer-xl";
+  shape.dropout = 0.1;
+  models::DecoderConfig config = testing::decoder(shape);
+  config.sequence_length = 8;
+  config.memory = 12;
+  return config;
+}
+
+// An objective with a state.
+
 struct Run {
   models::Decoder model;
-  Remembering objective;
+  Causal objective;
   Trainer trainer;
   Run(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource& valid, const TrainingConfig& config)
-      : model(testing::decoder(tiny), seed), objective(model, tokens, valid, config), trainer(objective, config) {}
+      : model(with_memory(), seed), objective(model, tokens, &valid, config), trainer(objective, config) {}
 };
 
 }  // namespace
@@ -34,9 +50,8 @@ TEST_CASE("objectives: a state is restored with the run, which ends with the sam
   settings.training.accumulate = 2;
   Run whole(4, tokens, valid, settings);
   whole.trainer.run({});
-  CHECK(whole.objective.state()[0].value[0] != 0);
-  CHECK(whole.objective.state()[0].value[1] == 12);
-  CHECK(whole.trainer.tensors().back().name == "objective/memory");
+  CHECK(whole.objective.state()[1].value.shape() == Shape{4, 12, 16});
+  CHECK(whole.trainer.tensors().back().name == "objective/memory/1");
   for (const int polls : {1, 2, 3, 8, 15, 16, 17, 19}) {  // between micro-batches and in evaluations, too
     CAPTURE(polls);
     Run first(4, tokens, valid, settings), second(999, tokens, valid, settings);
@@ -50,6 +65,59 @@ TEST_CASE("objectives: a state is restored with the run, which ends with the sam
     CHECK(weights_of(second.model) == weights_of(whole.model));
     CHECK(second.objective.state()[0].value.elements() == whole.objective.state()[0].value.elements());
   }
+}
+
+TEST_CASE(
+    "objectives: the memory of a step is what its windows gave to the next, however it is cut into micro-batches") {
+  const auto tokens = noisy_text(3000, 30, 1), valid = noisy_text(300, 30, 2);
+  Weights together;
+  for (const Index cut : {1, 2, 4}) {
+    CAPTURE(cut);
+    TrainingConfig settings = quick_settings(5);
+    settings.training.batch_size = 4 / cut;
+    settings.training.accumulate = cut;
+    settings.optimizer.optimizer = "sgd";
+    Run run(4, tokens, valid, settings);
+    const models::Decoder untrained(with_memory(), 4);
+    const Pass pass{.dropout = 0.1, .seed = settings.seed, .training = true};
+    // The objective's windows do not depend on how they are cut.
+    const data::TrainingWindows windows(tokens, 8, settings.seed, 4);
+    const TokenIds ids(Shape{4, 8}, windows.batch(0, 4).ids);
+    const auto states = models::hidden_after(untrained, ids, {}, 12, pass).states.layers;
+    run.trainer.step();
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const Tensor kept = run.objective.state()[i].value;
+      CHECK(difference(kept.narrowed(1, 4, 8), states[i]) < 1e-6);
+      CHECK(difference(kept.narrowed(1, 0, 4), Tensor({4, 4, 16}, Real(0))) == 0);
+    }
+    for (int step = 1; step < 5; ++step) run.trainer.step();
+    if (together.empty()) together = weights_of(run.model);
+    CHECK(largest_difference(weights_of(run.model), together) < 2e-6);
+  }
+}
+
+TEST_CASE("objectives: an epoch begins with an empty memory, and evaluates with one of its own") {
+  const auto tokens = noisy_text(4 * 3 * 8 + 20, 30, 1), valid = noisy_text(300, 30, 2);
+  const TrainingConfig settings = quick_settings(5);
+  Run run(4, tokens, valid, settings);
+  CHECK(run.objective.samples_per_epoch() == 12);
+  CHECK(run.objective.note().starts_with("a memory of 12 positions"));
+  const double evaluated = run.objective.evaluate([] { return false; })[0].value;
+  for (const StateTensor& layer : run.objective.state()) layer.value.fill(std::numeric_limits<Real>::quiet_NaN());
+  CHECK(run.objective.evaluate([] { return false; })[0].value == evaluated);
+  const auto loss = [&](Index step) {
+    const MicroBatch batch = run.objective.batch(4 * step, 4);
+    return batch.loss({}, batch.counts).value()[0];
+  };
+  for (const Index step : {0, 3, 6}) CHECK(std::isfinite(loss(step)));
+  for (const Index step : {1, 2, 4}) CHECK(std::isnan(loss(step)));
+}
+
+TEST_CASE("objectives: a text that is too short for a memory's streams, or has weights, is refused with advice") {
+  const auto tokens = noisy_text(4 * 8, 30, 1);
+  models::Decoder model(with_memory(), 1);
+  CHECK_THROWS_WITH_AS(Causal(model, tokens, nullptr, quick_settings(1)),
+                       doctest::Contains("32 tokens are fewer than the 33 of 4 windows of 8"), DataError);
 }
 
 TEST_CASE("objectives: auto is what the model is for; others are refused by role, unknown ones with the list") {
