@@ -58,7 +58,7 @@ check_roles() {
   done
   local rule="only an architecture's own files know of its class: ask for a role"
   while read -r name class; do
-    own="^libcore/models/$name\.[ch]pp:"
+    own="^libcore/models/${name//-/_}\.[ch]pp:"
     refuse "$rule" "\bmodels::$class\b" libcore formats tools -- "$own"
     refuse "$rule" "(^|[^:[:alnum:]_])$class\b" libcore/models -- "$own|^$models:"
     refuse "$rule" "[=!]= *\"$name\"|\"$name\" *[=!]=|\bArchitecture::$name\b" libcore formats tools -- "$own"

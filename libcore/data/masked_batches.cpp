@@ -44,6 +44,10 @@ MaskedBatch MaskedWindows::batch_of(const std::vector<Place>& places) const {
     result.ids.resize(static_cast<std::size_t>(row + result.time), vocabulary_.padding);
     for (const Index position : one.masked.positions) result.rows.push_back(row + position);
     result.targets.insert(result.targets.end(), one.masked.targets.begin(), one.masked.targets.end());
+    if (options_.permutation) {
+      result.ranks.push_back(one.ranks);
+      result.ranks.back().resize(static_cast<std::size_t>(result.time), -1);
+    }
     if (!pairs_) continue;
     result.unrelated.push_back(one.unrelated);
     if (!options_.has_segments) continue;
@@ -64,7 +68,7 @@ MaskedWindows::Sequence MaskedWindows::sequence(const Place& place) const {
   const Index begin = place.window * body_;
   std::vector<TokenId> text(static_cast<std::size_t>(std::min(body_, source_.size() - begin)));
   source_.read(begin, text);
-  Sequence result{{vocabulary_.classification}, static_cast<Index>(text.size()) + 2, {}, 0};
+  Sequence result{{vocabulary_.classification}, static_cast<Index>(text.size()) + 2};
   auto cut = text.end();
   if (pairs_) {
     const RandomStream stream(options_.seed, pairs, draw);
@@ -80,7 +84,15 @@ MaskedWindows::Sequence MaskedWindows::sequence(const Place& place) const {
     result.ids.insert(result.ids.end(), cut, text.end());
     result.ids.push_back(vocabulary_.separator);
   }
-  result.masked = mask_tokens(result.ids, vocabulary_, options_.masking, RandomStream(options_.seed, masks, draw));
+  const RandomStream stream(options_.seed, masks, draw);
+  if (options_.permutation) {
+    Permuted permuted =
+        permute_tokens(result.ids, vocabulary_, *options_.permutation, options_.masking.whole_words, stream);
+    result.masked = std::move(permuted.chosen);
+    result.ranks = std::move(permuted.ranks);
+  } else {
+    result.masked = mask_tokens(result.ids, vocabulary_, options_.masking, stream);
+  }
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Batches of a token stream for predicting masked tokens.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct MaskedBatch {
   std::vector<TokenId> targets;   // the tokens that were there
   std::vector<TokenId>
       unrelated;  // of each pair: 1 when the second segment is from elsewhere, else 0; empty without pairs
+  std::vector<std::vector<Index>> ranks;  // [batch][time] of permuted windows, those of padding are -1; else empty
 };
 
 struct MaskedText {
@@ -27,6 +29,8 @@ struct MaskedText {
   MaskingOptions masking{};
   bool unrelated_pairs = false;  // pairs of which half have a second segment from elsewhere
   bool has_segments = true;      // if not, pairs have a second separator instead of segments
+  // Leaves the tokens as they are and draws an order in which the selected ones are predicted.
+  std::optional<PermutationOptions> permutation{};
   std::uint64_t seed = 0;
 };
 
@@ -43,6 +47,11 @@ class MaskedWindows {
 
   Index windows_per_epoch() const { return order_->samples_per_epoch(); }
   Index tokens_per_window() const { return body_; }  // of the stream
+  // Windows that hold its first tokens; 0: all.
+  Index windows_of_first(Index tokens) const {
+    const Index all = windows_per_epoch();
+    return tokens > 0 ? std::min(all, (tokens + body_ - 1) / body_) : all;
+  }
   // Samples [first, first + count).
   MaskedBatch batch(Index first, Index count) const;
   // Where the window of a sample begins.
@@ -56,8 +65,9 @@ class MaskedWindows {
   struct Sequence {
     std::vector<TokenId> ids;
     Index first_length;  // of the first segment, with its special tokens
-    Masked masked;
-    TokenId unrelated;
+    Masked masked{};
+    TokenId unrelated = 0;
+    std::vector<Index> ranks{};
   };
   MaskedBatch batch_of(const std::vector<Place>& places) const;
   Sequence sequence(const Place& place) const;

@@ -9,7 +9,7 @@ namespace heddle::data {
 namespace {
 
 // Beyond the numbers that choosing takes, as many as a sequence has tokens.
-constexpr std::uint64_t replacement_draws = std::uint64_t{1} << 32;
+constexpr std::uint64_t replacement_draws = std::uint64_t{1} << 32, order_draws = std::uint64_t{1} << 33;
 
 // Of a vocabulary without texts.
 constexpr Index special_tokens = 4;
@@ -39,6 +39,17 @@ std::vector<Index> choose(std::vector<TokenRange> runs, Index wanted, const Rand
   return positions;
 }
 
+Masked chosen(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary, double probability, bool whole_words,
+              const RandomStream& stream) {
+  const auto runs = choices(tokens, vocabulary, whole_words);
+  Index maskable = 0;
+  for (const auto& [begin, end] : runs) maskable += end - begin;
+  const Index wanted = std::max<Index>(1, std::llround(probability * static_cast<double>(maskable)));
+  Masked result{choose(runs, wanted, stream), {}};
+  for (const Index position : result.positions) result.targets.push_back(tokens[static_cast<std::size_t>(position)]);
+  return result;
+}
+
 }  // namespace
 
 MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name)
@@ -65,14 +76,9 @@ MaskVocabulary::MaskVocabulary(Index vocab_size) : WordVocabulary(vocab_size, sp
 
 Masked mask_tokens(std::span<TokenId> tokens, const MaskVocabulary& vocabulary, const MaskingOptions& options,
                    const RandomStream& stream) {
-  const auto runs = choices(tokens, vocabulary, options.whole_words);
-  Index maskable = 0;
-  for (const auto& [begin, end] : runs) maskable += end - begin;
-  const Index wanted = std::max<Index>(1, std::llround(options.mask_probability * static_cast<double>(maskable)));
-  Masked masked{choose(runs, wanted, stream), {}};
+  Masked masked = chosen(tokens, vocabulary, options.mask_probability, options.whole_words, stream);
   for (std::size_t i = 0; i < masked.positions.size(); ++i) {
     TokenId& token = tokens[static_cast<std::size_t>(masked.positions[i])];
-    masked.targets.push_back(token);
     const std::uint64_t draw = replacement_draws + 2 * i;
     const double share = stream.uniform(2 * draw);
     if (share < 0.8) {
@@ -82,6 +88,18 @@ Masked mask_tokens(std::span<TokenId> tokens, const MaskVocabulary& vocabulary, 
     }
   }
   return masked;
+}
+
+Permuted permute_tokens(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
+                        const PermutationOptions& options, bool whole_words, const RandomStream& stream) {
+  const double probability = 1 / static_cast<double>(options.partial_prediction);
+  Permuted result{chosen(tokens, vocabulary, probability, whole_words, stream), std::vector<Index>(tokens.size(), -1)};
+  std::vector<Index> order = result.chosen.positions;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    std::swap(order[i], order[i + static_cast<std::size_t>(stream.below(order_draws + i, order.size() - i))]);
+    result.ranks[static_cast<std::size_t>(order[i])] = static_cast<Index>(i);
+  }
+  return result;
 }
 
 }  // namespace heddle::data

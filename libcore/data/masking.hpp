@@ -43,9 +43,25 @@ struct MaskingOptions {
             .above(0, 1)
             .takes("P"),
         self.mask_probability);
-    visitor(Field("whole_words", "mask all tokens of a word or none"), self.whole_words);
+    visitor(Field("whole_words", "select all tokens of a word or none"), self.whole_words);
     visitor(Field("segment_pairs", "split each sequence into two segments; implied by next-sentence prediction"),
             self.segment_pairs);
+  }
+};
+
+// Of the objective that predicts tokens in a random order (XLNet).
+struct PermutationOptions {
+  Index partial_prediction = 6;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(
+        Field("partial_prediction",
+              "predict one in N tokens, the last ones of a random order, from all others and from those before them "
+              "in it")
+            .range(1, 1000)
+            .takes("N"),
+        self.partial_prediction);
   }
 };
 
@@ -65,6 +81,17 @@ struct Masked {
   std::vector<Index> positions;
   std::vector<TokenId> targets;
 };
+
+// Selects as mask_tokens() does with a probability of 1 / partial_prediction, and replaces nothing. The rank of each
+// position in a random order: those that are not selected have -1, as special tokens do, the others 0, 1, … in an order
+// that depends on the stream alone.  Source: Yang et al. 2019, "XLNet", section 2.3, "partial prediction", and its
+// published code, which lets all tokens see those that are not predicted.
+struct Permuted {
+  Masked chosen;
+  std::vector<Index> ranks;  // of all tokens
+};
+Permuted permute_tokens(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
+                        const PermutationOptions& options, bool whole_words, const RandomStream& stream);
 
 // Selects max(1, round(mask_probability n)) of the n positions without special tokens; none if n is 0. 80 % of them
 // become the mask token, 10 % a random ordinary token, 10 % are kept. With whole words, all tokens of a word are

@@ -48,7 +48,8 @@ Index TrainingWindows::offset_of(Index sample) const {
   const auto [window, pass] = order_ ? (*order_)(sample) : in_stream(sample);
   const RandomStream stream(seed_, site, static_cast<std::uint64_t>(pass));
   const Index most = order_ ? std::min(slack_, time_) : slack_;
-  return static_cast<Index>(stream.below(0, static_cast<std::uint64_t>(most + 1))) + window * time_;
+  const auto shift = static_cast<Index>(stream.below(0, static_cast<std::uint64_t>(most + 1)));
+  return shift + window * time_;
 }
 
 SampleOrder::Place TrainingWindows::in_stream(Index sample) const {

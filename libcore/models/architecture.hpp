@@ -53,8 +53,8 @@ Architecture describe(std::vector<Preset> presets = {}) {
           [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
             return std::make_unique<M>(*config.as<Config>(), std::move(weights));
           },
-          detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, BidirectionalLoss,
-                           SequenceToSequence, AttentionMaps>(),
+          detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, PermutationPredictor,
+                           BidirectionalLoss, SequenceToSequence, AttentionMaps>(),
           std::move(presets)};
 }
 

@@ -140,6 +140,7 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
                                        .shape = shape,
                                        .needed = all,
                                        .positions = positions.get(),
+                                       .relative_segments = needed.segments,
                                        .projections = from_text<Projections>(config.projections),
                                        .output = config.attention_output});
   });

@@ -102,6 +102,25 @@ class MaskedPredictor : public virtual ContextualVectors {
   virtual Variable next_sentence(const Variable& hidden) const;
 };
 
+// Predicts tokens in any order, each from those before it in that order: the query state at t scores token t. Vectors
+// for tokens are those of their contents where all see all.
+class PermutationPredictor : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "predicts tokens in any order";
+
+  // The rank of each token in the order, [batch][time]; tokens of one rank do not predict each other, but their
+  // contents see each other.
+  using Ranks = std::vector<std::vector<Index>>;
+  // [batch, time, width] each; values at padding positions are undefined.
+  struct Streams {
+    Variable content;  // of tokens whose rank is not higher
+    Variable query;    // of tokens of lower rank, and so not of its own
+  };
+  // Throws as hidden() does, and ShapeError for ranks that do not fit.
+  virtual Streams streams(const Sequences& sequences, const Ranks& ranks, const Pass& pass = {}) const = 0;
+  virtual const heads::TokenHead& permuted_token_head() const = 0;
+};
+
 // Reads a source text and predicts a target text, each token from the source and the target tokens up to it: the hidden
 // state at t scores target token t + 1. vocab_size() and max_positions() are those of targets. Vectors for tokens,
 // where such a model gives them, are those of its source.

@@ -34,9 +34,14 @@ Variable Embeddings::operator()(const TokenIds& ids, const std::vector<TokenId>&
   const Index end = ids.shape[1] + (starts.empty() ? 0 : *std::ranges::min_element(starts));
   check<DataError>(!context_ || end <= *context_, "a sequence of ", end, " tokens is longer than the context of ",
                    context_.value_or(0));
-  Variable x = positions_->embed(tokens_(ids), starts);
+  return around(tokens_(ids), segments, starts);
+}
+
+Variable Embeddings::around(const Variable& vectors, const std::vector<TokenId>& segments,
+                            const std::vector<Index>& starts) const {
+  Variable x = positions_->embed(vectors, starts);
   if (segments_) {
-    TokenIds kinds(ids.shape);
+    TokenIds kinds(Shape{x.shape()[0], x.shape()[1]});
     if (!segments.empty()) kinds.ids = segments;
     x = ops::add(x, (*segments_)(kinds));
   } else {

@@ -34,6 +34,9 @@ class Embeddings {
   // Throws DataError for ids and segments outside their tables and where every row is longer than the context.
   Variable operator()(const TokenIds& ids, const std::vector<TokenId>& segments,
                       const std::vector<Index>& starts = {}) const;
+  // The same with these vectors [batch, time, width] in place of those of tokens; they are not longer than the context.
+  Variable around(const Variable& vectors, const std::vector<TokenId>& segments,
+                  const std::vector<Index>& starts = {}) const;
   Variable drop(const Variable& x, const Pass& pass) const { return pass.drop(x, dropout_site_); }
 
   const Embedding& tokens() const { return tokens_; }

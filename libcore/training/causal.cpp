@@ -75,10 +75,10 @@ MicroBatch Causal::batch(Index first, Index count) const {
   const Index tokens = count * predictor_.training_length();
   return {{count, tokens, tokens},
           [this, first, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
-            const CausalLoss options{options_.label_smoothing, static_cast<double>(step.targets)};
-            if (streams_ == 0) return causal_loss(predictor_, batch, pass, options);
+            const double targets = static_cast<double>(step.targets);
+            if (streams_ == 0) return causal_loss(predictor_, batch, pass, {options_.label_smoothing, targets});
             return predictor_.next_token_head().loss(hidden_of(batch, first, pass), batch.targets,
-                                                     {options.label_smoothing, options.divisor});
+                                                     {options_.label_smoothing, targets});
           }};
 }
 

@@ -12,10 +12,6 @@ namespace heddle::training {
 
 namespace {
 
-models::Sequences sequences_of(const data::MaskedBatch& batch) {
-  return {TokenIds(Shape{batch.batch, batch.time}, batch.ids), batch.lengths, batch.segments};
-}
-
 // Rows whose largest logit is the target's. Throws NumericError where a logit is not finite.
 Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
   check_logits(logits);
@@ -29,15 +25,30 @@ Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
   return std::ranges::count(is_right, 1);
 }
 
-const data::TokenSource& checked(const models::TokenModel& model, const data::TokenSource& tokens,
-                                 const data::MaskVocabulary& vocabulary) {
+}  // namespace
+
+const data::TokenSource& checked_source(const models::TokenModel& model, const data::TokenSource& tokens,
+                                        const data::MaskVocabulary& vocabulary) {
   check_vocabulary(model, tokens);
   check<DataError>(static_cast<Index>(vocabulary.is_special.size()) >= tokens.vocab_size(), tokens.name(),
                    ": vocabulary of ", tokens.vocab_size(), " is not the tokenizer's ", vocabulary.is_special.size());
   return tokens;
 }
 
-}  // namespace
+models::Sequences sequences_of(const data::MaskedBatch& batch) {
+  return {TokenIds(Shape{batch.batch, batch.time}, batch.ids), batch.lengths, batch.segments};
+}
+
+data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs) {
+  return inputs.tokenizer != nullptr ? data::MaskVocabulary(*inputs.tokenizer, inputs.train.text->name())
+                                     : data::MaskVocabulary(inputs.model.vocab_size());
+}
+
+void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets, MaskedEvaluation& sum) {
+  for (const double nats : ops::negative_log_likelihoods(logits, targets)) sum.nats += nats;
+  sum.tokens += static_cast<Index>(targets.size());
+  sum.right += count_right(logits, targets);
+}
 
 Counts counts_of(const data::MaskedBatch& batch) {
   return {batch.batch, batch.tokens, static_cast<Index>(batch.targets.size())};
@@ -55,23 +66,20 @@ Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBat
 
 data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
                                        const data::MaskVocabulary& vocabulary, Index time) {
-  return {checked(model, tokens, vocabulary),
+  return {checked_source(model, tokens, vocabulary),
           vocabulary,
           {.time = time > 0 ? time : model.training_length(), .unrelated_pairs = model.has_next_sentence()}};
 }
 
 MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit,
                           Index batch_size, const std::function<bool()>& stop) {
-  const Index all = windows.windows_per_epoch(), body = windows.tokens_per_window();
-  const Index count = limit > 0 ? std::min(all, (limit + body - 1) / body) : all;
+  const Index count = windows.windows_of_first(limit);
   MaskedEvaluation sum;
   for (Index first = 0; first < count && !stop(); first += batch_size) {
     const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
     const Variable hidden = model.hidden(sequences_of(batch));
     const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, batch.rows)).value();
-    for (const double nats : ops::negative_log_likelihoods(logits, batch.targets)) sum.nats += nats;
-    sum.tokens += static_cast<Index>(batch.targets.size());
-    sum.right += count_right(logits, batch.targets);
+    count_predictions(logits, batch.targets, sum);
     if (!model.has_next_sentence()) continue;
     sum.pairs += batch.batch;
     sum.pairs_right += count_right(model.next_sentence(hidden).value(), batch.unrelated);
@@ -82,7 +90,7 @@ MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::Mask
 Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config)
     : model_(model),
       predictor_(models::require<models::MaskedPredictor>(model, "the masked objective", "training")),
-      windows_(checked(model, texts.train, texts.vocabulary), texts.vocabulary,
+      windows_(checked_source(model, texts.train, texts.vocabulary), texts.vocabulary,
                {.time = model.training_length(),
                 .masking = texts.masking,
                 .unrelated_pairs = predictor_.has_next_sentence(),
@@ -124,11 +132,8 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
 }
 
 std::unique_ptr<Objective> make_masked_objective(const ObjectiveInputs& inputs) {
-  data::MaskVocabulary vocabulary = inputs.tokenizer != nullptr
-                                        ? data::MaskVocabulary(*inputs.tokenizer, inputs.train.text->name())
-                                        : data::MaskVocabulary(inputs.model.vocab_size());
   return std::make_unique<Masked>(
-      inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, std::move(vocabulary), inputs.masking},
+      inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), inputs.masking},
       inputs.config);
 }
 

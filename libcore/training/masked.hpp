@@ -7,6 +7,7 @@
 #include "heddle/data/masked_batches.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/training/objective.hpp"
+#include "heddle/training/objectives.hpp"
 #include "heddle/training/options.hpp"
 
 namespace heddle::training {
@@ -17,6 +18,12 @@ Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBat
                      const Counts& step, double label_smoothing);
 
 Counts counts_of(const data::MaskedBatch& batch);
+models::Sequences sequences_of(const data::MaskedBatch& batch);
+// The source. Throws DataError for tokens that are not of the model's vocabulary, or not of this one.
+const data::TokenSource& checked_source(const models::TokenModel& model, const data::TokenSource& tokens,
+                                        const data::MaskVocabulary& vocabulary);
+// Of the tokenizer that made the tokens; null: a vocabulary for measuring.
+data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs);
 
 struct MaskedEvaluation {
   Index tokens = 0, right = 0;  // masked tokens, and correctly predicted ones
@@ -26,6 +33,9 @@ struct MaskedEvaluation {
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(tokens); }
   double pair_accuracy() const { return static_cast<double>(pairs_right) / static_cast<double>(pairs); }
 };
+
+// Adds predictions of tokens by logits [tokens, vocab].  Throws NumericError where a logit is not finite.
+void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets, MaskedEvaluation& sum);
 
 // The windows on which every such model is evaluated: 15 % of single tokens are masked, always the same ones, in pairs
 // if the model has a head for them; `time` tokens each, 0: as many as in training.

@@ -84,8 +84,10 @@ std::string objective_of(const models::Model& model, const std::string& name, st
   return name;
 }
 
-bool takes_options(const std::string& objective, const std::string& section) {
-  return std::ranges::count(split(kind_of(objective).sections, ' '), section) > 0;
+bool takes_option(const std::string& objective, const std::string& section, const std::string& option) {
+  return std::ranges::any_of(split(kind_of(objective).sections, ' '), [&](const std::string& taken) {
+    return taken == section || taken == concatenate(section, '.', option);
+  });
 }
 
 DataKind data_of(const std::string& objective) {

@@ -43,6 +43,7 @@ struct ObjectiveInputs {
   const data::NoiseOptions& noise;
   const data::PairOptions& pairs;
   const TrainingConfig& config;
+  data::PermutationOptions permutation{};
 };
 
 // Throws UsageError for a name that is not in the list, and UsageError and DataError for what does not go together.
@@ -60,7 +61,7 @@ std::string objective_of(const models::Model& model, const std::string& name, st
 
 DataKind data_of(const std::string& objective);
 
-// Whether the objective uses the options of a section of TrainingSetup.
-bool takes_options(const std::string& objective, const std::string& section);
+// Whether the objective uses an option of a section of TrainingSetup.
+bool takes_option(const std::string& objective, const std::string& section, const std::string& option);
 
 }  // namespace heddle::training

@@ -44,7 +44,8 @@ std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& mode
                                    .masking = options_.setup.masking,
                                    .noise = options_.setup.noise,
                                    .pairs = options_.setup.pairs,
-                                   .config = config});
+                                   .config = config,
+                                   .permutation = options_.setup.permutation});
 }
 
 EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

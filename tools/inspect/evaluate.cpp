@@ -17,6 +17,7 @@
 #include "heddle/training/causal.hpp"
 #include "heddle/training/denoise.hpp"
 #include "heddle/training/masked.hpp"
+#include "heddle/training/permute.hpp"
 #include "heddle/training/translate.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -63,10 +64,10 @@ struct EvaluateOptions {
 };
 
 struct Score {
-  Index tokens;                                // predicted: by decoders all but the first, by encoders the masked ones;
-                                               // by models of both directions those of both
-  Index bytes;                                 // of text that they stand for, without special tokens; 0 for encoders
-  double nats;                                 // in all
+  Index tokens;  // predicted: by decoders all but the first, by encoders the masked ones, by models of any order some;
+                 // by models of both directions those of both
+  Index bytes;   // of text that they stand for, without special tokens; 0 for encoders
+  double nats;   // in all
   std::vector<training::Metric> metrics = {};  // further ones
 
   double nats_per_token() const { return nats / static_cast<double>(tokens); }
@@ -106,10 +107,7 @@ Score score_of(const formats::LoadedModel& loaded, const std::string& model_path
   if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
     const training::Evaluation result = training::evaluate(
         *next, tokens,
-        {.time = time,
-         .memory = memory_of(*loaded.model, options),
-         .batch_size = batch_size,
-         .stop = stop});
+        {.time = time, .memory = memory_of(*loaded.model, options), .batch_size = batch_size, .stop = stop});
     return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
   }
   if (const auto* const both = loaded.model->as<models::BidirectionalLoss>()) {
@@ -120,6 +118,12 @@ Score score_of(const formats::LoadedModel& loaded, const std::string& model_path
             result.forward.nats + result.backward.nats,
             {{"forward_perplexity", std::exp(result.forward.nats_per_token())},
              {"backward_perplexity", std::exp(result.backward.nats_per_token())}}};
+  }
+  if (const auto* const permuted = loaded.model->as<models::PermutationPredictor>()) {
+    const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
+    const training::MaskedEvaluation result = training::evaluate(
+        *permuted, training::evaluation_windows(*permuted, tokens, vocabulary, time), 0, batch_size, stop);
+    return {result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
   }
   const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "inspect evaluate", model_path);
   const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());

@@ -86,7 +86,8 @@ class PretrainTrial : public Trial {
                                   .masking = options.setup.masking,
                                   .noise = options.setup.noise,
                                   .pairs = options.setup.pairs,
-                                  .config = training});
+                                  .config = training,
+                                  .permutation = options.setup.permutation});
   }
   training::Objective& objective() const override { return *objective_; }
 

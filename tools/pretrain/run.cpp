@@ -98,7 +98,8 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
                                                              .masking = setup.masking,
                                                              .noise = setup.noise,
                                                              .pairs = setup.pairs,
-                                                             .config = setup.config(arguments.common().seed)});
+                                                             .config = setup.config(arguments.common().seed),
+                                                             .permutation = setup.permutation});
   session_.emplace(*objective_, setup,
                    SessionOptions{.output = options.output,
                                   .log = options.log,

@@ -18,11 +18,25 @@ struct NameCollector {
 };
 
 template <class Options>
-void refuse_fields(const cli::Arguments& arguments, const std::string& reason) {
+std::vector<std::string> names_of_fields() {
   NameCollector collector;
   const Options options;
   visit_fields(options, collector);
-  refuse(collector.names, arguments, reason);
+  return collector.names;
+}
+
+template <class Options>
+void refuse_fields(const cli::Arguments& arguments, const std::string& reason) {
+  refuse(names_of_fields<Options>(), arguments, reason);
+}
+
+// The options of a section that the objective does not use.
+template <class Options>
+void refuse_others(const std::string& objective, const std::string& section, const cli::Arguments& arguments,
+                   const std::string& what) {
+  std::vector<std::string> names = names_of_fields<Options>();
+  std::erase_if(names, [&](const std::string& name) { return training::takes_option(objective, section, name); });
+  refuse(names, arguments, ": the " + objective + " objective does not " + what + "; leave it out");
 }
 
 }  // namespace
@@ -36,15 +50,10 @@ std::vector<std::string> objective_choices() {
 std::string choose_objective(const std::string& wanted, const models::Model& model,
                              std::optional<training::DataKind> data, const cli::Arguments& arguments) {
   const std::string chosen = training::objective_of(model, wanted, data);
-  if (!training::takes_options(chosen, "masking")) {
-    refuse_masking(arguments, ": the " + chosen + " objective does not mask tokens; leave it out");
-  }
-  if (!training::takes_options(chosen, "noise")) {
-    refuse_noise(arguments, ": the " + chosen + " objective does not corrupt text; leave it out");
-  }
-  if (!training::takes_options(chosen, "pairs")) {
-    refuse_pairs(arguments, ": the " + chosen + " objective does not read pairs of texts; leave it out");
-  }
+  refuse_others<data::MaskingOptions>(chosen, "masking", arguments, "mask tokens");
+  refuse_others<data::PermutationOptions>(chosen, "permutation", arguments, "predict tokens in a random order");
+  refuse_others<data::NoiseOptions>(chosen, "noise", arguments, "corrupt text");
+  refuse_others<data::PairOptions>(chosen, "pairs", arguments, "read pairs of texts");
   check<UsageError>(!arguments.given("batch_size") || !arguments.given("batch_tokens"),
                     "--batch-size and --batch-tokens both set the size of a micro-batch; give one of them");
   return chosen;
@@ -52,6 +61,10 @@ std::string choose_objective(const std::string& wanted, const models::Model& mod
 
 void refuse_masking(const cli::Arguments& arguments, const std::string& reason) {
   refuse_fields<data::MaskingOptions>(arguments, reason);
+}
+
+void refuse_permutation(const cli::Arguments& arguments, const std::string& reason) {
+  refuse_fields<data::PermutationOptions>(arguments, reason);
 }
 
 void refuse_noise(const cli::Arguments& arguments, const std::string& reason) {

@@ -85,9 +85,10 @@ Index simulate(const DryRun& run, Estimate& result) {
   memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
   memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
   for (const training::StateTensor& tensor : begun.trainer.tensors()) {
-    if (tensor.name.starts_with("objective/")) continue;
-    (tensor.name.starts_with("trained/") ? memory.average : memory.optimizer) +=
-        static_cast<double>(tensor.value.bytes());
+    const bool is_of_objective = tensor.name.starts_with("objective/");
+    (is_of_objective                       ? result.objective_bytes
+     : tensor.name.starts_with("trained/") ? memory.average
+                                           : memory.optimizer) += static_cast<double>(tensor.value.bytes());
   }
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
   return begun.trainer.evaluation_interval();
@@ -123,7 +124,7 @@ void add_disk(const DryRun& run, Estimate& result) {
   constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
   const MemoryEstimate& memory = result.memory;
   const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
-  result.checkpoint_bytes = weights + memory.optimizer + memory.average;
+  result.checkpoint_bytes = weights + memory.optimizer + memory.average + result.objective_bytes;
   // The previous checkpoint stays until the next one is written.
   const Index kept = run.control.keep, best = run.keeps_best ? 2 + kept : 0;
   result.disk_bytes = static_cast<double>(2 + kept) * result.checkpoint_bytes + static_cast<double>(best) * weights;

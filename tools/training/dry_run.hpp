@@ -41,6 +41,7 @@ struct Estimate {
   Index steps = 0;
   double seconds = 0, seconds_to_save = 0;
   double checkpoint_bytes = 0, disk_bytes = 0;
+  double objective_bytes = 0;  // of its state, in memory among the activations
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

@@ -11,6 +11,7 @@ namespace heddle {
 
 struct TrainingSetup {
   data::MaskingOptions masking;
+  data::PermutationOptions permutation;
   data::NoiseOptions noise;
   data::PairOptions pairs;
   training::TrainingOptions training;
@@ -20,6 +21,7 @@ struct TrainingSetup {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("masking", "Masking"), self.masking);
+    visitor(Field("permutation", "Permutations"), self.permutation);
     visitor(Field("noise", "Noise"), self.noise);
     visitor(Field("pairs", "Pairs of texts"), self.pairs);
     visitor(Field("training", "Training"), self.training);

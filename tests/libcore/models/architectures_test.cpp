@@ -89,6 +89,7 @@ std::unique_ptr<models::Model> stirred(const models::ModelConfig& config) {
 const heads::TokenHead* head_of(const models::Model& model) {
   if (const auto* causal = model.as<models::TokenLoss>()) return &causal->next_token_head();
   if (const auto* masked = model.as<models::MaskedPredictor>()) return &masked->masked_token_head();
+  if (const auto* permuted = model.as<models::PermutationPredictor>()) return &permuted->permuted_token_head();
   return nullptr;
 }
 
@@ -283,6 +284,8 @@ TEST_CASE("architectures: the list says which roles a model plays") {
     CHECK(architecture.name == small.config.arch());
     CHECK(architecture.plays(models::ContextualVectors::what) == (model->as<models::ContextualVectors>() != nullptr));
     CHECK(architecture.plays(models::MaskedPredictor::what) == (model->as<models::MaskedPredictor>() != nullptr));
+    CHECK(architecture.plays(models::PermutationPredictor::what) ==
+          (model->as<models::PermutationPredictor>() != nullptr));
     CHECK(architecture.plays(models::AttentionMaps::what) == (model->as<models::AttentionMaps>() != nullptr));
     CHECK(architecture.plays(models::TokenLoss::what) == (model->as<models::TokenLoss>() != nullptr));
     CHECK(architecture.plays(models::Generator::what) == (model->as<models::Generator>() != nullptr));

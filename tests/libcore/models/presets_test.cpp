@@ -98,6 +98,9 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
       {"deberta-base",
        "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-07 "
        "positions=disentangled vocab_size=50265 dropout=0.1 embedding_norm=yes pooler=yes"},
+      {"xlnet-base",
+       "two-stream: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 attention_bias=no "
+       "vocab_size=32000 sequence_length=512 dropout=0.1"},
       {"transformer-base",
        "encoder-decoder: layers=6 width=512 heads=8 ffn_width=2048 activation=relu block=post "
        "attention_bias=no vocab_size=37000 dropout=0.1"},

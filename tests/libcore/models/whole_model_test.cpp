@@ -355,8 +355,8 @@ TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in
       CAPTURE(parameter.name);
       const std::string kind = parameter.name.substr(parameter.name.rfind('/') + 1);
       kinds.insert(kind);
-      CHECK((parameter.decay == Decay::no) == (kind == "bias" || kind == "gain"));
-      CHECK((parameter.decay == Decay::no) == (parameter.value().rank() == 1));
+      CHECK((parameter.decay == Decay::no) == (kind.ends_with("bias") || kind == "gain"));
+      if (parameter.value().rank() == 1) CHECK(parameter.decay == Decay::no);
     }
     CHECK(kinds.contains("weight"));
     CHECK(kinds.contains("bias"));

@@ -50,10 +50,6 @@ models::EncoderConfig with_pairs() {
   return config;
 }
 
-models::Sequences sequences_of(const data::MaskedBatch& batch) {
-  return {TokenIds(Shape{batch.batch, batch.time}, batch.ids), batch.lengths, batch.segments};
-}
-
 double loss_of(const Objective& objective, Index samples) {
   const MicroBatch batch = objective.batch(0, samples);
   return batch.loss({}, batch.counts).value()[0];

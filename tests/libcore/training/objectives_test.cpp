@@ -123,7 +123,8 @@ TEST_CASE("objectives: a text that is too short for a memory's streams, or has w
 TEST_CASE("objectives: auto is what the model is for; others are refused by role, unknown ones with the list") {
   models::Decoder decoder(testing::decoder(tiny), 1);
   models::Encoder encoder(testing::encoder(tiny), 1);
-  CHECK(objective_names() == std::vector<std::string>{"causal", "masked", "bidirectional", "translate", "denoise"});
+  CHECK(objective_names() ==
+        std::vector<std::string>{"causal", "masked", "bidirectional", "permute", "translate", "denoise"});
   CHECK(objective_of(decoder, "auto") == "causal");
   CHECK(objective_of(encoder, "auto") == "masked");
   CHECK(objective_of(encoder, "masked") == "masked");
@@ -136,12 +137,16 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
       "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports "
       "causal",
       UsageError);
-  CHECK_THROWS_WITH_AS(
-      objective_of(decoder, "casual"),
-      "objective: 'casual' is not one of causal, masked, bidirectional, translate, denoise; did you mean 'causal'?",
-      UsageError);
-  CHECK(takes_options("masked", "masking"));
-  CHECK_FALSE(takes_options("causal", "masking"));
+  CHECK_THROWS_WITH_AS(objective_of(decoder, "casual"),
+                       "objective: 'casual' is not one of causal, masked, bidirectional, permute, translate, denoise; "
+                       "did you mean 'causal'?",
+                       UsageError);
+  CHECK(takes_option("masked", "masking", "mask_probability"));
+  CHECK_FALSE(takes_option("causal", "masking", "whole_words"));
+  CHECK(takes_option("permute", "masking", "whole_words"));
+  CHECK_FALSE(takes_option("permute", "masking", "mask_probability"));
+  CHECK(takes_option("permute", "permutation", "partial_prediction"));
+  CHECK_FALSE(takes_option("masked", "permutation", "partial_prediction"));
 }
 
 TEST_CASE("objectives: made by name, each over its model's parameters") {

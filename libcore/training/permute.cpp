@@ -1,0 +1,109 @@
+#include "heddle/training/permute.hpp"
+
+#include <algorithm>
+
+#include "heddle/ops/gather.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+class Permute : public Objective {
+ public:
+  // Throws DataError and UsageError for tokens and models that cannot work.
+  explicit Permute(const ObjectiveInputs& inputs)
+      : model_(inputs.model),
+        predictor_(models::require<models::PermutationPredictor>(model_, "the permutation objective", "training")),
+        windows_(windows_of(inputs)),
+        options_(inputs.config.training),
+        predicted_(1 / static_cast<double>(inputs.permutation.partial_prediction)) {
+    if (inputs.valid.text == nullptr) return;
+    valid_.emplace(evaluation_windows(predictor_, *inputs.valid.text, mask_vocabulary(inputs)));
+  }
+
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override {
+    return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length()};
+  }
+  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
+
+  MicroBatch batch(Index first, Index count) const override {
+    data::MaskedBatch batch = windows_.batch(first, count);
+    const Counts counts = counts_of(batch);
+    return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
+              return permuted_loss(predictor_, batch, pass, step, options_.label_smoothing);
+            }};
+  }
+
+  std::vector<Origin> origins(Index first, Index count) const override {
+    std::vector<Origin> origins;
+    for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
+    return origins;
+  }
+  double flops_per_token() const override {
+    return model_.training_flops_per_token(predictor_.training_length(), predicted_);
+  }
+
+  bool can_evaluate() const override { return valid_.has_value(); }
+  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
+    const MaskedEvaluation result =
+        training::evaluate(predictor_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+    return {{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
+  }
+
+ private:
+  data::MaskedWindows windows_of(const ObjectiveInputs& inputs) const {
+    const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
+    return {checked_source(model_, *inputs.train.text, vocabulary),
+            vocabulary,
+            {.time = model_.training_length(),
+             .masking = inputs.masking,
+             .has_segments = model_.config()->has_segments(),
+             .permutation = inputs.permutation,
+             .seed = inputs.config.seed}};
+  }
+
+  models::Model& model_;
+  const models::PermutationPredictor& predictor_;  // the same
+  data::MaskedWindows windows_;
+  std::optional<data::MaskedWindows> valid_;
+  TrainingOptions options_;
+  double predicted_;  // of all tokens
+};
+
+// The states that predict the selected tokens, [tokens, width].
+Variable predictions(const models::PermutationPredictor& model, const data::MaskedBatch& batch, const Pass& pass) {
+  return ops::gather_rows(model.streams(sequences_of(batch), batch.ranks, pass).query, batch.rows);
+}
+
+}  // namespace
+
+Variable permuted_loss(const models::PermutationPredictor& model, const data::MaskedBatch& batch, const Pass& pass,
+                       const Counts& step, double label_smoothing) {
+  return model.permuted_token_head().loss(predictions(model, batch, pass), batch.targets,
+                                          {label_smoothing, static_cast<double>(step.targets)});
+}
+
+data::MaskedWindows evaluation_windows(const models::PermutationPredictor& model, const data::TokenSource& tokens,
+                                       const data::MaskVocabulary& vocabulary, Index time) {
+  return {checked_source(model, tokens, vocabulary),
+          vocabulary,
+          {.time = time > 0 ? time : model.training_length(), .permutation = data::PermutationOptions()}};
+}
+
+MaskedEvaluation evaluate(const models::PermutationPredictor& model, const data::MaskedWindows& windows, Index limit,
+                          Index batch_size, const std::function<bool()>& stop) {
+  MaskedEvaluation sum;
+  const Index count = windows.windows_of_first(limit);
+  for (Index first = 0; first < count && !stop(); first += batch_size) {
+    const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
+    count_predictions(model.permuted_token_head()(predictions(model, batch, {})).value(), batch.targets, sum);
+  }
+  return sum;
+}
+
+std::unique_ptr<Objective> make_permute_objective(const ObjectiveInputs& inputs) {
+  return std::make_unique<Permute>(inputs);
+}
+
+}  // namespace heddle::training
