@@ -84,6 +84,28 @@ std::vector<double> bilinear_weights(const OracleProblem& p, Index b, Index h, I
   });
 }
 
+double sinc(double u) {
+  return u == 0 ? 1 : std::sin(u) / u;
+}
+
+std::vector<double> fourier_weights(const OracleProblem& p, Index b, Index h, Index i) {
+  std::vector<double> weights(static_cast<std::size_t>(p.sizes.key_time), 0.0);
+  const std::vector<double> radii =
+      p.parameters.empty() ? std::vector<double>{p.number("radius", 2)} : p.parameters.at("radius");
+  double sum = 1e-6;
+  for (Index j = 0; j < p.sizes.key_time; ++j) {
+    if (!may_attend(p.mask, b, i, j)) continue;
+    double product = 1;
+    for (Index a = 0; a < p.sizes.head_width; ++a) {
+      const double radius = radii[radii.size() == 1 ? 0 : static_cast<std::size_t>(a)];
+      product *= sinc(radius * (p.query_row(b, h, i)[a] - p.key_row(b, h, j)[a]));
+    }
+    sum += weights[static_cast<std::size_t>(j)] = std::pow(product, p.number("power", 4));
+  }
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
 const std::map<std::string, VariantOracle>& oracles() {
   static const std::map<std::string, VariantOracle> all{
       {"dot", {{"dot", "dot:scale=1"}, dot_weights}},
@@ -91,6 +113,10 @@ const std::map<std::string, VariantOracle>& oracles() {
        {{"gaussian", "gaussian:bandwidth=0.5,learned=1", "gaussian:key-norm=0", "gaussian:unit-keys=1,learned=1",
          "gaussian:unit-keys=1,key-norm=0"},
         gaussian_weights}},
+      {"fourier",
+       {{"fourier:radius=0.5", "fourier:power=2,per-feature=1,radius=0.8", "fourier:learned=0,radius=0.3,power=6"},
+        fourier_weights,
+        0}},
       {"additive", {{"additive"}, additive_weights}},
       {"bilinear", {{"bilinear", "bilinear:scale=0.3"}, bilinear_weights}},
       {"basic", {{"basic"}, basic_weights}},
