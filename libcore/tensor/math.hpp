@@ -11,14 +11,23 @@
 
 namespace heddle::math {
 
-// e^x; relative error below 2e-7; 0 below -87.3, largest finite above 88.3.
-HEDDLE_INLINE float exp(float x) {
-  const float clamped = x < -87.3f ? -87.3f : (x > 88.3f ? 88.3f : x);
-  const float scaled = clamped * 1.44269504f;
+namespace detail {
+
+// x = whole ln 2 + rest.
+struct Reduced {
+  std::int32_t whole;
+  float rest;
+};
+HEDDLE_INLINE Reduced reduce(float x) {
+  const float scaled = x * 1.44269504f;
   // Adding and taking away 1.5 * 2^23 rounds to the nearest integer without a call.
   const float shifted = scaled + 12582912.0f;
   const float whole = shifted - 12582912.0f;
-  const float rest = (clamped - whole * 0.693145752f) - whole * 1.42860677e-6f;
+  return {std::bit_cast<std::int32_t>(shifted) - 0x4B400000, (x - whole * 0.693145752f) - whole * 1.42860677e-6f};
+}
+
+// e^rest, |rest| <= ln 2 / 2.
+HEDDLE_INLINE float exp_of_rest(float rest) {
   float power = 1.98412698e-4f;
   power = power * rest + 1.38888889e-3f;
   power = power * rest + 8.33333333e-3f;
@@ -26,13 +35,35 @@ HEDDLE_INLINE float exp(float x) {
   power = power * rest + 1.66666667e-1f;
   power = power * rest + 0.5f;
   power = power * rest + 1.0f;
-  power = power * rest + 1.0f;
-  const std::int32_t exponent = (std::bit_cast<std::int32_t>(shifted) - 0x4B400000 + 127) << 23;
-  const float result = power * std::bit_cast<float>(exponent);
+  return power * rest + 1.0f;
+}
+
+}  // namespace detail
+
+// e^x; relative error below 2e-7; 0 below -87.3, largest finite above 88.3.
+HEDDLE_INLINE float exp(float x) {
+  const float clamped = x < -87.3f ? -87.3f : (x > 88.3f ? 88.3f : x);
+  const detail::Reduced reduced = detail::reduce(clamped);
+  const float result = detail::exp_of_rest(reduced.rest) * std::bit_cast<float>((reduced.whole + 127) << 23);
   return x < -87.3f ? 0.0f : result;
 }
 HEDDLE_INLINE double exp(double x) {
   return std::exp(x);
+}
+
+// e^x 2^-shift, with the same digits for every shift as long as it is neither too small nor too large: 0 and the
+// largest power of two then.
+HEDDLE_INLINE float exp_scaled(float x, std::int32_t shift) {
+  const float clamped = x < -1e4f ? -1e4f : (x > 1e4f ? 1e4f : x);
+  const detail::Reduced reduced = detail::reduce(clamped);
+  const std::int32_t exponent = reduced.whole - shift, held = exponent > 127 ? 127 : exponent;
+  const float result = detail::exp_of_rest(reduced.rest) * std::bit_cast<float>((held + 127) << 23);
+  return exponent < -126 ? 0.0f : result;
+}
+HEDDLE_INLINE double exp_scaled(double x, std::int32_t shift) {
+  const double whole = std::nearbyint(x * 1.4426950408889634);
+  const double rest = (x - whole * 0.69314718036912382) - whole * 1.9082149292705877e-10;
+  return std::ldexp(std::exp(rest), static_cast<int>(whole) - shift);
 }
 
 // tanh x; absolute error below 2e-7.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/ops/random_features.hpp"
 
 namespace heddle::testing {
 
@@ -106,6 +107,51 @@ std::vector<double> fourier_weights(const OracleProblem& p, Index b, Index h, In
   return weights;
 }
 
+// phi(x) without the factor 1 / sqrt(m), x times key_width^(-1/4) first.
+std::vector<double> features_of(const double* x, Index width, const Tensor& vectors, const std::string& kernel,
+                                double epsilon) {
+  const double scale = std::pow(static_cast<double>(width), -0.25);
+  const double half = scale * scale * dot(x, x, width) / 2;
+  std::vector<double> first, second;
+  for (Index r = 0; r < vectors.shape()[0]; ++r) {
+    double u = 0;
+    for (Index c = 0; c < width; ++c) u += scale * x[c] * vectors[r * width + c];
+    if (kernel == "relu") {
+      first.push_back(std::max(u, 0.0) + epsilon);
+    } else if (kernel == "trigonometric") {
+      first.push_back(std::exp(half) * std::cos(u) + epsilon);
+      second.push_back(std::exp(half) * std::sin(u) + epsilon);
+    } else {
+      first.push_back(std::exp(u - half) + epsilon);
+      if (kernel == "hyperbolic") second.push_back(std::exp(-u - half) + epsilon);
+    }
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// The masked matrix of all pairs.
+std::vector<double> performer_weights(const OracleProblem& p, Index b, Index h, Index i) {
+  const Index width = p.sizes.head_width, count = static_cast<Index>(p.number("features", 256));
+  const std::string kernel = p.word("kernel", "positive");
+  const double epsilon = p.number("epsilon", kernel == "relu" ? 1e-3 : 0);
+  const RandomStream stream(static_cast<std::uint64_t>(p.number("seed", 0)), random_site("layer/features"));
+  const auto directions = p.number("orthogonal", 1) == 1 ? ops::Directions::orthogonal : ops::Directions::independent;
+  static std::map<std::pair<std::string, Index>, Tensor> drawn;
+  Tensor& vectors = drawn[{p.text, width}];
+  if (vectors.empty()) vectors = ops::random_vectors(stream, count, width, directions);
+  const std::vector<double> query = features_of(p.query_row(b, h, i), width, vectors, kernel, epsilon);
+  std::vector<double> weights(static_cast<std::size_t>(p.sizes.key_time), 0.0);
+  double sum = 0;
+  for (Index j = 0; j < p.sizes.key_time; ++j) {
+    if (!may_attend(p.mask, b, i, j)) continue;
+    const std::vector<double> key = features_of(p.key_row(b, h, j), width, vectors, kernel, epsilon);
+    sum += weights[static_cast<std::size_t>(j)] = dot(query.data(), key.data(), static_cast<Index>(query.size()));
+  }
+  for (double& weight : weights) weight = sum != 0 ? weight / sum : 0;
+  return weights;
+}
+
 const std::map<std::string, VariantOracle>& oracles() {
   static const std::map<std::string, VariantOracle> all{
       {"dot", {{"dot", "dot:scale=1"}, dot_weights}},
@@ -117,6 +163,11 @@ const std::map<std::string, VariantOracle>& oracles() {
        {{"fourier:radius=0.5", "fourier:power=2,per-feature=1,radius=0.8", "fourier:learned=0,radius=0.3,power=6"},
         fourier_weights,
         0}},
+      {"performer",
+       {{"performer:features=7", "performer:features=4,kernel=hyperbolic,orthogonal=0,seed=3",
+         "performer:features=24,kernel=trigonometric", "performer:features=9,kernel=relu,epsilon=0.2",
+         "performer:features=5,epsilon=0.01,redraw=10"},
+        performer_weights}},
       {"additive", {{"additive"}, additive_weights}},
       {"bilinear", {{"bilinear", "bilinear:scale=0.3"}, bilinear_weights}},
       {"basic", {{"basic"}, basic_weights}},

@@ -160,6 +160,18 @@ TEST_CASE("math: vectorisable functions agree with the library") {
     CHECK(std::abs(math::tanh(x) - std::tanh(x)) < 3e-7f);
     CHECK(std::abs(math::erf(x) - std::erf(x)) < 5e-7f);
   }
+  for (float x = -300; x < 300; x += 0.73f) {
+    CAPTURE(x);
+    const auto whole = static_cast<std::int32_t>(std::ceil(x * 1.4427f));
+    const float scaled = math::exp_scaled(x, whole);
+    CHECK(scaled == doctest::Approx(std::exp(static_cast<double>(x) - whole * std::log(2.0))).epsilon(2e-5));
+    // The shift changes no digit.
+    CHECK(math::exp_scaled(x, whole + 7) == scaled / 128);
+    CHECK(math::exp_scaled(static_cast<double>(x), whole + 7) ==
+          math::exp_scaled(static_cast<double>(x), whole) / 128);
+  }
+  CHECK(math::exp_scaled(-1000.0f, 0) == 0.0f);
+  CHECK(std::isfinite(math::exp_scaled(1000.0f, 0)));
   CHECK(math::exp(-1000.0f) == 0.0f);
   CHECK(std::isfinite(math::exp(1000.0f)));
 }
