@@ -44,9 +44,9 @@ class FourierIntegralAttention : public CachedAttention {
 
 std::unique_ptr<Attention> make_FourierIntegralAttention(Settings& settings, const AttentionScopes& scopes,
                                                          HeadShape shape) {
-  const Index power = settings.index({"power", "of the kernel, even"}, 4, 2, 64);
+  const Index power = settings.index({"power", "power of the products, even"}, 4, 2, 64);
   check<UsageError>(power % 2 == 0, settings.name(), ":power=", power, " must be even, or weights can be negative");
-  const double radius = settings.number({"radius", "R at the start; weights are narrower for a larger one"}, 2, 0, 1e6);
+  const double radius = settings.number({"radius", "R at the start; a larger one makes weights narrower"}, 2, 0, 1e6);
   const bool learned = settings.flag({"learned", "0 to keep R as it is"}, true);
   const bool per_feature = settings.flag({"per-feature", "1 for an R for each coordinate of a head"}, false);
   const Shape radii{per_feature ? shape.key_width : 1};

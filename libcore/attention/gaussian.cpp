@@ -52,7 +52,7 @@ class GaussianAttention : public CachedAttention {
 
 std::unique_ptr<Attention> make_GaussianAttention(Settings& settings, const AttentionScopes& scopes, HeadShape shape) {
   const double usual = std::sqrt(static_cast<double>(shape.key_width));
-  const Setting bandwidth_setting("bandwidth", "the variance of the kernel", "sqrt(head width)");
+  const Setting bandwidth_setting("bandwidth", "variance of the kernel", "sqrt(head width)");
   const double log_bandwidth = std::log(settings.number(bandwidth_setting, usual, 1e-6, 1e6));
   const bool learned =
       settings.flag({"learned", "1 to train a bandwidth for each head, starting from this one"}, false);

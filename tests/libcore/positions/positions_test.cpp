@@ -126,6 +126,17 @@ TEST_CASE("every scheme: queries at single positions equal those of the whole") 
   }
 }
 
+TEST_CASE("every scheme: help explains all of its settings") {
+  for (const PositionScheme& scheme : position_schemes()) {
+    CAPTURE(scheme.name);
+    CHECK(!scheme.summary.empty());
+    for (const SettingHelp& setting : scheme.settings) {
+      CAPTURE(setting.key);
+      CHECK(setting.text.find("(default ") > 1);  // something before it
+    }
+  }
+}
+
 TEST_CASE("schemes of relative positions: shifting a sequence changes nothing") {
   for (const char* name : {"rope", "rope:scaling=ntk,factor=2", "alibi", "linear:start=-0.2", "relative-scalar",
                            "relative-vector:reach=3", "transformer-xl", "disentangled:reach=3,terms=queries", "none"}) {
