@@ -45,7 +45,8 @@ std::vector<Variation<models::DecoderConfig>> variations() {
       .add("grouped heads", [](auto& c) { c.kv_heads = 1; })
       .add("wide heads", [](auto& c) { c.head_width = 6; })
       .add("gated", [](auto& c) { c.gated = true, c.activation = "silu"; })
-      .add("no layers", [](auto& c) { c.layers = 0; });
+      .add("no layers", [](auto& c) { c.layers = 0; })
+      .add_attention();
 }
 
 data::TokenBatch some_batch(const models::DecoderConfig& config, Index batch) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/attention/attention.hpp"
 #include "heddle/autograd/parameters.hpp"
 #include "heddle/base/random.hpp"
 #include "support/models.hpp"
@@ -22,6 +23,14 @@ struct Variation {
   Config config;
 };
 
+// A variant as small models have it: with few features, and without kernels so narrow that differences of their losses
+// are not derivatives.
+inline std::string small_attention(const AttentionVariant& variant) {
+  if (variant.name == "performer") return "performer:features=16";
+  if (variant.name == "fourier") return "fourier:radius=0.5";
+  return variant.name;
+}
+
 // A configuration as it is, and changed in each of these ways.
 template <class Config>
 class Variations {
@@ -30,6 +39,13 @@ class Variations {
   Variations& add(const std::string& name, const std::function<void(Config&)>& change) {
     list_.push_back({name, list_.front().config});
     change(list_.back().config);
+    return *this;
+  }
+  // With each attention variant of the list.
+  Variations& add_attention() {
+    for (const AttentionVariant& variant : attention_variants()) {
+      add(variant.name, [&](Config& config) { config.attention = small_attention(variant); });
+    }
     return *this;
   }
   operator std::vector<Variation<Config>>() const { return list_; }

@@ -145,6 +145,9 @@ inline std::vector<Variation<models::ModelConfig>> small_translators(Index vocab
     config.block = "post";
     config.embedding_norm = true;
   });
+  for (const AttentionVariant& variant : attention_variants()) {
+    add("attention " + variant.name, [&](Config& config) { config.attention = small_attention(variant); });
+  }
   add_recurrent(list, vocabulary);
   return list;
 }

@@ -186,6 +186,21 @@ TEST_CASE("an encoder is equivariant to permutations exactly where it has no pos
   }
 }
 
+TEST_CASE("an encoder without positions is equivariant with every attention variant (SPEC 2.0)") {
+  const TokenIds ids(Shape{1, 6}, {1, 2, 3, 4, 5, 6});
+  TokenIds reversed = ids;
+  std::ranges::reverse(reversed.ids);
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    models::EncoderConfig config = small_encoder_config;
+    config.positions = "none";
+    config.attention = variant.name;
+    const auto model = stirred(config);
+    const Tensor before = vectors_of(*model).hidden(ids).value(), after = vectors_of(*model).hidden(reversed).value();
+    for (Index t = 0; t < 6; ++t) CHECK(difference(after.narrowed(1, t, 1), before.narrowed(1, 5 - t, 1)) < 1e-12);
+  }
+}
+
 TEST_CASE("'Mary gave Susan a book': only with positions do swapped names change 'gave', with any heads (SPEC 1.3)") {
   constexpr std::size_t mary = 0, susan = 2;
   constexpr Index gave = 1;
