@@ -14,12 +14,13 @@ struct AdditiveScores {
 };
 
 // e_ij = sum_k v_hk tanh(q_ik + k_jk) for head h, without storing the tanh, which the backward pass computes again.
-// Only the pairs that the mask allows are scored; the scores of others are 0. Head h reads the keys of head h / (heads
-// / kv_heads). Source: Bahdanau et al. 2015, A.1.2 (SPEC A8). Shapes: query [batch, heads, query_time, width], key
-// [batch, kv_heads, key_time, width], any strides with neighbouring elements of a head together, v [heads, width]; of
-// any dtype -> [batch, heads, query_time, key_time], Reals.  Backward, with t = tanh(q_ik + k_jk): dq_ik = sum_j de_ij
-// v_k (1 - t^2), dk_jk = sum_i of the same, dv_k = sum_ij de_ij t. Throws ShapeError.  Cost: time in the allowed pairs
-// times width; memory in all pairs.
+// Only the pairs that the mask allows are scored; the scores of others are 0. Head h reads the keys of head
+// h / (heads / kv_heads).
+// Source: Bahdanau et al. 2015, A.1.2 (SPEC A8).
+// Shapes: query [batch, heads, query_time, width], key [batch, kv_heads, key_time, width], any strides with
+// neighbouring elements of a head together, v [heads, width], of any dtype -> [batch, heads, query_time, key_time],
+// Reals. Backward, with t = tanh(q_ik + k_jk): dq_ik = sum_j de_ij v_k (1 - t^2), dk_jk = sum_i of the same, dv_k =
+// sum_ij de_ij t. Throws ShapeError.  Cost: time in the allowed pairs times width; memory in all pairs.
 Variable additive_scores(const Variable& query, const Variable& key, const Variable& v,
                          const AdditiveScores& options = {});
 

@@ -167,8 +167,7 @@ TEST_CASE("math: vectorisable functions agree with the library") {
     CHECK(scaled == doctest::Approx(std::exp(static_cast<double>(x) - whole * std::log(2.0))).epsilon(2e-5));
     // The shift changes no digit.
     CHECK(math::exp_scaled(x, whole + 7) == scaled / 128);
-    CHECK(math::exp_scaled(static_cast<double>(x), whole + 7) ==
-          math::exp_scaled(static_cast<double>(x), whole) / 128);
+    CHECK(math::exp_scaled(static_cast<double>(x), whole + 7) == math::exp_scaled(static_cast<double>(x), whole) / 128);
   }
   CHECK(math::exp_scaled(-1000.0f, 0) == 0.0f);
   CHECK(std::isfinite(math::exp_scaled(1000.0f, 0)));
