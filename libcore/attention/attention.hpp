@@ -44,11 +44,11 @@ struct AttentionSupport {
     visitor(Field("window", "has no window"), self.window);
     visitor(Field("pairs", "cannot hide single pairs of positions"), self.pairs);
     visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
-    visitor(Field("bias", "cannot add the bias of these positions to scores that it does not form"), self.bias);
-    visitor(Field("relative", "cannot add the products of these positions to scores that it does not form"),
+    visitor(Field("bias", "computes no scores to which the bias of these positions could be added"), self.bias);
+    visitor(Field("relative", "computes no products of queries and keys to which these positions could add theirs"),
             self.relative);
     visitor(Field("offset_values", "cannot add these positions to its values"), self.offset_values);
-    visitor(Field("segments", "cannot add the products of relative segments to scores that it does not form"),
+    visitor(Field("segments", "computes no products of queries and keys to which relative segments could add theirs"),
             self.segments);
     visitor(Field("weights", "does not return its weights"), self.weights);
   }
@@ -115,7 +115,7 @@ std::unique_ptr<Attention> make_attention(const std::string& text, const Attenti
 // Throws UsageError if the variant does not support all that is needed: "attention NAME …".
 void check_support(const std::string& text, const AttentionSupport& has, const AttentionSupport& needed);
 
-using AttentionVariant = Choice;
+using AttentionVariant = NameHelp;
 // All variants, in the order of variants.def, with their settings.
 const std::vector<AttentionVariant>& attention_variants();
 

@@ -25,7 +25,7 @@ struct SettingHelp {
 };
 
 // A name of a list that users choose from, with the settings that may follow it.
-struct Choice {
+struct NameHelp {
   std::string name, summary;
   std::vector<SettingHelp> settings{};
 };

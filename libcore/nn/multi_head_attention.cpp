@@ -31,8 +31,9 @@ AttentionSupport all_needed(const AttentionOptions& options, const AttentionPosi
   needed.bias = asked.bias;
   needed.relative = asked.relative;
   needed.offset_values = asked.offset_values;
-  check<UsageError>(!asked.whole || !needed.cached,
-                    "these positions need all keys at once, and cannot continue texts step by step");
+  check<UsageError>(asked.whole.empty() || !needed.cached,
+                    "these positions need all keys at once, and cannot continue texts step by step, as ", asked.whole,
+                    " can");
   return needed;
 }
 

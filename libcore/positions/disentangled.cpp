@@ -32,7 +32,7 @@ class DisentangledLayer : public AttentionPositions {
     query_ = matrix(terms.of_keys, "query");
   }
 
-  PositionNeeds needs() const override { return {.relative = true, .whole = !query_.empty()}; }
+  PositionNeeds needs() const override { return {.relative = true, .whole = query_.empty() ? "" : "disentangled:terms=queries"}; }
 
   // Queries and the vectors that meet keys are divided by sqrt(terms); attention divides by sqrt(key_width).
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces&) const override {

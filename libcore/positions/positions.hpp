@@ -28,7 +28,7 @@ struct PositionNeeds {
   bool bias = false;           // OffsetTerms::bias
   bool relative = false;       // OffsetTerms::query or key
   bool offset_values = false;  // OffsetTerms::value
-  bool whole = false;          // all keys of a sequence at once, not step by step
+  std::string whole{};         // not empty: all keys of a sequence at once, not step by step; what does without
 };
 
 // The queries and keys of one call of attention, with their positions.
@@ -88,7 +88,7 @@ std::string shortest_positions(const std::string& text, const PositionShape& sha
 // The context to build a scheme with: the given one, or, for a scheme that needs one, the fallback.
 std::optional<Index> context_of(const std::string& positions, std::optional<Index> given, Index fallback);
 
-using PositionScheme = Choice;
+using PositionScheme = NameHelp;
 // All schemes, in the order of positions.def, with their settings.
 const std::vector<PositionScheme>& position_schemes();
 

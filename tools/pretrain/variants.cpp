@@ -68,11 +68,11 @@ std::string table_of(const models::ModelConfig& config, std::vector<std::string>
   return text_table(rows, alignment);
 }
 
-std::string list_of(const std::vector<Choice>& choices) {
+std::string list_of(const std::vector<NameHelp>& names) {
   std::string text;
-  for (const Choice& choice : choices) {
-    text += cli::help_entry(choice.name, choice.summary);
-    for (const SettingHelp& setting : choice.settings) text += cli::help_entry("  " + setting.key, setting.text);
+  for (const NameHelp& name : names) {
+    text += cli::help_entry(name.name, name.summary);
+    for (const SettingHelp& setting : name.settings) text += cli::help_entry("  " + setting.key, setting.text);
   }
   return text;
 }

@@ -262,10 +262,10 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
 TEST_CASE("every variant: a state for more positions than there is memory for grows as it is used") {
   for (const AttentionVariant& variant : attention_variants()) {
     CAPTURE(variant.name);
-    const Made attention(variant.name);
+    const Made attention(variant.name, head_shape);
     if (!attention->support().cached) continue;
     constexpr Index length = 2600;
-    const auto row = [](std::uint64_t seed) { return testing::normal_tensor({1, heads, length, width}, seed); };
+    const auto row = [](std::uint64_t seed) { return normal_tensor({1, heads, length, width}, seed); };
     const Tensor q = row(1), k = row(2), v = row(3);
     const Tensor whole = attention->mix(call(q, k, v, {.causal = true})).value();
     const auto state = attention->start(1, Index{1} << 40, DType::real);
@@ -273,7 +273,7 @@ TEST_CASE("every variant: a state for more positions than there is memory for gr
     for (const Index added : std::vector<Index>{1000, 24, 1, 1500, 75}) {
       const auto part = [&](const Tensor& t) { return t.narrowed(2, seen, added); };
       const Tensor y = attention->step(call(part(q), part(k), part(v)), {{seen}, {added}}, *state);
-      CHECK(testing::difference(y, whole.narrowed(1, seen, added)) < 1e-12);
+      CHECK(difference(y, whole.narrowed(1, seen, added)) < 1e-12);
       seen += added;
     }
   }

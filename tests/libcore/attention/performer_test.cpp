@@ -226,7 +226,7 @@ TEST_CASE("performer: what it cannot do, and settings that do not exist, are ref
   CHECK_THROWS_WITH_AS(check_support("performer", has, {.pairs = true}),
                        "performer cannot hide single pairs of positions", UsageError);
   CHECK_THROWS_WITH_AS(check_support("performer", has, {.bias = true}),
-                       "performer cannot add the bias of these positions to scores that it does not form", UsageError);
+                       "performer computes no scores to which the bias of these positions could be added", UsageError);
   CHECK_THROWS_WITH_AS(Made("performer:kernel=relus", {2, 4}),
                        "performer:kernel: 'relus' is not one of positive, hyperbolic, trigonometric, relu; did you "
                        "mean 'relu'?",
