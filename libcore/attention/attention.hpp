@@ -65,7 +65,7 @@ struct HeadShape {
 struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
-  ops::OffsetTerms offsets{};     // of positions
+  ops::OffsetTerms offsets{};  // of positions
   ops::SegmentTerm segments{};
   std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
   Pass pass{};                    // for random numbers that depend on the step of training
@@ -87,8 +87,8 @@ class Attention {
   // A whole sequence -> [batch, query_time, heads, value_width], contiguous.
   virtual Variable mix(const AttentionCall& call) const = 0;
 
-  // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16; where steps have a
-  // window, it keeps only the positions that later ones may attend to, so that a text may be of any length.
+  // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16; where steps have
+  // a window, it keeps only the positions that later ones may attend to, so that a text may be of any length.
   // Precondition, for step() too: support().cached.
   virtual std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType dtype) const;
 
