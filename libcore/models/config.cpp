@@ -128,9 +128,9 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   });
   naming_errors(name("positions"), [&] {
     const auto layer = positions->for_layer(scope / "positions");
-    check<UsageError>(layer == nullptr || layer->needs().whole.empty() || !needed.cached, config.positions,
-                      " needs all keys at once, so such a model cannot continue texts step by step, as with ",
-                      layer->needs().whole);
+    const std::string instead = layer == nullptr ? "" : layer->needs().whole;
+    check<UsageError>(instead.empty() || !needed.cached, config.positions,
+                      " needs all keys at once, so such a model cannot continue texts step by step; ", instead, " can");
   });
   AttentionSupport all = needed;
   all.window = needed.window || config.window > 0;

@@ -32,7 +32,7 @@ AttentionSupport all_needed(const AttentionOptions& options, const AttentionPosi
   needed.relative = asked.relative;
   needed.offset_values = asked.offset_values;
   check<UsageError>(asked.whole.empty() || !needed.cached,
-                    "these positions need all keys at once, and cannot continue texts step by step, as ", asked.whole,
+                    "these positions need all keys at once, and cannot continue texts step by step; ", asked.whole,
                     " can");
   return needed;
 }

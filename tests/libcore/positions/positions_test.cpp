@@ -359,7 +359,8 @@ TEST_CASE("disentangled: content and positions, both ways (SPEC 2.7)") {
       nn::SelfAttention(
           Scope(parameters, "0"), Scope(parameters, ""),
           {.width = width, .shape = {heads, head_width}, .needed = {.cached = true}, .positions = scheme.get()}),
-      "these positions need all keys at once, and cannot continue texts step by step, as disentangled:terms=queries can", UsageError);
+      "these positions need all keys at once, and cannot continue texts step by step; disentangled:terms=queries can",
+      UsageError);
 }
 
 TEST_CASE(
