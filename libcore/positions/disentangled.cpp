@@ -5,7 +5,10 @@
 // model adds before its last softmax, are not added. Settings: reach, 512; terms, which of the two terms with positions
 // are used: `both`, `queries` (the first) or `keys`. Parameters: weight [2 reach, width], and for each layer key and
 // query [heads * head_width, width].
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "heddle/ops/gather.hpp"
 #include "heddle/ops/heads.hpp"
@@ -23,7 +26,7 @@ struct Terms {
 class DisentangledLayer : public AttentionPositions {
  public:
   DisentangledLayer(const Scope& scope, const PositionShape& shape, Terms terms, Variable vectors)
-      : heads_(shape.heads), reach_(vectors.shape()[0] / 2), vectors_(std::move(vectors)) {
+      : heads_(shape.heads), reach_(vectors.shape()[0] / 2), causal_(shape.causal), vectors_(std::move(vectors)) {
     const auto matrix = [&](bool wanted, const char* name) {
       const Shape size{shape.heads * shape.head_width, shape.width};
       return wanted ? scope.parameter(name, size, Initializer::normal(shape.stddev), Decay::yes) : Variable();
@@ -32,30 +35,47 @@ class DisentangledLayer : public AttentionPositions {
     query_ = matrix(terms.of_keys, "query");
   }
 
-  PositionNeeds needs() const override { return {.relative = true, .whole = query_.empty() ? "" : "disentangled:terms=queries"}; }
+  PositionNeeds needs() const override {
+    return {.relative = true, .whole = query_.empty() ? "" : "disentangled:terms=queries"};
+  }
 
   // Queries and the vectors that meet keys are divided by sqrt(terms); attention divides by sqrt(key_width).
-  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces&) const override {
+  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     const int terms = 1 + (key_.empty() ? 0 : 1) + (query_.empty() ? 0 : 1);
     const auto factor = static_cast<Real>(1 / std::sqrt(static_cast<double>(terms)));
     PositionedHeads result{ops::shift_heads(query, {}, factor), key};
-    if (!key_.empty()) result.offsets.query = {offset_scores(result.query, by_offset(), key_), reach_ - 1};
+    if (!key_.empty()) {
+      const Near near = near_offsets(places.key_time, reach_ - 1);
+      std::vector<Index> rows;  // r_d of i - j, that is, of the offset j - i backwards
+      for (const Index row : near.rows) rows.push_back(2 * reach_ - 1 - row);
+      result.offsets.query = {offset_scores(result.query, ops::gather_rows(vectors_, rows), key_), near.zero};
+    }
     if (!query_.empty()) {
       check<ShapeError>(key.shape()[1] == heads_, "disentangled positions of keys need a key head for each head");
-      result.offsets.key = {offset_scores(ops::shift_heads(key, {}, factor), vectors_, query_), reach_};
+      const Near near = near_offsets(places.key_time, reach_);
+      result.offsets.key = {
+          offset_scores(ops::shift_heads(key, {}, factor), ops::gather_rows(vectors_, near.rows), query_), near.zero};
     }
     return result;
   }
 
  private:
-  // Row c is r_d of i - j = reach - 1 - c, that is, of the offset j - i = c - (reach - 1).
-  Variable by_offset() const {
+  struct Near {
     std::vector<Index> rows;
-    for (Index row = 2 * reach_ - 1; row >= 0; --row) rows.push_back(row);
-    return ops::gather_rows(vectors_, rows);
+    Index zero;
+  };
+  // The rows of a table of all distances, whose row `zero` is of offset 0, that so many keys need: those of far offsets
+  // would cost as much.
+  Near near_offsets(Index key_time, Index zero) const {
+    const Index first = std::max(Index{0}, zero - (key_time - 1));
+    const Index last = std::min(2 * reach_ - 1, causal_ ? zero : zero + key_time - 1);
+    Near near{.rows = std::vector<Index>(static_cast<std::size_t>(last - first + 1)), .zero = zero - first};
+    std::iota(near.rows.begin(), near.rows.end(), first);
+    return near;
   }
 
   Index heads_, reach_;
+  bool causal_;
   Variable vectors_, key_, query_;
 };
 
