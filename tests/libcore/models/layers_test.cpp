@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "heddle/models/decoder.hpp"
@@ -60,8 +61,10 @@ TEST_CASE("tied layers: as many parameters as the distinct ones, and the states 
           const Tensor whole(declaration.stacked_shape());
           for (std::size_t i = 0; i < declaration.names.size(); ++i) {
             std::string name = declaration.names[i];
-            if (name.starts_with("blocks/"))
-              name[7] = static_cast<char>('0' + (name[7] - '0') % static_cast<int>(distinct));
+            const std::string prefix = "decoder/";  // of the number of a layer
+            if (std::isdigit(static_cast<unsigned char>(name.at(prefix.size()))) != 0) {
+              name[prefix.size()] = static_cast<char>('0' + (name[prefix.size()] - '0') % static_cast<int>(distinct));
+            }
             const Tensor part = tied.parameters().find(name)->value();
             whole.narrowed(0, static_cast<Index>(i) * part.shape()[0], part.shape()[0]).assign(part);
           }

@@ -37,6 +37,7 @@ TEST_CASE("fused_attention: a table of each query by offset is the bias of its p
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
     for (const auto& [offsets, zero] : std::vector<std::pair<Index, Index>>{{1, 0}, {4, 1}, {5, 4}, {23, 11}}) {
+      if (offsets == 1 && !real_is_double) continue;  // softmax ignores it: its gradients are rounding errors
       CAPTURE(offsets);
       std::vector<Tensor> inputs = c.inputs();
       inputs.push_back(normal_tensor({c.sizes.batch, c.sizes.heads, c.sizes.query_time, offsets}, 4));
