@@ -444,6 +444,29 @@ TEST_CASE("help: the essential options, and how many more there are") {
   CHECK(help.ends_with("\ntoy --help=all lists 12 more options; the man page explains them.\n"));
 }
 
+namespace {
+
+struct Place {
+  std::string letter = "a";
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    std::vector<std::string> letters;
+    for (char letter = 'a'; letter <= 'n'; ++letter) letters.emplace_back(1, letter);
+    visitor(Field("letter", "where").one_of(letters).takes("NAME").essential(), self.letter);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("help: a long list of names is whole in complete help and in man pages alone") {
+  Place place;
+  OptionTable table;
+  table.add(place, "Shape");
+  CHECK(contains(render_help(toy::about(), table, false), "(one of 14, such as a, b, c;"));
+  CHECK(contains(render_help(toy::about(), table, true), "where (one of a, b, c, d, e, f, g, h, i, j, k, l,"));
+  CHECK(contains(render_man_options(table), "a, b, c, d, e, f, g, h, i, j, k, l, m, n"));
+}
+
 TEST_CASE("options: numbers that are written as words") {
   const auto depth = [](const std::string& text) { return read({"--depth", text}).depth; };
   CHECK(depth("7") == 7);

@@ -260,7 +260,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {tune + "texts.tsv --rate 0.1", "unknown option --rate; did you mean --learning-rate or --final-learning-rate? "},
       {tune + "texts.tsv --resume auto", "--resume auto: the same command resumes by itself now; leave --resume out"},
       {train + "--resume=auto", "--resume auto: the same command resumes by itself now; leave --resume out"},
-      {train + "--attention dots", "pretrain: --attention: 'dots' is not one of dot; did you mean 'dot'?"},
+      {train + "--attention dots", "pretrain: --attention: 'dots' is not one of dot, gaussian, "},
       {train + "--attention dot:x=1", "pretrain: --attention: dot has no setting 'x'"},
       {train + "--positions learnt", "pretrain: --positions: 'learnt' is not one of learned, "},
       {"pretrain --train train.h5 -o -" + tiny,

@@ -40,11 +40,22 @@ std::string term_of(const Option& option) {
   return letter + option.shown() + value_of(option);
 }
 
+// How much a list of options says of each: the essential options fit two screens.
+enum class Facts { essential, all, ranges };
+
+std::string choices_of(const Option& option, Facts wanted) {
+  constexpr std::size_t most = 12, some = 3;
+  const std::vector<std::string>& choices = option.choices;
+  if (wanted != Facts::essential || choices.size() <= most) return "one of " + join(choices);
+  return concatenate("one of ", choices.size(), ", such as ", join({choices.begin(), choices.begin() + some}),
+                     "; --help=all lists them");
+}
+
 // "(default 4)", "(one of relu, gelu; default gelu)", or "".
-std::string facts(const Option& option, bool with_range) {
+std::string facts(const Option& option, Facts wanted) {
   std::vector<std::string> facts;
-  if (!option.choices.empty()) facts.push_back("one of " + join(option.choices));
-  if (with_range && !option.field.range_text().empty()) facts.push_back(option.field.range_text());
+  if (!option.choices.empty()) facts.push_back(choices_of(option, wanted));
+  if (wanted == Facts::ranges && !option.field.range_text().empty()) facts.push_back(option.field.range_text());
   if (!option.field.needed.empty()) facts.push_back("with " + alternatives(option.field.needed));
   if (option.kind != OptionKind::flag && !option.initial.empty()) facts.push_back("default " + option.initial);
   return facts.empty() ? "" : " (" + join(facts, "; ") + ")";
@@ -145,7 +156,7 @@ std::string render_help(const About& about, const OptionTable& table, bool all) 
   for_each_group(table, all, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += "\n" + group + ":\n";
     for (const Option* option : members)
-      text += help_entry(term_of(*option), option->field.help + facts(*option, false));
+      text += help_entry(term_of(*option), option->field.help + facts(*option, all ? Facts::all : Facts::essential));
   });
   if (left_out > 0) {
     text +=
@@ -161,7 +172,7 @@ std::string render_man_options(const OptionTable& table) {
   for_each_group(table, true, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += scdoc_heading(group);
     for (const Option* option : members) {
-      text += man_term(*option) + "\n" + scdoc_paragraph(option->field.help + facts(*option, true));
+      text += man_term(*option) + "\n" + scdoc_paragraph(option->field.help + facts(*option, Facts::ranges));
     }
   });
   return text;
