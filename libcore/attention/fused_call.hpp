@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-// The mask and the terms by offset and by segment of a call whose scores are scale q_i . k_j. The terms of queries, keys
-// and segments, which belong to the products, are scaled alike.
+// The mask and the terms by offset and by segment of a call whose scores are scale q_i . k_j. The terms of queries,
+// keys and segments, which belong to the products, are scaled alike.
 ops::FusedAttention fused_options(const AttentionCall& call, Real scale);
 
 // mix() and weights() of such a variant, with these queries and keys in place of the call's. Where positions are added
