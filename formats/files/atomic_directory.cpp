@@ -31,6 +31,7 @@ AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(
   check<DataError>(!exists || empty, path, ": exists and is not an empty directory; remove it or name another one");
   remove_abandoned(path_);
   std::string name = temporary_name(path_);
+  const Creating creating;
   if (!std::filesystem::create_directory(name, error)) {
     throw DataError(concatenate(path, ": cannot create it: ", error ? error.message() : name + " is in the way"));
   }

@@ -63,6 +63,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
 
 void AtomicFile::create() {
   const std::string base = temporary_name(target_);
+  const Creating creating;
   // Another machine that shares the directory may run a process of the same number.
   for (int attempt = 0; attempt < attempts && file_.number() < 0; ++attempt) {
     std::string name = attempt == 0 ? base : base + "." + std::to_string(attempt);

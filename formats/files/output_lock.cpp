@@ -33,6 +33,7 @@ OutputLock::OutputLock(const std::string& path) {
   const std::filesystem::path target(follow_links(path));
   std::string name = (target.parent_path() / ("." + target.filename().string() + ".lock")).string();
   constexpr int attempts = 100;
+  const Creating creating;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666), name);
     if (file.number() < 0) return;

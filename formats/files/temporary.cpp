@@ -125,10 +125,42 @@ Temporary::~Temporary() {
   forget();
 }
 
-void remove_temporaries() noexcept {
+void Temporary::remove_all() noexcept {
   for (const Temporary* one = first; one != nullptr; one = one->next_) {
     if (::unlink(one->path_.c_str()) != 0) remove_directory(one->path_.c_str());
   }
+}
+
+namespace {
+
+std::atomic<int> creating{0};
+std::atomic<void (*)(int)> requested_end{nullptr};
+std::atomic<int> requested_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
+
+// Whichever of the handler and the creating thread comes last sees what the other has stored.
+void end_if_requested() {
+  void (*const end)(int) = requested_end;
+  if (end == nullptr || creating != 0) return;
+  Temporary::remove_all();
+  end(requested_signal);
+}
+
+}  // namespace
+
+Creating::Creating() {
+  ++creating;
+}
+
+Creating::~Creating() {
+  --creating;
+  end_if_requested();
+}
+
+void remove_temporaries_and(void (*end)(int signal), int signal) noexcept {
+  requested_signal = signal;
+  requested_end = end;
+  end_if_requested();
 }
 
 }  // namespace heddle::formats

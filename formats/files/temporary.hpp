@@ -27,8 +27,11 @@ class Temporary {
   // Empty when there is none.
   const std::string& path() const { return path_; }
 
+  // Removes all that are registered, directories with the files in them. Safe in handlers of signals: allocates and
+  // locks nothing.
+  static void remove_all() noexcept;
+
  private:
-  friend void remove_temporaries() noexcept;
   void forget();
 
   std::string path_;
@@ -49,8 +52,18 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
 // Those of one target.
 void remove_abandoned(const std::string& target);
 
-// Removes all there are at this moment, directories with the files in them. For handlers of signals that end the
-// process: safe at any instant, allocates and locks nothing.
-void remove_temporaries() noexcept;
+// While one exists, a temporary file or directory may be there that is not registered yet. A signal that ends the
+// process takes effect when the last one is destroyed.
+class Creating {
+ public:
+  Creating();
+  ~Creating();
+  Creating(const Creating&) = delete;
+  Creating& operator=(const Creating&) = delete;
+};
+
+// For handlers of signals: removes all temporary files and directories and calls end(signal), which ends the process,
+// at once or, while one is being created, as soon as it is registered. Safe at any instant.
+void remove_temporaries_and(void (*end)(int signal), int signal) noexcept;
 
 }  // namespace heddle::formats

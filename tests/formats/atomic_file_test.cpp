@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <iostream>
@@ -158,8 +159,28 @@ TEST_CASE("atomic file, atomic directory: what a signal's handler removes is all
   done.commit();
   { const AtomicFile gone(folder.file("gone")); }
   CHECK(folder.names().size() == 3);
-  remove_temporaries();
+  Temporary::remove_all();
   CHECK(folder.names() == std::vector<std::string>{"done"});
+}
+
+TEST_CASE(
+    "temporary files: a signal that comes while one is made ends the process when it is registered, and removes it") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Temporary temporary;
+    {
+      const Creating creating;
+      write_bytes(folder.file("file"), "");
+      remove_temporaries_and([](int signal) { ::_exit(signal); }, 7);
+      temporary.created(folder.file("file"));
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(folder.names().empty());
 }
 
 TEST_CASE("atomic file: symbolic links stay links") {

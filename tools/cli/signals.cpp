@@ -33,15 +33,13 @@ void note(int signal) {
   if (first_at.compare_exchange_strong(none, now)) {
     requested.store(signal);
   } else if (now - first_at.load() > same_request) {
-    formats::remove_temporaries();
-    _exit(exit_status_of(signal));
+    formats::remove_temporaries_and([](int last) { _exit(exit_status_of(last)); }, signal);
   }
 }
 
 // The signal's default action is restored before this is called, so that the parent process sees which signal ended it.
 void clean_up(int signal) {
-  formats::remove_temporaries();
-  raise(signal);
+  formats::remove_temporaries_and([](int last) { raise(last); }, signal);
 }
 
 void handle(int signal, void (*handler)(int), int flags) {
