@@ -48,13 +48,14 @@ class DisentangledLayer : public AttentionPositions {
       const Near near = near_offsets(places.key_time, reach_ - 1);
       std::vector<Index> rows;  // r_d of i - j, that is, of the offset j - i backwards
       for (const Index row : near.rows) rows.push_back(2 * reach_ - 1 - row);
-      result.offsets.query = {offset_scores(result.query, ops::gather_rows(vectors_, rows), key_), near.zero};
+      result.offsets.query = {offset_scores(result.query, ops::gather_rows(as_reals(vectors_), rows), key_), near.zero};
     }
     if (!query_.empty()) {
       check<ShapeError>(key.shape()[1] == heads_, "disentangled positions of keys need a key head for each head");
       const Near near = near_offsets(places.key_time, reach_);
       result.offsets.key = {
-          offset_scores(ops::shift_heads(key, {}, factor), ops::gather_rows(vectors_, near.rows), query_), near.zero};
+          offset_scores(ops::shift_heads(key, {}, factor), ops::gather_rows(as_reals(vectors_), near.rows), query_),
+          near.zero};
     }
     return result;
   }

@@ -6,6 +6,7 @@
 
 #include "heddle/ops/linear.hpp"
 #include "heddle/positions/growing_table.hpp"
+#include "heddle/positions/offset_scores.hpp"
 #include "heddle/positions/positions.hpp"
 
 namespace heddle {
@@ -28,7 +29,7 @@ class LearnedLinearBias : public AttentionPositions {
 
   PositionNeeds needs() const override { return {.bias = true}; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
-    const Variable factors = view(factors_, [](const Tensor& t) { return t.as(DType::real).reshaped({t.size(), 1}); });
+    const Variable factors = view(as_reals(factors_), [](const Tensor& t) { return t.reshaped({t.size(), 1}); });
     return {query,
             key,
             {.bias = ops::linear(factors, Variable(distances_.with(places.key_time)), {}, {.output = DType::real})}};

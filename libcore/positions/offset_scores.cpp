@@ -10,7 +10,9 @@ namespace {
 Variable project_query(const Variable& x, const Variable& vectors, const Variable& weight) {
   const Index heads = x.shape()[1], head_width = x.shape()[3], width = weight.shape()[1];
   const auto heads_first = [](const Tensor& t) { return t.swapped(0, 2); };
-  const Variable matrices = view(weight, [=](const Tensor& t) { return t.reshaped({1, heads, head_width, width}); });
+  const Variable matrices = view(as_reals(weight), [=](const Tensor& t) {
+    return t.reshaped({1, heads, head_width, width});
+  });
   const Variable projected = view(ops::batched_matmul(view(x, heads_first), matrices), heads_first);
   return ops::offset_products(projected, view(vectors, [](const Tensor& t) {
                                 return t.reshaped({1, t.shape()[0], t.shape()[1]});

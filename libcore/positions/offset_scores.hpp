@@ -5,6 +5,11 @@
 
 namespace heddle {
 
+// The numbers that the elements of weights stand for, which may be stored in fewer bits.
+inline Variable as_reals(const Variable& weights) {
+  return view(weights, [](const Tensor& t) { return t.as(DType::real); });
+}
+
 // y[b, h, t, c] = x[b, h, t] . (W_h vectors[c]).
 // Shapes: x [batch, heads, time, head_width], vectors [offsets, width], weight [heads * head_width, width], contiguous
 // -> [batch, heads, time, offsets].  Cost: that of projecting all vectors, but for one position that is not recorded

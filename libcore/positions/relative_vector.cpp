@@ -3,6 +3,7 @@
 // representations", equations 3 and 4; heads share the vectors, layers do not.
 // Settings: reach, 16; values, 1 for vectors of values, too, 0 for keys alone (the default). Parameters: key and value,
 // [2 reach + 1, head_width] each, or [reach + 1, head_width] where no query sees keys after it.
+#include "heddle/positions/offset_scores.hpp"
 #include "heddle/positions/positions.hpp"
 
 namespace heddle {
@@ -16,9 +17,11 @@ class RelativeVectorLayer : public AttentionPositions {
 
   PositionNeeds needs() const override { return {.relative = true, .offset_values = !value_.empty()}; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces&) const override {
-    const Variable table = view(key_, [](const Tensor& t) { return t.reshaped({1, t.shape()[0], t.shape()[1]}); });
+    const Variable table = view(as_reals(key_), [](const Tensor& t) {
+      return t.reshaped({1, t.shape()[0], t.shape()[1]});
+    });
     PositionedHeads result{query, key, {.query = {ops::offset_products(query, table), reach_}}};
-    if (!value_.empty()) result.offsets.value = {value_, reach_};
+    if (!value_.empty()) result.offsets.value = {as_reals(value_), reach_};
     return result;
   }
 

@@ -57,6 +57,19 @@ inline double relative_difference(const Tensor& a, const Tensor& b) {
   return absolute == 0 ? 0 : absolute / largest(b);
 }
 
+// int8 with one scale per row, as files hold weights: x [rows, columns].
+inline Tensor quantised(const Tensor& x) {
+  const Tensor numbers(x.shape(), DType::int8), scales({x.shape()[0]});
+  for (Index i = 0; i < x.shape()[0]; ++i) {
+    scales[i] = static_cast<Real>(largest(x.narrowed(0, i, 1)) / 127);
+    for (Index j = 0; j < x.shape()[1]; ++j) {
+      const Index at = i * x.shape()[1] + j;
+      numbers.data<std::int8_t>()[at] = static_cast<std::int8_t>(std::lround(x[at] / scales[i]));
+    }
+  }
+  return Tensor::quantised(numbers, scales);
+}
+
 inline bool is_finite(const Tensor& tensor) {
   const std::vector<double> elements = doubles(tensor);
   return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });

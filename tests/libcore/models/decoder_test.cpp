@@ -10,6 +10,7 @@
 #include "heddle/training/causal.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
+#include "support/tensors.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -64,6 +65,12 @@ double loss_of(const models::Decoder& model, const data::TokenBatch& batch) {
   return training::causal_loss(model, batch, {}, {}).value()[0];
 }
 
+// Matrices as files with fewer bits hold them.
+Tensor in_fewer_bits(const Tensor& x, DType dtype) {
+  if (x.rank() != 2) return x;
+  return dtype == DType::int8 ? quantised(x) : x.as(dtype);
+}
+
 }  // namespace
 
 TEST_CASE("decoder: the gradient of every parameter matches finite differences, in every variation") {
@@ -107,34 +114,27 @@ TEST_CASE("decoder: cached decoding equals recomputation, token by token and wit
 TEST_CASE("decoder: weights in fewer bits count as the numbers they stand for, in every variation, cached or not") {
   for (const auto& variation : variations()) {
     CAPTURE(variation.name);
-    models::Decoder model(variation.config, 3);
-    stir(model.parameters(), 0.3);
-    for (const Parameter& parameter : model.parameters().all()) {
-      parameter.value().assign(parameter.value().as(DType::bfloat16));
-    }
-    const models::Decoder halved(
-        variation.config, ParameterSource::given([&](const Declaration& declaration) {
-          const Tensor whole(declaration.stacked_shape());
-          for (std::size_t i = 0; i < declaration.names.size(); ++i) {
-            const Tensor part = model.parameters().find(declaration.names[i])->value();
-            whole.narrowed(0, static_cast<Index>(i) * part.shape()[0], part.shape()[0]).assign(part);
-          }
-          return whole.rank() == 2 ? whole.as(DType::bfloat16) : whole;
-        }));
-    const TokenIds ids = some_ids(2, 8, 13);
-    const Tensor expected = model.next_token_head()(model.hidden(ids)).value();
-    const Tensor whole = halved.next_token_head()(halved.hidden(ids)).value();
-    for (Index i = 0; i < whole.size(); ++i) CHECK(whole[i] == doctest::Approx(expected[i]).epsilon(1e-10));
-    const auto state = halved.start({2, 8});
-    for (Index t = 0; t < 8; ++t) {
-      const Tensor logits = halved.step(
-          TokenIds(Shape{2, 1}, {ids.ids[static_cast<std::size_t>(t)], ids.ids[static_cast<std::size_t>(8 + t)]}),
-          {1, 1}, *state);
-      for (Index b = 0; b < 2; ++b) {
-        for (Index v = 0; v < 13; ++v) {
-          CHECK(logits[b * 13 + v] == doctest::Approx(expected[(b * 8 + t) * 13 + v]).epsilon(1e-10));
-        }
+    for (const DType dtype : {DType::bfloat16, DType::int8}) {
+      CAPTURE(static_cast<int>(dtype));
+      models::Decoder model(variation.config, 3);
+      stir(model.parameters(), 0.3);
+      for (const Parameter& parameter : model.parameters().all()) {
+        parameter.value().assign(in_fewer_bits(parameter.value(), dtype).as(DType::real));
       }
+      const models::Decoder stored(
+          variation.config, ParameterSource::given([&](const Declaration& declaration) {
+            const Tensor whole(declaration.stacked_shape());
+            for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+              const Tensor part = model.parameters().find(declaration.names[i])->value();
+              whole.narrowed(0, static_cast<Index>(i) * part.shape()[0], part.shape()[0]).assign(part);
+            }
+            return in_fewer_bits(whole, dtype);
+          }));
+      const TokenIds ids = some_ids(2, 8, 13);
+      const Tensor expected = model.next_token_head()(model.hidden(ids)).value();
+      const Tensor whole = stored.next_token_head()(stored.hidden(ids)).value();
+      for (Index i = 0; i < whole.size(); ++i) CHECK(whole[i] == doctest::Approx(expected[i]).epsilon(1e-10));
+      check_steps(stored, ids, expected);
     }
   }
 }

@@ -22,18 +22,6 @@ std::vector<Precision> precisions() {
   return {Precision::f32};
 }
 
-Tensor quantised(const Tensor& x) {
-  const Tensor numbers(x.shape(), DType::int8), scales({x.shape()[0]});
-  for (Index i = 0; i < x.shape()[0]; ++i) {
-    scales[i] = static_cast<Real>(largest(x.narrowed(0, i, 1)) / 127);
-    for (Index j = 0; j < x.shape()[1]; ++j) {
-      const Index at = i * x.shape()[1] + j;
-      numbers.data<std::int8_t>()[at] = static_cast<std::int8_t>(std::lround(x[at] / scales[i]));
-    }
-  }
-  return Tensor::quantised(numbers, scales);
-}
-
 Tensor stored_as(const Tensor& x, DType dtype) {
   return dtype == DType::int8 ? quantised(x) : x.as(dtype);
 }
