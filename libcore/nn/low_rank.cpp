@@ -14,6 +14,14 @@ ParameterSource with_adapters(const ParameterSource& source, const LowRankOption
   return source.with(options);
 }
 
+void check_adapters(const Parameters& parameters, const LowRankOptions& options) {
+  const auto is_adapter = [](const Parameter& parameter) { return parameter.name.find("/lora/") != std::string::npos; };
+  check<UsageError>(options.lora_rank == 0 || std::ranges::any_of(parameters.all(), is_adapter), "--lora-targets ",
+                    options.lora_targets,
+                    ": this model has no such matrices, or has narrow ones, which take no adapters; ",
+                    "name others, such as output,up,down");
+}
+
 namespace nn {
 
 namespace {

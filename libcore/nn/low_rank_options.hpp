@@ -51,4 +51,7 @@ struct LowRankOptions {
 // The source of a model whose matrices get these adapters. Throws UsageError for targets that no model has.
 ParameterSource with_adapters(const ParameterSource& source, const LowRankOptions& options);
 
+// Throws UsageError for options that ask for adapters where the model whose parameters these are has got none.
+void check_adapters(const Parameters& parameters, const LowRankOptions& options);
+
 }  // namespace heddle

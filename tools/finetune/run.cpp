@@ -170,6 +170,7 @@ void FinetuneRun::make_model() {
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   loaded_ = formats::start_task(base_, {task_->config(), settings.adapters, learning_rates(settings, config), seed,
                                         settings.dropout, start_.file ? &*start_.file : nullptr});
+  check_adapters(loaded_->model->parameters(), settings.adapters);
   check_freeze(settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
 }

@@ -55,6 +55,18 @@ TEST_CASE("adapters: before training the model is its base, bit for bit") {
   }
 }
 
+TEST_CASE("adapters: a model without the matrices that they are for is refused") {
+  models::DecoderConfig config = small_decoder_config;
+  config.projections = "narrow";
+  const LowRankOptions options{2, 16, "query,value", 0}, output{2, 16, "query,output", 0};
+  CHECK_THROWS_WITH_AS(check_adapters(models::Decoder(config, adapted(options)).parameters(), options),
+                       "--lora-targets query,value: this model has no such matrices, or has narrow ones, which take no "
+                       "adapters; name others, such as output,up,down",
+                       UsageError);
+  CHECK_NOTHROW(check_adapters(models::Decoder(config, adapted(output)).parameters(), output));
+  CHECK_NOTHROW(check_adapters(models::Decoder(config, 3).parameters(), {}));
+}
+
 TEST_CASE("adapters: as many parameters as the equation says, all others without gradient") {
   const models::Decoder model(small_decoder_config, adapted({2, 16, "query,value", 0}));
   CHECK(model.parameters().trained_count() == 2 * 2 * 2 * (12 + 12));
