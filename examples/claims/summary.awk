@@ -28,11 +28,11 @@ function median_ratio(v, baseline, i, j, r, sorted) {
   return (sorted[int((seed_count + 1) / 2)] + sorted[int(seed_count / 2) + 1]) / 2
 }
 END {
-  printf "%-14s%10s%8s%20s%9s%12s\n", "variant", value, "+-", "minus " variants[1], "seconds", "parameters"
+  printf "%-17s%10s%8s%20s%9s%12s\n", "variant", value, "+-", "minus " variants[1], "seconds", "parameters"
   for (k = 1; k <= variant_count; ++k) {
     v = variants[k]
     moments(v, "")
-    printf "%-14s%10.4f%8.4f", v, mean, stddev
+    printf "%-17s%10.4f%8.4f", v, mean, stddev
     moments(v, variants[1])
     half = seed_count > 1 ? t[seed_count - 1] * stddev / sqrt(seed_count) : 0
     printf "%20s", k == 1 ? "" : sprintf("%+.4f +- %.4f", mean, half)

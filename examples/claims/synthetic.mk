@@ -135,8 +135,8 @@ $(RESULTS)/kernels.txt: $(RESULTS)/kernels.tsv
 	awk -f $(HERE)/kernels.awk $< > $@
 KERNELS_PLOT = set xlabel "observations"; set ylabel "mean squared error"; set logscale xy; set format "10^{%T}"; \
   set key outside; plot for [name in "gaussian fourier dot-circle dot-line density"] \
-  sprintf("< grep \"^%s\t\" $<", name) using 2:4 title name pointtype 7 pointsize 0.6
-$(RESULTS)/kernels.svg: $(RESULTS)/kernels.tsv
+  sprintf("< grep -E \"^%s +[0-9]\" $<", name) using 2:3 title name with linespoints
+$(RESULTS)/kernels.svg: $(RESULTS)/kernels.txt
 	$(PLOT) -e '$(KERNELS_PLOT)'
 $(RESULTS)/convolution.txt: $(RESULTS)/convolution.tsv
 	awk 'NR == 1 { print "height", "largest difference", "weight of other keys"; next } \
