@@ -1,23 +1,34 @@
-# Feed-forward over attention, for each kind of attention and number of positions T: by the formula (for causal attention,
-# half the pairs), by the operations that the profile counts, by time (median over turns), and feed-forward's fraction of both times.
+# Feed-forward over attention, for each kind of attention and number of positions T: by the formula (for causal attention, half
+# the pairs), by the operations that the profile counts, and by time; then its fraction of both times; then feed-forward over
+# the attention operation alone, without projections, by formula and time. Times are medians over turns.
 BEGIN { FS = "\t" }
 NR == 1 { next }
 {
   key = $1 OFS $2
   if (!(key in turns)) keys[++count] = key
   n = ++turns[key]
-  for (j = n; j > 1 && ratio[key, j - 1] > $4 / $5; --j) ratio[key, j] = ratio[key, j - 1]
-  ratio[key, j] = $4 / $5
-  operations[key] = $6 / $7
+  whole[key, n] = $4 / $5
+  mixing[key, n] = $4 / $6
+  operations[key] = $7 / $8
+}
+function median(ratio, key, n, i, j, r, sorted) {
+  for (i = 1; i <= n; ++i) {
+    r = ratio[key, i]
+    for (j = i; j > 1 && sorted[j - 1] > r; --j) sorted[j] = sorted[j - 1]
+    sorted[j] = r
+  }
+  return (sorted[int((n + 1) / 2)] + sorted[int(n / 2) + 1]) / 2
 }
 END {
-  printf "%-10s%10s%10s%12s%10s%16s\n", "attention", "positions", "formula", "operations", "time", "fraction of time"
+  row = "%-10s%10s%10s%12s%8s%10s%16s%8s\n"
+  printf row, "attention", "positions", "formula", "operations", "time", "fraction", "mixing, formula", "time"
   for (i = 1; i <= count; ++i) {
-    split(keys[i], part, OFS)
-    n = turns[keys[i]]
-    time = (ratio[keys[i], int((n + 1) / 2)] + ratio[keys[i], int(n / 2) + 1]) / 2
+    key = keys[i]
+    split(key, part, OFS)
+    time = median(whole, key, turns[key])
     pairs = part[1] == "full" ? part[2] : part[2] / 2
-    printf "%-10s%10d%10.2f%12.2f%10.2f%16.2f\n", part[1], part[2], 4 * width / (2 * width + pairs), operations[keys[i]], time,
-      time / (1 + time)
+    printf row, part[1], part[2], sprintf("%.2f", 4 * width / (2 * width + pairs)), sprintf("%.2f", operations[key]),
+      sprintf("%.2f", time), sprintf("%.2f", time / (1 + time)), sprintf("%.1f", 4 * width / pairs),
+      sprintf("%.1f", median(mixing, key, turns[key]))
   }
 }

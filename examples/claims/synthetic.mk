@@ -2,13 +2,12 @@
 
 # cost: time of one block of width 512 in training, full attention (an encoder) and causal (a decoder), for sequences of 128 to 4096
 # positions, 4096 tokens in a step. The feed-forward network is what the products of linear layers take more than without it
-# (--ffn-width 1); attention is the rest of these products, its projections, and the attention operation. Turns are the seeds.
+# (--ffn-width 1); attention is the rest of these products, its projections, and the attention operation, which is scores, softmax and mix.
+# Turns are the seeds.
 POSITIONS = 128 512 1024 2048 4096
-FULL = encoder
-CAUSAL = decoder
 $(RESULTS)/cost.tsv: $(foreach seed,$(SEEDS),$(foreach time,$(POSITIONS),$(OUT)/cost/full-$(time).$(seed).row \
   $(OUT)/cost/causal-$(time).$(seed).row))
-	$(call TABLE,attention positions turn ffn_ms attention_ms ffn_gflop attention_gflop)
+	$(call TABLE,attention positions turn ffn_ms attention_ms mixing_ms ffn_gflop attention_gflop)
 
 KIND = $(firstword $(subst -, ,$(VARIANT)))
 TIME = $(lastword $(subst -, ,$(VARIANT)))
@@ -21,7 +20,7 @@ PROFILE = $(BIN)/pretrain -q --threads 1 --arch $(ARCH) --layers 1 --width 512 -
 SUMS = def ms(name): [.operations[] | select(.operation | startswith(name)).milliseconds] | add; \
   def gflop(name): [.operations[] | select(.operation | startswith(name)) | .gflops * .milliseconds / 1000] | add;
 COST = .[0] as $$all | .[1] as $$without | ["$(KIND)", $(TIME), $(SEED), \
-  ($$all | ms("linear")) - ($$without | ms("linear")), ($$without | ms("linear")) + ($$all | ms("attention")), \
+  ($$all | ms("linear")) - ($$without | ms("linear")), ($$without | ms("linear")) + ($$all | ms("attention")), ($$all | ms("attention")), \
   ($$all | gflop("linear")) - ($$without | gflop("linear")), ($$without | gflop("linear")) + ($$all | gflop("attention"))] | @tsv
 $(OUT)/cost/%.row: $(OUT)/bits/right.h5
 	mkdir -p $(@D)
@@ -33,7 +32,7 @@ $(OUT)/cost/%.row: $(OUT)/bits/right.h5
 # Feed-forward over attention: by the formula, by the operations that the profile counts, by time (median over turns).
 $(RESULTS)/cost.txt: $(RESULTS)/cost.tsv
 	awk -F '\t' -v width=512 -f $(HERE)/cost.awk $< > $@
-COST_PLOT = set xlabel "positions"; set ylabel "feed-forward / attention"; set logscale xy; set xrange [100:5000]; \
+COST_PLOT = set xlabel "positions"; set ylabel "feed-forward / attention"; set logscale xy; set xrange [100:5000]; set yrange [0.2:4]; \
   set xtics (128, 512, 1024, 2048, 4096); set ytics (0.2, 0.5, 1, 2); full(x) = 4 * 512 / (2 * 512 + x); causal(x) = full(x / 2); \
   plot full(x) title "full, 4d / (2d + T)", causal(x) title "causal, 4d / (2d + T/2)", \
   "< grep ^full $<" using 2:5 title "full, time" pointtype 7, "< grep ^causal $<" using 2:5 title "causal, time" pointtype 5, \
