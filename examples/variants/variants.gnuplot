@@ -1,10 +1,10 @@
 # A line for each combination, the best at the top: loss at both lengths, and speed and memory beside it. Variables: table, picture.
 stats table every ::1 using 3 nooutput
 rows = int(STATS_records)
-set terminal svg size 960, 90 + 17 * rows dynamic font "sans,11"
+set terminal svg size 960, 110 + 17 * rows dynamic font "sans,11"
 set output picture
 set datafile missing "-"
-set multiplot layout 1, 2 margins 0.22, 0.98, 0.05, 1 - 50.0 / (90 + 17 * rows) spacing 0.03
+set multiplot layout 1, 2 margins 0.22, 0.98, 60.0 / (110 + 17 * rows), 1 - 50.0 / (110 + 17 * rows) spacing 0.06
 set yrange [rows - 0.5 : -0.5]
 set grid x lc rgb "#dddddd"
 set grid y lc rgb "#eeeeee"

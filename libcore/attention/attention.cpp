@@ -51,6 +51,12 @@ void check_support(const std::string& text, const AttentionSupport& has, const A
   visit_fields(needed, checker);
 }
 
+Index steady_length(Index length) {
+  const auto unsigned_length = static_cast<std::uint64_t>(std::max<Index>(1, length));
+  const Index step = std::max<Index>(64, static_cast<Index>(std::bit_floor(unsigned_length)) / 8);
+  return (length + step - 1) / step * step;
+}
+
 const std::vector<AttentionVariant>& attention_variants() {
   static const std::vector<AttentionVariant> variants = {
 #define HEDDLE_ATTENTION(variant, type, summary) {#variant, summary, settings_of(#variant, make_##type)},

@@ -41,7 +41,7 @@ struct AttentionSupport {
     visitor(Field("causal", "cannot hide the future, as decoders must"), self.causal);
     visitor(Field("cross", "cannot attend to another sequence"), self.cross);
     visitor(Field("cached", "cannot continue texts step by step"), self.cached);
-    visitor(Field("window", "has no window"), self.window);
+    visitor(Field("window", "has no window, which a memory of earlier windows needs, too"), self.window);
     visitor(Field("pairs", "cannot hide single pairs of positions"), self.pairs);
     visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
     visitor(Field("bias", "computes no scores to which the bias of these positions could be added"), self.bias);
@@ -75,6 +75,10 @@ struct AttentionCall {
 struct StepRows {
   std::vector<Index> seen, added;
 };
+
+// A number of positions of at least `length` that stays the same for an eighth of all steps so far, so that what a step
+// computes from all keys takes the memory of the step before, and not a block of its own size.
+Index steady_length(Index length);
 
 class Attention {
  public:

@@ -48,6 +48,8 @@ std::unique_ptr<Attention> make_FourierIntegralAttention(Settings& settings, con
   check<UsageError>(power % 2 == 0, settings.name(), ":power=", power, " must be even, or weights can be negative");
   const double radius = settings.number({"radius", "R at the start; a larger one makes weights narrower"}, 2, 0, 1e6);
   const bool learned = settings.flag({"learned", "0 to keep R as it is"}, true);
+  check<UsageError>(radius > 0 || !learned, settings.name(),
+                    ":radius=0 is where a learned radius cannot move from; give another one, or learned=0");
   const bool per_feature = settings.flag({"per-feature", "1 for an R for each coordinate of a head"}, false);
   const Shape radii{per_feature ? shape.key_width : 1};
   const Variable r = learned ? scopes.layer.parameter("radius", radii, Initializer::constant(radius), Decay::no)

@@ -61,8 +61,12 @@ void KeyValueCache::shrink(Index window) {
   make_room({end_, std::vector<Index>(end_.size(), 0)}, window);
 }
 
-// Moving what is kept takes as long as a few steps, so it should not be needed in every one; the capacity may be far more
-// than a text needs.
+Index KeyValueCache::length_for(Index time) const {
+  return std::min(keys_.shape()[2], steady_length(time));
+}
+
+// Moving what is kept takes as long as a few steps, so it should not be needed in every one; the capacity may be far
+// more than a text needs.
 Index KeyValueCache::room_for(Index window, Index size) const {
   if (window > 0) return std::min(capacity_, window + size);
   return std::min(capacity_, std::max({room_at_first, size, 2 * keys_.shape()[2]}));
@@ -146,7 +150,7 @@ Tensor CachedAttention::step(const AttentionCall& call, const StepRows& rows, At
     whole.mask.query_offsets[b] -= cache.first()[b];
     whole.mask.key_lengths[b] += rows.added[b] - cache.first()[b];
   }
-  const Index time = *std::max_element(whole.mask.key_lengths.begin(), whole.mask.key_lengths.end());
+  const Index time = cache.length_for(*std::max_element(whole.mask.key_lengths.begin(), whole.mask.key_lengths.end()));
   whole.key = cache.keys(time);
   whole.value = cache.values(time);
   whole.key_rows = cache.places();

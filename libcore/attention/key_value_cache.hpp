@@ -7,9 +7,9 @@
 
 namespace heddle {
 
-// The keys and values of the positions that may still be attended to: [places, kv_heads, size, width] each. A row of the
-// batch has a place there, so that rows leave and change their order without a copy. A place begins with the position
-// first() of its row: 0, or with a window whichever is still needed.
+// The keys and values of the positions that may still be attended to: [places, kv_heads, size, width] each. A row of
+// the batch has a place there, so that rows leave and change their order without a copy. A place begins with the
+// position first() of its row: 0, or with a window whichever is still needed.
 class KeyValueCache : public AttentionState {
  public:
   KeyValueCache(Index batch, Index capacity, HeadShape shape, DType dtype);
@@ -21,6 +21,8 @@ class KeyValueCache : public AttentionState {
   void shrink(Index window);
   void reorder(const std::vector<Index>& rows) override;
 
+  // steady_length(), within what is there.
+  Index length_for(Index time) const;
   // Of the first `time` positions that all places hold.
   Variable keys(Index time) const { return Variable(keys_.narrowed(2, 0, time)); }
   Variable values(Index time) const { return Variable(values_.narrowed(2, 0, time)); }

@@ -1,8 +1,9 @@
 #include "heddle/base/settings.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <system_error>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
@@ -16,7 +17,8 @@ Settings::Settings(std::string_view text) {
   for (const std::string& part : split(text.substr(colon + 1), ',')) {
     const std::size_t equals = part.find('=');
     check<UsageError>(equals != std::string::npos && equals > 0, "'", text, "': settings are written name:key=value,…");
-    values_[part.substr(0, equals)] = part.substr(equals + 1);
+    const bool is_new = values_.emplace(part.substr(0, equals), part.substr(equals + 1)).second;
+    check<UsageError>(is_new, "'", text, "': ", part.substr(0, equals), " is given twice");
   }
 }
 
@@ -31,9 +33,10 @@ double Settings::number(const Setting& setting, double fallback, double least, d
   const std::string* const text = find(setting, concatenate(fallback));
   if (text == nullptr) return fallback;
   const std::string given = concatenate(name_, ":", setting.key, "=", *text);
-  char* end = nullptr;
-  const double value = std::strtod(text->c_str(), &end);
-  check<UsageError>(end != text->c_str() && *end == '\0' && std::isfinite(value), given, " is not a number");
+  double value = 0;
+  const char* const last = text->data() + text->size();
+  const auto [end, problem] = std::from_chars(text->data(), last, value);
+  check<UsageError>(problem == std::errc() && end == last && std::isfinite(value), given, " is not a number");
   check<UsageError>(value >= least && value <= most, given, " must be from ", least, " to ", most);
   if (value == fallback) usual_.push_back(setting.key);
   return value;

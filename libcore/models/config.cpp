@@ -106,6 +106,46 @@ void SourceConfig::check_vocabularies(Index vocab_size, Naming naming) const {
                     start_token, " is outside the vocabulary of ", vocab_size);
 }
 
+namespace {
+
+// "these positions", of messages that do not know which, by name.
+std::string naming_positions(std::string message, const std::string& positions) {
+  constexpr std::string_view some = "these positions";
+  const std::size_t at = message.find(some);
+  return at == message.npos ? message : message.replace(at, some.size(), "positions " + positions);
+}
+
+void check_positions(const TransformerConfig& config, const AttentionPositions* layer, const AttentionSupport& needed,
+                     Naming naming) {
+  if (layer == nullptr) return;
+  const PositionNeeds needs = layer->needs();
+  check<UsageError>(needs.whole.empty() || !needed.cached, config.positions,
+                    " needs all keys at once, so such a model cannot continue texts step by step; ", needs.whole,
+                    " can");
+  const HeadShape shape = config.head_shape();
+  check<UsageError>(!needs.key_for_each_head || shape.heads == shape.kv_heads, config.positions,
+                    " needs a key head for each head; leave out ", named("kv_heads", naming));
+}
+
+void check_attention(const TransformerConfig& config, const Positions& positions, const AttentionSupport& needed,
+                     const Scope& scope) {
+  try {
+    const nn::SelfAttention attention(scope / "attention", scope,
+                                      {.variant = config.attention,
+                                       .width = config.width,
+                                       .shape = config.head_shape(),
+                                       .needed = needed,
+                                       .positions = &positions,
+                                       .relative_segments = needed.segments,
+                                       .projections = from_text<Projections>(config.projections),
+                                       .output = config.attention_output});
+  } catch (const UsageError& error) {
+    throw UsageError(naming_positions(error.what(), config.positions));
+  }
+}
+
+}  // namespace
+
 void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming) {
   const auto name = [naming](const char* field) { return named(field, naming); };
   check<UsageError>(config.head_width > 0 || config.width % config.heads == 0, name("width"), " = ", config.width,
@@ -126,25 +166,20 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
     return make_positions(config.positions, scope,
                           {most, config.width, shape.heads, shape.key_width, embedding_stddev, needed.causal});
   });
-  naming_errors(name("positions"), [&] {
-    const auto layer = positions->for_layer(scope / "positions");
-    const std::string instead = layer == nullptr ? "" : layer->needs().whole;
-    check<UsageError>(instead.empty() || !needed.cached, config.positions,
-                      " needs all keys at once, so such a model cannot continue texts step by step; ", instead, " can");
+  naming_errors(name("positions"),
+                [&] { check_positions(config, positions->for_layer(scope / "positions").get(), needed, naming); });
+  naming_errors(name("projections"), [&] {
+    nn::make_head_projections(scope / "projections", {.kind = from_text<Projections>(config.projections),
+                                                      .width = config.width,
+                                                      .memory_width = config.width,
+                                                      .same_source = true,
+                                                      .shape = shape,
+                                                      .bias = nn::Bias::no,
+                                                      .stddev = embedding_stddev});
   });
   AttentionSupport all = needed;
   all.window = needed.window || config.window > 0;
-  naming_errors(name("attention"), [&] {
-    const nn::SelfAttention attention(scope / "attention", scope,
-                                      {.variant = config.attention,
-                                       .width = config.width,
-                                       .shape = shape,
-                                       .needed = all,
-                                       .positions = positions.get(),
-                                       .relative_segments = needed.segments,
-                                       .projections = from_text<Projections>(config.projections),
-                                       .output = config.attention_output});
-  });
+  naming_errors(name("attention"), [&] { check_attention(config, *positions, all, scope); });
 }
 
 void check_memory(const TransformerConfig& config, Index memory, Naming naming) {

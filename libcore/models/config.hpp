@@ -363,7 +363,10 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
               .essential(),
           self.context);
   visitor(Field("attention", detail::attention_help()).takes("NAME"), self.attention);
-  visitor(Field("window", "attend to at most N preceding positions").range(1, 10000000).word(0, "all").takes("N"),
+  visitor(Field("window", "attend to at most N positions before, and in encoders after, each")
+              .range(1, 10000000)
+              .word(0, "all")
+              .takes("N"),
           self.window);
   visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
   visitor(Field("attention_bias", "projections of attention without biases"), self.attention_bias);

@@ -157,6 +157,10 @@ Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, co
   return x;
 }
 
+bool Stack::can_have_window() const {
+  return blocks_.empty() || blocks_.front().attention().support().window;
+}
+
 bool Stack::has_cross_weights() const {
   return !blocks_.empty() && blocks_.back().cross_attention() && blocks_.back().cross_attention()->has_weights();
 }

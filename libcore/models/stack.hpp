@@ -87,6 +87,9 @@ class Stack {
   std::vector<AttentionMap> attention_maps(Variable x, const Mask& mask, const std::string& prefix,
                                            const StackContext& context = {}) const;
 
+  // Whether its attention can have a window, as a memory needs it.
+  bool can_have_window() const;
+
   Index layers() const { return static_cast<Index>(layers_); }
   // The most positions before a token (and, unless it is causal, after it) that it attends to; 0: all.  With a memory,
   // that of a text that is read as a whole, as if every token were a sequence of its own.

@@ -62,6 +62,7 @@ class Block {
 
   // The weights of self-attention for the input x, [batch, heads, time, time].
   Tensor weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
+  const SelfAttention& attention() const { return attention_; }
   const std::optional<CrossAttention>& cross_attention() const { return cross_; }
 
  private:

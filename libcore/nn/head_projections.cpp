@@ -71,10 +71,10 @@ class StandardProjections : public HeadProjections {
 
 void check_parts(const HeadProjectionOptions& o) {
   const HeadShape& shape = o.shape;
-  check<UsageError>(shape.heads == shape.kv_heads, "projections ", to_text(o.kind), " need a key head for each of the ",
-                    shape.heads, " heads");
-  check<UsageError>(o.width % shape.heads == 0 && o.memory_width % shape.heads == 0, "projections ", to_text(o.kind),
-                    " cut states into parts, so heads = ", shape.heads, " must divide the width ", o.width);
+  const std::string heads = o.kind == Projections::none ? "heads without projections" : "narrow projections";
+  check<UsageError>(shape.heads == shape.kv_heads, heads, " need a key head for each of the ", shape.heads, " heads");
+  check<UsageError>(o.width % shape.heads == 0 && o.memory_width % shape.heads == 0, heads,
+                    " take parts of the states, so heads = ", shape.heads, " must divide the width ", o.width);
 }
 
 class NarrowProjections : public HeadProjections {
@@ -110,8 +110,8 @@ class NoProjections : public HeadProjections {
     check_parts(o);
     const Index part = o.width / heads_;
     check<UsageError>(o.shape.key_width == part && o.shape.value_width == part && o.memory_width == o.width,
-                      "projections none: ", heads_, " heads of width ", o.shape.key_width, " must be the whole width ",
-                      o.width);
+                      "without projections, ", heads_, " heads of width ", o.shape.key_width,
+                      " must be the whole width ", o.width);
   }
   Variable query(const Variable& x, const Pass&) const override { return parts(x); }
   Heads memory(const Variable& states, const Pass&) const override { return {{}, parts(states), parts(states)}; }

@@ -31,6 +31,7 @@ AttentionSupport all_needed(const AttentionOptions& options, const AttentionPosi
   needed.bias = asked.bias;
   needed.relative = asked.relative;
   needed.offset_values = asked.offset_values;
+  check<UsageError>(!asked.key_for_each_head || !needed.grouped, "these positions need a key head for each head");
   check<UsageError>(asked.whole.empty() || !needed.cached,
                     "these positions need all keys at once, and cannot continue texts step by step; ", asked.whole,
                     " can");
@@ -157,7 +158,8 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
   const Mask mask{.causal = true, .window = window, .query_offsets = rows.seen};
   Index key_time = 0;
   for (std::size_t b = 0; b < rows.seen.size(); ++b) key_time = std::max(key_time, rows.seen[b] + rows.added[b]);
-  const Tensor mixed = variant().step(call(inputs().all(x, {}, {}), mask, rows.seen, key_time), rows, state);
+  const AttentionCall next = call(inputs().all(x, {}, {}), mask, rows.seen, steady_length(key_time));
+  const Tensor mixed = variant().step(next, rows, state);
   return merge(Variable(mixed), residual, {});
 }
 

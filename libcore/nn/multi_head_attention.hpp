@@ -45,6 +45,8 @@ class MultiHeadAttention {
   MultiHeadAttention(const MultiHeadAttention&) = delete;
   MultiHeadAttention(MultiHeadAttention&&) = default;
 
+  AttentionSupport support() const { return variant().support(); }
+
  protected:
   enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
   MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options, Source source);

@@ -23,10 +23,10 @@ struct LinearAttention {
 // Under a causal mask these are prefix sums, taken by blocks: the queries of a block see the sums before it, and its
 // own keys by matrix products. Features are scaled by powers of two so that none overflows: for each query by its own,
 // and for S and z by that of the largest feature so far, to which they are rescaled when a larger one comes. Powers of
-// two cancel without a rounding error, so that later keys change nothing of earlier results, not a single bit.
-// (Published code subtracts the maximum over all keys, and adds a constant that does not cancel.) In single precision a
-// query gets zeros where phi(q_i) . z is less than 1e-30 of the largest features: if all keys that it sees are so far
-// from it, or so much farther from the origin than later ones of the same block.
+// two cancel without a rounding error, so that keys of later blocks change nothing of earlier results, not a single
+// bit. (Published code subtracts the maximum over all keys, and adds a constant that does not cancel.) In single
+// precision a query gets zeros where phi(q_i) . z is less than 1e-30 of the largest features: if all keys that it sees
+// are so far from it, or so much farther from the origin than later ones of the same block.
 //
 // Source: Choromanski et al. 2021, "Rethinking attention with Performers", section 2.5 and appendix B.1; Katharopoulos
 // et al. 2020 for prefix sums (SPEC 1.9, A2).
@@ -35,7 +35,8 @@ struct LinearAttention {
 // width], Reals -> [batch, query_time, heads, value_width], contiguous, stored as the query is. Gradients of queries,
 // keys and values.
 // Throws ShapeError.  Cost: time (width + value_width) features; memory of a training step as that of its inputs, since
-// the backward pass computes features and prefix sums again.
+// the backward pass computes features and prefix sums again, and for each thread value_width features numbers for every
+// 64 keys of one head.
 Variable linear_attention(const Variable& query, const Variable& key, const Variable& value, const Tensor& vectors,
                           const LinearAttention& options);
 

@@ -36,7 +36,9 @@ class DisentangledLayer : public AttentionPositions {
   }
 
   PositionNeeds needs() const override {
-    return {.relative = true, .whole = query_.empty() ? "" : "disentangled:terms=queries"};
+    return {.relative = true,
+            .key_for_each_head = !query_.empty(),
+            .whole = query_.empty() ? "" : "disentangled:terms=queries"};
   }
 
   // Queries and the vectors that meet keys are divided by sqrt(terms); attention divides by sqrt(key_width).

@@ -25,10 +25,11 @@ struct PositionShape {
 
 // What a scheme asks of the attention that it acts in.
 struct PositionNeeds {
-  bool bias = false;           // OffsetTerms::bias
-  bool relative = false;       // OffsetTerms::query or key
-  bool offset_values = false;  // OffsetTerms::value
-  std::string whole{};         // not empty: all keys of a sequence at once, not step by step; what does without
+  bool bias = false;               // OffsetTerms::bias
+  bool relative = false;           // OffsetTerms::query or key
+  bool offset_values = false;      // OffsetTerms::value
+  bool key_for_each_head = false;  // no key head is shared by heads
+  std::string whole{};             // not empty: all keys of a sequence at once, not step by step; what does without
 };
 
 // The queries and keys of one call of attention, with their positions.

@@ -3,6 +3,8 @@
 // representations", equations 3 and 4; heads share the vectors, layers do not.
 // Settings: reach, 16; values, 1 for vectors of values, too, 0 for keys alone (the default). Parameters: key and value,
 // [2 reach + 1, head_width] each, or [reach + 1, head_width] where no query sees keys after it.
+#include <algorithm>
+
 #include "heddle/positions/offset_scores.hpp"
 #include "heddle/positions/positions.hpp"
 
@@ -15,17 +17,28 @@ class RelativeVectorLayer : public AttentionPositions {
   RelativeVectorLayer(Variable key, Variable value, Index reach)
       : key_(std::move(key)), value_(std::move(value)), reach_(reach) {}
 
-  PositionNeeds needs() const override { return {.relative = true, .offset_values = !value_.empty()}; }
-  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces&) const override {
-    const Variable table = view(as_reals(key_), [](const Tensor& t) {
+  PositionNeeds needs() const override {
+    const bool of_values = !value_.empty();
+    return {.relative = true, .offset_values = of_values, .key_for_each_head = of_values};
+  }
+  PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
+    const Index zero = std::min(reach_, places.key_time - 1);
+    const Variable table = view(near(key_, zero), [](const Tensor& t) {
       return t.reshaped({1, t.shape()[0], t.shape()[1]});
     });
-    PositionedHeads result{query, key, {.query = {ops::offset_products(query, table), reach_}}};
-    if (!value_.empty()) result.offsets.value = {as_reals(value_), reach_};
+    PositionedHeads result{query, key, {.query = {ops::offset_products(query, table), zero}}};
+    if (!value_.empty()) result.offsets.value = {near(value_, zero), zero};
     return result;
   }
 
  private:
+  // The rows of offsets from -zero on, as far as keys are: those of far offsets would cost as much.
+  Variable near(const Variable& table, Index zero) const {
+    return view(as_reals(table), [first = reach_ - zero, zero](const Tensor& t) {
+      return t.narrowed(0, first, std::min(2 * zero + 1, t.shape()[0] - first));
+    });
+  }
+
   Variable key_, value_;
   Index reach_;
 };

@@ -50,6 +50,8 @@ std::shared_ptr<const Positions> make_RotaryPositions(Settings& settings, const 
                width = static_cast<double>(shape.head_width);
   check<UsageError>(scaling != "none" || factor == 1, "rope:factor=", factor,
                     " needs a scaling, rope:scaling=linear or rope:scaling=ntk");
+  check<UsageError>(scaling == "none" || factor > 1, "rope:scaling=", scaling,
+                    " needs a factor above 1, rope:factor=X");
   check<UsageError>(scaling != "ntk" || shape.head_width > 2, "rope:scaling=ntk needs a head width of at least 4");
   const bool interleaved = settings.flag({"interleaved", "1 for pairs of neighbours"}, false);
   return same_in_every_layer(

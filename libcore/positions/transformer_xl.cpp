@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "heddle/ops/heads.hpp"
+#include "heddle/positions/growing_table.hpp"
 #include "heddle/positions/offset_scores.hpp"
 #include "heddle/positions/positions.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -30,11 +31,14 @@ Tensor sinusoids_of_distances(Index offsets, Index zero, Index width) {
   return table;
 }
 
+using Table = GrowingTable<Tensor>;
+
 class RelativeSinusoidLayer : public AttentionPositions {
  public:
-  RelativeSinusoidLayer(const Scope& scope, const PositionShape& shape, Index clamp)
+  RelativeSinusoidLayer(const Scope& scope, const PositionShape& shape, Index clamp, std::shared_ptr<const Table> table)
       : shape_(shape),
         clamp_(clamp),
+        table_(std::move(table)),
         weight_(scope.parameter("weight", {shape.heads * shape.head_width, shape.width},
                                 Initializer::normal(shape.stddev), Decay::yes)),
         content_bias_(bias(scope, "content_bias")),
@@ -44,7 +48,9 @@ class RelativeSinusoidLayer : public AttentionPositions {
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     const Index farthest = places.key_time - 1, reach = clamp_ > 0 ? std::min(clamp_, farthest) : farthest;
     const Index offsets = shape_.causal ? reach + 1 : 2 * reach + 1;
-    const Variable vectors(sinusoids_of_distances(offsets, reach, shape_.width));
+    const Tensor table = table_->with(reach + 1);
+    const Index zero = shape_.causal ? table.shape()[0] - 1 : table.shape()[0] / 2;
+    const Variable vectors(table.narrowed(0, zero - reach, offsets));
     const Variable asking = ops::shift_heads(query, position_bias_, 1);
     return {
         ops::shift_heads(query, content_bias_, 1), key, {.query = {offset_scores(asking, vectors, weight_), reach}}};
@@ -57,6 +63,7 @@ class RelativeSinusoidLayer : public AttentionPositions {
 
   PositionShape shape_;
   Index clamp_;
+  std::shared_ptr<const Table> table_;
   Variable weight_, content_bias_, position_bias_;
 };
 
@@ -64,8 +71,12 @@ class RelativeSinusoidLayer : public AttentionPositions {
 
 std::shared_ptr<const Positions> make_RelativeSinusoids(Settings& settings, const Scope&, const PositionShape& shape) {
   const Index clamp = settings.index({"clamp", "distance beyond which all are one; 0 for none"}, 0, 0, 10000000);
-  return made_for_each_layer(
-      [shape, clamp](const Scope& scope) { return std::make_shared<RelativeSinusoidLayer>(scope, shape, clamp); });
+  const auto table = std::make_shared<const Table>([shape](Index distances) {
+    return sinusoids_of_distances(shape.causal ? distances : 2 * distances - 1, distances - 1, shape.width);
+  });
+  return made_for_each_layer([shape, clamp, table](const Scope& scope) {
+    return std::make_shared<RelativeSinusoidLayer>(scope, shape, clamp, table);
+  });
 }
 
 }  // namespace heddle

@@ -95,9 +95,11 @@ Index memory_of(const models::Model& model, const EvaluateOptions& options) {
 // Throws UsageError for a memory that the model cannot have.
 void check_memory(const models::Model& model, const EvaluateOptions& options, const std::string& model_path) {
   const auto* const next = model.as<models::TokenLoss>();
-  check<UsageError>(options.memory == own_memory || options.memory == 0 || (next != nullptr && next->remembers()),
-                    "--memory: needs a model that predicts next tokens and whose positions are relative; ", model_path,
-                    " reads each window for itself");
+  check<UsageError>(
+      options.memory == own_memory || options.memory == 0 || (next != nullptr && next->remembers()),
+      "--memory: needs a model that predicts next tokens, whose positions are relative and whose attention can have "
+      "a window; ",
+      model_path, " reads each window for itself");
 }
 
 // Windows of `time` tokens.

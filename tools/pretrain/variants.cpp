@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/base/strings.hpp"
 #include "heddle/cli/help.hpp"
 #include "heddle/cli/text_table.hpp"
 #include "heddle/models/architecture.hpp"
@@ -49,8 +50,24 @@ bool has_variants(models::ModelConfig config) {
   return set.found_all();
 }
 
+// Why schemes are refused: the text around the name of a scheme, and the schemes for which it is the same.
+struct Reason {
+  std::string before, after;
+  std::vector<std::string> schemes;
+};
+
+void add_reason(std::vector<Reason>& reasons, const std::string& text, const std::string& scheme) {
+  const std::size_t at = std::min(text.find(scheme), text.size());
+  const std::string before = text.substr(0, at), after = text.substr(std::min(at + scheme.size(), text.size()));
+  const auto same = std::ranges::find_if(
+      reasons, [&](const Reason& reason) { return reason.before == before && reason.after == after; });
+  std::vector<std::string>& schemes =
+      (same == reasons.end() ? reasons.emplace_back(Reason{before, after, {}}) : *same).schemes;
+  if (!std::ranges::count(schemes, scheme)) schemes.push_back(scheme);
+}
+
 // A row for each scheme, a column for each variant; adds the reasons for what is refused.
-std::string table_of(const models::ModelConfig& config, std::vector<std::string>& reasons) {
+std::string table_of(const models::ModelConfig& config, std::vector<Reason>& reasons) {
   std::vector<std::vector<std::string>> rows{{""}};
   std::string alignment = "l";
   for (const AttentionVariant& variant : attention_variants()) {
@@ -62,7 +79,7 @@ std::string table_of(const models::ModelConfig& config, std::vector<std::string>
     for (const AttentionVariant& variant : attention_variants()) {
       const std::string reason = refusal(config, variant.name, scheme.name);
       rows.back().push_back(reason.empty() ? "yes" : "-");
-      if (!reason.empty() && !std::ranges::count(reasons, reason)) reasons.push_back(reason);
+      if (!reason.empty()) add_reason(reasons, reason, scheme.name);
     }
   }
   return text_table(rows, alignment);
@@ -83,7 +100,7 @@ std::string variants_help() {
   std::string text = "Attention variants, --attention NAME[:KEY=VALUE,...]:\n" + list_of(attention_variants()) +
                      "\nPosition schemes, --positions NAME[:KEY=VALUE,...]:\n" + list_of(position_schemes());
   std::vector<std::pair<std::string, std::string>> tables;  // names of architectures, their table
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (const models::Architecture& architecture : models::architectures()) {
     if (!has_variants(architecture.defaults)) continue;
     const std::string table = table_of(architecture.defaults, reasons);
@@ -96,7 +113,9 @@ std::string variants_help() {
   }
   for (const auto& [names, table] : tables) text += "\nTogether, with --arch " + names + ":\n" + table;
   text += "\nThe others are refused:\n";
-  for (const std::string& reason : reasons) text += cli::help_entry("", reason);
+  for (const Reason& reason : reasons) {
+    text += cli::help_entry("", reason.before + join(reason.schemes) + reason.after);
+  }
   return text;
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "heddle/tensor/context.hpp"
+#include "heddle/tensor/pool.hpp"
 #include "oracles.hpp"
 
 using namespace heddle;
@@ -276,6 +278,25 @@ TEST_CASE("every variant: a state for more positions than there is memory for gr
       CHECK(difference(y, whole.narrowed(1, seen, added)) < 1e-12);
       seen += added;
     }
+  }
+}
+
+TEST_CASE("every variant: the memory of single steps grows in proportion to their number") {
+  for (const AttentionVariant& variant : attention_variants()) {
+    CAPTURE(variant.name);
+    const Made attention(variant.name, head_shape);
+    const Context own(1);
+    const ContextScope scope(own);
+    const auto state = attention->start(1, 4000, DType::real);
+    const auto row = [](Index t) { return normal_tensor({1, heads, 1, width}, static_cast<std::uint64_t>(t)); };
+    Index seen = 0;
+    const auto bytes_after = [&](Index steps) {
+      for (; seen < steps; ++seen)
+        attention->step(call(row(seen), row(seen + 1), row(seen + 2)), {{seen}, {1}}, *state);
+      return static_cast<double>(pool().statistics().bytes_from_system);
+    };
+    const double after_half = bytes_after(1500);
+    CHECK(bytes_after(3000) < 3 * after_half);
   }
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("fourier: without a radius weights are uniform, with a large one each 
   const Shape shape{1, 2, 9, 4};
   const Tensor x = normal_tensor(shape, 1), v = normal_tensor(shape, 3);
   const auto weights = [&](const std::string& text) { return Made(text, {2, 4})->weights(call_of(x, x, v)); };
-  const Tensor uniform = weights("fourier:radius=0.001"), zero = weights("fourier:radius=0"),
+  const Tensor uniform = weights("fourier:radius=0.001"), zero = weights("fourier:radius=0,learned=0"),
                own = weights("fourier:radius=50");
   for (Index i = 0; i < uniform.size(); ++i) {
     CHECK(std::abs(uniform[i] - 1.0 / 9) < 1e-5);
@@ -92,6 +92,9 @@ TEST_CASE("fourier: memory of a training step grows in proportion to time") {
 }
 
 TEST_CASE("fourier: odd powers and negative radii are refused") {
+  CHECK_THROWS_WITH_AS(Made("fourier:radius=0", {3, 4}),
+                       "fourier:radius=0 is where a learned radius cannot move from; give another one, or learned=0",
+                       UsageError);
   CHECK_THROWS_WITH_AS(Made("fourier:power=3", {2, 4}), "fourier:power=3 must be even, or weights can be negative",
                        UsageError);
   CHECK_THROWS_WITH_AS(Made("fourier:radius=-1", {2, 4}), "fourier:radius=-1 must be from 0 to 1e+06", UsageError);

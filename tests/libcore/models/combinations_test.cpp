@@ -82,7 +82,7 @@ TEST_CASE("decoder: attention and positions, every pair: gradients, causality, a
     CHECK(difference(states.narrowed(0, 0, 1).narrowed(1, 5, 1), other.narrowed(0, 0, 1).narrowed(1, 5, 1)) > 1e-3);
     check_steps(model, ids, model.next_token_head()(model.hidden(ids)).value());
   });
-  CHECK(pairs == 52);
+  CHECK(pairs > 4 * static_cast<int>(attention_variants().size()));
 }
 
 TEST_CASE("encoder: attention and positions, every pair: gradients, and texts that padding does not change") {
@@ -93,5 +93,5 @@ TEST_CASE("encoder: attention and positions, every pair: gradients, and texts th
     CHECK(difference(model.hidden(all).value().narrowed(0, 1, 1).narrowed(1, 0, 5), model.hidden(alone).value()) <
           1e-12);
   });
-  CHECK(pairs == 52);
+  CHECK(pairs > 4 * static_cast<int>(attention_variants().size()));
 }

@@ -91,7 +91,7 @@ TEST_CASE("attention without projections: at single positions, over another sequ
 
 TEST_CASE("attention without projections: heads must be parts of the states") {
   CHECK_THROWS_WITH_AS(SelfLayer(options_of("basic", {3, 8})),
-                       "projections none: 3 heads of width 8 must be the whole width 12", UsageError);
+                       "without projections, 3 heads of width 8 must be the whole width 12", UsageError);
   CHECK_THROWS_WITH_AS(SelfLayer(options_of("basic", {3, 4, 1})), "basic needs as many key heads as heads", UsageError);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("projections: gradients, single positions and steps of each kind, with
                        "without an output projection, 3 heads of width 8 must be the whole width 12", UsageError);
   options = options_of("dot", {4, 3, 2});
   options.projections = Projections::narrow;
-  CHECK_THROWS_WITH_AS(SelfLayer{options}, "projections narrow need a key head for each of the 4 heads", UsageError);
+  CHECK_THROWS_WITH_AS(SelfLayer{options}, "narrow projections need a key head for each of the 4 heads", UsageError);
 }
 
 TEST_CASE("heads: without positions, exchanging two tokens leaves the others as they are (SPEC 1.3)") {

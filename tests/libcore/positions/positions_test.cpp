@@ -382,6 +382,11 @@ TEST_CASE(
   CHECK(std::abs(ntk[1] - plain[1]) > 1e-3);
   CHECK_THROWS_WITH_AS(rotated("rope:factor=4", 0),
                        "rope:factor=4 needs a scaling, rope:scaling=linear or rope:scaling=ntk", UsageError);
+  CHECK_THROWS_WITH_AS(rotated("rope:scaling=ntk", 0), "rope:scaling=ntk needs a factor above 1, rope:factor=X",
+                       UsageError);
+  CHECK_THROWS_WITH_AS(rotated("rope:base=0x10", 0), "rope:base=0x10 is not a number", UsageError);
+  CHECK_THROWS_WITH_AS(rotated("rope:base=1e-400", 0), "rope:base=1e-400 is not a number", UsageError);
+  CHECK_THROWS_WITH_AS(rotated("rope:base=2,base=2", 0), "'rope:base=2,base=2': base is given twice", UsageError);
   CHECK_THROWS_WITH_AS(rotated("rope:scaling=lin", 0), "rope:scaling: 'lin' is not one of none, linear, ntk",
                        UsageError);
 }
