@@ -90,7 +90,9 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
            {"pretrain --train train.h5:2,valid.h5 -o x.h5 --memory 8 --positions rope",
             "train.h5: weight 2 has no effect on text that is read in order", 1},
            {"inspect evaluate plain.h5 valid.h5 --memory 8",
-            "--memory: needs a model that predicts next tokens and whose positions are relative; plain.h5", 2},
+            "--memory: needs a model that predicts next tokens, whose positions are relative and whose attention can "
+            "have a window; plain.h5",
+            2},
        }) {
     corpus.refused(c);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
