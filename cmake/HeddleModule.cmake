@@ -11,7 +11,7 @@
 add_library(heddle_options INTERFACE)
 target_compile_features(heddle_options INTERFACE cxx_std_20)
 # For this build alone: programs that use the installed library choose their own. Targets with the property
-# HEDDLE_QUICK_TO_COMPILE, which compute little, are not worth all that the optimiser can do.
+# HEDDLE_QUICK_TO_COMPILE (tests, tools: what computes is in libcore) are not worth all that the optimiser can do.
 set(level $<IF:$<BOOL:$<TARGET_PROPERTY:HEDDLE_QUICK_TO_COMPILE>>,1,3>)
 set(flags
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
