@@ -13,16 +13,9 @@ class BasicAttention : public CachedAttention {
   explicit BasicAttention(const HeadShape& shape) : CachedAttention(shape) {}
 
   AttentionSupport support() const override {
-    return {.causal = true,
-            .cross = true,
-            .cached = true,
-            .window = true,
-            .pairs = true,
-            .bias = true,
-            .relative = true,
-            .offset_values = true,
-            .segments = true,
-            .weights = true};
+    AttentionSupport result = fused_support();
+    result.grouped = false;
+    return result;
   }
   bool has_projections() const override { return false; }
 

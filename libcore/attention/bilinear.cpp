@@ -19,19 +19,7 @@ class BilinearAttention : public CachedAttention {
   BilinearAttention(const HeadShape& shape, double scale, Variable weight)
       : CachedAttention(shape), scale_(static_cast<Real>(scale)), weight_(std::move(weight)) {}
 
-  AttentionSupport support() const override {
-    return {.causal = true,
-            .cross = true,
-            .cached = true,
-            .window = true,
-            .pairs = true,
-            .grouped = true,
-            .bias = true,
-            .relative = true,
-            .offset_values = true,
-            .segments = true,
-            .weights = true};
-  }
+  AttentionSupport support() const override { return fused_support(); }
 
   Variable mix(const AttentionCall& call) const override {
     return fused_mix(call, ops::head_product(call.query, weight_), call.key, scale_);

@@ -14,19 +14,7 @@ class DotAttention : public CachedAttention {
  public:
   DotAttention(const HeadShape& shape, double scale) : CachedAttention(shape), scale_(static_cast<Real>(scale)) {}
 
-  AttentionSupport support() const override {
-    return {.causal = true,
-            .cross = true,
-            .cached = true,
-            .window = true,
-            .pairs = true,
-            .grouped = true,
-            .bias = true,
-            .relative = true,
-            .offset_values = true,
-            .segments = true,
-            .weights = true};
-  }
+  AttentionSupport support() const override { return fused_support(); }
 
   Variable mix(const AttentionCall& call) const override { return fused_mix(call, call.query, call.key, scale_); }
   Tensor weights(const AttentionCall& call) const override { return fused_weights(call, call.query, call.key, scale_); }

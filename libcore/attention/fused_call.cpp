@@ -54,6 +54,20 @@ Variable picked(const Variable& x, const std::vector<Index>& rows) {
 
 }  // namespace
 
+AttentionSupport fused_support() {
+  return {.causal = true,
+          .cross = true,
+          .cached = true,
+          .window = true,
+          .pairs = true,
+          .grouped = true,
+          .bias = true,
+          .relative = true,
+          .offset_values = true,
+          .segments = true,
+          .weights = true};
+}
+
 ops::FusedAttention fused_options(const AttentionCall& call, Real scale) {
   ops::FusedAttention options{
       .scale = scale, .mask = call.mask, .key_rows = call.key_rows, .offset_bias = call.offsets.bias};

@@ -5,6 +5,9 @@
 
 namespace heddle {
 
+// What the functions below can do: all of it.
+AttentionSupport fused_support();
+
 // The mask and the terms by offset and by segment of a call whose scores are scale q_i . k_j. The terms of queries,
 // keys and segments, which belong to the products, are scaled alike.
 ops::FusedAttention fused_options(const AttentionCall& call, Real scale);
