@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "heddle/base/base64.hpp"
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/files/mapped_file.hpp"
@@ -64,7 +65,7 @@ void Reader::read_steps() {
     } catch (const DataError& error) {
       refuse("normalizer_spec.precompiled_charsmap (", text::quoted(proto_.normalisation), "): ", error.what());
     }
-    result_.charsmap = {text::to_base64(proto_.charsmap)};
+    result_.charsmap = {to_base64(proto_.charsmap)};
   } else if (!is_bpe || proto_.remove_spaces) {
     refuse("normalizer_spec: add_dummy_prefix and remove_extra_whitespaces must both be true in a ",
            is_bpe ? "bpe" : "unigram", " model", is_bpe ? ", or the latter false" : "");

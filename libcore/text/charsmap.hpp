@@ -29,8 +29,4 @@ class Charsmap {
   std::string replacements_;
 };
 
-// Throws DataError for what is not base64.
-std::string from_base64(std::string_view text);
-std::string to_base64(std::string_view bytes);
-
 }  // namespace heddle::text

@@ -1,5 +1,7 @@
 #include "heddle/text/spaced_words.hpp"
 
+#include "heddle/base/base64.hpp"
+#include "heddle/base/error.hpp"
 #include "heddle/text/basic_words.hpp"
 #include "heddle/text/spelling.hpp"
 #include "heddle/text/unicode.hpp"
@@ -20,7 +22,11 @@ bool is_space(char32_t code) {
 
 SpacedWords::SpacedWords(const TokenizerModel& model) : only_spaces_(model.only_spaces) {
   std::string map;
-  for (const std::string& part : model.charsmap) map += from_base64(part);
+  for (const std::string& part : model.charsmap) {
+    const std::optional<std::string> bytes = from_base64(part);
+    check<DataError>(bytes.has_value(), "the tokenizer's charsmap is not base64");
+    map += *bytes;
+  }
   if (!map.empty()) charsmap_ = std::make_unique<const Charsmap>(map);
   for (const char blank : blanks) {
     std::string normalised(1, blank);

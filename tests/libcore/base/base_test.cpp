@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "heddle/base/base64.hpp"
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/base/random.hpp"
@@ -145,4 +146,17 @@ TEST_CASE("display width: columns of a terminal") {
   CHECK(display_width("😀") == 2);
   CHECK(display_width("\u200d") == 0);
   CHECK(display_width("ſ\u0300\u036f\u0370") == 2);
+}
+
+TEST_CASE("base64: RFC 4648's examples, any bytes there and back") {
+  const std::pair<const char*, const char*> examples[] = {{"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
+                                                          {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"any+", "YW55Kw=="}};
+  for (const auto& [bytes, text] : examples) {
+    CHECK(to_base64(bytes) == text);
+    CHECK(from_base64(text) == bytes);
+  }
+  std::string every;
+  for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
+  CHECK(from_base64(to_base64(every)) == every);
+  CHECK_FALSE(from_base64("Zm9v!").has_value());
 }

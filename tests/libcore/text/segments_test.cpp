@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/base/base64.hpp"
 #include "heddle/text/charsmap.hpp"
 #include "heddle/text/tokenizer.hpp"
 #include "heddle/text/viterbi.hpp"
@@ -193,12 +194,4 @@ TEST_CASE("only spaces: text may be split where the tokenizer says") {
       CHECK(boundaries > 0);
     }
   }
-}
-
-TEST_CASE("base64: there and back") {
-  for (std::size_t size = 0; size < 20; ++size) {
-    const std::string bytes = random_bytes(size, size);
-    CHECK(from_base64(to_base64(bytes)) == bytes);
-  }
-  CHECK(to_base64("any+") == "YW55Kw==");
 }
