@@ -5,13 +5,27 @@
 
 namespace heddle::formats {
 
+namespace {
+
+Index count_of(const hdf5::Group& pieces, const std::string& group) {
+  return static_cast<Index>(read_column<std::string>(pieces, group).size());
+}
+
+}  // namespace
+
 void write_attention(const std::string& path, const AttentionWeights& weights, const Provenance& provenance) {
   OutputFile file(path, FileKind::tensors);
   {
     hdf5::OutputGroup root = file.root();
-    write_tensors(root.create_group("attention"), weights.layers);
-    write_column(root, "query_pieces", weights.query_pieces);
-    write_column(root, "key_pieces", weights.key_pieces);
+    std::vector<NamedTensor> layers;
+    for (const AttentionGroup& group : weights) {
+      for (const NamedTensor& layer : group.layers) layers.push_back({group.name + "/" + layer.name, layer.value});
+    }
+    write_tensors(root.create_group("attention"), layers);
+    hdf5::OutputGroup queries = root.create_group("query_pieces");
+    for (const AttentionGroup& group : weights) write_column(queries, group.name, group.query_pieces);
+    hdf5::OutputGroup keys = root.create_group("key_pieces");
+    for (const AttentionGroup& group : weights) write_column(keys, group.name, group.key_pieces);
   }
   file.commit(provenance);
 }
@@ -19,15 +33,16 @@ void write_attention(const std::string& path, const AttentionWeights& weights, c
 std::vector<std::string> verify_attention(const InputFile& file) {
   Problems problems;
   problems.watch([&] {
-    const auto queries = static_cast<Index>(read_column<std::string>(file.root(), "query_pieces").size());
-    const auto keys = static_cast<Index>(read_column<std::string>(file.root(), "key_pieces").size());
     const TensorGroup layers(file.root().group("attention"));
+    const hdf5::Group queries = file.root().group("query_pieces"), keys = file.root().group("key_pieces");
     for (const std::string& problem : layers.verify()) problems.watch([&] { throw DataError(problem); });
     for (const TensorInfo& layer : layers.tensors()) {
       problems.watch([&] {
-        check<DataError>(layer.shape.rank() == 3 && layer.shape[1] == queries && layer.shape[2] == keys, file.path(),
-                         ": /attention/", layer.name, ": has the shape ", layer.shape, " for ", queries,
-                         " queries and ", keys, " keys");
+        const std::string group = layer.name.substr(0, layer.name.find('/'));
+        const Index query_count = count_of(queries, group), key_count = count_of(keys, group);
+        check<DataError>(layer.shape.rank() == 3 && layer.shape[1] == query_count && layer.shape[2] == key_count,
+                         file.path(), ": /attention/", layer.name, ": has the shape ", layer.shape, " for ",
+                         query_count, " queries and ", key_count, " keys");
       });
     }
   });

@@ -10,11 +10,16 @@
 
 namespace heddle::formats {
 
-// The group /attention: for each layer [heads, queries, keys], and the pieces that queries and keys stand for.
-struct AttentionWeights {
-  std::vector<NamedTensor> layers;
+// What attends to what: "self", "encoder" or "source". The pieces are those that queries and keys stand for.
+struct AttentionGroup {
+  std::string name;
   std::vector<std::string> query_pieces, key_pieces;
+  std::vector<NamedTensor> layers;  // [heads, queries, keys] each, all values finite or not
 };
+
+// The weights of a layer are the data set /attention/GROUP/LAYER, pieces are the columns /query_pieces/GROUP and
+// /key_pieces/GROUP.
+using AttentionWeights = std::vector<AttentionGroup>;
 
 // Throws DataError where the file cannot be written.
 void write_attention(const std::string& path, const AttentionWeights& weights, const Provenance& provenance);

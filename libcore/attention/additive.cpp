@@ -33,7 +33,7 @@ class AdditiveAttention : public CachedAttention {
                            {.key_rows = call.key_rows, .output = call.query.value().dtype()});
   }
 
-  Tensor weights(const AttentionCall& call) const override { return weights_of(call).value(); }
+  PairWeights weights(const AttentionCall& call) const override { return {weights_of(call).value()}; }
 
  private:
   Variable weights_of(const AttentionCall& call) const {

@@ -40,7 +40,7 @@ std::unique_ptr<AttentionState> Attention::start(Index, Index, DType) const {
 Tensor Attention::step(const AttentionCall&, const StepRows&, AttentionState&) const {
   throw Error("this attention variant has no cached steps");
 }
-Tensor Attention::weights(const AttentionCall&) const {
+PairWeights Attention::weights(const AttentionCall&) const {
   throw Error("this attention variant has no weights");
 }
 

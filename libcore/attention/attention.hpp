@@ -80,6 +80,15 @@ struct StepRows {
 // computes from all keys takes the memory of the step before, and not a block of its own size.
 Index steady_length(Index length);
 
+// The weights of all pairs; and, where a variant compares queries and keys by products, what they are products of: the
+// score of a pair is scale q . k, plus terms of positions if there are any.
+struct PairWeights {
+  Tensor weights;  // [batch, heads, query_time, key_time], Reals
+  // [batch, heads, query_time, width] and [rows, kv_heads, key_time, width], where AttentionCall::key_rows picks rows.
+  Tensor query{}, key{};
+  Real scale = 1;
+};
+
 class Attention {
  public:
   virtual ~Attention() = default;
@@ -102,8 +111,8 @@ class Attention {
   // value_width].
   virtual Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const;
 
-  // The weights: [batch, heads, query_time, key_time], Reals, never recorded. Precondition: support().weights.
-  virtual Tensor weights(const AttentionCall& call) const;
+  // Never recorded. Precondition: support().weights.
+  virtual PairWeights weights(const AttentionCall& call) const;
 };
 
 // Where a variant declares parameters: of its own layer, and of the whole stack, for what the layers share

@@ -20,7 +20,7 @@ class BasicAttention : public CachedAttention {
   bool has_projections() const override { return false; }
 
   Variable mix(const AttentionCall& call) const override { return fused_mix(call, call.query, call.key, 1); }
-  Tensor weights(const AttentionCall& call) const override { return fused_weights(call, call.query, call.key, 1); }
+  PairWeights weights(const AttentionCall& call) const override { return fused_weights(call, call.query, call.key, 1); }
 };
 
 }  // namespace

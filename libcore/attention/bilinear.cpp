@@ -24,7 +24,7 @@ class BilinearAttention : public CachedAttention {
   Variable mix(const AttentionCall& call) const override {
     return fused_mix(call, ops::head_product(call.query, weight_), call.key, scale_);
   }
-  Tensor weights(const AttentionCall& call) const override {
+  PairWeights weights(const AttentionCall& call) const override {
     return fused_weights(call, ops::head_product(call.query, weight_), call.key, scale_);
   }
 

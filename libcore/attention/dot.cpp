@@ -17,7 +17,9 @@ class DotAttention : public CachedAttention {
   AttentionSupport support() const override { return fused_support(); }
 
   Variable mix(const AttentionCall& call) const override { return fused_mix(call, call.query, call.key, scale_); }
-  Tensor weights(const AttentionCall& call) const override { return fused_weights(call, call.query, call.key, scale_); }
+  PairWeights weights(const AttentionCall& call) const override {
+    return fused_weights(call, call.query, call.key, scale_);
+  }
 
  private:
   Real scale_;

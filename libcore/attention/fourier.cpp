@@ -27,8 +27,8 @@ class FourierIntegralAttention : public CachedAttention {
     return ops::fourier_attention(call.query, call.key, call.value, radius_, options_of(call));
   }
 
-  Tensor weights(const AttentionCall& call) const override {
-    return ops::fourier_weights(call.query.value(), call.key.value(), radius_.value(), options_of(call));
+  PairWeights weights(const AttentionCall& call) const override {
+    return {ops::fourier_weights(call.query.value(), call.key.value(), radius_.value(), options_of(call))};
   }
 
  private:

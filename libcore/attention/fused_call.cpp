@@ -94,8 +94,9 @@ Variable fused_mix(const AttentionCall& call, const Variable& query, const Varia
                   mix_offset_values(weights, table, call.mask.query_offsets));
 }
 
-Tensor fused_weights(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
-  return ops::attention_weights(query.value(), key.value(), fused_options(call, scale));
+PairWeights fused_weights(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
+  return {ops::attention_weights(query.value(), key.value(), fused_options(call, scale)), query.value(), key.value(),
+          scale};
 }
 
 }  // namespace heddle

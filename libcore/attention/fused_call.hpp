@@ -16,6 +16,6 @@ ops::FusedAttention fused_options(const AttentionCall& call, Real scale);
 // to values, the weights of all pairs exist, so that memory is quadratic in time; else it is linear, but for terms of
 // keys and of segments. Throws UsageError for positions of values with grouped heads.
 Variable fused_mix(const AttentionCall& call, const Variable& query, const Variable& key, Real scale);
-Tensor fused_weights(const AttentionCall& call, const Variable& query, const Variable& key, Real scale);
+PairWeights fused_weights(const AttentionCall& call, const Variable& query, const Variable& key, Real scale);
 
 }  // namespace heddle

@@ -38,7 +38,7 @@ class GaussianAttention : public CachedAttention {
   Variable mix(const AttentionCall& call) const override {
     return fused_mix(call, ops::distance_queries(call.query, log_bandwidth_), ops::distance_keys(call.key, keys_), 1);
   }
-  Tensor weights(const AttentionCall& call) const override {
+  PairWeights weights(const AttentionCall& call) const override {
     return fused_weights(call, ops::distance_queries(call.query, log_bandwidth_), ops::distance_keys(call.key, keys_),
                          1);
   }

@@ -97,9 +97,10 @@ class PerformerAttention : public Attention {
                                       dynamic_cast<PerformerState&>(state).sums);
   }
 
-  Tensor weights(const AttentionCall& call) const override {
-    return ops::linear_attention_weights(call.query.value(), call.key.value(), vectors_.of(call.pass),
-                                         options_of(call));
+  PairWeights weights(const AttentionCall& call) const override {
+    return {
+        ops::linear_attention_weights(call.query.value(), call.key.value(), vectors_.of(call.pass), options_of(call)),
+        call.query.value(), call.key.value(), features_.scale * features_.scale};
   }
 
  private:

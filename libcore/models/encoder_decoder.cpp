@@ -209,24 +209,22 @@ Tensor EncoderDecoder::step(const TokenIds& ids, const std::vector<Index>& added
   state.check_step(ids, added);
   const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
   const Tensor x = target_embeddings_(ids, {}, state.seen()).value();
-  Tensor weights;
-  Tensor* const wanted = state.keeps_weights ? &weights : nullptr;
+  PairWeights cross;
+  PairWeights* const wanted = state.keeps_weights ? &cross : nullptr;
   const Tensor last = last_added(decoder_.step(x, {state.seen(), added}, state.layers, state.memories, wanted), added);
-  if (wanted != nullptr) state.set_source_weights(last_mean(weights, added));
+  if (wanted != nullptr) state.set_source_weights(last_mean(cross.weights, added));
   state.advance(added);
   return head_(decoder_.finish(Variable(last))).value();
 }
 
-std::vector<AttentionMap> EncoderDecoder::attention_maps(const Sequences& targets) const {
+void EncoderDecoder::attention_maps(const Sequences& targets, const Take& take) const {
   check<ShapeError>(targets.sources != nullptr, "targets without their sources");
   const Sequences& sources = *targets.sources;
-  std::vector<AttentionMap> maps =
-      encoder_.attention_maps(source_embeddings_(sources.ids, sources.segments), source_mask(sources), "encoder");
+  encoder_.attention_maps(source_embeddings_(sources.ids, sources.segments), source_mask(sources),
+                          {"encoder", AttentionMap::Text::source, take});
   const Mask mask{.causal = true, .window = decoder_.window(), .key_lengths = targets.lengths};
-  const auto own = decoder_.attention_maps(target_embeddings_(targets.ids, targets.segments), mask, "decoder",
-                                           {.memories = remember(sources, {})});
-  maps.insert(maps.end(), own.begin(), own.end());
-  return maps;
+  decoder_.attention_maps(target_embeddings_(targets.ids, targets.segments), mask,
+                          {"decoder", AttentionMap::Text::own, take}, {.memories = remember(sources, {})});
 }
 
 // Of a target token and a source token together.

@@ -63,7 +63,7 @@ class EncoderDecoder : public Model,
     return is_of_head(parameter) || parameter.starts_with("decoder/");
   }
 
-  std::vector<AttentionMap> attention_maps(const Sequences& targets) const override;
+  void attention_maps(const Sequences& targets, const Take& take) const override;
   double training_flops_per_token(Index time, double predicted) const override;
 
  private:

@@ -199,10 +199,13 @@ double Rnn::training_flops_per_token(Index time, double predicted) const {
   return 6.0 * multiplied;
 }
 
-std::vector<AttentionMap> AttentiveRnn::attention_maps(const Sequences& targets) const {
+void AttentiveRnn::attention_maps(const Sequences& targets, const Take& take) const {
   const Tensor weights = decode(targets, {}).weights.value();
   const Shape& shape = weights.shape();
-  return {{"decoder/attention", AttentionMap::Of::source, weights.reshaped({shape[0], 1, shape[1], shape[2]})}};
+  take({"decoder/attention",
+        AttentionMap::Text::own,
+        AttentionMap::Text::source,
+        {weights.reshaped({shape[0], 1, shape[1], shape[2]})}});
 }
 
 Architecture describe_Rnn() {

@@ -64,7 +64,7 @@ class AnnotatingRnn : public Rnn, public ContextualVectors {
 class AttentiveRnn : public AnnotatingRnn, public AttentionMaps {
  public:
   using AnnotatingRnn::AnnotatingRnn;
-  std::vector<AttentionMap> attention_maps(const Sequences& targets) const override;
+  void attention_maps(const Sequences& targets, const Take& take) const override;
 };
 
 }  // namespace heddle::models

@@ -32,6 +32,12 @@ Tensor last_of(const Tensor& before, const Tensor& x, Index most) {
 
 }  // namespace
 
+std::vector<AttentionMap> AttentionMaps::all_attention_maps(const Sequences& sequences) const {
+  std::vector<AttentionMap> maps;
+  attention_maps(sequences, [&](const AttentionMap& map) { maps.push_back(map); });
+  return maps;
+}
+
 Continued hidden_after(const ContextualVectors& model, const TokenIds& ids, const EarlierStates& earlier, Index most,
                        const Pass& pass) {
   Sequences sequences(ids);

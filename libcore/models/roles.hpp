@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/attention/attention.hpp"
 #include "heddle/heads/token_head.hpp"
 #include "heddle/models/sequences.hpp"
 #include "heddle/ops/pass.hpp"
@@ -195,17 +196,23 @@ class Generator : public virtual TokenModel {
   virtual Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const = 0;
 };
 
-// The attention weights, layer by layer, which the fast path never forms.
+// The attention weights of one layer, which the fast path never forms.
 struct AttentionMap {
-  std::string name;                     // "decoder/3/attention"
-  enum class Of { itself, source } of;  // what the queries attend to: their own sequence, or its source
-  Tensor weights;                       // [batch, heads, query_time, key_time], rows sum to 1
+  enum class Text { own, source };  // that of the sequences, or their source
+
+  std::string name;    // "decoder/3/attention"
+  Text queries, keys;  // whose tokens attend, and to which
+  PairWeights pairs;   // rows of weights sum to 1
 };
 class AttentionMaps : public virtual TokenModel {
  public:
   static constexpr std::string_view what = "mixes tokens by attention weights";
-  // Of a sequence-to-sequence model, those of targets with their sources.
-  virtual std::vector<AttentionMap> attention_maps(const Sequences& sequences) const = 0;
+  // Layer by layer; of a sequence-to-sequence model, those of targets with their sources. No layer's weights are kept
+  // after the call with them.
+  using Take = std::function<void(const AttentionMap& map)>;
+  virtual void attention_maps(const Sequences& sequences, const Take& take) const = 0;
+
+  std::vector<AttentionMap> all_attention_maps(const Sequences& sequences) const;
 };
 
 class Model;

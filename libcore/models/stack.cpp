@@ -149,9 +149,9 @@ LayerStates Stack::start(Index batch, Index capacity, DType cache) const {
 }
 
 Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories,
-                   Tensor* cross_weights) const {
+                   PairWeights* cross_weights) const {
   for (std::size_t i = 0; i < layers_; ++i) {
-    Tensor* const weights = i + 1 == layers_ ? cross_weights : nullptr;
+    PairWeights* const weights = i + 1 == layers_ ? cross_weights : nullptr;
     x = block(i).step(x, rows, window_, *states[i], memory_of(memories, i), weights);
   }
   return x;
@@ -165,18 +165,17 @@ bool Stack::has_cross_weights() const {
   return !blocks_.empty() && blocks_.back().cross_attention() && blocks_.back().cross_attention()->has_weights();
 }
 
-std::vector<AttentionMap> Stack::attention_maps(Variable x, const Mask& mask, const std::string& prefix,
-                                                const StackContext& context) const {
-  std::vector<AttentionMap> maps;
+void Stack::attention_maps(Variable x, const Mask& mask, const MapsOptions& options,
+                           const StackContext& context) const {
+  const AttentionMap::Text text = options.text;
   for (std::size_t i = 0; i < layers_; ++i) {
-    const std::string name = concatenate(prefix, "/", i);
+    const std::string name = concatenate(options.prefix, "/", i);
     const nn::BlockContext own = context_of(context, i);
-    maps.push_back({name + "/attention", AttentionMap::Of::itself, block(i).weights(x, mask, own.around)});
-    Tensor cross;
+    options.take({name + "/attention", text, text, block(i).weights(x, mask, own.around)});
+    PairWeights cross;
     x = block(i)(x, mask, {}, own, &cross);
-    if (!cross.empty()) maps.push_back({name + "/cross_attention", AttentionMap::Of::source, cross});
+    if (!cross.weights.empty()) options.take({name + "/cross_attention", text, AttentionMap::Text::source, cross});
   }
-  return maps;
 }
 
 }  // namespace heddle::models

@@ -77,15 +77,19 @@ class Stack {
   // The states of new positions: x [batch, time, width] -> the same, before finish(). Sets *cross_weights, where given,
   // to the weights of the last block's cross-attention, [batch, heads, time, memory_time].
   Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories = {},
-              Tensor* cross_weights = nullptr) const;
+              PairWeights* cross_weights = nullptr) const;
   // Precondition of cross_weights.
   bool has_cross_weights() const;
   Variable finish(const Variable& x) const;
 
-  // The weights of each block's self-attention and cross-attention, named PREFIX/0/attention,
-  // PREFIX/0/cross_attention, ….
-  std::vector<AttentionMap> attention_maps(Variable x, const Mask& mask, const std::string& prefix,
-                                           const StackContext& context = {}) const;
+  // Takes the weights of each block's self-attention and cross-attention to a source, named PREFIX/0/attention,
+  // PREFIX/0/cross_attention, …; the stack reads this text.
+  struct MapsOptions {
+    std::string prefix;
+    AttentionMap::Text text;
+    const AttentionMaps::Take& take;
+  };
+  void attention_maps(Variable x, const Mask& mask, const MapsOptions& options, const StackContext& context = {}) const;
 
   // Whether its attention can have a window, as a memory needs it.
   bool can_have_window() const;

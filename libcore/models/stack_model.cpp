@@ -44,8 +44,9 @@ Variable StackModel::hidden_at(const std::vector<Index>& positions, const Sequen
   return stack_.at(positions, embeddings_.drop(embed(sequences), pass), mask(sequences), pass, context(sequences));
 }
 
-std::vector<AttentionMap> StackModel::attention_maps(const Sequences& sequences) const {
-  return stack_.attention_maps(embed(sequences), mask(sequences), config().arch(), context(sequences));
+void StackModel::attention_maps(const Sequences& sequences, const Take& take) const {
+  stack_.attention_maps(embed(sequences), mask(sequences), {config().arch(), AttentionMap::Text::own, take},
+                        context(sequences));
 }
 
 // Matrices multiply; embeddings are looked up, unless the output shares them; the head multiplies predicted tokens

@@ -17,7 +17,7 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
   Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences,
                      const Pass& pass = {}) const override;
   const Tensor& token_embeddings() const override { return embeddings_.tokens().weight().value(); }
-  std::vector<AttentionMap> attention_maps(const Sequences& sequences) const override;
+  void attention_maps(const Sequences& sequences, const Take& take) const override;
   double training_flops_per_token(Index time, double predicted) const override;
 
  protected:

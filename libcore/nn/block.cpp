@@ -66,7 +66,7 @@ Variable Block::run(const Variable& x, const Sublayers& f, const Pass& pass) con
   return add(h, feed, asking, feed_forward_site_, pass);
 }
 
-Block::Sublayer Block::crossing(const CrossAttention::Memory* memory, const Pass& pass, Tensor* weights) const {
+Block::Sublayer Block::crossing(const CrossAttention::Memory* memory, const Pass& pass, PairWeights* weights) const {
   if (!cross_) return {};
   check<Error>(memory != nullptr, "a block with cross-attention has nothing to attend to");
   return [=, this, &pass](const Variable& n, const Variable& rest) {
@@ -84,7 +84,7 @@ Surroundings Block::read_of(const Surroundings& around) const {
 }
 
 Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass, const BlockContext& context,
-                           Tensor* cross_weights) const {
+                           PairWeights* cross_weights) const {
   const Surroundings around = read_of(context.around);
   const Sublayer attend = [&](const Variable& n, const Variable& rest) {
     return attention_(n, mask, rest, pass, {}, around);
@@ -101,7 +101,7 @@ Variable Block::at(const std::vector<Index>& positions, const Variable& x, const
 }
 
 Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
-                   const CrossAttention::Memory* memory, Tensor* cross_weights) const {
+                   const CrossAttention::Memory* memory, PairWeights* cross_weights) const {
   const Variable input(x);
   const Pass pass;
   const Sublayer attend = [&](const Variable& n, const Variable& rest) {
@@ -110,7 +110,7 @@ Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, Attentio
   return run(input, {attend, crossing(memory, pass, cross_weights), input}, pass).value();
 }
 
-Tensor Block::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
+PairWeights Block::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
   return attention_.weights(read_of(x), mask, read_of(around));
 }
 

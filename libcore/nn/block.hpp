@@ -47,7 +47,7 @@ class Block {
 
   // Sets *cross_weights, where given, to the weights of cross-attention, [batch, heads, time, memory_time].
   Variable operator()(const Variable& x, const Mask& mask, const Pass& pass, const BlockContext& context = {},
-                      Tensor* cross_weights = nullptr) const;
+                      PairWeights* cross_weights = nullptr) const;
   // The same at one position of each sequence, at a fraction of the cost: [batch, 1, width]. Precondition: no
   // cross-attention.
   Variable at(const std::vector<Index>& positions, const Variable& x, const Mask& mask, const Pass& pass,
@@ -58,10 +58,10 @@ class Block {
     return attention_.start(batch, capacity, cache);
   }
   Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
-              const CrossAttention::Memory* memory = nullptr, Tensor* cross_weights = nullptr) const;
+              const CrossAttention::Memory* memory = nullptr, PairWeights* cross_weights = nullptr) const;
 
   // The weights of self-attention for the input x, [batch, heads, time, time].
-  Tensor weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
+  PairWeights weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
   const SelfAttention& attention() const { return attention_; }
   const std::optional<CrossAttention>& cross_attention() const { return cross_; }
 
@@ -78,7 +78,7 @@ class Block {
   // What attention reads of a block's input.
   Variable read_of(const Variable& x) const;
   Surroundings read_of(const Surroundings& around) const;
-  Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass, Tensor* weights = nullptr) const;
+  Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass, PairWeights* weights = nullptr) const;
 
   BlockOrder order_;
   Norm attention_norm_;

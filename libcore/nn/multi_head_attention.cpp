@@ -145,7 +145,7 @@ Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Va
   return merge(variant().mix(seen_call(x, mask, pass, positions, around)), residual, pass);
 }
 
-Tensor SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
+PairWeights SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
   return variant().weights(seen_call(x, mask, {}, {}, around));
 }
 
@@ -188,7 +188,7 @@ Variable CrossAttention::operator()(const Variable& x, const Memory& memory, con
   return merge(variant().mix(call), residual, pass);
 }
 
-Tensor CrossAttention::weights(const Variable& x, const Memory& memory) const {
+PairWeights CrossAttention::weights(const Variable& x, const Memory& memory) const {
   return variant().weights({.query = inputs().query(x, {}),
                             .key = memory.key,
                             .value = memory.value,

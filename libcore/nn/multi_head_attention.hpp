@@ -78,8 +78,8 @@ class SelfAttention : public MultiHeadAttention {
   // earlier_time after key i, and they have no lengths of their own.
   Variable operator()(const Variable& x, const Mask& mask, const Variable& residual = {}, const Pass& pass = {},
                       const std::vector<Index>& positions = {}, const Surroundings& around = {}) const;
-  // [batch, heads, time, time], Reals; rows of queries sum to 1.
-  Tensor weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
+  // [batch, heads, time, time]; rows of queries sum to 1.
+  PairWeights weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
 
   std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType cache) const;
   Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
@@ -111,8 +111,8 @@ class CrossAttention : public MultiHeadAttention {
   // x [batch, time, width] -> the same, plus a residual where one is given. Not recorded where memory has rows.
   Variable operator()(const Variable& x, const Memory& memory, const Variable& residual = {},
                       const Pass& pass = {}) const;
-  // [batch, heads, time, memory_time], Reals. Precondition: has_weights().
-  Tensor weights(const Variable& x, const Memory& memory) const;
+  // [batch, heads, time, memory_time]. Precondition: has_weights().
+  PairWeights weights(const Variable& x, const Memory& memory) const;
   bool has_weights() const { return variant().support().weights; }
 };
 

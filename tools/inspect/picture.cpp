@@ -3,6 +3,7 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
+#include <pango/pangocairo.h>
 
 #include <cmath>
 #include <numbers>
@@ -36,6 +37,7 @@ using Surface = std::unique_ptr<cairo_surface_t, Release<cairo_surface_destroy>>
 using Context = std::unique_ptr<cairo_t, Release<cairo_destroy>>;
 using FontOptions = std::unique_ptr<cairo_font_options_t, Release<cairo_font_options_destroy>>;
 using FontFace = std::unique_ptr<cairo_font_face_t, Release<cairo_font_face_destroy>>;
+using Layout = std::unique_ptr<PangoLayout, Release<g_object_unref>>;
 using ScaledFont = std::unique_ptr<cairo_scaled_font_t, Release<cairo_scaled_font_destroy>>;
 
 // Called by Cairo, so it must not throw.
@@ -97,11 +99,17 @@ bool is_usable(cairo_font_face_t* face, const cairo_font_options_t* options) {
   return cairo_scaled_font_status(font.get()) == CAIRO_STATUS_SUCCESS;
 }
 
-// Cairo's own font has only ASCII, but is always available.
-FontFace font_face(const cairo_font_options_t* options) {
-  FontFace face(cairo_toy_font_face_create("sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL));
-  if (is_usable(face.get(), options)) return face;
-  return FontFace(cairo_toy_font_face_create("@cairo:", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL));
+FontFace font_face(const char* family) {
+  return FontFace(cairo_toy_font_face_create(family, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL));
+}
+
+// Null where the system has no font.
+Layout layout_of(cairo_t* context, const cairo_font_options_t* options) {
+  if (!is_usable(font_face("sans-serif").get(), options)) return nullptr;
+  Layout layout(pango_cairo_create_layout(context));
+  pango_cairo_context_set_font_options(pango_layout_get_context(layout.get()), options);
+  pango_layout_set_single_paragraph_mode(layout.get(), TRUE);
+  return layout;
 }
 
 void set(cairo_t* context, const Colour& colour) {
@@ -122,7 +130,9 @@ struct Picture::Canvas {
       : form(form_of_file), surface(form.open(bytes, width, height)), context(cairo_create(surface.get())) {
     const FontOptions options = font_options();
     cairo_set_font_options(context.get(), options.get());
-    cairo_set_font_face(context.get(), font_face(options.get()).get());
+    layout = layout_of(context.get(), options.get());
+    // Cairo's own font has only ASCII, but is always available.
+    if (layout == nullptr) cairo_set_font_face(context.get(), font_face("@cairo:").get());
     cairo_set_line_join(context.get(), CAIRO_LINE_JOIN_ROUND);
   }
 
@@ -130,6 +140,25 @@ struct Picture::Canvas {
   std::string bytes;  // declared before its users
   Surface surface;
   Context context;
+  Layout layout;  // null: text is drawn in the font of the context
+
+  // Sets the line of the layout, or the size of the font; returns the width.
+  double set_line(const std::string& line, double size) const {
+    if (layout == nullptr) {
+      cairo_set_font_size(context.get(), size);
+      cairo_text_extents_t extents;
+      cairo_text_extents(context.get(), line.c_str(), &extents);
+      return extents.x_advance;
+    }
+    PangoFontDescription* const font = pango_font_description_from_string("sans-serif");
+    pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+    pango_layout_set_font_description(layout.get(), font);
+    pango_font_description_free(font);
+    pango_layout_set_text(layout.get(), line.c_str(), static_cast<int>(line.size()));
+    int width = 0, height = 0;
+    pango_layout_get_size(layout.get(), &width, &height);
+    return static_cast<double>(width) / PANGO_SCALE;
+  }
 };
 
 bool Picture::is_name(std::string_view path) {
@@ -173,17 +202,56 @@ void Picture::rectangle(Point corner, double width, double height, const Colour&
   cairo_fill(canvas_->context.get());
 }
 
-void Picture::text(Point at, std::string_view content, Anchor anchor, const Colour& colour, double size) {
+void Picture::cells(Point corner, double width, double height, const CellImage& image) {
+  cairo_t* const context = canvas_->context.get();
+  const auto columns = static_cast<int>(image.columns), rows = static_cast<int>(image.rows);
+  const Surface pixels(cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows));
+  check<DataError>(cairo_surface_status(pixels.get()) == CAIRO_STATUS_SUCCESS, path_, ": ", rows, " x ", columns,
+                   " cells cannot be drawn");
+  const int stride = cairo_image_surface_get_stride(pixels.get());
+  unsigned char* const data = cairo_image_surface_get_data(pixels.get());
+  const std::uint8_t* cell = image.rgb.data();
+  for (int row = 0; row < rows; ++row) {
+    auto* const line = reinterpret_cast<std::uint32_t*>(data + static_cast<std::ptrdiff_t>(row) * stride);
+    for (int column = 0; column < columns; ++column, cell += 3) {
+      line[column] =
+          static_cast<std::uint32_t>(cell[0]) << 16 | static_cast<std::uint32_t>(cell[1]) << 8 | std::uint32_t{cell[2]};
+    }
+  }
+  cairo_surface_mark_dirty(pixels.get());
+  cairo_save(context);
+  cairo_translate(context, corner.x, corner.y);
+  cairo_scale(context, width / columns, height / rows);
+  cairo_set_source_surface(context, pixels.get(), 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_NEAREST);
+  cairo_rectangle(context, 0, 0, columns, rows);
+  cairo_fill(context);
+  cairo_restore(context);
+}
+
+void Picture::text(Point at, std::string_view content, Anchor anchor, const Colour& colour, double size,
+                   Direction direction) {
   cairo_t* const context = canvas_->context.get();
   const std::string shown = printable(content);
-  cairo_set_font_size(context, size);
-  cairo_text_extents_t extents;
-  cairo_text_extents(context, shown.c_str(), &extents);
+  const double width = canvas_->set_line(shown, size);
   const double before = anchor == Anchor::start ? 0 : anchor == Anchor::middle ? 0.5 : 1;
   set(context, colour);
-  cairo_move_to(context, at.x - before * extents.x_advance, at.y);
-  cairo_show_text(context, shown.c_str());
+  cairo_save(context);
+  cairo_translate(context, at.x, at.y);
+  if (direction == Direction::up) cairo_rotate(context, -std::numbers::pi / 2);
+  cairo_move_to(context, -before * width, 0);
+  if (canvas_->layout == nullptr) {
+    cairo_show_text(context, shown.c_str());
+  } else {
+    pango_cairo_update_layout(context, canvas_->layout.get());
+    pango_cairo_show_layout_line(context, pango_layout_get_line_readonly(canvas_->layout.get(), 0));
+  }
   cairo_new_path(context);
+  cairo_restore(context);
+}
+
+double Picture::text_width(std::string_view content, double size) const {
+  return canvas_->set_line(printable(content), size);
 }
 
 void Picture::save() {

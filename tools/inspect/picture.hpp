@@ -1,13 +1,16 @@
-// Drawings, which Cairo writes as SVG, PNG or PDF: one set of calls for all three. Coordinates and sizes are in points
-// from the upper left corner; a PNG has two pixels per point. Equal drawings give equal bytes if the fonts are the
-// same.
+// Drawings, which Cairo writes as SVG, PNG or PDF, with text by Pango: one set of calls for all three. Coordinates and
+// sizes are in points from the upper left corner; a PNG has two pixels per point. Equal drawings give equal bytes if
+// the fonts are the same.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "heddle/base/real.hpp"
 
 namespace heddle {
 
@@ -27,6 +30,13 @@ struct Point {
 };
 
 enum class Anchor { start, middle, end };  // which part of a text stands at the point
+enum class Direction { right, up };        // of the baseline of a text
+
+// Cells of one colour each, row by row.
+struct CellImage {
+  Index rows, columns;
+  std::vector<std::uint8_t> rgb;  // [rows][columns][3]
+};
 
 class Picture {
  public:
@@ -44,10 +54,16 @@ class Picture {
   void polyline(std::span<const Point> points, const Pen& pen);
   void disc(Point centre, double radius, const Colour& colour);
   void rectangle(Point corner, double width, double height, const Colour& colour);
-  // One line with its baseline at the point, in a sans-serif font, or in Cairo's own if the system has none.
-  // Unprintable characters are written as \xHH.
+  // Each cell is a rectangle of its exact colour. In a PNG the cells are as exact as their sides are multiples of half
+  // a point.
+  void cells(Point corner, double width, double height, const CellImage& image);
+  // One line with its baseline at the point, in a sans-serif font and in others for the characters that it lacks, in
+  // the order of its script; or in Cairo's own font of ASCII if the system has none. Unprintable characters are written
+  // as \xHH.
   void text(Point at, std::string_view content, Anchor anchor = Anchor::start, const Colour& colour = {},
-            double size = 12);
+            double size = 12, Direction direction = Direction::right);
+  // Of such a line.
+  double text_width(std::string_view content, double size) const;
 
   // Writes the file, whole or not at all; call it once, last. Throws DataError.
   void save();

@@ -22,9 +22,10 @@ struct VectorModel {
   const models::ContextualVectors& vectors;
 };
 
-// The field of --layer, which analysis::chosen_layers() resolves; `which` describes the layers that there are.
-inline Field layer_field(const std::string& which) {
-  return Field("layer", which + "; negative numbers count from the last; several, or all, are averaged")
+// The field of --layer, which analysis::chosen_layers() resolves; `which` describes the layers that there are,
+// `several` what happens to several of them.
+inline Field layer_field(const std::string& which, const std::string& several = "are averaged") {
+  return Field("layer", which + "; negative numbers count from the last; several, or all, " + several)
       .word(-1, "last")
       .word(analysis::all_layers, "all")
       .not_empty()

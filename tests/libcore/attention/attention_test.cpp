@@ -370,7 +370,7 @@ TEST_CASE("every variant: its weights are those of its equation, mix the values,
     const Made made = made_for(text, c.sizes);
     if (!made->support().weights) return;
     const Tensor q = normal(1), k = normal(2), v = normal(3);
-    const Tensor weights = made->weights(call(q, k, v, c.mask)), y = made->mix(call(q, k, v, c.mask)).value();
+    const Tensor weights = made->weights(call(q, k, v, c.mask)).weights, y = made->mix(call(q, k, v, c.mask)).value();
     OracleProblem problem = problem_of(text, c, made.parameters);
     problem.query = doubles(q);
     problem.key = doubles(k);
@@ -392,6 +392,37 @@ TEST_CASE("every variant: its weights are those of its equation, mix the values,
       }
     }
   });
+}
+
+TEST_CASE("every variant: its scores are the products that it gives, where it gives any") {
+  int with_products = 0;
+  for_each_text([&](const std::string& text) {
+    const Made made = made_for(text, {batch, heads, time_steps, time_steps, width});
+    if (!made->support().weights) return;
+    const PairWeights pairs = made->weights(call(normal(1), normal(2), normal(3), {}));
+    const std::string name = Settings(text).name();
+    CHECK(pairs.query.empty() == (name == "additive" || name == "fourier"));
+    CHECK(pairs.query.empty() == pairs.key.empty());
+    if (pairs.query.empty() || name == "performer") return;  // which estimates them
+    ++with_products;
+    const Index wide = pairs.query.shape()[3];
+    const auto query = doubles(pairs.query), key = doubles(pairs.key);
+    for (Index row = 0; row < batch * heads * time_steps; ++row) {
+      const auto score = [&](Index j) {
+        double sum = 0;
+        for (Index a = 0; a < wide; ++a) {
+          sum += query[static_cast<std::size_t>(row * wide + a)] *
+                 key[static_cast<std::size_t>((row / time_steps * time_steps + j) * wide + a)];
+        }
+        return static_cast<double>(pairs.scale) * sum;
+      };
+      const Real* const w = pairs.weights.data() + row * time_steps;
+      for (Index j = 1; j < time_steps; ++j) {
+        CHECK(std::log(w[j]) - std::log(w[0]) == doctest::Approx(score(j) - score(0)).epsilon(1e-9));
+      }
+    }
+  });
+  CHECK(with_products > 4);
 }
 
 TEST_CASE("every variant: what it does not support is refused, with the reason") {

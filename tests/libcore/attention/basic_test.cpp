@@ -15,7 +15,7 @@ TEST_CASE("basic: one position keeps its state; orthonormal states get e / (e + 
   constexpr Index time = 5;
   const Tensor unit({1, 1, time, time}, Real(0));
   for (Index i = 0; i < time; ++i) unit[i * time + i] = 1;
-  const Tensor weights = Made("basic", {1, time})->weights(call_of(unit, unit, unit));
+  const Tensor weights = Made("basic", {1, time})->weights(call_of(unit, unit, unit)).weights;
   const double e = std::exp(1.0);
   for (Index i = 0; i < weights.size(); ++i) {
     CHECK(weights[i] == doctest::Approx((i % (time + 1) == 0 ? e : 1) / (e + time - 1)).epsilon(1e-12));

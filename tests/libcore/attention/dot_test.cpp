@@ -15,7 +15,7 @@ TEST_CASE("dot: the factor of the scores is 1 / sqrt(key_width), or the one that
   const Tensor usual = mixed("dot", twice, k, v);
   CHECK(difference(mixed("dot:scale=1", q, k, v), usual) < 1e-12);  // the key width is 4
   CHECK(difference(mixed("dot:scale=0.5", twice, k, v), usual) < 1e-12);
-  const Tensor uniform = Made("dot:scale=0", {3, 4})->weights(call_of(q, k, v));
+  const Tensor uniform = Made("dot:scale=0", {3, 4})->weights(call_of(q, k, v)).weights;
   for (Index i = 0; i < uniform.size(); ++i) CHECK(uniform[i] == doctest::Approx(1.0 / 11));
   CHECK_THROWS_WITH_AS(Made("dot:scale=-1", {3, 4}), "dot:scale=-1 must be from 0 to 1000", UsageError);
 }
@@ -25,7 +25,7 @@ namespace {
 // The mean over queries of sum_j w_j (1 - w_j): how much the weights can still change.
 double mean_slack(const std::string& text, const Tensor& q, const Tensor& k) {
   const Index width = q.shape()[3], keys = k.shape()[2];
-  const Tensor weights = Made(text, {1, width})->weights(call_of(q, k, k));
+  const Tensor weights = Made(text, {1, width})->weights(call_of(q, k, k)).weights;
   double sum = 0;
   for (Index i = 0; i < weights.size(); ++i) sum += weights[i] * (1 - weights[i]);
   return sum * static_cast<double>(keys) / static_cast<double>(weights.size());

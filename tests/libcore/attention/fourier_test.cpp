@@ -38,7 +38,7 @@ double density_error(Index count) {
 TEST_CASE("fourier: without a radius weights are uniform, with a large one each query finds its own key (SPEC 1.8)") {
   const Shape shape{1, 2, 9, 4};
   const Tensor x = normal_tensor(shape, 1), v = normal_tensor(shape, 3);
-  const auto weights = [&](const std::string& text) { return Made(text, {2, 4})->weights(call_of(x, x, v)); };
+  const auto weights = [&](const std::string& text) { return Made(text, {2, 4})->weights(call_of(x, x, v)).weights; };
   const Tensor uniform = weights("fourier:radius=0.001"), zero = weights("fourier:radius=0,learned=0"),
                own = weights("fourier:radius=50");
   for (Index i = 0; i < uniform.size(); ++i) {

@@ -226,8 +226,12 @@ TEST_CASE("architectures: each token's attention weights sum to 1, and are 0 whe
     const std::vector<Index> lengths{8, 3};
     const bool sees_both_sides = vectors_of(*model).is_bidirectional();
     std::set<std::string> names;
-    for (const auto& [name, of, weights] : mixing->attention_maps({some_ids(2, 8, vocabulary), lengths})) {
+    for (const models::AttentionMap& map : mixing->all_attention_maps({some_ids(2, 8, vocabulary), lengths})) {
+      const std::string& name = map.name;
+      const Tensor& weights = map.pairs.weights;
       CAPTURE(name);
+      CHECK(map.queries == models::AttentionMap::Text::own);
+      CHECK(map.keys == models::AttentionMap::Text::own);
       CHECK(names.insert(name).second);
       REQUIRE(weights.rank() == 4);
       const Index heads = weights.shape()[1], time = weights.shape()[2], keys = weights.shape()[3];

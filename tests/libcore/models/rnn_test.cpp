@@ -348,13 +348,13 @@ TEST_CASE("rnn: with scores of zero every weight is that of the mean, and a sour
   stirred.model->parameters().find("decoder/attention/score/weight")->value().fill(0);
   models::Sequences targets(some_ids(2, 3, vocabulary));
   targets.sources = std::make_shared<const models::Sequences>(models::Sequences{some_ids(2, 4, vocabulary), {4, 1}});
-  const auto all = maps->attention_maps(targets);
+  const auto all = maps->all_attention_maps(targets);
   REQUIRE(all.size() == 1);
   CHECK(all[0].name == "decoder/attention");
   for (Index t = 0; t < 3; ++t) {
     for (Index j = 0; j < 4; ++j) {
-      CHECK(all[0].weights[t * 4 + j] == doctest::Approx(0.25).epsilon(1e-14));
-      CHECK(all[0].weights[(3 + t) * 4 + j] == (j == 0 ? 1 : 0));
+      CHECK(all[0].pairs.weights[t * 4 + j] == doctest::Approx(0.25).epsilon(1e-14));
+      CHECK(all[0].pairs.weights[(3 + t) * 4 + j] == (j == 0 ? 1 : 0));
     }
   }
 }

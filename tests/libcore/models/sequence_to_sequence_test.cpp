@@ -126,18 +126,18 @@ TEST_CASE("sequence to sequence: weights over the source sum to 1 and are 0 on i
     if (maps == nullptr) continue;
     Index of_source = 0;
     for (const auto& map :
-         maps->attention_maps(targets_of(some_ids(2, 4, vocabulary), {some_ids(2, 6, vocabulary), {6, 3}}))) {
-      if (map.of != models::AttentionMap::Of::source) continue;
+         maps->all_attention_maps(targets_of(some_ids(2, 4, vocabulary), {some_ids(2, 6, vocabulary), {6, 3}}))) {
+      if (map.keys == map.queries) continue;
       ++of_source;
       CAPTURE(map.name);
-      const Index heads = map.weights.shape()[1];
-      REQUIRE(map.weights.shape() == Shape{2, heads, 4, 6});
+      const Index heads = map.pairs.weights.shape()[1];
+      REQUIRE(map.pairs.weights.shape() == Shape{2, heads, 4, 6});
       for (Index row = 0; row < 2 * heads * 4; ++row) {
         double sum = 0;
-        for (Index key = 0; key < 6; ++key) sum += map.weights[row * 6 + key];
+        for (Index key = 0; key < 6; ++key) sum += map.pairs.weights[row * 6 + key];
         // The kernel of that variant is not normalised by its own sum alone.
         CHECK((small.name == "attention fourier" ? sum > 0 && sum < 1 : std::abs(sum - 1) < 1e-12));
-        if (row >= heads * 4) CHECK(map.weights[row * 6 + 3] == 0);
+        if (row >= heads * 4) CHECK(map.pairs.weights[row * 6 + 3] == 0);
       }
     }
     CHECK(of_source > 0);

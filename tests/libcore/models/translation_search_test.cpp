@@ -39,8 +39,8 @@ double log_softmax(const Real* logits, TokenId id) {
 // Of a whole target: the weights of the last layer that attends to the source, as the mean of its heads.
 double covered(const models::AttentionMaps& model, const models::Sequences& targets) {
   Tensor weights;
-  for (const models::AttentionMap& map : model.attention_maps(targets)) {
-    if (map.of == models::AttentionMap::Of::source) weights = map.weights;
+  for (const models::AttentionMap& map : model.all_attention_maps(targets)) {
+    if (map.keys != map.queries) weights = map.pairs.weights;
   }
   const Index heads = weights.shape()[1], time = weights.shape()[2], keys = weights.shape()[3];
   double sum = 0;

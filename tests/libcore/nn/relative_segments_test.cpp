@@ -38,9 +38,9 @@ TEST_CASE("relative segments: the weights of attention are those of scores with 
                                     {.width = width, .shape = {1, width}, .relative_segments = true, .stddev = 0.4});
   const Variable x(normal_tensor({1, time, width}, 1));
   const auto weights = [&](const std::vector<TokenId>& ids) {
-    return attention.weights(x, {}, {.segments = std::make_shared<const TokenIds>(Shape{1, time}, ids)});
+    return attention.weights(x, {}, {.segments = std::make_shared<const TokenIds>(Shape{1, time}, ids)}).weights;
   };
-  const Tensor plain = attention.weights(x, {}), alike = weights({1, 1, 1, 1});
+  const Tensor plain = attention.weights(x, {}).weights, alike = weights({1, 1, 1, 1});
   CHECK(difference(plain, alike) < 1e-6);
   const Tensor two = weights({0, 0, 1, 1});
   CHECK(difference(plain, two) > 1e-3);

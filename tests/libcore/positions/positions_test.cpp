@@ -191,7 +191,7 @@ struct Projected {
 using Score = std::function<double(const Projected& projected, Index i, Index j, Index head)>;
 void check_scores(const Layer& layer, bool causal, const Score& score) {
   const Tensor x = normal_tensor({1, time_steps, width}, 8);
-  const Tensor weights = layer.attention.weights(Variable(x), {.causal = causal});
+  const Tensor weights = layer.attention.weights(Variable(x), {.causal = causal}).weights;
   const Projected projected(layer, x);
   for (Index head = 0; head < heads; ++head) {
     for (Index i = 0; i < time_steps; ++i) {
@@ -273,7 +273,7 @@ TEST_CASE("relative vectors of values: each value has a vector of its offset, we
   for (const bool causal : {false, true}) {
     Layer layer("relative-vector:reach=3,values=1", {}, causal);
     const Tensor x = normal_tensor({1, time_steps, width}, 8);
-    const Tensor weights = layer.attention.weights(Variable(x), {.causal = causal}),
+    const Tensor weights = layer.attention.weights(Variable(x), {.causal = causal}).weights,
                  y = layer.run(x, {.causal = causal});
     const Projected projected(layer, x);
     const Tensor &table = layer.parameters.find("0/positions/value")->value(),

@@ -1,0 +1,161 @@
+// inspect attention: the attention weights of every layer and head in a text or a pair of texts.
+#include <iostream>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/outputs.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "tools/inspect/attention_output.hpp"
+#include "tools/inspect/attention_page.hpp"
+#include "tools/inspect/attention_text.hpp"
+#include "tools/inspect/matrix_picture.hpp"
+#include "tools/inspect/pages/page.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/vectors.hpp"
+#include "tools/inspect/verbs.hpp"
+
+namespace heddle {
+
+namespace {
+
+struct AttentionOptions {
+  std::vector<Index> layer{analysis::all_layers};
+  Index head = AttentionGroup::all_heads;
+  std::string of = "all";
+  Index top = 10;
+  PageVectors vectors = PageVectors::automatic;
+  std::string output;
+  bool json = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(layer_field("layers, from 1", "are shown").essential(), self.layer);
+    visitor(Field("head", "one head of each layer, from 1; mean is the mean of all")
+                .range(1, 100000)
+                .word(AttentionGroup::all_heads, "all")
+                .word(AttentionGroup::mean_head, "mean")
+                .takes("N")
+                .essential(),
+            self.head);
+    visitor(Field("of",
+                  "which attention of a sequence-to-sequence model: that of the source to itself (encoder), of the "
+                  "target to itself (self) or to the source (source)")
+                .one_of({"all", "self", "encoder", "source"})
+                .essential(),
+            self.of);
+    visitor(Field("top", "how many of the strongest links to print").range(0, 1000000).takes("K").essential(),
+            self.top);
+    visitor(
+        Field("vectors", "vectors of queries and keys in a page: all, none, or all if they take at most 2.5 MB (auto)")
+            .takes("WHICH")
+            .essential(),
+        self.vectors);
+    visitor(
+        Field("output", "file to write: an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5")
+            .letter('o')
+            .not_empty()
+            .takes("FILE")
+            .essential(),
+        self.output);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+  }
+};
+
+std::string head_title(Index number) {
+  return number == AttentionGroup::mean_head ? "mean of the heads" : concatenate("head ", number);
+}
+
+bool is_single_head(const AttentionReport& report) {
+  return report.groups.size() == 1 && report.groups.front().layers.size() == 1 && report.groups.front().heads() == 1;
+}
+
+std::string single_title(const AttentionGroup& group) {
+  return concatenate(group.title(), ", layer ", group.numbers.front(), ", ", head_title(group.head_number(0)));
+}
+
+// One head with its tokens, or the heads of all layers as a grid.
+void draw(const AttentionReport& report, const std::string& path) {
+  std::vector<std::string> names;
+  for (const AttentionGroup& group : report.groups) names.push_back(group.name);
+  check<UsageError>(names.size() == 1, path, ": a picture shows attention of one kind; choose --of ",
+                    join(names, " or "));
+  const AttentionGroup& group = report.groups.front();
+  if (is_single_head(report)) {
+    draw_matrix(path, {.title = single_title(group),
+                       .weights = group.weights(0, 0),
+                       .rows = report.queries(group).labels,
+                       .columns = report.keys(group).labels});
+    return;
+  }
+  MatrixGrid grid{.title = group.title()};
+  for (Index head = 0; head < group.heads(); ++head) {
+    const Index number = group.head_number(head);
+    grid.columns.push_back(number == AttentionGroup::mean_head ? "mean" : concatenate("head ", number));
+  }
+  for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
+    grid.rows.push_back(concatenate("layer ", group.numbers[layer]));
+    for (Index head = 0; head < group.heads(); ++head) grid.cells.push_back(group.weights(layer, head));
+  }
+  draw_grid(path, grid);
+}
+
+void print(const AttentionReport& report, const AttentionOptions& options, const std::string& model) {
+  if (options.json) {
+    std::cout << dump(as_json(report, model));
+  } else if (is_single_head(report)) {
+    const AttentionGroup& group = report.groups.front();
+    std::cout << single_title(group) << "\n";
+    write_shades(std::cout, group.weights(0, 0), report.queries(group).labels, report.keys(group).labels);
+  } else {
+    write_patterns(std::cout, report, options.top);
+  }
+}
+
+void check_usage(const cli::Arguments& arguments, const AttentionOptions& options) {
+  const std::string& path = options.output;
+  const bool is_page = is_page_name(path), is_file = path.ends_with(".h5");
+  check<UsageError>(path.empty() || Picture::is_name(path) || is_page || path.ends_with(".tsv") || is_file, path,
+                    ": attention can be written to .html, .svg, .png, .pdf, .tsv and .h5 files");
+  check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
+  check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
+                    ": such a file has every head; leave out --head");
+  check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
+  cli::keep_inputs({arguments.operand("MODEL")}, {path}, arguments);
+}
+
+void attention(const cli::Arguments& arguments, const AttentionOptions& options) {
+  check_usage(arguments, options);
+  const std::string &path = options.output, model = arguments.operand("MODEL");
+  const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(model));
+  const std::vector<std::string>& second = arguments.operands("SECOND");
+  AttentionReport report = read_attention(loaded, model, arguments.operand("TEXT"),
+                                          second.empty() ? std::nullopt : std::optional(second.front()),
+                                          {.user = "inspect attention", .layers = options.layer, .group = options.of});
+  report.keep_head(options.head);
+  if (path.empty()) {
+    print(report, options, model);
+  } else if (path.ends_with(".h5")) {
+    write_attention_file(path, report, arguments);
+  } else if (path.ends_with(".tsv")) {
+    write_attention_table(path, report);
+  } else if (is_page_name(path)) {
+    write_page(path, attention_page(report, model, options.vectors));
+  } else {
+    draw(report, path);
+  }
+  check_finite(report, model);
+}
+
+}  // namespace
+
+cli::Verb verbs::attention() {
+  return cli::make_verb<AttentionOptions>(
+      {.summary = "Shows the attention weights of every layer and head in a text or a pair of texts.",
+       .synopsis = {"MODEL TEXT [SECOND] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]"},
+       .operands = {{"MODEL", "a model with attention", 1, 1},
+                    {"TEXT", "a text; of a sequence-to-sequence model, the source", 1, 1},
+                    {"SECOND", "the second text of a pair, or the target; without it, the model's own translation", 0,
+                     1}}},
+      heddle::attention);
+}
+
+}  // namespace heddle

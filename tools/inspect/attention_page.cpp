@@ -1,0 +1,156 @@
+#include "tools/inspect/attention_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/analysis/attention_patterns.hpp"
+#include "heddle/base/printable.hpp"
+#include "heddle/cli/version.hpp"
+#include "tools/inspect/pages/page.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::Json;
+
+constexpr double most_weights = 256e6;       // of a page, a byte each
+constexpr double automatic_vectors = 2.5e6;  // bytes
+
+std::string weight_bytes(const Tensor& weights) {
+  std::string bytes(static_cast<std::size_t>(weights.size()), '\0');
+  for (Index i = 0; i < weights.size(); ++i) {
+    const auto weight = static_cast<double>(weights[i]);
+    const long level = std::isfinite(weight) ? std::lround(255 * std::clamp(weight, 0.0, 1.0)) : 0;
+    bytes[static_cast<std::size_t>(i)] = static_cast<char>(static_cast<unsigned char>(level));
+  }
+  return bytes;
+}
+
+// 1 for each weight that is not finite; null if all are.
+Json not_finite(const Tensor& weights) {
+  std::string bytes(static_cast<std::size_t>(weights.size()), '\0');
+  bool some = false;
+  for (Index i = 0; i < weights.size(); ++i) {
+    if (std::isfinite(weights[i])) continue;
+    bytes[static_cast<std::size_t>(i)] = '\1';
+    some = true;
+  }
+  return some ? Json(packed(bytes)) : Json();
+}
+
+// [1, heads or kv_heads, time, width] -> bytes [heads, time, width], and what 1 stands for.
+struct Vectors {
+  std::string bytes;
+  double step;
+};
+Vectors quantised(const Tensor& stored, Index heads) {
+  const Tensor x = stored.as(DType::real);
+  const Shape& shape = x.shape();
+  const Index each = shape[2] * shape[3];
+  double largest = 0;
+  for (Index i = 0; i < x.size(); ++i) {
+    if (std::isfinite(x[i])) largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+  }
+  const double step = largest > 0 ? largest / 127 : 1;
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(heads * each));
+  for (Index head = 0; head < heads; ++head) {
+    const Real* const from = x.data() + head / (heads / shape[1]) * each;
+    for (Index i = 0; i < each; ++i) {
+      const auto value = static_cast<double>(from[i]);
+      bytes += static_cast<char>(std::isfinite(value) ? std::lround(value / step) : 0);
+    }
+  }
+  return {std::move(bytes), step};
+}
+
+Json vectors_of(const PairWeights& pairs) {
+  if (pairs.query.empty()) return {};
+  const Index heads = pairs.weights.shape()[1];
+  const Vectors query = quantised(pairs.query, heads), key = quantised(pairs.key, heads);
+  return {{"width", pairs.query.shape()[3]}, {"scale", pairs.scale},     {"query", packed(query.bytes)},
+          {"query_step", query.step},        {"key", packed(key.bytes)}, {"key_step", key.step}};
+}
+
+double vector_bytes(const AttentionReport& report) {
+  double bytes = 0;
+  for (const AttentionGroup& group : report.groups) {
+    for (const models::AttentionMap& map : group.layers) {
+      if (map.pairs.query.empty()) continue;
+      const Shape& weights = map.pairs.weights.shape();
+      bytes += static_cast<double>(weights[1] * (weights[2] + weights[3]) * map.pairs.query.shape()[3]);
+    }
+  }
+  return bytes;
+}
+
+double weight_count(const AttentionReport& report) {
+  double count = 0;
+  for (const AttentionGroup& group : report.groups) {
+    for (const models::AttentionMap& map : group.layers) count += static_cast<double>(map.pairs.weights.size());
+  }
+  return count;
+}
+
+// Of self-attention from the first layer on; null for others.
+Json rollout_of(const AttentionGroup& group) {
+  if (group.query != group.key || group.numbers.front() != 1) return {};
+  analysis::AttentionRollout rollout;
+  std::string bytes;
+  for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
+    if (group.numbers[layer] != static_cast<Index>(layer) + 1) return {};
+    const Tensor& weights = group.layers[layer].pairs.weights;
+    const Shape& shape = weights.shape();
+    bytes += weight_bytes(rollout.add(weights.reshaped({shape[1], shape[2], shape[3]})));
+  }
+  return packed(bytes);
+}
+
+Json json_of(const TokenText& text) {
+  Json tokens = Json::array();
+  for (std::size_t i = 0; i < text.ids.size(); ++i) {
+    tokens.push_back({{"label", text.labels[i]}, {"piece", printable(text.pieces[i])}, {"id", text.ids[i]}});
+  }
+  return {{"name", text.name}, {"tokens", std::move(tokens)}};
+}
+
+Json json_of(const AttentionGroup& group, bool with_vectors) {
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < group.layers.size(); ++i) {
+    const models::AttentionMap& map = group.layers[i];
+    layers.push_back({{"name", map.name},
+                      {"number", group.numbers[i]},
+                      {"heads", group.heads()},
+                      {"weights", packed(weight_bytes(map.pairs.weights))},
+                      {"not_finite", not_finite(map.pairs.weights)},
+                      {"vectors", with_vectors ? vectors_of(map.pairs) : Json()}});
+  }
+  return {{"name", group.title()},  {"query", group.query},        {"key", group.key},
+          {"causal", group.causal}, {"layers", std::move(layers)}, {"rollout", rollout_of(group)}};
+}
+
+}  // namespace
+
+std::string attention_page(const AttentionReport& report, const std::string& model, PageVectors vectors) {
+  check<UsageError>(weight_count(report) <= most_weights, "a page holds at most ", std::llround(most_weights * 1e-6),
+                    " million weights, and these are ", std::llround(weight_count(report) * 1e-6),
+                    "; choose fewer layers with --layer, shorten the text, or write a .h5 file");
+  const double bytes = vector_bytes(report);
+  const bool with_vectors =
+      vectors == PageVectors::all || (vectors == PageVectors::automatic && bytes <= automatic_vectors);
+  Json notes = Json::array();
+  if (bytes == 0) {
+    notes.push_back("This attention does not compare queries and keys by their products, so the page has none.");
+  } else if (!with_vectors) {
+    notes.push_back("The vectors of queries and keys are not in this page; --vectors all puts them in.");
+  }
+  Json data{{"generator", "heddle " + cli::version()}, {"model", printable(model)}, {"notes", std::move(notes)}};
+  data["texts"] = Json::array();
+  for (const TokenText& text : report.texts) data["texts"].push_back(json_of(text));
+  data["attention"] = Json::array();
+  for (const AttentionGroup& group : report.groups) data["attention"].push_back(json_of(group, with_vectors));
+  return page("Attention of " + printable(model), "attention", data);
+}
+
+}  // namespace heddle

@@ -1,0 +1,255 @@
+#include "tools/inspect/attention_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "heddle/analysis/embed.hpp"
+#include "heddle/base/printable.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/decoding/beam_search.hpp"
+#include "heddle/tensor/processors.hpp"
+#include "tools/lines/encode_line.hpp"
+#include "tools/lines/translation_frames.hpp"
+
+namespace heddle {
+
+namespace {
+
+using Text = models::AttentionMap::Text;
+
+// The characters of a token, or its piece where it has none, or only a part of one.
+std::string label(const text::Tokenizer& tokenizer, TokenId id) {
+  std::string text;
+  tokenizer.decode(id, text, text::TextPlace::begin);
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos || !is_utf8(text) ? tokenizer.piece(id) : text.substr(begin);
+}
+
+// What a model reads.
+struct Input {
+  models::Sequences sequences;
+  std::vector<TokenText> texts;
+};
+
+TokenIds as_row(const std::vector<TokenId>& ids) {
+  return {Shape{1, static_cast<Index>(ids.size())}, ids};
+}
+
+void check_length(const std::vector<TokenId>& ids, std::optional<Index> most, const std::string& what) {
+  const auto count = static_cast<Index>(ids.size());
+  check<DataError>(count > 0, what, ": has no token");
+  check<DataError>(!most || count <= *most, what, ": ", count, " tokens are more than the model's context of ",
+                   most.value_or(0), "; give a shorter text");
+}
+
+std::vector<TokenId> translated(const models::Generator& model, const formats::LoadedModel& loaded,
+                                const TranslationFrames& frames, const std::vector<TokenId>& source) {
+  const Index room = model.position_limit() - static_cast<Index>(frames.prompt.size()) + 1;
+  const decoding::BeamOptions greedy{.width = 1,
+                                     .max_tokens = std::min(static_cast<Index>(source.size()) + 50, room),
+                                     .end = frames.target.end,
+                                     .vocab_size = loaded.tokenizer.vocab_size()};
+  std::vector<TokenId> ids;
+  const auto found = decoding::beam_search(model, {frames.prompt}, 0, greedy, {source});
+  for (const decoding::Choice& token : found.front().front().tokens) ids.push_back(token.id);
+  return ids;
+}
+
+Input read_pair(const models::SequenceToSequence& model, const formats::LoadedModel& loaded, const std::string& path,
+                const std::string& source_text, const std::optional<std::string>& target_text,
+                const std::string& user) {
+  const TranslationFrames frames(model, loaded);
+  const auto source = frames.source.around(encode_line(loaded.of_sources(), source_text, "SOURCE"));
+  check_length(source, model.max_source_positions(), "SOURCE");
+  std::vector<TokenId> target =
+      target_text ? encode_line(loaded.tokenizer, *target_text, "TARGET")
+                  : translated(models::require<models::Generator>(*loaded.model, user, path), loaded, frames, source);
+  target.insert(target.begin(), frames.prompt.begin(), frames.prompt.end());
+  check_length(target, model.max_positions(), "TARGET");
+  models::Sequences sequences(as_row(target));
+  sequences.sources = std::make_shared<const models::Sequences>(as_row(source));
+  Input input{std::move(sequences), {{.name = "source"}, {.name = "target"}}};
+  input.texts[0].add(loaded.of_sources(), source);
+  input.texts[1].add(loaded.tokenizer, target);
+  return input;
+}
+
+Input read_text(const models::ContextualVectors& model, const formats::LoadedModel& loaded, const std::string& path,
+                const std::string& first, const std::optional<std::string>& second) {
+  const text::Tokenizer& tokenizer = loaded.tokenizer;
+  const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
+  check<UsageError>(!second || framed, path, ": this model reads one text; leave out the second");
+  const std::vector<TokenId> ids = encode_line(tokenizer, first, "TEXT");
+  data::FramedSequence sequence;
+  sequence.ids = ids;
+  if (framed) {
+    const data::Framing framing(tokenizer, model.position_limit(), loaded.model->config()->has_segments());
+    sequence = second ? framing(ids, encode_line(tokenizer, *second, "SECOND"), data::Overlong::error).front()
+                      : framing(ids, data::Overlong::error).front();
+  }
+  check_length(sequence.ids, model.max_positions(), "TEXT");
+  Input input{models::Sequences(as_row(sequence.ids), {}, sequence.segments), {{.name = "text"}}};
+  input.texts[0].add(tokenizer, sequence.ids);
+  return input;
+}
+
+Input read_input(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
+                 const std::optional<std::string>& second, const std::string& user) {
+  if (const auto* model = loaded.model->as<models::SequenceToSequence>()) {
+    return read_pair(*model, loaded, path, first, second, user);
+  }
+  return read_text(models::require<models::ContextualVectors>(*loaded.model, user, path), loaded, path, first, second);
+}
+
+std::string group_of(const models::AttentionMap& map) {
+  return map.queries != map.keys ? "source" : map.queries == Text::own ? "self" : "encoder";
+}
+
+// The first token of each text.
+models::Sequences shortest(const models::Sequences& sequences) {
+  const auto first = [](const models::Sequences& of) { return models::Sequences(as_row({of.ids.ids.front()})); };
+  models::Sequences result = first(sequences);
+  if (sequences.sources) result.sources = std::make_shared<const models::Sequences>(first(*sequences.sources));
+  return result;
+}
+
+// The number of layers and of heads of each group.
+struct GroupSize {
+  Index layers = 0, heads = 0;
+};
+using GroupSizes = std::map<std::string, GroupSize>;
+
+GroupSizes sizes_of(const models::AttentionMaps& model, const models::Sequences& sequences) {
+  GroupSizes sizes;
+  model.attention_maps(shortest(sequences), [&](const models::AttentionMap& map) {
+    GroupSize& size = sizes[group_of(map)];
+    ++size.layers;
+    size.heads = map.pairs.weights.shape()[1];
+  });
+  return sizes;
+}
+
+void check_group(const GroupSizes& sizes, const std::string& group, const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& [name, size] : sizes) names.push_back(name);
+  check<DataError>(!names.empty(), path, ": the model has no layer that attends");
+  check<UsageError>(group == "all" || sizes.contains(group), "--of ", group, ": this model has attention of ",
+                    join(names));
+}
+
+bool is_causal(const AttentionGroup& group) {
+  if (group.query != group.key) return false;
+  for (const models::AttentionMap& map : group.layers) {
+    const Shape& shape = map.pairs.weights.shape();
+    const Real* row = map.pairs.weights.data();
+    for (Index i = 0; i < shape[1] * shape[2]; ++i, row += shape[3]) {
+      for (Index j = i % shape[2] + 1; j < shape[3]; ++j) {
+        if (row[j] != 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void check_memory(const GroupSizes& sizes, const std::map<std::string, std::set<Index>>& chosen, const Input& input) {
+  double bytes = 0;
+  const auto tokens = [&](std::size_t text) { return static_cast<double>(input.texts[text].ids.size()); };
+  for (const auto& [name, layers] : chosen) {
+    const double queries = tokens(name == "encoder" || input.texts.size() == 1 ? 0 : 1);
+    const double keys = name == "self" ? tokens(input.texts.size() - 1) : tokens(0);
+    bytes +=
+        static_cast<double>(layers.size()) * static_cast<double>(sizes.at(name).heads) * queries * keys * sizeof(Real);
+  }
+  check<DataError>(bytes < 0.6 * available_memory(), "the attention weights take ", std::llround(bytes * 1e-9),
+                   " GB; choose fewer layers with --layer, or give a shorter text");
+}
+
+}  // namespace
+
+void TokenText::add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more) {
+  for (const TokenId id : more) {
+    ids.push_back(id);
+    pieces.push_back(tokenizer.piece(id));
+    labels.push_back(printable(label(tokenizer, id)));
+  }
+}
+
+Tensor AttentionGroup::weights(std::size_t layer, Index head) const {
+  const Tensor& all = layers[layer].pairs.weights;
+  const Shape& shape = all.shape();
+  return all.reshaped({shape[1], shape[2], shape[3]}).narrowed(0, head, 1).reshaped({shape[2], shape[3]});
+}
+
+std::string AttentionGroup::title() const {
+  if (name == "source") return "attention to the source";
+  if (name == "encoder") return "encoder self-attention";
+  return query == 0 ? "self-attention" : "decoder self-attention";
+}
+
+void AttentionReport::keep_head(Index head) {
+  if (head == AttentionGroup::all_heads) return;
+  for (AttentionGroup& group : groups) {
+    const Index heads = group.heads();
+    check<UsageError>(head <= heads, "--head ", head, ": the layers of ", group.name, " have heads 1 to ", heads);
+    for (models::AttentionMap& map : group.layers) {
+      const Tensor& all = map.pairs.weights;
+      const Shape& shape = all.shape();
+      Tensor kept({1, 1, shape[2], shape[3]}, Real(0));
+      if (head == AttentionGroup::mean_head) {
+        for (Index i = 0; i < heads; ++i) kept.add(all.narrowed(1, i, 1));
+        kept.scale(Real(1) / static_cast<Real>(heads));
+      } else {
+        kept = all.narrowed(1, head - 1, 1).copy();
+      }
+      map.pairs = {kept};
+    }
+    group.only_head = head;
+  }
+}
+
+AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
+                               const std::optional<std::string>& second, const AttentionWanted& wanted) {
+  const auto& model = models::require<models::AttentionMaps>(*loaded.model, wanted.user, path);
+  const Input input = read_input(loaded, path, first, second, wanted.user);
+  const GroupSizes sizes = sizes_of(model, input.sequences);
+  check_group(sizes, wanted.group, path);
+  std::map<std::string, std::set<Index>> chosen;
+  for (const auto& [name, size] : sizes) {
+    if (wanted.group == "all" || wanted.group == name) {
+      chosen[name] = analysis::chosen_layers(wanted.layers, 1, size.layers);
+    }
+  }
+  check_memory(sizes, chosen, input);
+  AttentionReport report{input.texts, {}};
+  const std::size_t own = input.texts.size() - 1;
+  std::map<std::string, Index> seen;
+  model.attention_maps(input.sequences, [&](const models::AttentionMap& map) {
+    const std::string name = group_of(map);
+    const Index number = ++seen[name];
+    if (!chosen.contains(name) || !chosen.at(name).contains(number)) return;
+    auto group = std::ranges::find(report.groups, name, &AttentionGroup::name);
+    if (group == report.groups.end()) {
+      const auto place = [&](Text text) { return text == Text::own ? own : 0; };
+      report.groups.push_back({.name = name, .query = place(map.queries), .key = place(map.keys)});
+      group = report.groups.end() - 1;
+    }
+    group->numbers.push_back(number);
+    group->layers.push_back(map);
+  });
+  for (AttentionGroup& group : report.groups) group.causal = is_causal(group);
+  return report;
+}
+
+void check_finite(const AttentionReport& report, const std::string& path) {
+  const auto is_finite = [](Real weight) { return std::isfinite(weight); };
+  for (const AttentionGroup& group : report.groups) {
+    for (const models::AttentionMap& map : group.layers) {
+      const Tensor& weights = map.pairs.weights;
+      check<NumericError>(std::all_of(weights.data(), weights.data() + weights.size(), is_finite), path,
+                          ": the attention weights of ", map.name, " are not finite; train it again");
+    }
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,68 @@
+// The attention of a model in one or two texts, for inspect attention and align.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "heddle/formats/heddle/load_model.hpp"
+
+namespace heddle {
+
+// A text as its tokens.
+struct TokenText {
+  std::string name;  // "text", "source" or "target"
+  std::vector<TokenId> ids{};
+  std::vector<std::string> pieces{};  // of the tokenizer
+  std::vector<std::string> labels{};  // printable: the characters of a token, or its piece where it is a part of one
+
+  void add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more);
+  Index tokens() const { return static_cast<Index>(ids.size()); }
+};
+
+// The layers in which the tokens of one text attend to those of one text.
+struct AttentionGroup {
+  std::string name;              // "self", "encoder" or "source"
+  std::size_t query, key;        // which of the report's texts
+  bool causal = false;           // no token attends to a later one
+  std::vector<Index> numbers{};  // of the layers, from 1
+  std::vector<models::AttentionMap> layers{};
+  Index only_head = all_heads;  // which `layers` have: all, a single one from 1, or the mean
+
+  static constexpr Index all_heads = -1, mean_head = 0;
+  Index heads() const { return layers.front().pairs.weights.shape()[1]; }
+  // From 1, of one from 0; mean_head of the mean.
+  Index head_number(Index head) const { return only_head == all_heads ? head + 1 : only_head; }
+  // "decoder self-attention"
+  std::string title() const;
+  // [queries, keys] of a head, from 0.
+  Tensor weights(std::size_t layer, Index head) const;
+};
+
+struct AttentionReport {
+  std::vector<TokenText> texts;
+  std::vector<AttentionGroup> groups;
+
+  // Keeps one head of each layer, from 1, or makes the mean of all. Throws UsageError for a head that is not there.
+  void keep_head(Index head);
+  const TokenText& queries(const AttentionGroup& group) const { return texts[group.query]; }
+  const TokenText& keys(const AttentionGroup& group) const { return texts[group.key]; }
+};
+
+struct AttentionWanted {
+  std::string user;           // for messages
+  std::vector<Index> layers;  // of each group, as analysis::chosen_layers() takes them
+  std::string group = "all";  // or the name of one
+};
+
+// Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target
+// with the token that ends it; of others the text alone or, where the model reads pairs, both. Throws DataError for
+// texts that the model cannot read, UsageError for layers and groups that are not there.
+AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
+                               const std::optional<std::string>& second, const AttentionWanted& wanted);
+
+// Throws NumericError, which names the layer, for weights that are not finite.
+void check_finite(const AttentionReport& report, const std::string& path);
+
+}  // namespace heddle

@@ -1,0 +1,152 @@
+#include "tools/inspect/matrix_picture.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/base/error.hpp"
+#include "heddle/base/printable.hpp"
+#include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr double margin = 12, title_size = 12;
+
+// Points of a cell, and of the labels beside it, so that no two overlap. Sides are multiples of half a point.
+struct CellSizes {
+  double cell, label;
+};
+CellSizes sizes_for(Index tokens) {
+  if (tokens <= 128) return {14, 10};
+  if (tokens <= 256) return {10, 7};
+  if (tokens <= 512) return {7, 5};
+  return {5, 3.5};
+}
+
+constexpr std::size_t longest_label = 28;  // columns of a terminal
+
+// The label, or its beginning and "…".
+std::string shortened(const std::string& label) {
+  if (display_width(label) <= longest_label) return label;
+  std::string kept;
+  for (std::size_t at = 0; at < label.size();) {
+    const std::size_t length = text::decode(label, at).length;
+    if (display_width(kept + label.substr(at, length)) + 1 > longest_label) break;
+    kept += label.substr(at, length);
+    at += length;
+  }
+  return kept + "…";
+}
+
+std::vector<std::string> shortened(const std::vector<std::string>& labels) {
+  std::vector<std::string> result;
+  for (const std::string& label : labels) result.push_back(shortened(label));
+  return result;
+}
+
+double widest(const Picture& picture, const std::vector<std::string>& labels, double size) {
+  double width = 0;
+  for (const std::string& label : labels) width = std::max(width, picture.text_width(label, size));
+  return width;
+}
+
+void check_pixels(const std::string& path, double width, double height) {
+  const double pixels = width * height * Picture::pixels_per_point * Picture::pixels_per_point;
+  check<UsageError>(pixels <= most_picture_pixels, path, ": the picture would have ", std::llround(pixels * 1e-6),
+                    " million pixels, of at most ", std::llround(most_picture_pixels * 1e-6),
+                    "; choose layers and heads with --layer and --head, or write a .html or .h5 file");
+}
+
+}  // namespace
+
+CellImage grey_cells(const Tensor& weights) {
+  CellImage image{weights.shape()[0], weights.shape()[1], {}};
+  image.rgb.reserve(3 * static_cast<std::size_t>(weights.size()));
+  for (Index i = 0; i < weights.size(); ++i) {
+    const auto weight = static_cast<double>(weights[i]);
+    if (std::isfinite(weight)) {
+      image.rgb.insert(image.rgb.end(), 3, static_cast<std::uint8_t>(std::lround(255 * std::clamp(weight, 0.0, 1.0))));
+    } else {
+      image.rgb.insert(image.rgb.end(), {220, 0, 0});
+    }
+  }
+  return image;
+}
+
+void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
+  const Index most = std::max(matrix.weights.shape()[0], matrix.weights.shape()[1]);
+  check<UsageError>(most <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
+                    " tokens on a side, and the text has ", most, "; shorten it, or write a .h5 or .tsv file");
+  const auto [cell, size] = sizes_for(most);
+  const auto rows = static_cast<double>(matrix.weights.shape()[0]),
+             columns = static_cast<double>(matrix.weights.shape()[1]);
+  const std::vector<std::string> row_labels = shortened(matrix.rows), column_labels = shortened(matrix.columns);
+  const Picture ruler(path, 1, 1);
+  const double heading = matrix.title.empty() ? 0 : title_size + 8;
+  const double turned = matrix.row_title.empty() ? 0 : size + 8, above = matrix.column_title.empty() ? 0 : size + 8;
+  // On whole points, so that cells begin on pixels.
+  const double left = std::ceil(margin + turned + widest(ruler, row_labels, size) + 6),
+               top = std::ceil(margin + heading + above + widest(ruler, column_labels, size) + 6);
+  const double width = std::max(left + columns * cell + margin,
+                                matrix.title.empty() ? 0 : ruler.text_width(matrix.title, title_size) + 2 * margin);
+  const double height = top + rows * cell + margin;
+  check_pixels(path, width, height);
+  Picture picture(path, width, height);
+  if (heading > 0) picture.text({margin, margin + title_size - 2}, matrix.title, Anchor::start, {}, title_size);
+  constexpr Colour grey{0.35, 0.35, 0.35};
+  if (above > 0) {
+    picture.text({left + columns * cell / 2, margin + heading + size}, matrix.column_title, Anchor::middle, grey, size);
+  }
+  if (turned > 0) {
+    picture.text({margin + size, top + rows * cell / 2}, matrix.row_title, Anchor::middle, grey, size, Direction::up);
+  }
+  const double baseline = cell / 2 + 0.36 * size;
+  for (std::size_t j = 0; j < column_labels.size(); ++j) {
+    picture.text({left + static_cast<double>(j) * cell + baseline, top - 4}, column_labels[j], Anchor::start, {}, size,
+                 Direction::up);
+  }
+  for (std::size_t i = 0; i < row_labels.size(); ++i) {
+    picture.text({left - 4, top + static_cast<double>(i) * cell + baseline}, row_labels[i], Anchor::end, {}, size);
+  }
+  picture.cells({left, top}, columns * cell, rows * cell, grey_cells(matrix.weights));
+  picture.save();
+}
+
+void draw_grid(const std::string& path, const MatrixGrid& grid) {
+  constexpr double size = 9, gap = 6, thumbnail = 96;
+  const Shape& shape = grid.cells.front().shape();
+  // A whole number of pixels for each pair, at least one.
+  const double longest = static_cast<double>(std::max(shape[0], shape[1]));
+  const double pair =
+      std::max(1.0, std::floor(thumbnail * Picture::pixels_per_point / longest)) / Picture::pixels_per_point;
+  const double cell_width = static_cast<double>(shape[1]) * pair, cell_height = static_cast<double>(shape[0]) * pair;
+  // Short texts leave cells narrower than their labels.
+  const Picture ruler(path, 1, 1);
+  const double left = std::ceil(margin + widest(ruler, grid.rows, size) + 6), top = margin + title_size + 8 + size + 6;
+  const double column_width = std::ceil(std::max(cell_width, widest(ruler, grid.columns, size))) + gap,
+               row_height = std::ceil(std::max(cell_height, size)) + gap;
+  const auto rows = static_cast<double>(grid.rows.size()), columns = static_cast<double>(grid.columns.size());
+  const double width = std::max(left + columns * column_width + margin,
+                                ruler.text_width(grid.title, title_size) + 2 * margin),
+               height = top + rows * row_height + margin;
+  check_pixels(path, width, height);
+  Picture picture(path, width, height);
+  picture.text({margin, margin + title_size - 2}, grid.title, Anchor::start, {}, title_size);
+  for (std::size_t j = 0; j < grid.columns.size(); ++j) {
+    const double middle = left + static_cast<double>(j) * column_width + (column_width - gap) / 2;
+    picture.text({middle, top - 6}, grid.columns[j], Anchor::middle, {}, size);
+  }
+  for (std::size_t i = 0; i < grid.rows.size(); ++i) {
+    const double y = top + static_cast<double>(i) * row_height;
+    picture.text({left - 6, y + cell_height / 2 + 0.36 * size}, grid.rows[i], Anchor::end, {}, size);
+    for (std::size_t j = 0; j < grid.columns.size(); ++j) {
+      picture.cells({left + static_cast<double>(j) * column_width, y}, cell_width, cell_height,
+                    grey_cells(grid.cells[i * grid.columns.size() + j]));
+    }
+  }
+  picture.save();
+}
+
+}  // namespace heddle
