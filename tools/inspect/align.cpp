@@ -57,7 +57,8 @@ Alignment align(const formats::LoadedModel& loaded, const std::string& path, con
   AttentionReport report =
       read_attention(loaded, path, source_text, target_text,
                      {.user = "inspect align", .layers = {analysis::all_layers}, .group = "source"});
-  check_finite(report, path);
+  const std::string problem = not_finite(report, path);
+  check<NumericError>(problem.empty(), problem);
   const TranslationFrames frames(model, loaded);
   const auto prompt = static_cast<std::ptrdiff_t>(frames.prompt.size());
   Alignment result{report.texts[0], {.name = "target"}, report.groups.front()};

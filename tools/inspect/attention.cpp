@@ -122,7 +122,8 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   cli::keep_inputs({arguments.operand("MODEL")}, {path}, arguments);
 }
 
-void attention(const cli::Arguments& arguments, const AttentionOptions& options) {
+// Weights that are not finite are shown, and the status says so.
+int attention(const cli::Arguments& arguments, const AttentionOptions& options) {
   check_usage(arguments, options);
   const std::string &path = options.output, model = arguments.operand("MODEL");
   const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(model));
@@ -142,7 +143,10 @@ void attention(const cli::Arguments& arguments, const AttentionOptions& options)
   } else {
     draw(report, path);
   }
-  check_finite(report, model);
+  const std::string problem = not_finite(report, model);
+  if (problem.empty()) return 0;
+  arguments.warn(problem);
+  return NumericError(problem).exit_status();
 }
 
 }  // namespace

@@ -241,15 +241,16 @@ AttentionReport read_attention(const formats::LoadedModel& loaded, const std::st
   return report;
 }
 
-void check_finite(const AttentionReport& report, const std::string& path) {
+std::string not_finite(const AttentionReport& report, const std::string& path) {
   const auto is_finite = [](Real weight) { return std::isfinite(weight); };
   for (const AttentionGroup& group : report.groups) {
     for (const models::AttentionMap& map : group.layers) {
       const Tensor& weights = map.pairs.weights;
-      check<NumericError>(std::all_of(weights.data(), weights.data() + weights.size(), is_finite), path,
-                          ": the attention weights of ", map.name, " are not finite; train it again");
+      if (std::all_of(weights.data(), weights.data() + weights.size(), is_finite)) continue;
+      return concatenate(path, ": the attention weights of ", map.name, " are not finite; train it again");
     }
   }
+  return "";
 }
 
 }  // namespace heddle

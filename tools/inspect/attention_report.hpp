@@ -62,7 +62,7 @@ struct AttentionWanted {
 AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
                                const std::optional<std::string>& second, const AttentionWanted& wanted);
 
-// Throws NumericError, which names the layer, for weights that are not finite.
-void check_finite(const AttentionReport& report, const std::string& path);
+// "FILE: the attention weights of LAYER are not finite; …" of the first such layer; or "".
+std::string not_finite(const AttentionReport& report, const std::string& path);
 
 }  // namespace heddle

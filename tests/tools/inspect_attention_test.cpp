@@ -1,0 +1,330 @@
+// inspect attention and its files: the same weights everywhere, those of PyTorch, and what cannot be shown.
+#include <zlib.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "heddle/base/base64.hpp"
+#include "support/png.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string decoder = "pretrain -q --train train.h5 -o model.h5 --steps 1 --learning-rate 1e-9" + tiny_shape;
+const std::string sentence = " 'the cat sees my queen.'";
+
+json attention_of(const SmallCorpus& corpus, const std::string& words) {
+  return json::parse(corpus.must("inspect attention " + words + " --json").out);
+}
+
+json data_of_page(const std::string& html) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t from = html.find(begin) + begin.size();
+  return json::parse(html.substr(from, html.find("</script>", from) - from));
+}
+
+std::vector<unsigned char> unpacked(const json& text_of_bytes, std::size_t size) {
+  const std::string bytes = *from_base64(text_of_bytes.get<std::string>());
+  std::vector<unsigned char> result(size + 1);
+  uLongf length = result.size();
+  REQUIRE(uncompress(result.data(), &length, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == Z_OK);
+  REQUIRE(length == size);
+  result.resize(size);
+  return result;
+}
+
+// All weights of a layer, [head][query][key].
+std::vector<double> flat(const json& layer) {
+  std::vector<double> all;
+  for (const json& head : layer["weights"]) {
+    for (const json& row : head) {
+      for (const json& weight : row) all.push_back(weight.get<double>());
+    }
+  }
+  return all;
+}
+
+// Rows that sum to `least` at least, and to 1 at most; nothing above the diagonal where a model sees no future.
+void check_rows(const json& group, bool causal, double least = 1 - 1e-5) {
+  for (const json& layer : group["layers"]) {
+    CAPTURE(layer["name"]);
+    for (const json& head : layer["weights"]) {
+      for (std::size_t i = 0; i < head.size(); ++i) {
+        double sum = 0;
+        for (std::size_t j = 0; j < head[i].size(); ++j) {
+          sum += head[i][j].get<double>();
+          if (causal && j > i) CHECK(head[i][j] == 0);
+        }
+        CHECK(sum <= 1 + 1e-5);
+        CHECK(sum >= least);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("attention: the weights of imported models are PyTorch's") {
+  const SmallCorpus corpus;
+  std::ifstream file(HEDDLE_ATTENTION "/expected.json");
+  const json all = json::parse(file);
+  REQUIRE(all.size() == 2);
+  for (const json& expected : all) {
+    const std::string model = expected["model"];
+    CAPTURE(model);
+    corpus.must("convert -q '" HEDDLE_HUGGINGFACE "/" + model + "' -o model.h5");
+    std::string words = "model.h5";
+    for (const json& each : expected["texts"]) words += " '" + each.get<std::string>() + "'";
+    const json found = attention_of(corpus, words);
+    REQUIRE(found["texts"][0]["ids"] == expected["ids"]);
+    REQUIRE(found["attention"].size() == 1);
+    double difference = 0;
+    for (std::size_t layer = 0; layer < expected["weights"].size(); ++layer) {
+      const std::vector<double> ours = flat(found["attention"][0]["layers"][layer]),
+                                theirs = flat({{"weights", expected["weights"][layer]}});
+      REQUIRE(ours.size() == theirs.size());
+      for (std::size_t i = 0; i < ours.size(); ++i) difference = std::max(difference, std::abs(ours[i] - theirs[i]));
+    }
+    CHECK(difference < 1e-6);
+    check_rows(found["attention"][0], model.starts_with("gpt2"));
+  }
+}
+
+TEST_CASE("attention: every form of output has the same weights") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  const json found = attention_of(corpus, "model.h5" + sentence);
+  const json& group = found["attention"][0];
+  CHECK(group["of"] == "self");
+  REQUIRE(group["layers"].size() == 2);
+  const std::size_t time = found["texts"][0]["pieces"].size();
+  check_rows(group, true);
+  corpus.must("inspect attention model.h5" + sentence + " -o a.h5 && inspect verify a.h5");
+  corpus.must("inspect attention model.h5" + sentence + " -o a.tsv");
+  corpus.must("inspect attention model.h5" + sentence + " -o a.html");
+  const json page = data_of_page(read_file(corpus.path("a.html")));
+  REQUIRE(page["attention"].size() == 1);
+  CHECK(page["attention"][0]["causal"] == true);
+  CHECK(page["texts"][0]["tokens"].size() == time);
+  const std::vector<std::string> table = lines_of(read_file(corpus.path("a.tsv")));
+  REQUIRE(table.size() == 1 + 2 * 2 * time * time);
+  std::size_t line = 1;
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    const std::vector<double> weights = flat(group["layers"][layer]);
+    const std::string dump = corpus
+                                 .must("h5dump -m %.9g -y -w 1 -d /attention/self/decoder/" + std::to_string(layer) +
+                                       "/attention a.h5 | grep -E '^ *[0-9]'")
+                                 .out;
+    const std::vector<std::string> stored = lines_of(dump);
+    REQUIRE(stored.size() == weights.size());
+    const json& drawn = page["attention"][0]["layers"][layer];
+    const auto bytes = unpacked(drawn["weights"], weights.size());
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      CHECK(std::stod(stored[i]) == doctest::Approx(weights[i]).epsilon(1e-6));
+      CHECK(std::stod(table[line].substr(table[line].rfind('\t') + 1)) == doctest::Approx(weights[i]).epsilon(1e-6));
+      CHECK(bytes[i] == std::lround(255 * weights[i]));
+      ++line;
+    }
+    CHECK(drawn["not_finite"].is_null());
+    CHECK(drawn["number"] == layer + 1);
+  }
+  const auto rollout = unpacked(page["attention"][0]["rollout"], 2 * time * time);
+  CHECK(rollout[0] == 255);
+}
+
+TEST_CASE("attention: the scores of a page are the products of its vectors") {
+  const SmallCorpus corpus;
+  corpus.must(decoder + " --positions rope --kv-heads 1");
+  corpus.must("inspect attention model.h5" + sentence + " -o a.html");
+  const json page = data_of_page(read_file(corpus.path("a.html"))), found = attention_of(corpus, "model.h5" + sentence);
+  const std::size_t time = found["texts"][0]["pieces"].size(), width = 16;
+  const json& vectors = page["attention"][0]["layers"][1]["vectors"];
+  REQUIRE(vectors["width"] == width);
+  const auto query = unpacked(vectors["query"], 2 * time * width), key = unpacked(vectors["key"], 2 * time * width);
+  const auto score = [&](std::size_t head, std::size_t i, std::size_t j) {
+    double sum = 0;
+    for (std::size_t a = 0; a < width; ++a) {
+      sum += static_cast<signed char>(query[(head * time + i) * width + a]) *
+             static_cast<signed char>(key[(head * time + j) * width + a]);
+    }
+    return sum * vectors["query_step"].get<double>() * vectors["key_step"].get<double>() *
+           vectors["scale"].get<double>();
+  };
+  const json& weights = found["attention"][0]["layers"][1]["weights"];
+  for (std::size_t head = 0; head < 2; ++head) {
+    for (std::size_t j = 1; j < time; ++j) {
+      const double ratio =
+          std::log(weights[head][time - 1][j].get<double>()) - std::log(weights[head][time - 1][0].get<double>());
+      CHECK(std::abs(ratio - (score(head, time - 1, j) - score(head, time - 1, 0))) < 0.02);
+    }
+  }
+  corpus.must("inspect attention model.h5" + sentence + " -o none.html --vectors none");
+  const json without = data_of_page(read_file(corpus.path("none.html")));
+  CHECK(without["attention"][0]["layers"][0]["vectors"].is_null());
+  CHECK(without["notes"].size() == 1);
+}
+
+TEST_CASE("attention: a picture has a cell of 255 w for each pair, with and without labels") {
+  const SmallCorpus corpus;
+  corpus.must(decoder + " --context 40");
+  const std::string longer = " 'the cat sees my queen. the old king forgets a dog. my queen sings to the cat.'";
+  const json head = attention_of(corpus, "model.h5" + longer)["attention"][0]["layers"][1]["weights"][0];
+  corpus.must("inspect attention model.h5" + longer + " --layer 2 --head 1 -o one.png");
+  const Png png(read_file(corpus.path("one.png")));
+  // The cells, 28 pixels wide, end 24 pixels before the right and the lower edge.
+  const std::size_t time = head.size(), left = png.width() - 24 - 28 * time, top = png.height() - 24 - 28 * time;
+  for (std::size_t i = 0; i < time; ++i) {
+    for (std::size_t j = 0; j < time; ++j) {
+      const auto level = static_cast<int>(std::lround(255 * head[i][j].get<double>()));
+      for (const std::size_t at : {std::size_t{0}, std::size_t{27}}) {
+        const auto pixel = png.at(left + 28 * j + at, top + 28 * i + at);
+        CHECK(static_cast<int>(pixel[0]) == level);
+        CHECK(static_cast<int>(pixel[2]) == level);
+      }
+    }
+  }
+  for (const std::string form : {"svg", "pdf", "png"}) {
+    corpus.must("inspect attention model.h5" + sentence + " -o grid." + form);
+    CHECK(read_file(corpus.path("grid." + form)).size() > 1000);
+    corpus.must("inspect attention model.h5" + sentence + " --head mean -o mean." + form);
+  }
+}
+
+TEST_CASE("attention: as text, where heads look and the strongest links; or one head as shades") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  const std::vector<std::string> lines =
+      lines_of(corpus.must("inspect attention model.h5" + sentence + " --top 3").out);
+  REQUIRE(lines.size() == 2 + 4 + 1 + 2 + 3);
+  CHECK(lines[0] == "self-attention");
+  CHECK(lines[1] == "layer  head  first  previous  itself  distance  bits");
+  CHECK(lines[7] == "strongest links");
+  const std::string shades = corpus.must("inspect attention model.h5" + sentence + " --layer -1 --head 2").out;
+  CHECK(shades.starts_with("self-attention, layer 2, head 2\n"));
+  const json found = attention_of(corpus, "model.h5" + sentence);
+  CHECK(lines_in(shades) == static_cast<long>(1 + found["texts"][0]["pieces"].size()));
+  const json mean = attention_of(corpus, "model.h5" + sentence + " --head mean --layer 2");
+  REQUIRE(mean["attention"][0]["layers"].size() == 1);
+  CHECK(mean["attention"][0]["layers"][0]["heads"] == json::array({"mean"}));
+  const json& both = found["attention"][0]["layers"][1]["weights"];
+  CHECK(mean["attention"][0]["layers"][0]["weights"][0][3][1].get<double>() ==
+        doctest::Approx((both[0][3][1].get<double>() + both[1][3][1].get<double>()) / 2));
+}
+
+TEST_CASE("attention: what every variant mixes by, and every kind of model") {
+  const SmallCorpus corpus;
+  for (const std::string variant :
+       {"performer:features=16", "gaussian", "fourier", "additive", "bilinear", "basic", "dot"}) {
+    CAPTURE(variant);
+    corpus.must(decoder + " --restart --attention " + variant);
+    const json found = attention_of(corpus, "model.h5" + sentence);
+    check_rows(found["attention"][0], true, variant == "fourier" ? 0 : 1 - 1e-5);
+    corpus.must("inspect attention model.h5" + sentence + " -o a.html");
+    const json page = data_of_page(read_file(corpus.path("a.html")));
+    const bool has_products = variant != "fourier" && variant != "additive";
+    CHECK(page["attention"][0]["layers"][0]["vectors"].is_null() != has_products);
+    CHECK(page["notes"].empty() == has_products);
+  }
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  const std::string pairs = "pretrain -q --train pairs.h5 --width 16 --batch-size 4 --steps 1 --learning-rate 1e-9 ";
+  corpus.must(pairs + "-o two.h5 --arch encoder-decoder --layers 1 --heads 2 --restart");
+  const json two = attention_of(corpus, "two.h5 'the cat sees' 'my queen'");
+  REQUIRE(two["attention"].size() == 3);
+  const char* names[] = {"encoder", "self", "source"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(two["attention"][i]["of"] == names[i]);
+    check_rows(two["attention"][i], i == 1);
+  }
+  const json& crossing = two["attention"][2]["layers"][0]["weights"][0];
+  CHECK(crossing.size() == two["texts"][1]["pieces"].size());
+  CHECK(crossing[0].size() == two["texts"][0]["pieces"].size());
+  CHECK(attention_of(corpus, "two.h5 'the cat sees' 'my queen' --of source")["attention"].size() == 1);
+  corpus.must(
+      "inspect attention two.h5 'the cat' --of source -o a.svg && inspect attention two.h5 'the cat' -o a.html");
+  corpus.must("inspect attention two.h5 'the cat' -o a.h5 && inspect verify a.h5");
+  corpus.refused("inspect attention two.h5 'the cat' -o a.svg", 2, "choose --of encoder or self or source");
+  corpus.must(pairs + "-o recurrent.h5 --arch rnn --restart");
+  const json recurrent = attention_of(corpus, "recurrent.h5 'the cat sees' 'my queen'");
+  REQUIRE(recurrent["attention"].size() == 1);
+  check_rows(recurrent["attention"][0], false);
+  corpus.must("inspect attention recurrent.h5 'the cat'");
+}
+
+TEST_CASE("attention: tokens are text in a page, whatever they look like") {
+  const SmallCorpus corpus;
+  corpus.must(decoder + " --context 128");
+  const std::string hostile = "</script><img src=x onerror=alert(1)> <!-- \u202e\u2066 & \" \u0007 日本 مرحبا 😀";
+  corpus.must("inspect attention model.h5 \"$(printf '%b' '" + hostile + "')\" -o a.html");
+  const std::string html = read_file(corpus.path("a.html"));
+  CHECK_FALSE(contains(html, "<img"));
+  CHECK_FALSE(contains(html, "<!--"));
+  CHECK_FALSE(contains(html, "\u202e"));
+  CHECK(contains(html, "default-src 'none'"));
+  std::string together;
+  const json page = data_of_page(html);
+  for (const json& token : page["texts"][0]["tokens"]) together += token["label"].get<std::string>();
+  CAPTURE(together);
+  CHECK(contains(together, "</script>"));
+  CHECK(contains(together, "\\x07"));
+  corpus.must("inspect attention model.h5 '" + hostile + "' --layer 1 --head 1 -o a.png");
+}
+
+TEST_CASE("attention: what cannot be shown is refused in one line") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  const std::string of = "inspect attention model.h5 ";
+  const std::vector<Refusal> refusals{
+      {of + "'the cat' --layer 3", "--layer 3: the model has layers 1 to 2, or from the last one -1 to -2", 2},
+      {of + "'the cat' --head 3", "--head 3: the layers of self have heads 1 to 2", 2},
+      {of + "'the cat' --of source", "--of source: this model has attention of self", 2},
+      {of + "'the cat' -o a.gif", "a.gif: attention can be written to .html, .svg, .png, .pdf, .tsv and .h5 files", 2},
+      {of + "'the cat' -o a.svg --json", "--json prints to standard output", 2},
+      {of + "'the cat' -o a.html --head 1", "a.html: such a file has every head; leave out --head", 2},
+      {of + "'the cat' --vectors all", "--vectors is for pages, -o FILE.html", 2},
+      {of + "'the cat' -o model.h5", "model.h5", 2},
+      {of + "'the cat' 'my queen'", "model.h5: this model reads one text; leave out the second", 2},
+      {of + "''", "TEXT: has no token", 1},
+      {of + "\"$(cat valid.txt)\"", "tokens are more than the model's context of 16; give a shorter text", 1},
+      {"inspect attention train.h5 'the cat'", "train.h5", 1},
+      {"inspect attention model.h5", "TEXT is missing", 2}};
+  for (const Refusal& refusal : refusals) {
+    const Outcome outcome = corpus.refused(refusal);
+    CHECK(lines_in(outcome.err) == 1);
+    CHECK(outcome.out.empty());
+  }
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  corpus.must(
+      "pretrain -q --train pairs.h5 -o fixed.h5 --arch rnn --source-attention none --width 16 --batch-size 4 --steps "
+      "1");
+  corpus.refused("inspect attention fixed.h5 'the cat'", 1, "mixes tokens by attention weights");
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("attention: weights that are not finite are shown as such, and the status says so") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  std::string bytes = read_file(corpus.path("model.h5"));
+  const formats::ModelFile file(corpus.path("model.h5"));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const formats::TensorInfo& tensor : file.weights().tensors()) {
+    if (tensor.name == "decoder/1/attention/query/bias") std::memcpy(bytes.data() + tensor.offset, &nan, sizeof nan);
+  }
+  write_file(corpus.path("bad.h5"), bytes);
+  const std::string says = "bad.h5: the attention weights of decoder/1/attention are not finite";
+  corpus.refused("inspect attention bad.h5" + sentence + " -o a.html", 3, says);
+  const json page = data_of_page(read_file(corpus.path("a.html")));
+  CHECK(page["attention"][0]["layers"][0]["not_finite"].is_null());
+  CHECK(page["attention"][0]["layers"][1]["not_finite"].is_string());
+  corpus.refused("inspect attention bad.h5" + sentence + " --layer 2 --head 1 -o a.png", 3, says);
+  const Png png(read_file(corpus.path("a.png")));
+  const auto pixel = png.at(png.width() / 2, png.height() - 26);
+  CHECK(static_cast<int>(pixel[0]) == 220);
+  CHECK(static_cast<int>(pixel[1]) == 0);
+  CHECK(contains(corpus.refused("inspect attention bad.h5" + sentence + " --layer 2 --head 1", 3, says).out, "??"));
+  CHECK(contains(corpus.refused("inspect attention bad.h5" + sentence, 3, says).out, "nan"));
+}
