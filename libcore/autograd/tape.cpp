@@ -81,12 +81,13 @@ Recording* Recording::current() {
 
 void Recording::append(std::shared_ptr<Gradient> output, std::size_t input_bytes, Backward backward) {
   const Section* section = Section::current();
-  entries_.push_back(
-      {std::move(output), input_bytes, section == nullptr ? nullptr : section->name(), std::move(backward)});
+  entries_.push_back({std::move(output), input_bytes, section == nullptr ? nullptr : section->name(),
+                      section == nullptr ? nullptr : section->part(), std::move(backward)});
 }
 
 void Recording::run(const Entry& entry, const Tensor& gradient) {
   if (entry.name == nullptr) return entry.backward(gradient);
+  const Part part(entry.part);
   Section section(entry.name, Section::Pass::backward);
   // Inputs are read again and their gradients written.
   section.add_bytes(static_cast<double>(2 * entry.input_bytes + gradient.bytes()));

@@ -134,6 +134,7 @@ class Recording {
     std::shared_ptr<Gradient> output;
     std::size_t input_bytes;
     const char* name;  // of the section that recorded it; null without a profile
+    const char* part;  // the section's
     Backward backward;
   };
   struct FirstUse {

@@ -1,4 +1,5 @@
 #include "heddle/heads/language_model.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/linear.hpp"
@@ -25,11 +26,13 @@ Variable LanguageModel::scaled(const Variable& hidden) const {
 }
 
 Variable LanguageModel::operator()(const Variable& hidden) const {
+  const Part part(nn::parts::output);
   return ops::linear(scaled(hidden), weight_, bias_, {.output = DType::real});
 }
 
 Variable LanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
                              const ops::CrossEntropy& options) const {
+  const Part part(nn::parts::output);
   return ops::linear_cross_entropy(scaled(hidden), weight_, bias_, targets, options);
 }
 

@@ -1,4 +1,5 @@
 #include "heddle/heads/masked_language_model.hpp"
+#include "heddle/nn/parts.hpp"
 
 namespace heddle::heads {
 
@@ -20,12 +21,14 @@ MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguag
                                           Initializer::normal(options.embedding_stddev), Decay::yes)) {}
 
 Variable MaskedLanguageModel::operator()(const Variable& hidden) const {
+  const Part part(nn::parts::output);
   const Variable dense = dense_(hidden, {.activation = activation_, .output = DType::real});
   return ops::linear(norm_(dense, nn::Norm::Result::activation), weight_, bias_, {.output = DType::real});
 }
 
 Variable MaskedLanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
                                    const ops::CrossEntropy& options) const {
+  const Part part(nn::parts::output);
   return ops::cross_entropy((*this)(hidden), targets, options);
 }
 

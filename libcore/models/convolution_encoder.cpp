@@ -14,6 +14,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/models/source_encoder.hpp"
+#include "heddle/nn/parts.hpp"
 #include "heddle/ops/activation.hpp"
 #include "heddle/ops/concatenate.hpp"
 #include "heddle/ops/convolution.hpp"
@@ -31,6 +32,7 @@ Index most_taps(Settings& settings) {
 }
 
 Variable level(const Variable& x, const Variable& kernel) {
+  const Part part(nn::parts::convolutions);
   return ops::activate(ops::convolution(x, kernel), Activation::tanh);
 }
 

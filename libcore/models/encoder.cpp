@@ -1,6 +1,7 @@
 #include "heddle/models/encoder.hpp"
 
 #include "heddle/models/architecture.hpp"
+#include "heddle/nn/parts.hpp"
 #include "heddle/ops/gather.hpp"
 
 namespace heddle::models {
@@ -83,13 +84,16 @@ Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)
 
 Variable Encoder::summary(const Variable& first) const {
   const Variable rows = ContextualVectors::summary(first);
+  const Part part(nn::parts::pooler);
   return pooler_ ? (*pooler_)(rows, {.activation = Activation::tanh}) : rows;
 }
 
 Variable Encoder::next_sentence(const Variable& hidden) const {
   if (!next_sentence_) return MaskedPredictor::next_sentence(hidden);
   const std::vector<Index> first(static_cast<std::size_t>(hidden.shape()[0]), 0);
-  return (*next_sentence_)(summary(ops::gather_positions(hidden, first)), {.output = DType::real});
+  const Variable rows = summary(ops::gather_positions(hidden, first));
+  const Part part(nn::parts::output);
+  return (*next_sentence_)(rows, {.output = DType::real});
 }
 
 Architecture describe_Encoder() {  // Source: Devlin et al. 2019, "BERT", section 3, and Liu et al. 2019, "RoBERTa",

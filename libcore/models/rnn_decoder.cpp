@@ -1,4 +1,5 @@
 #include "heddle/models/rnn_decoder.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include <cmath>
 
@@ -106,6 +107,7 @@ RnnDecoder::RnnDecoder(const Scope& scope, const RnnConfig& config, Index vector
 }
 
 RnnDecoder::Source RnnDecoder::remember(const SourceEncoder::Result& encoded, const std::vector<Index>& lengths) const {
+  const Part part(nn::parts::context);
   Source source;
   if (attention_) source.memory = attention_->remember(encoded.annotations, lengths);
   const Variable vector = summary_ ? tanh_of(*summary_, encoded.vector) : encoded.vector;
@@ -128,6 +130,7 @@ RnnDecoder::State RnnDecoder::start(const Source& source) const {
 }
 
 Variable RnnDecoder::readout(const Variable& state, const Variable& embedding, const Variable& context) const {
+  const Part part(nn::parts::readout);
   if (!readout_state_) return state;
   Variable t = (*readout_state_)(state, {.output = DType::real});
   if (readout_context_) t = (*readout_context_)(context, {.residual = t});
@@ -138,6 +141,7 @@ Variable RnnDecoder::readout(const Variable& state, const Variable& embedding, c
 RnnDecoder::Advanced RnnDecoder::advance(const Variable& projected, const State& state,
                                          const std::optional<nn::SourceAttention::Memory>& memory,
                                          const Drop& drop) const {
+  const Part part(nn::parts::context);
   Advanced next{state, {.state = {}, .context = state.context, .weights = {}}};
   const auto attend = [&](const Variable& query) {
     const nn::SourceAttention::Mixed mixed = (*attention_)(with_time(query), *memory);
@@ -174,6 +178,7 @@ RnnDecoder::Result RnnDecoder::operator()(const Variable& embeddings, const Sour
 }
 
 RnnDecoder::Result RnnDecoder::whole(const Variable& embeddings, const Source& source, const Pass& pass) const {
+  const Part part(nn::parts::context);
   const Index time = embeddings.shape()[1];
   Variable x, context;
   if (context_) {

@@ -1,4 +1,5 @@
 #include "heddle/nn/block.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/gather.hpp"
@@ -39,6 +40,7 @@ Block::Block(const Scope& scope, const Scope& stack, const BlockOptions& options
 Variable Block::add(const Variable& rest, const Sublayer& f, const Variable& input, std::uint64_t site,
                     const Pass& pass) const {
   if (pass.dropout == 0 && pass.sample_dropout == 0) return f(input, rest);
+  const Part part(parts::residuals);
   return ops::add(rest, pass.drop_samples(pass.drop(f(input, Variable()), site), site + 1));
 }
 

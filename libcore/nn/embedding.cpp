@@ -1,4 +1,5 @@
 #include "heddle/nn/embedding.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include "heddle/ops/embedding.hpp"
 
@@ -8,6 +9,8 @@ Embedding::Embedding(const Scope& scope, Index vocab, Index width, double stddev
     : weight_(scope.parameter("weight", {vocab, width}, Initializer::normal(stddev), Decay::yes)) {}
 
 Variable Embedding::operator()(const TokenIds& ids) const {
+  const char* const outer = Part::current();
+  const Part part(outer == nullptr ? parts::token_embeddings : outer);
   return ops::embed(ids, weight_);
 }
 

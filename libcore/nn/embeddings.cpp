@@ -1,4 +1,5 @@
 #include "heddle/nn/embeddings.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include <algorithm>
 
@@ -39,8 +40,12 @@ Variable Embeddings::operator()(const TokenIds& ids, const std::vector<TokenId>&
 
 Variable Embeddings::around(const Variable& vectors, const std::vector<TokenId>& segments,
                             const std::vector<Index>& starts) const {
-  Variable x = positions_->embed(vectors, starts);
+  Variable x = [&] {
+    const Part part(parts::positions);
+    return positions_->embed(vectors, starts);
+  }();
   if (segments_) {
+    const Part part(parts::segments);
     TokenIds kinds(Shape{x.shape()[0], x.shape()[1]});
     if (!segments.empty()) kinds.ids = segments;
     x = ops::add(x, (*segments_)(kinds));

@@ -1,4 +1,5 @@
 #include "heddle/nn/feed_forward.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include "heddle/ops/gate.hpp"
 
@@ -34,6 +35,7 @@ Variable FeedForward::inner(const Variable& x, const Pass& pass) const {
 }
 
 Variable FeedForward::operator()(const Variable& x, const Variable& residual, const Pass& pass) const {
+  const Part part(parts::feed_forward);
   return down_(inner(x, pass), {.residual = residual}, pass);
 }
 

@@ -1,4 +1,5 @@
 #include "heddle/nn/multi_head_attention.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include <algorithm>
 
@@ -73,6 +74,7 @@ AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, con
   AttentionCall call{.query = heads.query, .key = heads.key, .value = heads.value, .mask = mask, .pass = pass};
   if (positions_ == nullptr) return call;
   const Index within = mask.window > 0 ? std::min(key_time, mask.window + 1) : key_time;
+  const Part part(parts::positions);
   const PositionedHeads at = positions_->apply(heads.query, heads.key, {mask.query_offsets, key_starts, within});
   call.query = at.query;
   call.key = at.key;
@@ -80,7 +82,13 @@ AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, con
   return call;
 }
 
+Variable MultiHeadAttention::mix(const AttentionCall& call) const {
+  const Part part(parts::mixing);
+  return attention_->mix(call);
+}
+
 Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& residual, const Pass& pass) const {
+  const Part part(parts::projections);
   const Variable merged = view(mixed, [](const Tensor& t) {
     return t.reshaped({t.shape()[0], t.shape()[1], t.shape()[2] * t.shape()[3]});
   });
@@ -112,6 +120,7 @@ std::shared_ptr<const TokenIds> picked(const std::shared_ptr<const TokenIds>& se
 
 AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, const Pass& pass,
                                        const std::vector<Index>& positions, const Surroundings& around) const {
+  const Part part(parts::projections);
   Heads heads;
   if (around.content.empty()) {
     heads = inputs().all(x, pass, positions);
@@ -135,6 +144,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
   }
   AttentionCall result = call(heads, seen, {}, key_time, pass);
   if (segments_ && around.segments) {
+    const Part of_segments(parts::segments);
     result.segments = (*segments_)(query, picked(around.segments, positions), around.segments);
   }
   return result;
@@ -142,7 +152,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
 
 Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
                                    const std::vector<Index>& positions, const Surroundings& around) const {
-  return merge(variant().mix(seen_call(x, mask, pass, positions, around)), residual, pass);
+  return merge(mix(seen_call(x, mask, pass, positions, around)), residual, pass);
 }
 
 PairWeights SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
@@ -158,13 +168,21 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
   const Mask mask{.causal = true, .window = window, .query_offsets = rows.seen};
   Index key_time = 0;
   for (std::size_t b = 0; b < rows.seen.size(); ++b) key_time = std::max(key_time, rows.seen[b] + rows.added[b]);
-  const AttentionCall next = call(inputs().all(x, {}, {}), mask, rows.seen, steady_length(key_time));
-  const Tensor mixed = variant().step(next, rows, state);
+  const auto heads = [&] {
+    const Part part(parts::projections);
+    return inputs().all(x, {}, {});
+  }();
+  const AttentionCall next = call(heads, mask, rows.seen, steady_length(key_time));
+  const auto mixed = [&] {
+    const Part part(parts::mixing);
+    return variant().step(next, rows, state);
+  }();
   return merge(Variable(mixed), residual, {});
 }
 
 CrossAttention::Memory CrossAttention::remember(const Variable& states, const std::vector<Index>& lengths,
                                                 const Pass& pass) const {
+  const Part part(parts::projections);
   const Heads heads = inputs().memory(states, pass);
   return {heads.key, heads.value, lengths};
 }
@@ -179,13 +197,14 @@ Mask CrossAttention::Memory::mask() const {
 
 Variable CrossAttention::operator()(const Variable& x, const Memory& memory, const Variable& residual,
                                     const Pass& pass) const {
+  const Part part(parts::projections);
   const AttentionCall call{.query = inputs().query(x, pass),
                            .key = memory.key,
                            .value = memory.value,
                            .mask = memory.mask(),
                            .key_rows = memory.rows,
                            .pass = pass};
-  return merge(variant().mix(call), residual, pass);
+  return merge(mix(call), residual, pass);
 }
 
 PairWeights CrossAttention::weights(const Variable& x, const Memory& memory) const {

@@ -55,6 +55,7 @@ class MultiHeadAttention {
   AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time,
                      const Pass& pass = {}) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
+  Variable mix(const AttentionCall& call) const;
   Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
   const Attention& variant() const { return *attention_; }
   const HeadProjections& inputs() const { return *inputs_; }

@@ -1,4 +1,5 @@
 #include "heddle/nn/norm.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include "heddle/ops/norm.hpp"
 #include "heddle/tensor/precision.hpp"
@@ -13,6 +14,7 @@ Norm::Norm(const Scope& scope, Index width, const NormOptions& options)
 }
 
 Variable Norm::operator()(const Variable& x, Result result) const {
+  const Part part(parts::norms);
   const auto epsilon = static_cast<Real>(options_.epsilon);
   const DType output = result == Result::activation ? activation_dtype() : DType::real;
   return options_.kind == NormKind::layer ? ops::layer_norm(x, gain_, bias_, epsilon, output)

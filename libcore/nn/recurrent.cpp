@@ -1,4 +1,5 @@
 #include "heddle/nn/recurrent.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include <cmath>
 
@@ -60,13 +61,20 @@ ops::RecurrentResult Recurrent::operator()(const Variable& x, const ops::Recurre
   return run(project(x), sequence);
 }
 
+Variable Recurrent::project(const Variable& x, const Variable& residual) const {
+  const Part part(parts::recurrent);
+  return input_(x, {.residual = residual, .output = DType::real});
+}
+
 ops::RecurrentResult Recurrent::run(const Variable& projected, const ops::RecurrentSequence& sequence) const {
+  const Part part(parts::recurrent);
   ops::RecurrentResult result = ops::recurrent(*cell_, projected, weights_, sequence);
   result.hidden = output(result.hidden);
   return result;
 }
 
 Recurrent::State Recurrent::advance(const Variable& projected, const State& state) const {
+  const Part part(parts::recurrent);
   return ops::recurrent_step(*cell_, projected, product(projected, state), weights_.bias, state);
 }
 

@@ -32,9 +32,7 @@ class Recurrent {
   ops::RecurrentResult operator()(const Variable& x, const ops::RecurrentSequence& sequence = {}) const;
 
   // a of x [..., in] -> [..., gates width], plus a residual where one is given.
-  Variable project(const Variable& x, const Variable& residual = {}) const {
-    return input_(x, {.residual = residual, .output = DType::real});
-  }
+  Variable project(const Variable& x, const Variable& residual = {}) const;
   // One time of a [batch, gates width].
   State advance(const Variable& projected, const State& state) const;
   // One time of x [batch, in].

@@ -1,4 +1,5 @@
 #include "heddle/nn/source_attention.hpp"
+#include "heddle/nn/parts.hpp"
 
 #include <cmath>
 
@@ -47,10 +48,12 @@ SourceAttention::SourceAttention(const Scope& scope, const std::string& score, I
 
 SourceAttention::Memory SourceAttention::remember(const Variable& annotations,
                                                   const std::vector<Index>& lengths) const {
+  const Part part(parts::projections);
   return {annotations, key_ ? (*key_)(annotations, {.output = DType::real}) : annotations, lengths};
 }
 
 SourceAttention::Mixed SourceAttention::operator()(const Variable& states, const Memory& memory) const {
+  const Part part(parts::projections);
   const Variable queries = query_ ? (*query_)(states, {.output = DType::real}) : states;
   if (memory.rows.empty()) return mix(queries, memory);
   std::vector<Variable> contexts, weights;
@@ -66,6 +69,7 @@ SourceAttention::Mixed SourceAttention::operator()(const Variable& states, const
 }
 
 SourceAttention::Mixed SourceAttention::mix(const Variable& queries, const Memory& memory) const {
+  const Part part(parts::mixing);
   const Variable scores = score_.empty() ? ops::batched_matmul(queries, memory.keys, {.transpose_b = true})
                                          : additive_scores(queries, memory.keys, score_, memory.lengths);
   const auto time = static_cast<std::size_t>(queries.shape()[1]);

@@ -46,7 +46,7 @@ void copy_row(const Tensor& table, Index row, Real* to) {
 }  // namespace
 
 Variable embed(const TokenIds& ids, const Variable& table) {
-  const Section section("embedding");
+  Section section("embedding");
   check<ShapeError>(table.shape().rank() == 2 && table.value().is_contiguous(), "embed: table of shape ",
                     table.shape());
   const Index width = table.shape()[1], count = static_cast<Index>(ids.ids.size());
@@ -57,9 +57,14 @@ Variable embed(const TokenIds& ids, const Variable& table) {
       copy_row(table.value(), ids.ids[static_cast<std::size_t>(i)], y.data() + i * width);
     }
   });
-  return record(y, {table}, [ids = ids.ids, gradient = table.gradient()](const Tensor& dy) {
-    scatter_add(ids, dy, gradient->adding_target());
-  });
+  section.add_bytes(static_cast<double>(y.bytes()) - static_cast<double>(table.value().bytes()));  // only rows are read
+  return record(y, {table},
+                [ids = ids.ids, gradient = table.gradient(), bytes = table.value().bytes()](const Tensor& dy) {
+                  if (Section* const backward = Section::current()) {
+                    backward->add_bytes(2 * (static_cast<double>(dy.bytes()) - static_cast<double>(bytes)));
+                  }
+                  scatter_add(ids, dy, gradient->adding_target());
+                });
 }
 
 }  // namespace heddle::ops

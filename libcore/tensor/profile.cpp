@@ -11,6 +11,7 @@ namespace heddle {
 namespace {
 thread_local Profile* active_profile = nullptr;
 thread_local Section* innermost = nullptr;
+thread_local const char* current_part = nullptr;
 }  // namespace
 
 Profile::Profile() {
@@ -29,7 +30,17 @@ std::vector<Profile::Entry> Profile::entries() const {
   return sorted;
 }
 
-Section::Section(const char* name, Pass pass) : name_(name), pass_(pass) {
+Part::Part(const char* name) : before_(std::exchange(current_part, name)) {}
+
+Part::~Part() {
+  current_part = before_;
+}
+
+const char* Part::current() {
+  return current_part;
+}
+
+Section::Section(const char* name, Pass pass) : name_(name), part_(current_part), pass_(pass) {
   if (active_profile == nullptr) return;
   outer_ = std::exchange(innermost, this);
   flops_before_ = matmul_flops();
@@ -46,9 +57,12 @@ Section::~Section() {
     outer_->inner_flops_ += flops;
   }
   if (active_profile == nullptr) return;
-  const std::string name = pass_ == Pass::backward ? std::string(name_) + " backward" : name_;
-  Profile::Entry& entry = active_profile->entries_[name];
-  entry.name = name;
+  const std::string_view part = part_ == nullptr ? "" : part_;
+  const bool backward = pass_ == Pass::backward;
+  Profile::Entry& entry = active_profile->entries_[{part, name_, backward}];
+  entry.part = part;
+  entry.name = name_;
+  entry.backward = backward;
   entry.calls += 1;
   entry.seconds += seconds - inner_seconds_;
   entry.flops += flops - inner_flops_;

@@ -1,11 +1,13 @@
-// Profiling: operations name themselves with a Section, and while a Profile exists, their time, floating-point
-// operations and memory traffic are summed by name. Without one, a Section costs a comparison.
+// Profiling: operations name themselves with a Section, modules name the Part of the model that they are, and while a
+// Profile exists, time, floating-point operations and memory traffic are summed by part and name. Without one, a
+// Section costs a comparison.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "heddle/base/real.hpp"
@@ -16,7 +18,9 @@ namespace heddle {
 class Profile {
  public:
   struct Entry {
-    std::string name;  // "linear", "linear backward"
+    std::string part;  // "feed-forward"; empty outside of any part
+    std::string name;  // "linear"
+    bool backward = false;
     Index calls = 0;
     double seconds = 0;  // without the sections inside
     double flops = 0;    // of matrix products
@@ -33,7 +37,24 @@ class Profile {
 
  private:
   friend class Section;
-  std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::tuple<std::string_view, std::string_view, bool>, Entry> entries_;  // by part, name and pass
+};
+
+// The part of a model to which the sections of this thread belong while it exists, the innermost one; their backward
+// passes belong to it, too.
+class Part {
+ public:
+  // The name must outlive everything that is recorded inside. Null: none.
+  explicit Part(const char* name);
+  ~Part();
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  // Null outside of any.
+  static const char* current();
+
+ private:
+  const char* before_;
 };
 
 class Section {
@@ -50,9 +71,11 @@ class Section {
   // The innermost one of this thread; null outside of any and without a Profile.
   static Section* current();
   const char* name() const { return name_; }
+  const char* part() const { return part_; }
 
  private:
   const char* name_;
+  const char* part_;
   Pass pass_;
   Section* outer_ = nullptr;
   std::chrono::steady_clock::time_point start_{};

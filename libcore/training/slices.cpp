@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/tensor/context.hpp"
+
 namespace heddle::training {
 
 namespace {
@@ -18,8 +20,9 @@ Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_
     }
     // The gradient is read; weights and state are written, too.
     traffic_ += static_cast<double>(parameter.value().bytes()) * static_cast<double>(3 + 2 * trained.state.size());
-    for (Index begin = 0; begin < parameter.size(); begin += grain) {
-      ranges_.push_back({trained_.size(), begin, std::min(parameter.size(), begin + grain)});
+    const Index size = parameter.size(), each = Simulation::active() ? size : grain;  // updates nothing
+    for (Index begin = 0; begin < size; begin += each) {
+      ranges_.push_back({trained_.size(), begin, std::min(size, begin + each)});
     }
     trained_.push_back(std::move(trained));
   }

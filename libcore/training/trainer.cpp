@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cmath>
 
+#include "heddle/nn/parts.hpp"
 #include "heddle/tensor/context.hpp"
+#include "heddle/tensor/profile.hpp"
 #include "heddle/training/not_finite.hpp"
 
 namespace heddle::training {
@@ -104,6 +106,7 @@ Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
 }
 
 void Trainer::update(const Step& step) {
+  const Part part(nn::parts::optimizer);
   const double norm = gradient_norm(parameters_);
   const double rate = schedule_.rate(state_.step);
   if (!std::isfinite(step.loss) || !std::isfinite(norm)) {

@@ -1,4 +1,4 @@
-// inspect profile: the time of each operation in a training step.
+// inspect profile: the time of each operation of each part of the model in a training step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,15 +42,16 @@ struct ProfileOptions {
   }
 };
 
-// One operation, forward or backward, in one step.
+// One operation of a part of the model, forward or backward, in one step.
 struct OperationProfile {
-  std::string operation;
+  std::string part, operation;
   double calls = 0, milliseconds = 0, time_fraction = 0;
   double gflops = 0, matmul_fraction = 0;
   double gigabytes = 0, memory_fraction = 0;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("part", "part of the model; empty for none"), self.part);
     visitor(Field("operation", "name of the operation"), self.operation);
     visitor(Field("calls", "calls per step"), self.calls);
     visitor(Field("milliseconds", "time per step"), self.milliseconds);
@@ -103,7 +104,8 @@ Measured run_steps(training::Trainer& trainer) {
 
 OperationProfile summed_up(const Profile::Entry& entry, const Measured& measured, const StepProfile& limits) {
   const auto steps = static_cast<double>(measured.steps);
-  OperationProfile result{entry.name, static_cast<double>(entry.calls) / steps, 1e3 * entry.seconds / steps,
+  OperationProfile result{entry.part, entry.name + (entry.backward ? " backward" : ""),
+                          static_cast<double>(entry.calls) / steps, 1e3 * entry.seconds / steps,
                           entry.seconds / measured.seconds};
   if (entry.seconds <= 0) return result;
   result.gflops = 1e-9 * entry.flops / entry.seconds;
@@ -139,7 +141,7 @@ StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& opti
     result.operations.push_back(summed_up(entry, measured, result));
     rest -= result.operations.back().milliseconds;
   }
-  result.operations.push_back({"other", 1, rest, rest / result.milliseconds});
+  result.operations.push_back({"", "other", 1, rest, rest / result.milliseconds});
   return result;
 }
 
@@ -148,13 +150,13 @@ std::string profile_table(const StepProfile& profile) {
       "time per step: {:.1f} ms in {}, {:.0f} tokens/s; limits measured just before: {:.0f} GFLOP/s in matrix "
       "products, "
       "{:.1f} GB/s of memory bandwidth\n\n"
-      "operation                       calls       ms % time  GFLOP/s of limit    GB/s of limit\n",
+      "part: operation                              calls       ms % time  GFLOP/s of limit    GB/s of limit\n",
       profile.milliseconds, profile.precision, profile.tokens_per_second, profile.matmul_gflops,
       profile.memory_gigabytes);
   for (const OperationProfile& row : profile.operations) {
-    text += fmt::format("{:<32}{:5.0f}{:9.2f}{:6.1f}%{:9.0f}{:9.2f}{:8.1f}{:9.2f}\n", row.operation, row.calls,
-                        row.milliseconds, 100 * row.time_fraction, row.gflops, row.matmul_fraction, row.gigabytes,
-                        row.memory_fraction);
+    const std::string name = row.part.empty() ? row.operation : row.part + ": " + row.operation;
+    text += fmt::format("{:<44}{:6.0f}{:9.2f}{:6.1f}%{:9.0f}{:9.2f}{:8.1f}{:9.2f}\n", name, row.calls, row.milliseconds,
+                        100 * row.time_fraction, row.gflops, row.matmul_fraction, row.gigabytes, row.memory_fraction);
   }
   return text;
 }

@@ -1,0 +1,52 @@
+#include "heddle/nn/parts.hpp"
+
+#include <string>
+#include <utility>
+
+namespace heddle::nn::parts {
+
+namespace {
+
+// What a name has, "/" before it, and the part that it then belongs to: the first that fits.
+constexpr std::pair<std::string_view, std::string_view> names[] = {
+    {"norm/", norms},
+    {"/readout/", readout},
+    {"/embedding/position/", positions},
+    {"/positions/", positions},
+    {"/embedding/segment/", segments},
+    {"/segments/", segments},
+    {"/embedding/", token_embeddings},
+    {"/head/", output},
+    {"/pooler/", pooler},
+    {"attention/query/", projections},
+    {"attention/key/", projections},
+    {"attention/value/", projections},
+    {"attention/output/", projections},
+    {"attention/", mixing},
+    {"/feed_forward/", feed_forward},
+    {"/kernel/", convolutions},
+    {"/last/", convolutions},
+    {"/input/", recurrent},
+    {"/recurrent/", recurrent},
+    {"/projection/", recurrent},
+    {"/context/", context},
+    {"/start/", context},
+    {"/summary/", context},
+};
+
+}  // namespace
+
+std::vector<std::string_view> all() {
+  return {token_embeddings, positions, segments,  convolutions, recurrent, context, projections, mixing,
+          feed_forward,     norms,     residuals, readout,      pooler,    output,  optimizer,   other};
+}
+
+std::string_view of_parameter(std::string_view name) {
+  const std::string path = "/" + std::string(name);
+  for (const auto& [text, part] : names) {
+    if (path.find(text) != path.npos) return part;
+  }
+  return other;
+}
+
+}  // namespace heddle::nn::parts
