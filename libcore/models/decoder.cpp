@@ -37,6 +37,24 @@ DecoderConfig gpt2(Index layers, Index width, Index heads) {
   return config;
 }
 
+// Radford et al. 2018, "Improving language understanding by generative pre-training", section 4.1.
+DecoderConfig gpt1() {
+  DecoderConfig config = gpt2(12, 768, 12);
+  config.block = "post";
+  config.context = 512;
+  config.vocab_size = 40478;
+  config.dropout = 0.1;
+  return config;
+}
+
+// Brown et al. 2020, "Language models are few-shot learners", table 2.1. Every other layer of theirs attends to a band
+// of positions alone, whose width they do not give; here all attend to all.
+DecoderConfig gpt3() {
+  DecoderConfig config = gpt2(96, 12288, 96);
+  config.context = 2048;
+  return config;
+}
+
 // Touvron et al. 2023, "LLaMA", section 2.2, and the released configurations of it and of its successors.
 DecoderConfig llama(Index layers, Index width, Index heads, Index ffn_width) {
   DecoderConfig config;
@@ -61,8 +79,9 @@ DecoderConfig llama_7b() {
   return config;
 }
 
-DecoderConfig llama3_8b() {
-  DecoderConfig config = llama(32, 4096, 32, 14336);
+// Grattafiori et al. 2024, "The Llama 3 herd of models", table 3, with the 8,192 positions of most of its training.
+DecoderConfig llama3(Index layers, Index width, Index heads, Index ffn_width) {
+  DecoderConfig config = llama(layers, width, heads, ffn_width);
   config.kv_heads = 8;
   config.positions = "rope:base=500000";
   config.context = 8192;
@@ -199,12 +218,16 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Gener
 Architecture describe_Decoder() {
   return describe<Decoder, DecoderConfig>({
       {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
+      {"gpt1", "GPT of 2018, 117 M parameters", gpt1()},
       {"gpt2", "GPT-2 small, 124 M parameters", gpt2(12, 768, 12)},
       {"gpt2-medium", "355 M parameters", gpt2(24, 1024, 16)},
       {"gpt2-large", "774 M parameters", gpt2(36, 1280, 20)},
       {"gpt2-xl", "1.56 G parameters", gpt2(48, 1600, 25)},
+      {"gpt3", "GPT-3, 175 G parameters, with attention to all positions in every layer", gpt3()},
       {"llama-7b", "LLaMA of 2023, 6.74 G parameters", llama_7b()},
-      {"llama3-8b", "8.03 G parameters, grouped heads", llama3_8b()},
+      {"llama3-8b", "8.03 G parameters, grouped heads", llama3(32, 4096, 32, 14336)},
+      {"llama3-70b", "70.6 G parameters", llama3(80, 8192, 64, 28672)},
+      {"llama3-405b", "406 G parameters", llama3(126, 16384, 128, 53248)},
       {"smollm-135m", "the shape of LLaMA's successors in small, 135 M parameters", smollm()},
       {"palm-8b", "PaLM with parallel blocks and one key head, 8.63 G parameters", palm_8b()},
       {"t5-decoder", "T5's decoder alone, with its relative positions, 35 M parameters", t5_decoder()},

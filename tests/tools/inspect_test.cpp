@@ -115,7 +115,7 @@ TEST_CASE("inspect: the presets have exactly the parameters of GPT-2's papers") 
   CHECK(run_command(INSPECT " --preset nano").status == 0);
   const Outcome unknown = run_command(INSPECT " --preset gpt9");
   CHECK(unknown.status == 2);
-  CHECK(contains(unknown.err, "nano, gpt2, gpt2-medium"));
+  CHECK(contains(unknown.err, "nano, gpt1, gpt2, gpt2-medium"));
 }
 
 TEST_CASE("inspect: encoders' presets have their published parameters, and a head apart") {

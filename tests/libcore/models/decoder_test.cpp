@@ -152,16 +152,17 @@ TEST_CASE("decoder: the loss starts at the logarithm of the vocabulary") {
 
 TEST_CASE("decoder: published models have their published numbers of parameters") {
   const std::vector<std::pair<std::string, Index>> published{
-      {"gpt2", 124439808},      {"gpt2-medium", 354823168}, {"gpt2-large", 774030080},  {"gpt2-xl", 1557611200},
-      {"llama-7b", 6738415616}, {"llama3-8b", 8030261248},  {"smollm-135m", 134515008}, {"palm-8b", 8632012800}};
+      {"gpt1", 116534784},         {"gpt2", 124439808},           {"gpt2-medium", 354823168}, {"gpt2-large", 774030080},
+      {"gpt2-xl", 1557611200},     {"gpt3", 174604259328},        {"llama-7b", 6738415616},   {"llama3-8b", 8030261248},
+      {"llama3-70b", 70553706496}, {"llama3-405b", 405853388800}, {"smollm-135m", 134515008}, {"palm-8b", 8632012800}};
   for (const auto& [name, count] : published) {
     CAPTURE(name);
     const Simulation simulation;
     CHECK(models::make_model(models::preset(name), 0)->parameters().count() == count);
   }
   CHECK_THROWS_WITH_AS(
-      models::preset("gpt3"),
-      ("preset 'gpt3' is not one of " + join(models::preset_names()) + "; did you mean 'gpt2'?").c_str(), UsageError);
+      models::preset("gpt9"),
+      ("preset 'gpt9' is not one of " + join(models::preset_names()) + "; did you mean 'gpt1'?").c_str(), UsageError);
 }
 
 TEST_CASE("decoder: layer norms have 2 width parameters each (SPEC 3.1), RMS norms width") {

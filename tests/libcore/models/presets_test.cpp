@@ -57,15 +57,23 @@ TEST_CASE("presets: the defaults of transformers") {
 TEST_CASE("presets: what every preset changes of its architecture's defaults") {
   const std::vector<std::pair<std::string, std::string>> expected{
       {"nano", "decoder: context=64 bias=no"},
+      {"gpt1", "decoder: layers=12 width=768 heads=12 block=post context=512 vocab_size=40478 dropout=0.1"},
       {"gpt2", "decoder: layers=12 width=768 heads=12 context=1024 vocab_size=50257"},
       {"gpt2-medium", "decoder: layers=24 width=1024 heads=16 context=1024 vocab_size=50257"},
       {"gpt2-large", "decoder: layers=36 width=1280 heads=20 context=1024 vocab_size=50257"},
       {"gpt2-xl", "decoder: layers=48 width=1600 heads=25 context=1024 vocab_size=50257"},
+      {"gpt3", "decoder: layers=96 width=12288 heads=96 context=2048 vocab_size=50257"},
       {"llama-7b",
        "decoder: layers=32 width=4096 heads=32 ffn_width=11008 activation=silu gated=yes norm=rms "
        "norm_epsilon=1e-06 positions=rope context=2048 bias=no vocab_size=32000 tie_embeddings=no"},
       {"llama3-8b",
        "decoder: layers=32 width=4096 heads=32 kv_heads=8 ffn_width=14336 activation=silu gated=yes "
+       "norm=rms positions=rope:base=500000 context=8192 bias=no vocab_size=128256 tie_embeddings=no"},
+      {"llama3-70b",
+       "decoder: layers=80 width=8192 heads=64 kv_heads=8 ffn_width=28672 activation=silu gated=yes "
+       "norm=rms positions=rope:base=500000 context=8192 bias=no vocab_size=128256 tie_embeddings=no"},
+      {"llama3-405b",
+       "decoder: layers=126 width=16384 heads=128 kv_heads=8 ffn_width=53248 activation=silu gated=yes "
        "norm=rms positions=rope:base=500000 context=8192 bias=no vocab_size=128256 tie_embeddings=no"},
       {"smollm-135m",
        "decoder: layers=30 width=576 heads=9 kv_heads=3 ffn_width=1536 activation=silu gated=yes "
