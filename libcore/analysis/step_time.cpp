@@ -1,0 +1,163 @@
+#include "heddle/analysis/step_time.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "heddle/nn/parts.hpp"
+#include "heddle/tensor/limits.hpp"
+#include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/processors.hpp"
+#include "heddle/tensor/profile.hpp"
+
+namespace heddle::analysis {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// An output this wide computes each number as fast as a wider one.
+constexpr Index vocabulary_of_samples = 8192;
+constexpr Index shortest_sample = 64;
+constexpr Index least_steps = 3;
+
+// One layer of each stack, and a part of the vocabularies.
+class Shrink : public models::FieldVisitor {
+ public:
+  void operator()(const Field&, bool&) override {}
+  void operator()(const Field& field, Index& value) override {
+    if (field.name == "layers" || field.name == "encoder_layers") value = std::min<Index>(value, 1);
+    if (field.name == "distinct_layers") value = 0;
+    if (field.name == "vocab_size" || field.name == "source_vocab_size") {
+      value = std::min(value, vocabulary_of_samples);
+    }
+    if (field.name == "start_token") value = std::min(value, Index{0});
+  }
+  void operator()(const Field&, double&) override {}
+  void operator()(const Field&, std::string&) override {}
+};
+
+struct Sample {
+  models::ModelConfig config;
+  TrialShape shape;
+};
+
+// What a step needs, simulated.
+struct Needs {
+  double flops, bytes;
+};
+
+Needs needs_of(const Sample& sample) {
+  const Simulation simulation;
+  Trial trial(sample.config, sample.shape);
+  const double before = matmul_flops();
+  trial.trainer().step();
+  return {matmul_flops() - before, static_cast<double>(pool().statistics().bytes_from_system)};
+}
+
+bool fits(const Sample& sample, double most_flops, double most_bytes) {
+  const Needs needs = needs_of(sample);
+  return needs.flops <= most_flops && needs.bytes <= most_bytes;
+}
+
+// Nothing if even the smallest sample is too large.
+std::optional<Sample> sample_of(const models::ModelConfig& config, const Cost& cost, double most_flops) {
+  const double most_bytes = 0.5 * available_memory();
+  Sample sample{config, {cost.time, cost.batch_size, cost.precision}};
+  if (cost.step_flops() <= most_flops && cost.memory.total() <= most_bytes) return sample;
+  Shrink shrink;
+  sample.config.visit_own(shrink);
+  while (!fits(sample, most_flops, most_bytes)) {
+    Index& larger = sample.shape.batch_size > 1 ? sample.shape.batch_size : sample.shape.time;
+    if (larger == sample.shape.time && sample.shape.time <= shortest_sample) {
+      // Weights alone may take long, but no longer than some of the others' steps.
+      return fits(sample, 8 * most_flops, most_bytes) ? std::optional(sample) : std::nullopt;
+    }
+    larger = (larger + 1) / 2;
+  }
+  return sample;
+}
+
+// Seconds of a step, in all and of each operation.
+struct Measured {
+  double seconds = 0;
+  std::map<std::tuple<std::string, std::string, bool>, Profile::Entry> operations{};  // of one step
+};
+
+Measured measure(const Sample& sample, double seconds) {
+  Trial trial(sample.config, sample.shape);
+  trial.trainer().step();
+  const Profile profile;
+  Index steps = 0;
+  const auto start = Clock::now();
+  while (steps < least_steps || seconds_since(start) < 3 * seconds) {
+    trial.trainer().step();
+    ++steps;
+  }
+  Measured result{.seconds = seconds_since(start) / static_cast<double>(steps)};
+  for (Profile::Entry entry : profile.entries()) {
+    const auto count = static_cast<double>(steps);
+    entry.calls /= steps;
+    entry.seconds /= count;
+    entry.flops /= count;
+    entry.bytes /= count;
+    const std::string part = entry.part.empty() ? std::string(nn::parts::other) : entry.part;
+    result.operations.emplace(std::tuple(part, entry.name, entry.backward), entry);
+  }
+  return result;
+}
+
+// At the rates of matrix products and memory. Operations between products cost about a quarter of the products' time.
+double at_rates(const OperationCost& operation, const StepTime& rates) {
+  return operation.flops > 0 ? 1.25 * operation.flops / rates.matmul_rate : operation.bytes / rates.memory_rate;
+}
+
+double scaled(const OperationCost& operation, const Profile::Entry& measured) {
+  if (measured.flops > 0) return measured.seconds * operation.flops / measured.flops;
+  return measured.bytes > 0 ? measured.seconds * operation.bytes / measured.bytes : measured.seconds;
+}
+
+// Adds up the operations of the cost at the sample's speed.
+void predict(const Cost& cost, const Measured& measured, StepTime& result) {
+  double sample_known = 0, sample_calls = 0, calls = 0;
+  for (const auto& [key, entry] : measured.operations) {
+    sample_known += entry.seconds;
+    sample_calls += static_cast<double>(entry.calls);
+  }
+  for (const OperationCost& operation : cost.operations) {
+    const auto found = measured.operations.find({operation.part, operation.operation, operation.backward});
+    const bool known = found != measured.operations.end();
+    result.parts[operation.part] += known ? scaled(operation, found->second) : at_rates(operation, result);
+    calls += operation.calls;
+  }
+  // The rest of the time, between operations, goes by their number.
+  const double rest = std::max(0.0, measured.seconds - sample_known);
+  if (sample_calls > 0) result.parts[std::string(nn::parts::other)] += rest * calls / sample_calls;
+}
+
+}  // namespace
+
+StepTime predict_step_time(const models::ModelConfig& config, const Cost& cost, double seconds) {
+  StepTime result{.matmul_rate = measure_matmul_rate(cost.precision), .memory_rate = measure_memory_rate()};
+  const std::optional<Sample> sample = sample_of(config, cost, seconds * result.matmul_rate);
+  if (sample) {
+    const bool whole =
+        sample->config == config && sample->shape.time == cost.time && sample->shape.batch_size == cost.batch_size;
+    result.from = whole ? StepTime::From::model : StepTime::From::sample;
+    result.vocab_size = sample->config->vocab_size;
+    result.time = sample->shape.time;
+    result.batch_size = sample->shape.batch_size;
+    predict(cost, measure(*sample, seconds), result);
+  } else {
+    for (const OperationCost& operation : cost.operations) {
+      result.parts[operation.part] += at_rates(operation, result);
+    }
+  }
+  for (const auto& [part, part_seconds] : result.parts) result.seconds += part_seconds;
+  return result;
+}
+
+}  // namespace heddle::analysis

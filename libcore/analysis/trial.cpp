@@ -1,0 +1,77 @@
+#include "heddle/analysis/trial.hpp"
+
+#include "heddle/training/objectives.hpp"
+
+namespace heddle::analysis {
+
+namespace {
+
+std::vector<TokenId> random_ids(Index count, Index vocab, const RandomStream& stream, std::uint64_t first) {
+  std::vector<TokenId> ids(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<TokenId>(stream.below(first + i, static_cast<std::uint64_t>(vocab)));
+  }
+  return ids;
+}
+
+// So many that each sample of a step can continue one of the step before, a few times.
+data::TokensInMemory tokens_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
+  const Index count = 4 * batch_size * (model.training_length() + 1);
+  const RandomStream stream(seed, random_site("analysis/trial/text"));
+  return {random_ids(count, model.vocab_size(), stream, 0), model.vocab_size()};
+}
+
+// Pairs that are as long as a window with the tokens that begin and end texts. Null for models of single texts.
+std::unique_ptr<data::PairSource> pairs_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
+  const auto* const translator = model.as<models::SequenceToSequence>();
+  if (translator == nullptr) return nullptr;
+  const Index length = model.training_length() - 1, source_vocab = translator->source_vocab_size();
+  const RandomStream stream(seed, random_site("analysis/trial/pairs"));
+  std::vector<data::TokenPair> pairs;
+  std::uint64_t drawn = 0;
+  for (Index i = 0; i < batch_size; ++i, drawn += 2 * static_cast<std::uint64_t>(length)) {
+    pairs.push_back({random_ids(length, source_vocab, stream, drawn),
+                     random_ids(length, model.vocab_size(), stream, drawn + static_cast<std::uint64_t>(length))});
+  }
+  return std::make_unique<data::PairsInMemory>(std::move(pairs), source_vocab, model.vocab_size());
+}
+
+training::TrainingConfig config_for(const TrialShape& shape, std::uint64_t seed) {
+  training::TrainingConfig config;
+  config.seed = seed;
+  config.training.batch_size = shape.batch_size;
+  config.training.precision = shape.precision == Precision::bf16 ? PrecisionChoice::bf16 : PrecisionChoice::f32;
+  config.schedule.learning_rate = 1e-12;  // so that it cannot diverge
+  config.schedule.final_learning_rate = -1;
+  return config;
+}
+
+}  // namespace
+
+models::ModelConfig with_window(models::ModelConfig config, Index time) {
+  if (time == 0) return config;
+  config->sequence_length = time;
+  const std::optional<Index> most = config->max_positions();
+  check<UsageError>(!most || time <= *most, "--time ", time, " is more than the ", most.value_or(0),
+                    " positions of the model");
+  return config;
+}
+
+Trial::Trial(const models::ModelConfig& config, const TrialShape& shape, std::uint64_t seed)
+    : batch_size_(shape.batch_size),
+      model_(models::make_model(with_window(config, shape.time), seed)),
+      tokens_(tokens_for(*model_, shape.batch_size, seed)),
+      pairs_(pairs_for(*model_, shape.batch_size, seed)) {
+  const training::TrainingConfig training = config_for(shape, seed);
+  const training::TrainingData data =
+      pairs_ ? training::TrainingData{.pairs = pairs_.get()} : training::TrainingData{.text = &tokens_};
+  objective_ = training::make_objective(
+      "auto", {.model = *model_, .train = data, .masking = {}, .noise = {}, .pairs = {}, .config = training});
+  trainer_ = std::make_unique<training::Trainer>(*objective_, training);
+}
+
+training::Counts Trial::counts() const {
+  return objective_->batch(0, objective_->samples_per_batch(batch_size_)).counts;
+}
+
+}  // namespace heddle::analysis

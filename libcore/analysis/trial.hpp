@@ -1,0 +1,43 @@
+// A training run of a model on random data, from which costs are counted and times are measured.
+#pragma once
+
+#include <memory>
+
+#include "heddle/data/pair_source.hpp"
+#include "heddle/data/token_source.hpp"
+#include "heddle/models/model.hpp"
+#include "heddle/training/objective.hpp"
+#include "heddle/training/trainer.hpp"
+
+namespace heddle::analysis {
+
+struct TrialShape {
+  Index time = 0;  // tokens of a sequence; of pairs, of the source and of the target; 0: the configuration's window
+  Index batch_size = 1;  // sequences of a step
+  Precision precision = Precision::f32;
+};
+
+// The configuration with windows of `time` tokens. Throws UsageError, which names --time, for more than it can hold.
+models::ModelConfig with_window(models::ModelConfig config, Index time);
+
+// With the model's first objective on AdamW, and weights from the seed.
+class Trial {
+ public:
+  // Throws UsageError as make_model() and Trainer do.
+  Trial(const models::ModelConfig& config, const TrialShape& shape, std::uint64_t seed = 1);
+
+  models::Model& model() const { return *model_; }
+  training::Trainer& trainer() { return *trainer_; }
+  // Of one step.
+  training::Counts counts() const;
+
+ private:
+  Index batch_size_;
+  std::unique_ptr<models::Model> model_;
+  data::TokensInMemory tokens_;
+  std::unique_ptr<data::PairSource> pairs_;
+  std::unique_ptr<training::Objective> objective_;
+  std::unique_ptr<training::Trainer> trainer_;
+};
+
+}  // namespace heddle::analysis
