@@ -93,7 +93,7 @@ Measured measure(const Sample& sample, double seconds) {
   const Profile profile;
   Index steps = 0;
   const auto start = Clock::now();
-  while (steps < least_steps || seconds_since(start) < 3 * seconds) {
+  while (steps < least_steps || seconds_since(start) < 2 * seconds) {
     trial.trainer().step();
     ++steps;
   }
@@ -115,27 +115,60 @@ double at_rates(const OperationCost& operation, const StepTime& rates) {
   return operation.flops > 0 ? 1.25 * operation.flops / rates.matmul_rate : operation.bytes / rates.memory_rate;
 }
 
-double scaled(const OperationCost& operation, const Profile::Entry& measured) {
-  if (measured.flops > 0) return measured.seconds * operation.flops / measured.flops;
+// What was measured: steps of a sample, and of one with about half as many tokens where the model's have more.
+struct Speed {
+  Measured measured;
+  std::optional<Measured> half;
+  double more_tokens = 1;  // of the model's step than of the sample's
+};
+
+// Some of the time of products, such as that of packing weights, does not grow with the tokens. Two samples show it, as
+// far as their times are to be trusted.
+double seconds_of_products(const OperationCost& operation, const Profile::Entry& measured, const Profile::Entry& half,
+                           double more_tokens) {
+  const double more_products = operation.flops / measured.flops / more_tokens, ratio = half.flops / measured.flops;
+  const double fixed = ratio < 1 ? (half.seconds - ratio * measured.seconds) / (1 - ratio) : 0;
+  const double trusted = std::clamp(fixed, 0.0, measured.seconds / 2);
+  return more_products * (trusted + (measured.seconds - trusted) * more_tokens);
+}
+
+double predicted(const OperationCost& operation, const Speed& speed, const StepTime& rates) {
+  const std::tuple key(operation.part, operation.operation, operation.backward);
+  const auto found = speed.measured.operations.find(key);
+  if (found == speed.measured.operations.end()) return at_rates(operation, rates);
+  const Profile::Entry& measured = found->second;
+  if (measured.flops > 0) {
+    const bool has_half = speed.half && speed.half->operations.contains(key);
+    const Profile::Entry& half = has_half ? speed.half->operations.at(key) : measured;
+    return seconds_of_products(operation, measured, half, speed.more_tokens);
+  }
   return measured.bytes > 0 ? measured.seconds * operation.bytes / measured.bytes : measured.seconds;
 }
 
 // Adds up the operations of the cost at the sample's speed.
-void predict(const Cost& cost, const Measured& measured, StepTime& result) {
+void predict(const Cost& cost, const Speed& speed, StepTime& result) {
   double sample_known = 0, sample_calls = 0, calls = 0;
-  for (const auto& [key, entry] : measured.operations) {
+  for (const auto& [key, entry] : speed.measured.operations) {
     sample_known += entry.seconds;
     sample_calls += static_cast<double>(entry.calls);
   }
   for (const OperationCost& operation : cost.operations) {
-    const auto found = measured.operations.find({operation.part, operation.operation, operation.backward});
-    const bool known = found != measured.operations.end();
-    result.parts[operation.part] += known ? scaled(operation, found->second) : at_rates(operation, result);
+    result.parts[operation.part] += predicted(operation, speed, result);
     calls += operation.calls;
   }
   // The rest of the time, between operations, goes by their number.
-  const double rest = std::max(0.0, measured.seconds - sample_known);
+  const double rest = std::max(0.0, speed.measured.seconds - sample_known);
   if (sample_calls > 0) result.parts[std::string(nn::parts::other)] += rest * calls / sample_calls;
+}
+
+Speed speed_of(const Sample& sample, const Cost& cost, double seconds) {
+  const double tokens = static_cast<double>(sample.shape.time) * static_cast<double>(sample.shape.batch_size);
+  Speed speed{.measured = measure(sample, seconds), .half = {}, .more_tokens = cost.tokens() / tokens};
+  if (speed.more_tokens <= 1) return speed;
+  Sample half = sample;
+  (half.shape.batch_size > 1 ? half.shape.batch_size : half.shape.time) /= 2;
+  speed.half = measure(half, seconds / 2);
+  return speed;
 }
 
 }  // namespace
@@ -150,7 +183,7 @@ StepTime predict_step_time(const models::ModelConfig& config, const Cost& cost, 
     result.vocab_size = sample->config->vocab_size;
     result.time = sample->shape.time;
     result.batch_size = sample->shape.batch_size;
-    predict(cost, measure(*sample, seconds), result);
+    predict(cost, speed_of(*sample, cost, seconds), result);
   } else {
     for (const OperationCost& operation : cost.operations) {
       result.parts[operation.part] += at_rates(operation, result);

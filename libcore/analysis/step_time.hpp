@@ -20,8 +20,8 @@ struct StepTime {
 
 // The largest shape whose steps fit into `seconds` is measured: the model itself; or one layer of each stack with a
 // part of the vocabulary, of fewer and shorter sequences if need be. Each operation of each part then takes as long for
-// each of its floating-point operations as in the sample, or, where it has none, for each byte. Takes about five times
-// `seconds`.
+// each of its floating-point operations as in the sample, or, where it has none, for each byte; where a sample has
+// fewer tokens, two sizes of it show how the time of products grows with them. Takes about six times `seconds`.
 StepTime predict_step_time(const models::ModelConfig& config, const Cost& cost, double seconds = 0.5);
 
 }  // namespace heddle::analysis

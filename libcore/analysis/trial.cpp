@@ -1,5 +1,8 @@
 #include "heddle/analysis/trial.hpp"
 
+#include <algorithm>
+
+#include "heddle/base/strings.hpp"
 #include "heddle/training/objectives.hpp"
 
 namespace heddle::analysis {
@@ -14,11 +17,32 @@ std::vector<TokenId> random_ids(Index count, Index vocab, const RandomStream& st
   return ids;
 }
 
+// Drawn when they are read.
+class RandomTokens : public data::TokenSource {
+ public:
+  RandomTokens(Index size, Index vocab_size, std::uint64_t seed)
+      : size_(size), vocab_size_(vocab_size), stream_(seed, random_site("analysis/trial/text")) {}
+  Index size() const override { return size_; }
+  Index vocab_size() const override { return vocab_size_; }
+  std::string name() const override { return "random tokens"; }
+  void read(Index offset, std::span<TokenId> out) const override {
+    const std::vector<TokenId> ids =
+        random_ids(static_cast<Index>(out.size()), vocab_size_, stream_, static_cast<std::uint64_t>(offset));
+    std::ranges::copy(ids, out.begin());
+  }
+
+ private:
+  Index size_, vocab_size_;
+  RandomStream stream_;
+};
+
 // So many that each sample of a step can continue one of the step before, a few times.
-data::TokensInMemory tokens_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
-  const Index count = 4 * batch_size * (model.training_length() + 1);
-  const RandomStream stream(seed, random_site("analysis/trial/text"));
-  return {random_ids(count, model.vocab_size(), stream, 0), model.vocab_size()};
+std::unique_ptr<data::TokenSource> tokens_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
+  const Index time = model.training_length();
+  check<UsageError>(batch_size <= Trial::most_tokens / time, "--batch-size ", batch_size, ": sequences of ", time,
+                    " tokens are more than ", grouped(Trial::most_tokens),
+                    " tokens in a step; give fewer, which cost as much per token");
+  return std::make_unique<RandomTokens>(4 * batch_size * (time + 1), model.vocab_size(), seed);
 }
 
 // Pairs that are as long as a window with the tokens that begin and end texts. Null for models of single texts.
@@ -64,7 +88,7 @@ Trial::Trial(const models::ModelConfig& config, const TrialShape& shape, std::ui
       pairs_(pairs_for(*model_, shape.batch_size, seed)) {
   const training::TrainingConfig training = config_for(shape, seed);
   const training::TrainingData data =
-      pairs_ ? training::TrainingData{.pairs = pairs_.get()} : training::TrainingData{.text = &tokens_};
+      pairs_ ? training::TrainingData{.pairs = pairs_.get()} : training::TrainingData{.text = tokens_.get()};
   objective_ = training::make_objective(
       "auto", {.model = *model_, .train = data, .masking = {}, .noise = {}, .pairs = {}, .config = training});
   trainer_ = std::make_unique<training::Trainer>(*objective_, training);

@@ -23,8 +23,11 @@ models::ModelConfig with_window(models::ModelConfig config, Index time);
 // With the model's first objective on AdamW, and weights from the seed.
 class Trial {
  public:
-  // Throws UsageError as make_model() and Trainer do.
+  // Throws UsageError as make_model() and Trainer do, and for more than most_tokens in a step.
   Trial(const models::ModelConfig& config, const TrialShape& shape, std::uint64_t seed = 1);
+
+  // Steps read no more tokens than this.
+  static constexpr Index most_tokens = Index{1} << 24;
 
   models::Model& model() const { return *model_; }
   training::Trainer& trainer() { return *trainer_; }
@@ -34,7 +37,7 @@ class Trial {
  private:
   Index batch_size_;
   std::unique_ptr<models::Model> model_;
-  data::TokensInMemory tokens_;
+  std::unique_ptr<data::TokenSource> tokens_;
   std::unique_ptr<data::PairSource> pairs_;
   std::unique_ptr<training::Objective> objective_;
   std::unique_ptr<training::Trainer> trainer_;

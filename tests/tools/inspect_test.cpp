@@ -375,18 +375,21 @@ TEST_CASE("inspect profile: accounts for a step's time") {
   for (const json& row : profile.at("operations")) {
     milliseconds += row.at("milliseconds").get<double>();
     time_fraction += row.at("time_fraction").get<double>();
-    names.insert(row.at("operation").get<std::string>());
-    if (row.at("operation") == "linear") CHECK(row.at("calls").get<double>() == 4 * 3);
+    const std::string part = row.at("part"), operation = row.at("operation");
+    names.insert(part + ": " + operation);
+    if (operation == "linear") CHECK(row.at("calls").get<double>() == 2 * 3);
   }
   CHECK(milliseconds == doctest::Approx(profile.at("milliseconds").get<double>()));
   CHECK(time_fraction == doctest::Approx(1));
-  for (const char* name : {"linear", "linear backward", "attention", "attention backward", "norm", "norm backward",
-                           "head and cross-entropy", "embedding", "optimizer", "gradient norm", "other"}) {
+  for (const char* name : {"attention projections: linear", "feed-forward: linear", "feed-forward: linear backward",
+                           "scores and mixing: attention", "scores and mixing: attention backward", "norms: norm",
+                           "norms: norm backward", "output head: head and cross-entropy", "token embeddings: embedding",
+                           "optimizer: optimizer", "optimizer: gradient norm", ": other"}) {
     CHECK_MESSAGE(names.contains(name), name);
   }
   const Outcome table = place.run("$I profile --preset nano --precision bf16");
   CHECK(table.status == 0);
-  CHECK(contains(table.out, "attention backward"));
+  CHECK(contains(table.out, "scores and mixing: attention backward"));
 }
 
 TEST_CASE("inspect: wrong usage is status 2") {

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <span>
 
+#include "heddle/nn/parts.hpp"
 #include "tools/inspect/cost_report.hpp"
 #include "tools/inspect/picture.hpp"
 #include "tools/inspect/quantity.hpp"
@@ -15,19 +17,24 @@ namespace {
 
 constexpr double width = 760, margin = 24, bar_height = 22, bar_gap = 8, panel_gap = 26, legend_line = 18;
 constexpr double character = 6.6;  // of names, at their size
-constexpr double name_size = 11, total_width = 96;
+constexpr double name_size = 11, total_width = 96, label_character = 5.6;
 constexpr std::size_t longest_name = 28, legend_columns = 4;
 
 constexpr Colour of_byte(int red, int green, int blue) {
   return {red / 255.0, green / 255.0, blue / 255.0};
 }
 
-// Okabe and Ito's colours, then darker and lighter ones.
-constexpr std::array colours{of_byte(0x00, 0x72, 0xb2), of_byte(0xe6, 0x9f, 0x00), of_byte(0x00, 0x9e, 0x73),
-                             of_byte(0xd5, 0x5e, 0x00), of_byte(0x56, 0xb4, 0xe9), of_byte(0xcc, 0x79, 0xa7),
-                             of_byte(0xf0, 0xe4, 0x42), of_byte(0x55, 0x55, 0x55), of_byte(0x00, 0x3f, 0x5c),
-                             of_byte(0x8a, 0x4f, 0x00), of_byte(0x66, 0xc2, 0xa5), of_byte(0xaa, 0xaa, 0xaa)};
+constexpr std::array memory_colours{of_byte(0x1b, 0x3a, 0x5c), of_byte(0x3f, 0x74, 0xa8), of_byte(0x8a, 0xb6, 0xd6),
+                                    of_byte(0xc9, 0xa2, 0x27)};
+// Of the parts in their order, the same in all pictures: Okabe and Ito's for those that are large in transformers.
+constexpr std::array colours{
+    of_byte(0x00, 0x72, 0xb2), of_byte(0xe6, 0x9f, 0x00), of_byte(0xf2, 0xb8, 0x9b), of_byte(0x7a, 0x5c, 0xa6),
+    of_byte(0x66, 0xa6, 0x1e), of_byte(0x9b, 0xd6, 0xc3), of_byte(0x00, 0x9e, 0x73), of_byte(0x56, 0xb4, 0xe9),
+    of_byte(0xd5, 0x5e, 0x00), of_byte(0xf0, 0xe4, 0x42), of_byte(0x55, 0x55, 0x55), of_byte(0xb5, 0xa1, 0x6a),
+    of_byte(0x00, 0x3f, 0x5c), of_byte(0xcc, 0x79, 0xa7), of_byte(0x8a, 0x4f, 0x00), of_byte(0xaa, 0xaa, 0xaa)};
 constexpr Colour text_colour = of_byte(0x33, 0x33, 0x33);
+
+constexpr std::array<std::string_view, 4> memory_categories{"weights", "gradients", "optimizer", "activations"};
 
 struct Segment {
   std::string name;
@@ -58,10 +65,11 @@ Panel memory_panel(const std::vector<CostReport>& reports) {
   Panel panel{"Memory of training", {}, bytes_text};
   for (const CostReport& report : reports) {
     const analysis::TrainingMemory& memory = report.cost.memory;
-    panel.bars.push_back({{"weights", memory.weights},
-                          {"gradients", memory.gradients},
-                          {"optimizer state", memory.optimizer},
-                          {"activations", memory.activations}});
+    const std::array bytes{memory.weights, memory.gradients, memory.optimizer, memory.activations};
+    panel.bars.emplace_back();
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      panel.bars.back().push_back({std::string(memory_categories[i]), bytes[i]});
+    }
   }
   return panel;
 }
@@ -87,23 +95,19 @@ std::vector<Panel> panels_of(const std::vector<CostReport>& reports) {
   return panels;
 }
 
-// The names of segments that can be seen, in their order, which is also that of their colours.
+// The names of segments that panels have, with their colours.
 class Legend {
  public:
-  explicit Legend(const Panel& panel) { add(panel); }
-
-  void add(const Panel& panel) {
-    for (const std::vector<Segment>& bar : panel.bars) {
-      for (const Segment& segment : bar) {
-        if (segment.value > 0 && std::ranges::find(names_, segment.name) == names_.end())
-          names_.push_back(segment.name);
-      }
+  Legend(std::span<const Panel> panels, std::span<const std::string_view> order, std::span<const Colour> palette)
+      : order_(order.begin(), order.end()), palette_(palette) {
+    for (const std::string_view name : order) {
+      if (std::ranges::any_of(panels, [&](const Panel& panel) { return has(panel, name); })) names_.emplace_back(name);
     }
   }
 
   Colour colour(const std::string& name) const {
-    const auto at = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
-    return colours[at % colours.size()];
+    const auto at = static_cast<std::size_t>(std::ranges::find(order_, name) - order_.begin());
+    return palette_[at % palette_.size()];
   }
 
   double height() const {
@@ -121,7 +125,14 @@ class Legend {
   }
 
  private:
-  std::vector<std::string> names_;
+  static bool has(const Panel& panel, std::string_view name) {
+    return std::ranges::any_of(panel.bars, [&](const std::vector<Segment>& bar) {
+      return std::ranges::any_of(bar, [&](const Segment& each) { return each.name == name && each.value > 0; });
+    });
+  }
+
+  std::vector<std::string> order_, names_;  // all, and those that occur
+  std::span<const Colour> palette_;
 };
 
 std::string shortened(const std::string& name) {
@@ -168,11 +179,28 @@ class CostChart {
   double draw_bar(const std::vector<Segment>& bar, double most, const Legend& legend, double y) {
     const double scale = most > 0 ? (width - margin - total_width - left_) / most : 0;
     double x = left_;
+    const double all = total(bar);
     for (const Segment& segment : bar) {
-      if (segment.value > 0) picture_.rectangle({x, y}, segment.value * scale, bar_height, legend.colour(segment.name));
-      x += segment.value * scale;
+      const double length = segment.value * scale;
+      if (segment.value > 0) {
+        const Colour colour = legend.colour(segment.name);
+        picture_.rectangle({x, y}, std::max(0.25, length - 0.75), bar_height, colour);
+        label({x + length / 2, y + 15}, length, segment, all, colour);
+      }
+      x += length;
     }
     return x;
+  }
+
+  // As much as there is room for: the name and the fraction, or the fraction.
+  void label(Point at, double length, const Segment& segment, double all, const Colour& background) {
+    const std::string fraction = fmt::format("{:.0f} %", 100 * segment.value / all);
+    const double light = 0.3 * background.red + 0.6 * background.green + 0.1 * background.blue;
+    for (const std::string& text : {segment.name + " " + fraction, fraction}) {
+      if (label_character * static_cast<double>(text.size() + 1) > length) continue;
+      picture_.text(at, text, Anchor::middle, light > 0.55 ? Colour{} : Colour{1, 1, 1}, 10);
+      return;
+    }
   }
 
   Picture picture_;
@@ -184,9 +212,10 @@ class CostChart {
 
 void save_cost_chart(const std::string& path, const std::vector<CostReport>& reports) {
   const std::vector<Panel> panels = panels_of(reports);
-  Legend parts(panels.front());
-  for (std::size_t i = 1; i + 1 < panels.size(); ++i) parts.add(panels[i]);
-  const Legend memory(panels.back());
+  const std::vector<std::string_view> order = nn::parts::all();
+  const std::span<const Panel> all = panels;
+  const Legend parts(all.first(panels.size() - 1), order, colours);
+  const Legend memory(all.last(1), memory_categories, memory_colours);
   double height = 2 * margin + parts.height() + memory.height() + panel_gap;
   for (const Panel& panel : panels) height += panel_height(panel) + bar_gap;
   CostChart chart(path, height, reports);

@@ -117,10 +117,10 @@ std::string generation_lines(const CostReport& report) {
   const analysis::GenerationCost& cost = *report.cost.generation;
   std::string text =
       line("generation", memory_list({{"weights", cost.weights}, {"keys, values and states", cost.state}}));
-  std::string step = concatenate("each step ", flops_text(cost.flops), " and ", bytes_text(cost.bytes));
+  std::string step = concatenate("a step ", flops_text(cost.flops), " and ", bytes_text(cost.bytes));
   if (report.step) {
     const double rate = static_cast<double>(report.cost.batch_size) * report.step->memory_rate / cost.bytes;
-    step += concatenate(", so at most ", quantity_text(rate, ""), " tokens/s by this machine's memory");
+    step += concatenate("; at most ", quantity_text(rate, ""), " tokens/s by memory");
   }
   return text + line("", step);
 }
@@ -147,8 +147,8 @@ std::string dollars(double amount) {
 }
 
 std::string hours_text(double hours) {
-  const std::string text = hours >= 1e6 ? fmt::format("{:.3g}", hours) : plain_number(std::round(100 * hours) / 100);
-  return text + " h";
+  if (hours >= 1e12) return fmt::format("{:.3g} h", hours);
+  return plain_number(hours >= 1000 ? std::round(hours) : std::round(100 * hours) / 100) + " h";
 }
 
 Bill bill_of(const CostReport* report, const RunPlan& plan) {

@@ -74,7 +74,8 @@ Quantity Quantity::from_text(std::string_view text) {
   check<UsageError>(factor > 0 && !digits.empty() && std::isalpha(static_cast<unsigned char>(digits.back())) == 0, "'",
                     text, "' is not a number such as 1.5e12, or one with k, M, G, T, P or E, such as 300G");
   const double value = factor * cli::parse_number(digits);
-  check<UsageError>(value > 0 && std::isfinite(value), "'", text, "' must be a number more than 0");
+  check<UsageError>(value > 0 && value <= 1e30, "'", text,
+                    "' is out of range; it must be more than 0 and at most 1e30");
   return {value};
 }
 
@@ -82,7 +83,7 @@ std::string quantity_text(double value, std::string_view unit) {
   if (value >= 1e18) {
     std::string text = fmt::format("{:.2e}", value);  // 3.14e+23
     text.erase(text.find('+'), 1);
-    return concatenate(text, " ", unit);
+    return unit.empty() ? text : concatenate(text, " ", unit);
   }
   std::string text = in_units(value, prefixes) + std::string(unit);
   if (text.ends_with(' ')) text.pop_back();
