@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "heddle/base/printable.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -21,7 +22,7 @@ json cost_of(const SmallCorpus& corpus, const std::string& options) {
 
 std::size_t longest_line(const std::string& text) {
   std::size_t longest = 0;
-  for (const std::string& line : lines_of(text)) longest = std::max(longest, line.size());
+  for (const std::string& line : lines_of(text)) longest = std::max(longest, display_width(line));
   return longest;
 }
 

@@ -21,6 +21,8 @@ using analysis::PartCost;
 using analysis::StepTime;
 using Rows = std::vector<std::vector<std::string>>;
 
+constexpr std::size_t label_width = 18;
+
 std::string flops_text(double flops) {
   return flops == 0 ? "-" : quantity_text(flops, "FLOP");
 }
@@ -65,7 +67,7 @@ std::vector<std::string> row_of(const CostReport& report, const PartCost& part) 
 
 std::string parts_table(const CostReport& report) {
   const Cost& cost = report.cost;
-  Rows rows{{"part", "parameters", "%", "forward", "backward", "of formula", "traffic"}};
+  Rows rows{{"part", "parameters", "%", "forward", "backward", "formula", "traffic"}};
   if (report.step) rows.front().push_back("time");
   for (const PartCost& part : cost.parts) rows.push_back(row_of(report, part));
   rows.push_back({"all", grouped(cost.all_parameters()), "100", flops_text(cost.forward_flops()),
@@ -74,14 +76,15 @@ std::string parts_table(const CostReport& report) {
   return text_table(rows, report.step ? "lrrrrrrr" : "lrrrrrr");
 }
 
-std::string memory_list(std::initializer_list<std::pair<const char*, double>> categories) {
+// The sum, and the categories with `between` before them.
+std::string memory_list(std::string_view between, std::initializer_list<std::pair<const char*, double>> categories) {
   std::vector<std::string> texts;
   double total = 0;
   for (const auto& [name, bytes] : categories) {
     texts.push_back(concatenate(name, " ", bytes_text(bytes)));
     total += bytes;
   }
-  return concatenate(bytes_text(total), ": ", join(texts));
+  return concatenate(bytes_text(total), between, join(texts));
 }
 
 std::string measured_text(const StepTime& step) {
@@ -98,7 +101,7 @@ std::string measured_text(const StepTime& step) {
 }
 
 std::string line(std::string_view name, const std::string& text) {
-  return fmt::format("{:<18}{}\n", name, text);
+  return fmt::format("{:<{}}{}\n", name, label_width, text);
 }
 
 std::string flops_lines(const Cost& cost) {
@@ -116,7 +119,7 @@ std::string generation_lines(const CostReport& report) {
   if (!report.cost.generation) return "";
   const analysis::GenerationCost& cost = *report.cost.generation;
   std::string text =
-      line("generation", memory_list({{"weights", cost.weights}, {"keys, values and states", cost.state}}));
+      line("generation", memory_list(": ", {{"weights", cost.weights}, {"keys, values and states", cost.state}}));
   std::string step = concatenate("a step ", flops_text(cost.flops), " and ", bytes_text(cost.bytes));
   if (report.step) {
     const double rate = static_cast<double>(report.cost.batch_size) * report.step->memory_rate / cost.bytes;
@@ -270,10 +273,11 @@ std::string run_text(const CostReport* report, const RunPlan& plan) {
 std::string cost_text(const CostReport& report, const RunPlan& plan) {
   const analysis::TrainingMemory& memory = report.cost.memory;
   return heading(report) + "\n" + parts_table(report) + "\n" + flops_lines(report.cost) +
-         line("training memory", memory_list({{"weights", memory.weights},
-                                              {"gradients", memory.gradients},
-                                              {"optimizer", memory.optimizer},
-                                              {"activations", memory.activations}})) +
+         line("training memory",
+              memory_list("\n" + std::string(label_width, ' '), {{"weights", memory.weights},
+                                                                 {"gradients", memory.gradients},
+                                                                 {"optimizer", memory.optimizer},
+                                                                 {"activations", memory.activations}})) +
          generation_lines(report) + time_lines(report) + run_text(&report, plan);
 }
 
