@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ struct AttentionSupport {
             self.segments);
     visitor(Field("weights", "does not return its weights"), self.weights);
   }
+};
+
+// Of a variant whose weights are random estimates of another's.
+struct AttentionEstimate {
+  std::string of;       // the other variant
+  std::string setting;  // a whole number; the larger it is, the smaller the error
 };
 
 struct HeadShape {
@@ -110,6 +117,9 @@ class Attention {
   // ones; the others are padding. Shapes: as above, with query_time = key_time = time -> [batch, time, heads,
   // value_width].
   virtual Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const;
+
+  // What its weights estimate; none: they are what it is by definition.
+  virtual std::optional<AttentionEstimate> estimate() const { return std::nullopt; }
 
   // Never recorded. Precondition: support().weights.
   virtual PairWeights weights(const AttentionCall& call) const;

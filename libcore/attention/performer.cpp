@@ -97,6 +97,12 @@ class PerformerAttention : public Attention {
                                       dynamic_cast<PerformerState&>(state).sums);
   }
 
+  // The relu kernel estimates nothing: it is a kernel of its own.
+  std::optional<AttentionEstimate> estimate() const override {
+    if (features_.kernel == FeatureKernel::relu) return std::nullopt;
+    return AttentionEstimate{.of = "dot", .setting = "features"};
+  }
+
   PairWeights weights(const AttentionCall& call) const override {
     return {
         ops::linear_attention_weights(call.query.value(), call.key.value(), vectors_.of(call.pass), options_of(call)),

@@ -54,7 +54,7 @@ Architecture describe(std::vector<Preset> presets = {}) {
             return std::make_unique<M>(*config.as<Config>(), std::move(weights));
           },
           detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, PermutationPredictor,
-                           BidirectionalLoss, SequenceToSequence, AttentionMaps>(),
+                           BidirectionalLoss, SequenceToSequence, AttentionMaps, AttentionStacks>(),
           std::move(presets)};
 }
 

@@ -39,7 +39,8 @@ class EncoderDecoder : public Model,
                        public Generator,
                        public SequenceToSequence,
                        public ContextualVectors,
-                       public AttentionMaps {
+                       public AttentionMaps,
+                       public AttentionStacks {
  public:
   EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights);
 
@@ -64,6 +65,10 @@ class EncoderDecoder : public Model,
   }
 
   void attention_maps(const Sequences& targets, const Take& take) const override;
+  std::vector<StackView> stacks() const override {
+    return {encoder_.view("encoder", config_, source_embeddings_, false),
+            decoder_.view("decoder", config_, target_embeddings_, true)};
+  }
   double training_flops_per_token(Index time, double predicted) const override;
 
  private:

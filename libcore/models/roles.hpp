@@ -13,6 +13,7 @@
 #include "heddle/attention/attention.hpp"
 #include "heddle/heads/token_head.hpp"
 #include "heddle/models/sequences.hpp"
+#include "heddle/nn/multi_head_attention.hpp"
 #include "heddle/ops/pass.hpp"
 
 namespace heddle::models {
@@ -213,6 +214,29 @@ class AttentionMaps : public virtual TokenModel {
   virtual void attention_maps(const Sequences& sequences, const Take& take) const = 0;
 
   std::vector<AttentionMap> all_attention_maps(const Sequences& sequences) const;
+};
+
+// How the layers of a stack attend, and where its tokens stand, for showing what these compute by themselves. All of it
+// belongs to the model.
+struct LayerAttention {
+  std::string name;                      // "decoder/3/attention"
+  AttentionMap::Of of;                   // what the queries attend to
+  const nn::MultiHeadAttention* module;  // the variant and, of self-attention, what positions do in it
+};
+struct StackView {
+  std::string name;               // "decoder"
+  std::string attention, scheme;  // the variant and the scheme of positions, as configurations name them
+  const Positions* positions;
+  std::optional<Index> context;  // number of positions; none: unlimited
+  Index width;
+  bool causal;
+  std::vector<LayerAttention> layers{};  // from the first; cross-attention follows the self-attention of its layer
+};
+class AttentionStacks : public virtual TokenModel {
+ public:
+  static constexpr std::string_view what = "is a stack of attention layers";
+  // At least one.
+  virtual std::vector<StackView> stacks() const = 0;
 };
 
 class Model;

@@ -157,6 +157,24 @@ Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, co
   return x;
 }
 
+StackView Stack::view(const std::string& name, const StackConfig& config, const nn::Embeddings& embeddings,
+                      bool causal) const {
+  StackView result{.name = name,
+                   .attention = config.attention,
+                   .scheme = config.positions,
+                   .positions = &embeddings.positions(),
+                   .context = embeddings.context(),
+                   .width = config.width,
+                   .causal = causal};
+  for (std::size_t i = 0; i < layers_; ++i) {
+    const std::string layer = concatenate(name, "/", i);
+    result.layers.push_back({layer + "/attention", AttentionMap::Of::itself, &block(i).attention()});
+    const std::optional<nn::CrossAttention>& cross = block(i).cross_attention();
+    if (cross) result.layers.push_back({layer + "/cross_attention", AttentionMap::Of::source, &*cross});
+  }
+  return result;
+}
+
 bool Stack::can_have_window() const {
   return blocks_.empty() || blocks_.front().attention().support().window;
 }

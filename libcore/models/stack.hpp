@@ -91,6 +91,10 @@ class Stack {
   };
   void attention_maps(Variable x, const Mask& mask, const MapsOptions& options, const StackContext& context = {}) const;
 
+  // Its attention, with the positions that its tokens get from these embeddings; the configuration is the stack's own.
+  StackView view(const std::string& name, const StackConfig& config, const nn::Embeddings& embeddings,
+                 bool causal) const;
+
   // Whether its attention can have a window, as a memory needs it.
   bool can_have_window() const;
 

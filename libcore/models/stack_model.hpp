@@ -8,7 +8,7 @@
 namespace heddle::models {
 
 // Parameters, named after the architecture: ARCH/embedding, ARCH/0, ARCH/1, …, ARCH/norm.
-class StackModel : public Model, public virtual ContextualVectors, public AttentionMaps {
+class StackModel : public Model, public virtual ContextualVectors, public AttentionMaps, public AttentionStacks {
  public:
   Index layers() const override { return stack_.layers(); }
   Index width() const override { return transformer_.width; }
@@ -18,6 +18,9 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
                      const Pass& pass = {}) const override;
   const Tensor& token_embeddings() const override { return embeddings_.tokens().weight().value(); }
   void attention_maps(const Sequences& sequences, const Take& take) const override;
+  std::vector<StackView> stacks() const override {
+    return {stack_.view(config().arch(), transformer_, embeddings_, causal_)};
+  }
   double training_flops_per_token(Index time, double predicted) const override;
 
  protected:

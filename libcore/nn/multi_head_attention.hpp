@@ -46,6 +46,9 @@ class MultiHeadAttention {
   MultiHeadAttention(MultiHeadAttention&&) = default;
 
   AttentionSupport support() const { return variant().support(); }
+  const Attention& variant() const { return *attention_; }
+  const AttentionPositions* positions() const { return positions_.get(); }  // null where they do not act in attention
+  const HeadShape& shape() const { return shape_; }
 
  protected:
   enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
@@ -57,7 +60,6 @@ class MultiHeadAttention {
   // [batch, time, heads, value_width] -> [batch, time, width]
   Variable mix(const AttentionCall& call) const;
   Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
-  const Attention& variant() const { return *attention_; }
   const HeadProjections& inputs() const { return *inputs_; }
 
  private:
