@@ -8,6 +8,7 @@
 #include "heddle/formats/heddle/embedding_file.hpp"
 #include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/problems.hpp"
+#include "heddle/formats/heddle/shapes_file.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/formats/huggingface/foreign_vocabulary.hpp"
@@ -91,7 +92,8 @@ std::vector<std::string> problems_of(const std::string& path) {
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
   if (file.kind() == formats::FileKind::pairs) return formats::PairsFile(path).verify();
   if (file.kind() == formats::FileKind::tensors) {
-    return file.root().has_group("attention") ? formats::verify_attention(file) : formats::verify_embeddings(file);
+    if (file.root().has_group("attention")) return formats::verify_attention(file);
+    return file.root().has_group("shapes") ? formats::verify_shapes(file) : formats::verify_embeddings(file);
   }
   return verify_tokenizer(file);
 }

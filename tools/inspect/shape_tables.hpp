@@ -1,0 +1,52 @@
+// The tables of numbers that inspect positions and inspect kernels show: printed, or written to a .tsv or .h5 file, or
+// as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/analysis/grid.hpp"
+#include "heddle/cli/arguments.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
+#include "tools/inspect/panels.hpp"
+
+namespace heddle {
+
+struct ShapeTable {
+  std::string name;   // "heatmap", "angle-score"
+  std::string title;  // what its numbers are
+  PanelAxis rows, columns;
+  analysis::Grid values;
+};
+
+// The elements of a list of variants that the option has split at all commas: one that is a setting, with = and no
+// colon before it, belongs to the element before it.
+std::vector<std::string> with_their_settings(const std::vector<std::string>& elements);
+
+// How the numbers of a table are printed.
+enum class TableForm {
+  shades,   // a character for each number, from " " for the lowest to "█" for the highest
+  columns,  // numbers, a row of the table a line
+};
+// At most 100 columns wide; where there are too many rows or columns, only some, and the heading says so.
+std::string table_text(const ShapeTable& table, TableForm form);
+
+// Adds {"title", "row_axis", "rows", "column_axis", "columns", "values"} under the table's name, with underscores; null
+// for numbers that are not finite.
+void add_to(formats::Json& json, const ShapeTable& table);
+
+// Throws UsageError unless the path is "" or ends in .svg, .png, .pdf, .tsv or .h5, and where --json is given with it.
+void check_shape_output(const std::string& path, bool json);
+
+// Throws UsageError for a table with more cells than a picture can have; remedy: what gives fewer of them.
+void check_drawable(const ShapeTable& table, const std::string& remedy);
+
+// The first cell names the axes, the first line has the columns, and each other line a row. Throws UsageError unless
+// there is one table.
+void write_shape_table(const std::string& path, const std::vector<ShapeTable>& tables);
+
+// The inputs are (kind, path).
+void write_shape_file(const std::string& path, const std::vector<ShapeTable>& tables, const cli::Arguments& arguments,
+                      const std::string& model);
+
+}  // namespace heddle

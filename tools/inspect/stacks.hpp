@@ -1,0 +1,81 @@
+// The stack of a model file whose positions or attention inspect shows.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/position_shapes.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/base/visit.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
+
+namespace heddle {
+
+// Which part of a model is shown.
+struct StackChoice {
+  std::string stack;
+  std::vector<Index> layer{1};
+  Index head = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("stack", "stack of a model that has several: encoder or decoder; by default the first")
+                .not_empty()
+                .takes("NAME"),
+            self.stack);
+    visitor(Field("layer", "layers of the stack, from 1; negative numbers count from the last")
+                .word(-1, "last")
+                .word(analysis::all_layers, "all")
+                .not_empty()
+                .takes("N,...")
+                .essential(),
+            self.layer);
+    visitor(Field("head", "head of the layers, from 1").range(1, 100000).word(0, "all").takes("N").essential(),
+            self.head);
+  }
+};
+
+struct ModelStack {
+  // Throws DataError for a model without attention layers, UsageError for a stack that it does not have.
+  ModelStack(const std::string& path, std::string_view user, const std::string& name)
+      : loaded(formats::load_model(formats::ModelFile(path))) {
+    std::vector<std::string> names;
+    for (models::StackView& each : models::require<models::AttentionStacks>(*loaded.model, user, path).stacks()) {
+      names.push_back(each.name);
+      if (name.empty() ? names.size() == 1 : each.name == name) view = std::move(each);
+    }
+    const bool found = name.empty() || std::ranges::find(names, name) != names.end();
+    check<UsageError>(found, "--stack ", not_one_of(name, names));
+    std::erase_if(view.layers,
+                  [](const models::LayerAttention& layer) { return layer.of != models::AttentionMap::Of::itself; });
+    check<DataError>(!view.layers.empty(), path, ": the ", view.name, " has no layers");
+  }
+
+  // Throws UsageError for layers that are not there.
+  std::set<Index> layers(const StackChoice& choice) const {
+    return analysis::chosen_layers(choice.layer, 1, static_cast<Index>(view.layers.size()));
+  }
+  const nn::MultiHeadAttention& attention(Index layer) const {
+    return *view.layers[static_cast<std::size_t>(layer - 1)].module;
+  }
+  analysis::PositionsInLayer positions(Index layer) const {
+    const nn::MultiHeadAttention& module = attention(layer);
+    return {view.positions, module.positions(), view.width, module.shape(), view.causal};
+  }
+
+  formats::LoadedModel loaded;
+  models::StackView view;
+};
+
+// The heads of so many that are chosen, from 0. Throws UsageError for one that is not there.
+inline std::vector<Index> chosen_heads(Index head, Index heads) {
+  check<UsageError>(head <= heads, "--head ", head, ": the layer has ", counted(heads, "head", "heads"));
+  if (head > 0) return {head - 1};
+  std::vector<Index> all;
+  for (Index i = 0; i < heads; ++i) all.push_back(i);
+  return all;
+}
+
+}  // namespace heddle
