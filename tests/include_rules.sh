@@ -23,7 +23,7 @@ declare -A sees=(
   [metrics]="base text"
   [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
   [decoding]="base tensor autograd ops attention nn heads models text data"
-  [analysis]="base tensor autograd ops attention nn heads models text data training decoding"
+  [analysis]="base tensor autograd ops attention positions nn heads models text data training decoding"
 )
 
 violations=0

@@ -206,6 +206,11 @@ class Subjects {
   std::vector<Subject> all_;
 };
 
+bool has_equal_rows(const Grid& grid) {
+  const auto rest = grid.values.begin() + grid.columns;  // each row equals the one before it
+  return std::equal(rest, grid.values.end(), grid.values.begin());
+}
+
 // The logarithms of weights: scores, as far as a constant.
 Grid logarithms(const Grid& weights) {
   Grid scores = weights;
@@ -262,24 +267,28 @@ class Shapes {
   }
   bool wanted(const std::string& name) const { return options_.what.empty() || asked_for(name); }
 
-  // A row of the table for each chosen head of each variant.
+  // A row of the table for each chosen head of each variant, or one where all heads are equal.
   template <class Weights>
   ShapeTable curves(const std::string& name, const std::string& title, const PanelAxis& x,
                     const Weights& weights) const {
     ShapeTable table{name, title, {"curve", {}, {}}, x, {}};
     for (const Subject& subject : subjects_.all()) {
       const Grid grid = weights(subject);
-      const std::vector<Index> heads = chosen_heads(options_.choice.head, grid.rows);
+      std::vector<Index> heads = chosen_heads(options_.choice.head, grid.rows);
+      const bool one = heads.size() > 1 && has_equal_rows(grid);
+      if (one) heads.resize(1);
       table.values.columns = grid.columns;
       for (const Index head : heads) {
         const auto begin = grid.values.begin() + head * grid.columns;
         table.values.values.insert(table.values.values.end(), begin, begin + grid.columns);
-        table.rows.names.push_back(grid.rows > 1 ? fmt::format("{} head {}", subject.name, head + 1) : subject.name);
+        table.rows.names.push_back(grid.rows > 1 && !one ? fmt::format("{} head {}", subject.name, head + 1)
+                                                         : subject.name);
         ++table.values.rows;
       }
     }
     return table;
   }
+
   // The weights, and the scores, of keys as described, where they are wanted.
   void add_with_scores(const std::string& name, const std::string& keys, const PanelAxis& x,
                        const analysis::KernelProbe& probe) {

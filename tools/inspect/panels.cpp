@@ -37,7 +37,7 @@ const std::array<std::vector<double>, 5> dashes{{{}, {7, 3}, {2, 2.5}, {9, 3, 2,
 // Of one of so many curves: the first are drawn first and are wider, so that curves that coincide are all seen.
 Pen pen_of(std::size_t number, std::size_t count) {
   const double further = count > 1 ? static_cast<double>(number) / static_cast<double>(count - 1) : 0.5;
-  return {colours[number % colours.size()], std::lerp(3.2, 1.3, further), dashes[number % dashes.size()]};
+  return {colours[number % colours.size()], std::lerp(2.8, 1.3, further), dashes[number % dashes.size()]};
 }
 
 std::string number_text(double value) {
@@ -135,7 +135,7 @@ class HeatPanel : public Panel {
       picture.line({left - 4, middle}, {left - 1, middle}, {quiet});
       picture.text({left - 7, middle + 3.5}, label(map_.rows, row), Anchor::end, ink, label_size);
     }
-    picture.text({left - 7, y + map_height() + 14}, map_.rows.name, Anchor::end, quiet, label_size);
+    picture.text({left - 7, y + map_height() + 29}, map_.rows.name, Anchor::end, quiet, label_size);
   }
   void draw_columns(Picture& picture, double y) const {
     for (const Index column : labelled(map_.columns, map_.grid.columns, cell_width_, 46)) {

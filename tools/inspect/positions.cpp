@@ -300,7 +300,7 @@ class Shapes {
     }
   }
 
-  // A curve for each head, where they can be told apart.
+  // A curve for each head, where there are few enough.
   static void draw_bias(const ShapeTable& table, Panels& panels) {
     if (table.rows.names.size() > most_curves) return;
     CurvePlot plot{table.title, table.columns, "added to the score", {}};

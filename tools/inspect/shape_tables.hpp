@@ -41,7 +41,7 @@ void check_shape_output(const std::string& path, bool json);
 // Throws UsageError for a table with more cells than a picture can have; remedy: what gives fewer of them.
 void check_drawable(const ShapeTable& table, const std::string& remedy);
 
-// The first cell names the axes, the first line has the columns, and each other line a row. Throws UsageError unless
+// The first cell names the axes, the first line has the columns, and the others the rows. Throws UsageError unless
 // there is one table.
 void write_shape_table(const std::string& path, const std::vector<ShapeTable>& tables);
 
