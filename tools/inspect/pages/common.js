@@ -132,9 +132,9 @@ function themeSwitch() {
 }
 
 // A control to choose one of a few: OPTIONS maps values to labels. Its property `value` can be set.
-let groups = 0;
+let choiceCount = 0;
 function choice(name, options, value, change) {
-  const group = `choice-${++groups}`;
+  const group = `choice-${++choiceCount}`;
   const inputs = Object.entries(options).map(([key]) => el('input', {
     type: 'radio', name: group, value: key, checked: key === value, onchange: () => change(key),
   }));

@@ -1,0 +1,93 @@
+// What is shown. The address keeps it: layers, heads and tokens are counted from 1 there, and from 0 here.
+
+const groups = content.attention.map((raw) => new Group(raw));
+const views = { heads: 'Heads', grid: 'Grid', matrix: 'Matrix', neurons: 'Neurons', rollout: 'Rollout' };
+const everyHead = 'all';
+
+let state = {};
+
+function stateFrom(hash) {
+  const number = (text) => (/^\d+$/.test(text ?? '') ? Number(text) - 1 : null);
+  return settled({
+    view: hash.view,
+    group: number(hash.group) ?? 0,
+    layer: number(hash.layer) ?? 0,
+    head: number(hash.head) ?? 0,
+    heads: hash.heads === everyHead ? everyHead : hash.heads?.split(',').map(number),
+    query: number(hash.query),
+    key: number(hash.key),
+    find: hash.find ?? '',
+    least: hash.least === undefined ? 5 : Number(hash.least),
+    shading: hash.shading,
+  });
+}
+
+function hashOf(shown) {
+  const number = (value) => (value === null ? null : value + 1);
+  return {
+    view: shown.view,
+    group: groups.length > 1 ? shown.group + 1 : null,
+    layer: shown.layer + 1,
+    head: shown.head + 1,
+    heads: shown.heads === everyHead ? everyHead : shown.heads.map(number).join(',') || '0',
+    query: number(shown.query),
+    key: number(shown.key),
+    find: shown.find,
+    least: shown.least === 5 ? null : shown.least,
+    shading: shown.shading === 'even' ? null : shown.shading,
+  };
+}
+
+// The state with everything that there is not replaced by what there is.
+function settled(wanted) {
+  const within = (value, count) => (Number.isInteger(value) && value >= 0 && value < count ? value : null);
+  const group = within(wanted.group, groups.length) ?? 0;
+  const { layers, queries, keys, mostHeads } = groups[group];
+  const layer = within(wanted.layer, layers.length) ?? 0;
+  const { heads } = layers[layer];
+  const few = heads * Math.max(queries, keys) <= 400;
+  const chosen = wanted.heads ?? (few ? everyHead : [0]);
+  return {
+    ...wanted,
+    group,
+    layer,
+    view: wanted.view in views ? wanted.view : 'heads',
+    head: Math.min(within(wanted.head, mostHeads) ?? 0, heads - 1),
+    heads: chosen === everyHead ? everyHead : chosen.filter((head) => within(head, mostHeads) !== null),
+    query: within(wanted.query, queries),
+    key: within(wanted.key, keys),
+    least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : 5,
+    shading: wanted.shading === 'root' ? 'root' : 'even',
+  };
+}
+
+function currentGroup() {
+  return groups[state.group];
+}
+
+// The heads that the head view shows, of those that the layer has.
+function shownHeads() {
+  const { heads } = currentGroup().layers[state.layer];
+  return state.heads === everyHead ? Array.from({ length: heads }, (_, i) => i) : state.heads.filter((head) => head < heads);
+}
+
+// Search. Tokens are pieces of words: the text is searched as a whole, and a hit is all tokens that it touches.
+function hits(text, wanted) {
+  const number = wanted.match(/^#(\d+)$/);
+  if (number) return text.tokens.filter((token) => token.id === Number(number[1])).map(({ position }) => [position, position]);
+  const fold = (letters) => letters.normalize('NFC').toLowerCase();
+  const needle = fold(wanted);
+  if (!needle.trim()) return [];
+  let joined = '';
+  const owners = [];
+  for (const { label, position } of text.tokens) {
+    const letters = fold(label.replace(/^##/, '').replace(/▁/g, ' '));
+    joined += letters;
+    for (let i = 0; i < letters.length; ++i) owners.push(position);
+  }
+  const found = [];
+  for (let at = joined.indexOf(needle); at >= 0; at = joined.indexOf(needle, at + needle.length)) {
+    found.push([owners[at], owners[at + needle.length - 1]]);
+  }
+  return found;
+}
