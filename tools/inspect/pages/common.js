@@ -231,6 +231,14 @@ function sized(canvas, width, height) {
   return context;
 }
 
+// Rebuilds what is inside an element; a button in it that had the focus passes it to the one in its place.
+function keepingFocus(parent, rebuild) {
+  const buttons = () => [...parent.querySelectorAll('button')];
+  const at = buttons().indexOf(document.activeElement);
+  rebuild();
+  if (at >= 0) (buttons()[at] ?? buttons().at(-1))?.focus();
+}
+
 // Runs DRAW once before the next picture of the screen, however often it was asked for.
 function onceAFrame(draw) {
   let asked = false;

@@ -90,7 +90,7 @@ function gridView(group) {
     });
     canvas.getContext('2d').putImageData(image, 0, 0);
     caption.textContent = pooled.label;
-    cell.setAttribute('aria-label', `Layer ${group.layers[layer].number}, head ${head + 1}. ${pooled.sentence}`);
+    cell.setAttribute('aria-label', `Layer ${group.layers[layer].number}, head ${head + 1}${pooled.label && ', ' + pooled.label}. ${pooled.sentence}`);
     cell.dataset.drawn = 'true';
   }
 

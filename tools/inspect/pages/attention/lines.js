@@ -11,6 +11,7 @@ function linesView(group) {
   const meaning = el('span', { class: 'quiet' });
   const summary = el('p', { class: 'quiet numbers', id: 'lines-summary' });
   const links = linksPanel(group);
+  links.frame.addEventListener('focusout', (event) => { if (!links.frame.contains(event.relatedTarget)) light(null); });
   const everything = button('All tokens', () => update({ query: null, key: null }), { class: 'small' });
   const frame = el('div', { class: 'with-side' }, [
     el('div', {}, [
@@ -44,7 +45,8 @@ function linesView(group) {
       const token = at(event);
       if (token && event.target.matches(':focus-visible')) { light(token); speak(token); }
     });
-    list.addEventListener('focusout', () => light(null));
+    // Who goes on to the links of a token finds them.
+    list.addEventListener('focusout', (event) => { if (!links.frame.contains(event.relatedTarget)) light(null); });
     list.addEventListener('click', (event) => { const token = at(event); if (token) pin(token); });
     list.addEventListener('keydown', (event) => walk(event, at(event)));
     return { list, rows, values: rows.map((row) => row.lastChild), text };

@@ -24,10 +24,10 @@ function linksPanel(group, name = 'Strongest links') {
       `Layer ${group.layers[state.layer].number}`, heads.length === 1 && !single ? `, head ${heads[0] + 1}` : '',
       group.causal && group.queries > 1 ? '; the first query has no choice and is left out' : '']));
     headColumn.hidden = single;
-    body.replaceChildren(...weights.strongest(heads, limit, { query, key }).map((link) => el('tr', {}, [
+    keepingFocus(body, () => body.replaceChildren(...weights.strongest(heads, limit, { query, key }).map((link) => el('tr', {}, [
       single ? null : el('td', { class: 'numbers' }, [swatch(link.head), String(link.head + 1)]),
       cell(group.query.tokens[link.query], 'query'), cell(group.key.tokens[link.key], 'key'),
-      el('td', { class: 'numbers' }, [weightText(link.weight)])])));
+      el('td', { class: 'numbers' }, [weightText(link.weight)])]))));
   }
   return { frame, show };
 }

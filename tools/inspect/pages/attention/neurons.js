@@ -82,7 +82,7 @@ function neuronsView(group) {
     const found = marks(group.key);
     rowName.replaceChildren('Row of query ', String(query + 1), ' ', tokenNode(group.query.tokens[query]));
     visible.disconnect();
-    body.replaceChildren(...group.key.tokens.slice(0, group.allowed(query)).map((token, j) => {
+    keepingFocus(body, () => body.replaceChildren(...group.key.tokens.slice(0, group.allowed(query)).map((token, j) => {
       const weight = weights.at(head, query, j);
       const broken = weights.isBroken(head, query, j);
       const small = scores ? el('canvas', { 'data-key': j, 'aria-hidden': 'true' }) : null;
@@ -95,7 +95,7 @@ function neuronsView(group) {
         scores && el('td', { class: 'numbers' }, [signed(scores.dots[j] * shown.vectors.scale)]),
         el('td', { class: 'numbers' }, [weightText(weight, broken)]),
         el('td', { class: 'wide' }, [el('span', { class: 'bar', style: `width: ${(weight / 2.55).toFixed(1)}%`, 'aria-hidden': 'true' })])]);
-    }));
+    })));
     const masked = group.keys - group.allowed(query);
     if (masked) body.append(el('tr', {}, [el('td', { colspan: 6, class: 'quiet' }, [`${counted(masked, 'later key is', 'later keys are')} masked`])]));
   }

@@ -4,8 +4,8 @@ function headTiles(several) {
   const row = el('div', { class: 'tiles', role: 'group', 'aria-label': several ? 'Heads that are shown' : 'Head', onkeydown: walk });
   const frame = el('div', { class: 'tile-row' }, [row]);
   if (several) {
-    frame.append(button('All', () => update({ heads: everyHead }), { class: 'small', 'aria-label': 'Show all heads' }),
-      button('None', () => update({ heads: [] }), { class: 'small', 'aria-label': 'Show no head' }));
+    frame.append(button('All', () => update({ heads: everyHead }), { class: 'small', 'aria-label': 'All heads' }),
+      button('None', () => update({ heads: [] }), { class: 'small', 'aria-label': 'None of the heads' }));
   }
   let tiles = [];
 
