@@ -32,16 +32,24 @@ function unpacked(file) {
     return { ...layer, at, isBroken: (head, i, j) => Boolean(broken?.[index(head, i, j)]) };
   });
   const rollout = group.rollout && bytes(group.rollout);
-  return { data, group, query, key, layers, size: query.length * key.length,
+  return {
+    data,
+    group,
+    query,
+    key,
+    layers,
+    size: query.length * key.length,
     rollout: rollout && ((layer, i, j) => rollout[(layer * query.length + i) * key.length + j]),
-    allows: (i, j) => !group.causal || j <= i };
+    allows: (i, j) => !group.causal || j <= i,
+  };
 }
 
 const weightText = (byte) => (byte === 0 ? '< 0.002' : (byte / 255).toFixed(3));
 const meanText = (mean) => (mean < 0.0005 ? '0' : mean.toFixed(mean < 0.0995 ? 3 : 2).replace(/^0/, ''));
 const texts = (page, selector) => page.$$eval(selector, (all) => all.map((each) => each.textContent));
 const text = (page, selector) => page.$eval(selector, (each) => each.textContent);
-const hash = async (page) => Object.fromEntries(new URLSearchParams((await page.evaluate(() => location.hash)).slice(1)));
+const hash = async (page) =>
+  Object.fromEntries(new URLSearchParams((await page.evaluate(() => location.hash)).slice(1)));
 
 // Runs a test on a page that is opened for it and that must have had no faults in the end.
 function on(file, name, options, body) {
@@ -84,19 +92,29 @@ function testPage(file) {
 
   on(file, 'tokens are text, whatever they are', { hash: 'heads=1' }, async (page) => {
     const label = (token) => (/[^\s\p{Cf}\p{Cc}]/u.test(token.label) ? token.label : null);
-    for (const [side, tokens] of [['query', query], ['key', key]]) {
+    for (const [side, tokens] of [
+      ['query', query],
+      ['key', key],
+    ]) {
       const shown = await texts(page, `.column.${side} .label`);
       assert.equal(shown.length, tokens.length);
-      tokens.forEach((token, i) => { if (label(token) !== null) assert.equal(shown[i], token.label); else assert.match(shown[i], /^(empty|U\+)/); });
+      tokens.forEach((token, i) => {
+        if (label(token) !== null) assert.equal(shown[i], token.label);
+        else assert.match(shown[i], /^(empty|U\+)/);
+      });
     }
     assert.equal(await page.$$eval('main img, main script, main iframe', (all) => all.length), 0);
     assert.equal(await page.$$eval('script', (all) => all.length), 3);
-    assert.equal(await page.$$eval('.token .label', (all) => all.filter((each) => !each.querySelector('bdi, .empty')).length), 0);
+    assert.equal(
+      await page.$$eval('.token .label', (all) => all.filter((each) => !each.querySelector('bdi, .empty')).length),
+      0,
+    );
   });
 
   on(file, 'heads: the numbers of a token are its weights', { hash: 'heads=1' }, async (page) => {
-    const expected = key.map((_, j) => (allows(middle, j) ?
-      (firstHead.isBroken(0, middle, j) ? 'not finite' : meanText(mean([0], middle, j))) : ''));
+    const expected = key.map((_, j) =>
+      allows(middle, j) ? (firstHead.isBroken(0, middle, j) ? 'not finite' : meanText(mean([0], middle, j))) : '',
+    );
     const rows = await page.$$('.column.query .token');
     await rows[middle].scrollIntoView();
     await rows[middle].hover();
@@ -105,7 +123,11 @@ function testPage(file) {
     assert.match(await text(page, '.side'), new RegExp(`position ${middle + 1} · id ${query[middle].id}`));
     await page.mouse.move(1, 1);
     await settled(page);
-    assert.deepEqual(await texts(page, '.column.key .value'), key.map(() => ''), 'without the pointer');
+    assert.deepEqual(
+      await texts(page, '.column.key .value'),
+      key.map(() => ''),
+      'without the pointer',
+    );
     await rows[middle].click();
     await page.mouse.move(1, 1);
     await settled(page);
@@ -120,53 +142,97 @@ function testPage(file) {
     await row.scrollIntoView();
     await row.hover();
     await settled(page);
-    assert.deepEqual(await texts(page, '.column.query .value'), query.map((_, i) => (firstHead.isBroken(0, i, 0) ? 'not finite' : meanText(mean([0], i, 0)))));
+    assert.deepEqual(
+      await texts(page, '.column.query .value'),
+      query.map((_, i) => (firstHead.isBroken(0, i, 0) ? 'not finite' : meanText(mean([0], i, 0)))),
+    );
   });
 
-  on(file, 'heads: tiles switch heads, and numbers are means of those that are shown', { hash: `heads=1&query=${middle + 1}` }, async (page) => {
-    const { heads } = firstHead;
-    assert.equal((await page.$$('.tile')).length, heads);
-    const all = Array.from({ length: heads }, (_, head) => head);
-    await page.click('[aria-label="All heads"]');
-    await settled(page);
-    assert.deepEqual(await page.$$eval('.tile', (tiles) => tiles.map((tile) => tile.getAttribute('aria-pressed'))), all.map(() => 'true'));
-    assert.deepEqual(await texts(page, '.column.key .value'), key.map((_, j) => (!allows(middle, j) ? '' :
-      all.some((head) => firstHead.isBroken(head, middle, j)) ? 'not finite' : meanText(mean(all, middle, j)))));
-    await page.click('[aria-label="None of the heads"]');
-    await settled(page);
-    assert.match(await text(page, '#lines-summary'), /No head is chosen/);
-    await (await page.$$('.tile'))[heads - 1].click();
-    await settled(page);
-    assert.equal((await hash(page)).heads, heads === 1 ? 'all' : String(heads));
-    assert.deepEqual(await texts(page, '.column.key .value'), key.map((_, j) => (!allows(middle, j) ? '' :
-      firstHead.isBroken(heads - 1, middle, j) ? 'not finite' : meanText(mean([heads - 1], middle, j)))));
-  });
+  on(
+    file,
+    'heads: tiles switch heads, and numbers are means of those that are shown',
+    { hash: `heads=1&query=${middle + 1}` },
+    async (page) => {
+      const { heads } = firstHead;
+      assert.equal((await page.$$('.tile')).length, heads);
+      const all = Array.from({ length: heads }, (_, head) => head);
+      await page.click('[aria-label="All heads"]');
+      await settled(page);
+      assert.deepEqual(
+        await page.$$eval('.tile', (tiles) => tiles.map((tile) => tile.getAttribute('aria-pressed'))),
+        all.map(() => 'true'),
+      );
+      assert.deepEqual(
+        await texts(page, '.column.key .value'),
+        key.map((_, j) =>
+          !allows(middle, j)
+            ? ''
+            : all.some((head) => firstHead.isBroken(head, middle, j))
+              ? 'not finite'
+              : meanText(mean(all, middle, j)),
+        ),
+      );
+      await page.click('[aria-label="None of the heads"]');
+      await settled(page);
+      assert.match(await text(page, '#lines-summary'), /No head is chosen/);
+      await (await page.$$('.tile'))[heads - 1].click();
+      await settled(page);
+      assert.equal((await hash(page)).heads, heads === 1 ? 'all' : String(heads));
+      assert.deepEqual(
+        await texts(page, '.column.key .value'),
+        key.map((_, j) =>
+          !allows(middle, j)
+            ? ''
+            : firstHead.isBroken(heads - 1, middle, j)
+              ? 'not finite'
+              : meanText(mean([heads - 1], middle, j)),
+        ),
+      );
+    },
+  );
 
   on(file, 'heads: as many lines as weights of at least the bound', { hash: 'heads=1&least=20' }, async (page) => {
     let count = 0;
-    query.forEach((_, i) => key.forEach((__, j) => { if (firstHead.at(0, i, j) >= 51) ++count; }));
+    query.forEach((_, i) =>
+      key.forEach((__, j) => {
+        if (firstHead.at(0, i, j) >= 51) ++count;
+      }),
+    );
     assert.ok((await text(page, '#lines-summary')).startsWith(`${count.toLocaleString('en')} line`));
     if (count) assert.ok(await inked(page, '.stage canvas'), 'nothing is drawn');
   });
 
   on(file, 'the table has the strongest links in order', { hash: 'heads=1' }, async (page) => {
     const links = [];
-    query.forEach((_, i) => key.forEach((__, j) => {
-      if (firstHead.at(0, i, j) && !(group.causal && i === 0 && query.length > 1)) links.push([i, j, firstHead.at(0, i, j)]);
-    }));
+    query.forEach((_, i) =>
+      key.forEach((__, j) => {
+        if (firstHead.at(0, i, j) && !(group.causal && i === 0 && query.length > 1))
+          links.push([i, j, firstHead.at(0, i, j)]);
+      }),
+    );
     links.sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
-    const rows = await page.$$eval('.links tbody tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-    assert.deepEqual(rows.map(([, from, to, weight]) => [parseInt(from), parseInt(to), weight]),
-      links.slice(0, 12).map(([i, j, weight]) => [i + 1, j + 1, weightText(weight)]));
+    const rows = await page.$$eval('.links tbody tr', (all) =>
+      all.map((row) => [...row.children].map((cell) => cell.textContent)),
+    );
+    assert.deepEqual(
+      rows.map(([, from, to, weight]) => [parseInt(from), parseInt(to), weight]),
+      links.slice(0, 12).map(([i, j, weight]) => [i + 1, j + 1, weightText(weight)]),
+    );
   });
 
   on(file, 'grid: a thumbnail for each head, which leads to it', { hash: 'view=grid' }, async (page) => {
     await page.waitForSelector('[data-complete]');
-    assert.equal((await page.$$('.thumbnail[data-drawn]')).length, layers.reduce((sum, layer) => sum + layer.heads, 0));
+    assert.equal(
+      (await page.$$('.thumbnail[data-drawn]')).length,
+      layers.reduce((sum, layer) => sum + layer.heads, 0),
+    );
     const last = layers.length - 1;
     const cell = `.thumbnail[data-layer="${last}"][data-head="${layers[last].heads - 1}"]`;
     if (few) assert.deepEqual(await wrongPixels(page, cell, layers[last], layers[last].heads - 1), []);
-    assert.match(await page.$eval(cell, (each) => each.getAttribute('aria-label')), /entropy [\d.]+ of at most [\d.]+ bits/);
+    assert.match(
+      await page.$eval(cell, (each) => each.getAttribute('aria-label')),
+      /entropy [\d.]+ of at most [\d.]+ bits/,
+    );
     await page.$eval(cell, (each) => each.scrollIntoView({ block: 'center', inline: 'center' }));
     await page.click(cell);
     await settled(page);
@@ -178,28 +244,46 @@ function testPage(file) {
   async function wrongPixels(page, cell, layer, head) {
     const { pixels, ground, ink } = await page.evaluate((selector) => {
       const canvas = document.querySelector(selector + ' canvas');
-      return { pixels: [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data], ground: rgb('--surface'), ink: rgb('--shade') };
+      return {
+        pixels: [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data],
+        ground: rgb('--surface'),
+        ink: rgb('--shade'),
+      };
     }, cell);
     const wrong = [];
-    query.forEach((_, i) => key.forEach((__, j) => {
-      if (layer.isBroken(head, i, j)) return;
-      const expected = ground.map((start, c) => Math.round(start + (ink[c] - start) * layer.at(head, i, j) / 255));
-      const at = 4 * (i * key.length + j);
-      if (expected.some((value, c) => Math.abs(value - pixels[at + c]) > 1)) wrong.push([i, j, pixels.slice(at, at + 3), expected]);
-    }));
+    query.forEach((_, i) =>
+      key.forEach((__, j) => {
+        if (layer.isBroken(head, i, j)) return;
+        const expected = ground.map((start, c) => Math.round(start + ((ink[c] - start) * layer.at(head, i, j)) / 255));
+        const at = 4 * (i * key.length + j);
+        if (expected.some((value, c) => Math.abs(value - pixels[at + c]) > 1))
+          wrong.push([i, j, pixels.slice(at, at + 3), expected]);
+      }),
+    );
     return wrong;
   }
 
   on(file, 'matrix: the pointer and the arrow keys read the weights', { hash: 'view=matrix' }, async (page) => {
     assert.ok(await inked(page, '.matrix canvas'), 'nothing is drawn');
-    const read = await readCells(page, '.matrix', (i, j) => firstHead.at(0, i, j), (i, j) => firstHead.isBroken(0, i, j));
+    const read = await readCells(
+      page,
+      '.matrix',
+      (i, j) => firstHead.at(0, i, j),
+      (i, j) => firstHead.isBroken(0, i, j),
+    );
     assert.ok(read.size >= Math.min(4, query.length), `only ${read.size} cells were read`);
     await page.focus('.matrix');
     await press(page, 'ArrowDown', ...(query.length > 1 ? ['ArrowDown'] : []));
     const i = Math.min(1, query.length - 1);
     const shown = await hash(page);
     assert.deepEqual([shown.query, shown.key], [String(i + 1), '1']);
-    assert.ok((await text(page, '.readout')).includes(firstHead.isBroken(0, i, 0) ? 'not finite' : `${weightText(firstHead.at(0, i, 0))} (${firstHead.at(0, i, 0)}/255)`));
+    assert.ok(
+      (await text(page, '.readout')).includes(
+        firstHead.isBroken(0, i, 0)
+          ? 'not finite'
+          : `${weightText(firstHead.at(0, i, 0))} (${firstHead.at(0, i, 0)}/255)`,
+      ),
+    );
     await press(page, 'Enter');
     assert.equal((await hash(page)).view, 'neurons');
   });
@@ -211,11 +295,17 @@ function testPage(file) {
     for (let x = 0.05; x < 1; x += 0.13) {
       for (let y = 0.05; y < 1; y += 0.17) {
         await page.mouse.move(box.x + x * box.width, Math.min(box.y + y * box.height, desktop.height - 2));
-        const tip = await page.$eval('.tip', (each) => (each.hidden ? null : [...each.children].map((line) => line.textContent))).catch(() => null);
+        const tip = await page
+          .$eval('.tip', (each) => (each.hidden ? null : [...each.children].map((line) => line.textContent)))
+          .catch(() => null);
         if (!tip) continue;
         const [i, j] = [1, 2].map((line) => Number(tip[line].match(/^(?:query|key) (\d+) /)[1]) - 1);
         assert.equal(plain(tip[1]).slice(`query ${i + 1} `.length), shownLabel(query[i]));
-        const expected = !allows(i, j) ? 'masked: a later token' : isBroken(i, j) ? 'not finite' : `${weightText(byte(i, j))} (${byte(i, j)}/255)`;
+        const expected = !allows(i, j)
+          ? 'masked: a later token'
+          : isBroken(i, j)
+            ? 'not finite'
+            : `${weightText(byte(i, j))} (${byte(i, j)}/255)`;
         assert.equal(tip[0], expected, `query ${i + 1}, key ${j + 1}`);
         read.add(`${i} ${j}`);
       }
@@ -223,42 +313,56 @@ function testPage(file) {
     return read;
   }
 
-  on(file, 'neurons: the score is the product of the vectors, and the row is its softmax', { hash: `view=neurons&head=1&query=${middle + 1}` }, async (page) => {
-    const rows = await page.$$eval('.row-table tbody tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-    const allowed = key.filter((_, j) => allows(middle, j));
-    assert.equal(rows.filter((cells) => cells.length > 2).length, allowed.length);
-    allowed.forEach((_, j) => {
-      const expected = firstHead.isBroken(0, middle, j) ? 'not finite' : weightText(firstHead.at(0, middle, j));
-      assert.ok(rows[j].includes(expected), `key ${j + 1}: ${rows[j]} lacks ${expected}`);
-    });
-    const { vectors } = firstHead;
-    if (!vectors) return assert.match(await text(page, '.explains'), /not in this page/);
-    const signedBytes = (packed) => new Int8Array(new Uint8Array(inflateSync(Buffer.from(packed, 'base64'))).buffer);
-    const [queries, keys] = [signedBytes(vectors.query), signedBytes(vectors.key)];
-    const dots = allowed.map((_, j) => {
-      let sum = 0;
-      for (let d = 0; d < vectors.width; ++d) sum += queries[middle * vectors.width + d] * keys[j * vectors.width + d];
-      return sum * vectors.query_step * vectors.key_step;
-    });
-    const number = (shown) => Number(shown.replace('−', '-'));
-    dots.forEach((dot, j) => {
-      assert.ok(Math.abs(number(rows[j][2]) - dot) <= 0.006 + 0.006 * Math.abs(dot), `q·k of key ${j + 1}: ${rows[j][2]}, not ${dot}`);
-      assert.ok(Math.abs(number(rows[j][3]) - dot * vectors.scale) <= 0.006 + 0.006 * Math.abs(dot * vectors.scale));
-    });
-    const powers = dots.map((dot) => Math.exp(vectors.scale * (dot - Math.max(...dots))));
-    const chosen = (await page.$$eval('.row-table tbody tr', (all) => all.findIndex((row) => row.className.includes('chosen'))));
-    const softmax = powers[chosen] / powers.reduce((sum, power) => sum + power);
-    assert.ok(Math.abs(number(await text(page, '[data-step=softmax] strong')) - softmax) < 6e-4);
-    assert.equal(number(await text(page, '[data-step=dot] strong')), number(rows[chosen][2]));
-    for (const strip of ['query', 'key', 'product']) assert.ok(await inked(page, `[data-strip=${strip}]`), `the strip of the ${strip} is blank`);
-    const box = await (await page.$('[data-strip=query]')).boundingBox();
-    await page.mouse.move(box.x + 1, box.y + 5);
-    const shown = signed(queries[middle * vectors.width] * vectors.query_step);
-    assert.match(await text(page, '.tip'), new RegExp(`dimension 1 of ${vectors.width}q ${shown} ×`));
-    await (await page.$$('.row-table tbody button'))[0].click();
-    await settled(page);
-    assert.equal((await hash(page)).key, '1');
-  });
+  on(
+    file,
+    'neurons: the score is the product of the vectors, and the row is its softmax',
+    { hash: `view=neurons&head=1&query=${middle + 1}` },
+    async (page) => {
+      const rows = await page.$$eval('.row-table tbody tr', (all) =>
+        all.map((row) => [...row.children].map((cell) => cell.textContent)),
+      );
+      const allowed = key.filter((_, j) => allows(middle, j));
+      assert.equal(rows.filter((cells) => cells.length > 2).length, allowed.length);
+      allowed.forEach((_, j) => {
+        const expected = firstHead.isBroken(0, middle, j) ? 'not finite' : weightText(firstHead.at(0, middle, j));
+        assert.ok(rows[j].includes(expected), `key ${j + 1}: ${rows[j]} lacks ${expected}`);
+      });
+      const { vectors } = firstHead;
+      if (!vectors) return assert.match(await text(page, '.explains'), /not in this page/);
+      const signedBytes = (packed) => new Int8Array(new Uint8Array(inflateSync(Buffer.from(packed, 'base64'))).buffer);
+      const [queries, keys] = [signedBytes(vectors.query), signedBytes(vectors.key)];
+      const dots = allowed.map((_, j) => {
+        let sum = 0;
+        for (let d = 0; d < vectors.width; ++d)
+          sum += queries[middle * vectors.width + d] * keys[j * vectors.width + d];
+        return sum * vectors.query_step * vectors.key_step;
+      });
+      const number = (shown) => Number(shown.replace('−', '-'));
+      dots.forEach((dot, j) => {
+        assert.ok(
+          Math.abs(number(rows[j][2]) - dot) <= 0.006 + 0.006 * Math.abs(dot),
+          `q·k of key ${j + 1}: ${rows[j][2]}, not ${dot}`,
+        );
+        assert.ok(Math.abs(number(rows[j][3]) - dot * vectors.scale) <= 0.006 + 0.006 * Math.abs(dot * vectors.scale));
+      });
+      const powers = dots.map((dot) => Math.exp(vectors.scale * (dot - Math.max(...dots))));
+      const chosen = await page.$$eval('.row-table tbody tr', (all) =>
+        all.findIndex((row) => row.className.includes('chosen')),
+      );
+      const softmax = powers[chosen] / powers.reduce((sum, power) => sum + power);
+      assert.ok(Math.abs(number(await text(page, '[data-step=softmax] strong')) - softmax) < 6e-4);
+      assert.equal(number(await text(page, '[data-step=dot] strong')), number(rows[chosen][2]));
+      for (const strip of ['query', 'key', 'product'])
+        assert.ok(await inked(page, `[data-strip=${strip}]`), `the strip of the ${strip} is blank`);
+      const box = await (await page.$('[data-strip=query]')).boundingBox();
+      await page.mouse.move(box.x + 1, box.y + 5);
+      const shown = signed(queries[middle * vectors.width] * vectors.query_step);
+      assert.match(await text(page, '.tip'), new RegExp(`dimension 1 of ${vectors.width}q ${shown} ×`));
+      await (await page.$$('.row-table tbody button'))[0].click();
+      await settled(page);
+      assert.equal((await hash(page)).key, '1');
+    },
+  );
 
   on(file, 'rollout: its weights, or why there are none', { hash: 'view=rollout' }, async (page) => {
     if (!rollout) return assert.match(await text(page, '.explains'), /rollout/i);
@@ -274,8 +378,16 @@ function testPage(file) {
     const last = layers.length - 1;
     const shows = async (layer) => {
       assert.match(await text(page, '.layer-name'), new RegExp(`^Layer ${layers[layer].number} of ${layers.length}$`));
-      assert.deepEqual(await texts(page, '.column.key .value'), key.map((_, j) => (!allows(middle, j) ? '' : layers[layer].isBroken(0, middle, j) ? 'not finite' :
-        meanText(layers[layer].at(0, middle, j) / 255))));
+      assert.deepEqual(
+        await texts(page, '.column.key .value'),
+        key.map((_, j) =>
+          !allows(middle, j)
+            ? ''
+            : layers[layer].isBroken(0, middle, j)
+              ? 'not finite'
+              : meanText(layers[layer].at(0, middle, j) / 255),
+        ),
+      );
     };
     await shows(0);
     if (last === 0) return;
@@ -315,8 +427,12 @@ function testPage(file) {
     await page.keyboard.type(`#${wanted}`);
     await settled(page);
     assert.equal(await text(page, '.hit-count'), `${count} ${count === 1 ? 'hit' : 'hits'}`);
-    assert.deepEqual(await page.$$eval('.column.query .token', (all) => all.flatMap((row, i) => (row.classList.contains('hit') ? [i] : []))),
-      query.flatMap((token, i) => (token.id === wanted ? [i] : [])));
+    assert.deepEqual(
+      await page.$$eval('.column.query .token', (all) =>
+        all.flatMap((row, i) => (row.classList.contains('hit') ? [i] : [])),
+      ),
+      query.flatMap((token, i) => (token.id === wanted ? [i] : [])),
+    );
     await press(page, 'Enter');
     const first = query.findIndex((token) => token.id === wanted);
     assert.equal((await hash(page)).query, String(first + 1));
@@ -338,28 +454,49 @@ function testPage(file) {
 
   on(file, 'search finds words across tokens', { hash: 'heads=1' }, async (page) => {
     const visible = (token) => token.label.replace(/^##/, '').replace(/▁/g, ' ');
-    const at = query.findIndex((token, i) => i + 1 < query.length && /^[▁ ]?[a-z]+$/i.test(token.label) && /^(##)?[a-z]+$/.test(query[i + 1].label));
+    const at = query.findIndex(
+      (token, i) =>
+        i + 1 < query.length && /^[▁ ]?[a-z]+$/i.test(token.label) && /^(##)?[a-z]+$/.test(query[i + 1].label),
+    );
     if (at < 0) return;
     await page.focus('input[type=search]');
     await page.keyboard.type((visible(query[at]) + visible(query[at + 1])).trim());
     await settled(page);
-    const found = await page.$$eval('.column.query .token', (all) => all.flatMap((row, i) => (row.classList.contains('hit') ? [i] : [])));
+    const found = await page.$$eval('.column.query .token', (all) =>
+      all.flatMap((row, i) => (row.classList.contains('hit') ? [i] : [])),
+    );
     assert.ok(found.includes(at) && found.includes(at + 1), `found ${found}`);
   });
 
-  on(file, 'a link leads back to what was shown', { hash: `view=matrix&layer=${layers.length}&head=${layers.at(-1).heads}&query=1&key=1&shading=root` }, async (page) => {
-    const last = layers.at(-1);
-    assert.match(await text(page, '.layer-name'), new RegExp(`^Layer ${last.number} `));
-    assert.equal(await page.$eval('.tile[aria-pressed=true] span', (each) => each.textContent), String(last.heads));
-    assert.ok((await text(page, '.readout')).includes(last.isBroken(last.heads - 1, 0, 0) ? 'not finite' : weightText(last.at(last.heads - 1, 0, 0))));
-    assert.equal((await page.$eval('input[value=root]', (each) => each.checked)), true);
-    await page.evaluate(() => { location.hash = 'view=heads&layer=1&heads=1'; });
-    await page.waitForSelector('.stage');
-    await settled(page);
-    assert.match(await text(page, '.layer-name'), /^Layer 1 /);
-  });
+  on(
+    file,
+    'a link leads back to what was shown',
+    { hash: `view=matrix&layer=${layers.length}&head=${layers.at(-1).heads}&query=1&key=1&shading=root` },
+    async (page) => {
+      const last = layers.at(-1);
+      assert.match(await text(page, '.layer-name'), new RegExp(`^Layer ${last.number} `));
+      assert.equal(await page.$eval('.tile[aria-pressed=true] span', (each) => each.textContent), String(last.heads));
+      assert.ok(
+        (await text(page, '.readout')).includes(
+          last.isBroken(last.heads - 1, 0, 0) ? 'not finite' : weightText(last.at(last.heads - 1, 0, 0)),
+        ),
+      );
+      assert.equal(await page.$eval('input[value=root]', (each) => each.checked), true);
+      await page.evaluate(() => {
+        location.hash = 'view=heads&layer=1&heads=1';
+      });
+      await page.waitForSelector('.stage');
+      await settled(page);
+      assert.match(await text(page, '.layer-name'), /^Layer 1 /);
+    },
+  );
 
-  for (const wrong of ['view=no&layer=0&heads=99,x&query=-1&key=1e9&group=7&least=x', 'layer=999999999999', 'heads=0&find=%F0', '%']) {
+  for (const wrong of [
+    'view=no&layer=0&heads=99,x&query=-1&key=1e9&group=7&least=x',
+    'layer=999999999999',
+    'heads=0&find=%F0',
+    '%',
+  ]) {
     on(file, `an address with what is not there, ${wrong}`, { hash: wrong }, async (page) => {
       assert.match(await text(page, '.layer-name'), /^Layer 1 /);
       assert.equal((await page.$$('.stage')).length, 1);
@@ -367,20 +504,26 @@ function testPage(file) {
   }
 
   on(file, 'light and dark, by the system and by the switch', { theme: 'dark', hash: 'view=matrix' }, async (page) => {
-    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((sum, value) => sum + Number(value), 0));
+    const ground = () =>
+      page.evaluate(() =>
+        getComputedStyle(document.body)
+          .backgroundColor.match(/\d+/g)
+          .slice(0, 3)
+          .reduce((sum, value) => sum + Number(value), 0),
+      );
     const picture = () => page.$eval('.matrix canvas', (canvas) => canvas.toDataURL());
-    assert.ok(await ground() < 150, 'dark by the system');
+    assert.ok((await ground()) < 150, 'dark by the system');
     const dark = await picture();
     await page.click('.page-header label:has([value=light])');
     await settled(page);
-    assert.ok(await ground() > 600, 'light by the switch');
+    assert.ok((await ground()) > 600, 'light by the switch');
     assert.notEqual(await picture(), dark, 'the canvas keeps its old colours');
     await press(page, 't');
-    assert.ok(await ground() < 150, 'dark by the key');
+    assert.ok((await ground()) < 150, 'dark by the key');
     await page.click('.page-header label:has([value=system])');
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
     await settled(page);
-    assert.ok(await ground() > 600, 'light by the system');
+    assert.ok((await ground()) > 600, 'light by the system');
   });
 
   on(file, 'everything by keys alone, with the focus in sight', { hash: 'heads=1' }, async (page) => {
@@ -391,14 +534,25 @@ function testPage(file) {
         const at = document.activeElement;
         if (at === document.body) return null;
         const framed = at.matches('.choice input') ? at.closest('label') : at;
-        return { name: at.getAttribute('aria-label') ?? at.textContent, type: at.type ?? at.getAttribute('role'), outline: getComputedStyle(framed).outlineStyle };
+        return {
+          name: at.getAttribute('aria-label') ?? at.textContent,
+          type: at.type ?? at.getAttribute('role'),
+          outline: getComputedStyle(framed).outlineStyle,
+        };
       });
       if (!stop) break;
       stops.push(stop);
     }
     assert.ok(stops.length < 80, 'Tab never leaves the page');
-    assert.deepEqual(stops.filter(({ outline }) => outline === 'none'), []);
-    for (const type of ['radio', 'range', 'search', 'option', 'button', 'checkbox']) assert.ok(stops.some((stop) => stop.type === type), `Tab never reaches a ${type}`);
+    assert.deepEqual(
+      stops.filter(({ outline }) => outline === 'none'),
+      [],
+    );
+    for (const type of ['radio', 'range', 'search', 'option', 'button', 'checkbox'])
+      assert.ok(
+        stops.some((stop) => stop.type === type),
+        `Tab never reaches a ${type}`,
+      );
     await page.evaluate(() => document.querySelector('.views input:checked').focus());
     for (const view of [...views.slice(1), views[0]]) {
       await press(page, 'ArrowRight');
@@ -421,29 +575,50 @@ function testPage(file) {
   });
 
   on(file, 'nothing moves for those who asked for that', { motion: 'reduce' }, async (page) => {
-    assert.deepEqual(await page.$$eval('*', (all) => all.filter((each) => parseFloat(getComputedStyle(each).transitionDuration) > 0 ||
-      getComputedStyle(each).animationName !== 'none').map((each) => each.tagName)), []);
+    assert.deepEqual(
+      await page.$$eval('*', (all) =>
+        all
+          .filter(
+            (each) =>
+              parseFloat(getComputedStyle(each).transitionDuration) > 0 ||
+              getComputedStyle(each).animationName !== 'none',
+          )
+          .map((each) => each.tagName),
+      ),
+      [],
+    );
   });
 
   on(file, 'it says what it has', {}, async (page) => {
     const footer = await text(page, '.page-footer');
-    for (const part of [`${layers.length} layer`, '1/255', `${query.length} × ${key.length} tokens`, ...data.notes, data.generator]) {
+    for (const part of [
+      `${layers.length} layer`,
+      '1/255',
+      `${query.length} × ${key.length} tokens`,
+      ...data.notes,
+      data.generator,
+    ]) {
       assert.ok(plain(footer).includes(part), `the footer lacks "${part}"`);
     }
   });
 
   for (const view of views) {
     for (const theme of ['light', 'dark']) {
-      on(file, `${view}, ${theme}: no obstacles, and it fits a phone`, { hash: `view=${view}&heads=1&query=${middle + 1}&key=1`, theme, viewport: phone }, async (page) => {
-        if (view === 'grid') await page.waitForSelector('[data-complete]');
-        assert.deepEqual(await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]), [360, 360]);
-        await picture(page, `${view}-phone-${theme}`);
-        assert.deepEqual(await obstacles(page), []);
-        await page.setViewport(desktop);
-        await settled(page);
-        assert.deepEqual(await obstacles(page), []);
-        await picture(page, `${view}-desktop-${theme}`);
-      });
+      on(
+        file,
+        `${view}, ${theme}: no obstacles, and it fits a phone`,
+        { hash: `view=${view}&heads=1&query=${middle + 1}&key=1`, theme, viewport: phone },
+        async (page) => {
+          if (view === 'grid') await page.waitForSelector('[data-complete]');
+          assert.deepEqual(await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]), [360, 360]);
+          await picture(page, `${view}-phone-${theme}`);
+          assert.deepEqual(await obstacles(page), []);
+          await page.setViewport(desktop);
+          await settled(page);
+          assert.deepEqual(await obstacles(page), []);
+          await picture(page, `${view}-desktop-${theme}`);
+        },
+      );
     }
   }
 
@@ -452,13 +627,19 @@ function testPage(file) {
     await page.tap('.column.query .token');
     await settled(page);
     assert.equal((await hash(page)).query, '1');
-    assert.equal((await texts(page, '.column.key .value'))[0], firstHead.isBroken(0, 0, 0) ? 'not finite' : meanText(mean([0], 0, 0)));
+    assert.equal(
+      (await texts(page, '.column.key .value'))[0],
+      firstHead.isBroken(0, 0, 0) ? 'not finite' : meanText(mean([0], 0, 0)),
+    );
   });
 
   async function picture(page, name) {
     if (!folder) return;
     mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: join(folder, `${basename(file, '.html')}-${name}.png`), fullPage: query.length <= 64 });
+    await page.screenshot({
+      path: join(folder, `${basename(file, '.html')}-${name}.png`),
+      fullPage: query.length <= 64,
+    });
   }
 }
 

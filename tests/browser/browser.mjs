@@ -7,20 +7,31 @@ import puppeteer from 'puppeteer-core';
 const executable = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 export async function launch() {
-  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];  // Chromium has no sandbox for root
-  return puppeteer.launch({ executablePath: executable, args: [...asRoot, '--disable-gpu', '--disable-dev-shm-usage'] });
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []; // Chromium has no sandbox for root
+  return puppeteer.launch({
+    executablePath: executable,
+    args: [...asRoot, '--disable-gpu', '--disable-dev-shm-usage'],
+  });
 }
 
 export const desktop = { width: 1280, height: 900 };
 export const phone = { width: 360, height: 740, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 // Opens FILE. The page's `faults` has what it said on the console, what it threw, and what it asked for beside itself.
-export async function open(browser, file, hash = '', { viewport = desktop, theme = 'light', motion = 'no-preference' } = {}) {
+export async function open(
+  browser,
+  file,
+  hash = '',
+  { viewport = desktop, theme = 'light', motion = 'no-preference' } = {},
+) {
   const page = await browser.newPage();
   page.faults = [];
   page.on('console', (message) => page.faults.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => page.faults.push(`error: ${error.message}`));
-  page.on('dialog', (dialog) => { page.faults.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on('dialog', (dialog) => {
+    page.faults.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
   await page.setRequestInterception(true);
   const address = pathToFileURL(file).href;
   page.on('request', (request) => {
@@ -29,7 +40,10 @@ export async function open(browser, file, hash = '', { viewport = desktop, theme
     return request.abort();
   });
   await page.setViewport(viewport);
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }, { name: 'prefers-reduced-motion', value: motion }]);
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: theme },
+    { name: 'prefers-reduced-motion', value: motion },
+  ]);
   await page.goto(address + (hash ? '#' + hash : ''));
   await settled(page);
   return page;
@@ -59,8 +73,15 @@ export function dataOf(file) {
 export async function obstacles(page) {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map(({ target }) => target).join(' ')}`);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help}: ${nodes
+          .slice(0, 3)
+          .map(({ target }) => target)
+          .join(' ')}`,
+    );
 }
 
 // What the page shows, without marks of direction.

@@ -72,8 +72,20 @@ function percent(fraction, digits = 0) {
 // Twelve colours and their names. For those who see colours otherwise (protanopia, deuteranopia, tritanopia as Machado
 // et al. 2009 simulate them) two of them still differ by at least 8 hundredths in Oklab. Beyond twelve they repeat, with
 // another dash pattern: a line has both, and the pair repeats only after sixty.
-const palette = ['blue', 'orange', 'teal', 'magenta', 'olive', 'violet', 'red', 'azure', 'green', 'brown', 'rose',
-  'grey'].map((name, i) => ({ name, variable: `--colour-${i + 1}` }));
+const palette = [
+  'blue',
+  'orange',
+  'teal',
+  'magenta',
+  'olive',
+  'violet',
+  'red',
+  'azure',
+  'green',
+  'brown',
+  'rose',
+  'grey',
+].map((name, i) => ({ name, variable: `--colour-${i + 1}` }));
 const dashes = [[], [9, 4], [3, 3], [12, 3, 3, 3], [1.5, 3.5]];
 function stroke(i) {
   return { ...palette[i % palette.length], dash: dashes[i % dashes.length] };
@@ -85,7 +97,13 @@ function rgb(variable) {
   if (!resolved.has(variable)) {
     const probe = el('span', { style: `color: var(${variable})` });
     document.body.append(probe);
-    resolved.set(variable, getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number));
+    resolved.set(
+      variable,
+      getComputedStyle(probe)
+        .color.match(/[\d.]+/g)
+        .slice(0, 3)
+        .map(Number),
+    );
     probe.remove();
   }
   return resolved.get(variable);
@@ -95,7 +113,9 @@ function css([red, green, blue], alpha = 1) {
 }
 // Whether black or white text is readable on a colour: the contrast is at least 4.5.
 function textOn([red, green, blue]) {
-  const [r, g, b] = [red, green, blue].map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = [red, green, blue].map((v) =>
+    v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000' : '#fff';
 }
 
@@ -112,10 +132,18 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', themeChang
 
 // What the browser keeps between visits, where it lets a page of a file keep something.
 function remember(name, value) {
-  try { localStorage.setItem('heddle.' + name, value); } catch { /* it need not */ }
+  try {
+    localStorage.setItem('heddle.' + name, value);
+  } catch {
+    /* it need not */
+  }
 }
 function remembered(name) {
-  try { return localStorage.getItem('heddle.' + name); } catch { return null; }
+  try {
+    return localStorage.getItem('heddle.' + name);
+  } catch {
+    return null;
+  }
 }
 
 function setTheme(name) {
@@ -135,14 +163,22 @@ function themeSwitch() {
 let choiceCount = 0;
 function choice(name, options, value, change) {
   const group = `choice-${++choiceCount}`;
-  const inputs = Object.entries(options).map(([key]) => el('input', {
-    type: 'radio', name: group, value: key, checked: key === value, onchange: () => change(key),
-  }));
+  const inputs = Object.entries(options).map(([key]) =>
+    el('input', {
+      type: 'radio',
+      name: group,
+      value: key,
+      checked: key === value,
+      onchange: () => change(key),
+    }),
+  );
   const labels = Object.values(options).map((label, i) => el('label', {}, [inputs[i], el('span', {}, [label])]));
   const field = el('fieldset', { class: 'choice' }, [el('legend', {}, [name]), ...labels]);
   Object.defineProperty(field, 'value', {
     get: () => inputs.find((input) => input.checked)?.value,
-    set: (key) => { for (const input of inputs) input.checked = input.value === key; },
+    set: (key) => {
+      for (const input of inputs) input.checked = input.value === key;
+    },
   });
   return field;
 }
@@ -158,14 +194,17 @@ function field(name, control, after = []) {
 
 function pageHeader(title, subtitle) {
   return el('header', { class: 'page-header' }, [
-    el('div', {}, [el('h1', {}, [title]), el('p', { class: 'quiet' }, [subtitle].flat())]), themeSwitch()]);
+    el('div', {}, [el('h1', {}, [title]), el('p', { class: 'quiet' }, [subtitle].flat())]),
+    themeSwitch(),
+  ]);
 }
 
 // SENTENCES: what the page embeds and what it does not.
 function pageFooter(sentences, generator) {
   return el('footer', { class: 'page-footer' }, [
     ...sentences.map((sentence) => el('p', {}, [sentence])),
-    el('p', {}, [`Written by ${generator}. The page is one file and loads nothing from the network.`])]);
+    el('p', {}, [`Written by ${generator}. The page is one file and loads nothing from the network.`]),
+  ]);
 }
 
 // Reads a sentence to those who listen to the page; the last one within a moment counts.
@@ -174,7 +213,9 @@ let pending = 0;
 function announce(sentence) {
   if (!listener.isConnected) document.body.append(listener);
   clearTimeout(pending);
-  pending = setTimeout(() => { listener.textContent = sentence; }, 120);
+  pending = setTimeout(() => {
+    listener.textContent = sentence;
+  }, 120);
 }
 
 // Lines of text (or nodes) at the pointer; the first is bold. Without lines, nothing.
@@ -203,8 +244,11 @@ function writeHash(state) {
 // Keys of the page: [{keys: ['[', ']'], does: 'previous, next layer', run: (key) => …}]. They rest in text fields, with
 // Ctrl, Alt or Meta, and when they are switched off, for those who speak or mistype. Returns the line that lists them.
 function shortcuts(list) {
-  const active = el('input', { type: 'checkbox', checked: remembered('keys') !== 'off',
-    onchange: () => remember('keys', active.checked ? 'on' : 'off') });
+  const active = el('input', {
+    type: 'checkbox',
+    checked: remembered('keys') !== 'off',
+    onchange: () => remember('keys', active.checked ? 'on' : 'off'),
+  });
   document.addEventListener('keydown', (event) => {
     if (!active.checked || event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
     if (event.target.matches?.('input[type="search"], input[type="text"], textarea, select')) return;
@@ -215,7 +259,8 @@ function shortcuts(list) {
   });
   return el('p', { class: 'keys quiet' }, [
     ...list.flatMap(({ keys, does }) => [...keys.map((key) => el('kbd', {}, [key])), ` ${does}  `]),
-    el('label', { class: 'field' }, [active, 'keys on'])]);
+    el('label', { class: 'field' }, [active, 'keys on']),
+  ]);
 }
 
 // A canvas of WIDTH x HEIGHT CSS pixels, sharp on dense screens; returns its context, cleared.
@@ -245,7 +290,10 @@ function onceAFrame(draw) {
   return () => {
     if (asked) return;
     asked = true;
-    requestAnimationFrame(() => { asked = false; draw(); });
+    requestAnimationFrame(() => {
+      asked = false;
+      draw();
+    });
   };
 }
 

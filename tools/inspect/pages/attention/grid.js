@@ -5,13 +5,37 @@ function gridView(group) {
   const [rows, columns] = [Math.min(group.queries, most), Math.min(group.keys, most)];
   const shading = shadingControl();
   const progress = el('p', { class: 'quiet numbers' });
-  const cells = group.layers.map((layer, index) => Array.from({ length: layer.heads }, (_, head) => cellOf(layer, index, head)));
-  const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Heads: a row for each layer; arrow keys move, Enter shows the head',
-    style: `--heads: ${group.mostHeads}`, onkeydown: walk }, [
-    el('div', { role: 'row', class: 'grid-row' }, [el('div', { role: 'columnheader', class: 'corner quiet' }, ['Layer']),
-      ...Array.from({ length: group.mostHeads }, (_, i) => el('div', { role: 'columnheader', class: 'quiet numbers' }, i === 0 ? [el('span', { class: 'head-word' }, ['Head ']), '1'] : [String(i + 1)]))]),
-    ...group.layers.map((layer, index) => el('div', { role: 'row', class: 'grid-row' }, [
-      el('div', { role: 'rowheader', class: 'corner quiet numbers', title: layer.name }, [String(layer.number)]), ...cells[index].map(({ frame }) => frame)]))]);
+  const cells = group.layers.map((layer, index) =>
+    Array.from({ length: layer.heads }, (_, head) => cellOf(layer, index, head)),
+  );
+  const grid = el(
+    'div',
+    {
+      class: 'grid',
+      role: 'grid',
+      'aria-label': 'Heads: a row for each layer; arrow keys move, Enter shows the head',
+      style: `--heads: ${group.mostHeads}`,
+      onkeydown: walk,
+    },
+    [
+      el('div', { role: 'row', class: 'grid-row' }, [
+        el('div', { role: 'columnheader', class: 'corner quiet' }, ['Layer']),
+        ...Array.from({ length: group.mostHeads }, (_, i) =>
+          el(
+            'div',
+            { role: 'columnheader', class: 'quiet numbers' },
+            i === 0 ? [el('span', { class: 'head-word' }, ['Head ']), '1'] : [String(i + 1)],
+          ),
+        ),
+      ]),
+      ...group.layers.map((layer, index) =>
+        el('div', { role: 'row', class: 'grid-row' }, [
+          el('div', { role: 'rowheader', class: 'corner quiet numbers', title: layer.name }, [String(layer.number)]),
+          ...cells[index].map(({ frame }) => frame),
+        ]),
+      ),
+    ],
+  );
   const frame = el('div', {}, [shading.frame, el('div', { class: 'scrolls grid-box' }, [grid]), progress]);
   let ended = false;
   let drawing = false;
@@ -19,10 +43,27 @@ function gridView(group) {
   function cellOf(layer, index, head) {
     const canvas = el('canvas', { width: columns || 1, height: rows || 1 });
     const caption = el('span', { class: 'habit numbers', 'aria-hidden': 'true' });
-    const cell = el('div', { role: 'gridcell', class: 'thumbnail', tabindex: -1, 'data-layer': index, 'data-head': head,
-      'aria-label': `Layer ${layer.number}, head ${head + 1}`, onclick: () => open(index, head),
-      onpointermove: (event) => { if (event.pointerType === 'mouse') tip(event.clientX, event.clientY, [`Layer ${layer.number}, head ${head + 1}`, group.pooled.get(`${index}/${head}`)?.sentence ?? '']); },
-      onpointerleave: () => tip(0, 0, null) }, [canvas, caption]);
+    const cell = el(
+      'div',
+      {
+        role: 'gridcell',
+        class: 'thumbnail',
+        tabindex: -1,
+        'data-layer': index,
+        'data-head': head,
+        'aria-label': `Layer ${layer.number}, head ${head + 1}`,
+        onclick: () => open(index, head),
+        onpointermove: (event) => {
+          if (event.pointerType === 'mouse')
+            tip(event.clientX, event.clientY, [
+              `Layer ${layer.number}, head ${head + 1}`,
+              group.pooled.get(`${index}/${head}`)?.sentence ?? '',
+            ]);
+        },
+        onpointerleave: () => tip(0, 0, null),
+      },
+      [canvas, caption],
+    );
     canvas.style.aspectRatio = Math.min(2, Math.max(0.5, group.keys / (group.queries || 1)));
     return { frame: cell, canvas, caption };
   }
@@ -36,8 +77,14 @@ function gridView(group) {
     const at = event.target.closest('.thumbnail');
     if (!at) return;
     const [layer, head] = [Number(at.dataset.layer), Number(at.dataset.head)];
-    const [downwards, along] = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], Home: [0, -head],
-      End: [0, group.mostHeads] }[event.key] ?? [null, null];
+    const [downwards, along] = {
+      ArrowDown: [1, 0],
+      ArrowUp: [-1, 0],
+      ArrowRight: [0, 1],
+      ArrowLeft: [0, -1],
+      Home: [0, -head],
+      End: [0, group.mostHeads],
+    }[event.key] ?? [null, null];
     if (event.key === 'Enter' || event.key === ' ') open(layer, head);
     else if (along === null) return;
     else {
@@ -61,9 +108,9 @@ function gridView(group) {
     const bytes = new Uint8Array(rows * columns);
     const broken = new Uint8Array(rows * columns);
     for (let i = 0; i < group.queries; ++i) {
-      const row = Math.floor(i * rows / group.queries) * columns;
+      const row = Math.floor((i * rows) / group.queries) * columns;
       for (let j = 0; j < group.allowed(i); ++j) {
-        const at = row + Math.floor(j * columns / group.keys);
+        const at = row + Math.floor((j * columns) / group.keys);
         const weight = weights.at(head, i, j);
         if (weight > bytes[at]) bytes[at] = weight;
         if (weights.broken && weights.isBroken(head, i, j)) broken[at] = 1;
@@ -71,8 +118,12 @@ function gridView(group) {
     }
     const habits = weights.habits(head);
     const count = weights.countBroken(head);
-    return { bytes, broken, label: count ? 'not finite' : habitLabel(habits),
-      sentence: (count ? `${counted(count, 'weight', 'weights')} not finite. ` : '') + habitSentence(habits) };
+    return {
+      bytes,
+      broken,
+      label: count ? 'not finite' : habitLabel(habits),
+      sentence: (count ? `${counted(count, 'weight', 'weights')} not finite. ` : '') + habitSentence(habits),
+    };
   }
 
   function paint(layer, head) {
@@ -83,14 +134,17 @@ function gridView(group) {
     const pixels = new Uint32Array(image.data.buffer);
     const colours = shades(state.shading);
     const [red, green, blue] = rgb('--warning');
-    const warning = (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+    const warning = ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
     pooled.bytes.forEach((byte, at) => {
-      const striped = pooled.broken[at] && (Math.floor(at / columns) + at % columns) % 2 === 0;
+      const striped = pooled.broken[at] && (Math.floor(at / columns) + (at % columns)) % 2 === 0;
       pixels[at] = striped ? warning : colours[byte];
     });
     canvas.getContext('2d').putImageData(image, 0, 0);
     caption.textContent = pooled.label;
-    cell.setAttribute('aria-label', `Layer ${group.layers[layer].number}, head ${head + 1}${pooled.label && ', ' + pooled.label}. ${pooled.sentence}`);
+    cell.setAttribute(
+      'aria-label',
+      `Layer ${group.layers[layer].number}, head ${head + 1}${pooled.label && ', ' + pooled.label}. ${pooled.sentence}`,
+    );
     cell.dataset.drawn = 'true';
   }
 
@@ -107,7 +161,8 @@ function gridView(group) {
       }
       if (ended) return;
       cells[layer].forEach((_, head) => paint(layer, head));
-      progress.textContent = done + 1 < order.length ? `${done + 1} of ${counted(order.length, 'layer', 'layers')} drawn` : '';
+      progress.textContent =
+        done + 1 < order.length ? `${done + 1} of ${counted(order.length, 'layer', 'layers')} drawn` : '';
     }
     drawing = false;
     grid.dataset.complete = 'true';
@@ -115,13 +170,24 @@ function gridView(group) {
 
   function show() {
     shading.show();
-    cells.forEach((row, layer) => row.forEach(({ frame: cell }, head) => {
-      const chosen = layer === state.layer && head === state.head;
-      cell.setAttribute('aria-selected', chosen);
-      paint(layer, head);
-    }));
+    cells.forEach((row, layer) =>
+      row.forEach(({ frame: cell }, head) => {
+        const chosen = layer === state.layer && head === state.head;
+        cell.setAttribute('aria-selected', chosen);
+        paint(layer, head);
+      }),
+    );
     if (!grid.contains(document.activeElement)) reach(state.layer, state.head);
     drawAll().catch(failed);
   }
-  return { frame, show, recolour: show, reveal: () => {}, end: () => { ended = true; tip(0, 0, null); } };
+  return {
+    frame,
+    show,
+    recolour: show,
+    reveal: () => {},
+    end: () => {
+      ended = true;
+      tip(0, 0, null);
+    },
+  };
 }

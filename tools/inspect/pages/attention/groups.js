@@ -4,10 +4,12 @@
 // text, or from one text to another) in all layers; weights are bytes, 255 for 1.
 
 const content = data();
-content.texts.forEach((text) => text.tokens.forEach((token, i) => {
-  token.position = i;
-  if (token.label !== '' && !/[^\s\p{Cf}\p{Cc}]/u.test(token.label)) token.label = codePoints(token.label);
-}));
+content.texts.forEach((text) =>
+  text.tokens.forEach((token, i) => {
+    token.position = i;
+    if (token.label !== '' && !/[^\s\p{Cf}\p{Cc}]/u.test(token.label)) token.label = codePoints(token.label);
+  }),
+);
 
 // A label that shows nothing, such as of spaces or marks of direction, by its code points.
 function codePoints(label) {
@@ -65,8 +67,10 @@ class Group {
   async weights(index) {
     const layer = this.layers[index];
     const size = layer.heads * this.queries * this.keys;
-    const [weights, broken] = await Promise.all([unpackOnce(layer.weights, size),
-      layer.not_finite ? unpackOnce(layer.not_finite, size) : null]);
+    const [weights, broken] = await Promise.all([
+      unpackOnce(layer.weights, size),
+      layer.not_finite ? unpackOnce(layer.not_finite, size) : null,
+    ]);
     return new Weights(this, layer.heads, weights, broken);
   }
 
@@ -83,10 +87,15 @@ class Group {
     const { heads, vectors } = this.layers[index];
     if (!vectors) return null;
     const { width, scale, query_step: queryStep, key_step: keyStep } = vectors;
-    const [query, key] = await Promise.all([unpackOnce(vectors.query, heads * this.queries * width),
-      unpackOnce(vectors.key, heads * this.keys * width)]);
-    const slice = (bytes, step, time) => (head, i) => Float32Array.from(
-      new Int8Array(bytes.buffer, bytes.byteOffset + (head * time + i) * width, width), (value) => value * step);
+    const [query, key] = await Promise.all([
+      unpackOnce(vectors.query, heads * this.queries * width),
+      unpackOnce(vectors.key, heads * this.keys * width),
+    ]);
+    const slice = (bytes, step, time) => (head, i) =>
+      Float32Array.from(
+        new Int8Array(bytes.buffer, bytes.byteOffset + (head * time + i) * width, width),
+        (value) => value * step,
+      );
     return { width, scale, query: slice(query, queryStep, this.queries), key: slice(key, keyStep, this.keys) };
   }
 }
@@ -184,14 +193,18 @@ const habitNames = { self: 'itself', previous: 'the previous token', next: 'the 
 
 // A habit in two words, for a thumbnail: where most of the weight goes, if it goes somewhere.
 function habitLabel(habits) {
-  const [name, weight] = Object.keys(habitNames).map((each) => [each, habits[each]]).sort((a, b) => b[1] - a[1])[0];
+  const [name, weight] = Object.keys(habitNames)
+    .map((each) => [each, habits[each]])
+    .sort((a, b) => b[1] - a[1])[0];
   if (weight >= 0.4) return `${name} ${percent(weight)}`;
   return habits.even > 0 && habits.entropy >= 0.8 * habits.even ? 'spread' : '';
 }
 
 function habitSentence(habits) {
-  const parts = Object.entries(habitNames).filter(([name]) => habits[name] >= 0.1)
-    .sort((a, b) => habits[b[0]] - habits[a[0]]).map(([name, words]) => `${percent(habits[name])} to ${words}`);
+  const parts = Object.entries(habitNames)
+    .filter(([name]) => habits[name] >= 0.1)
+    .sort((a, b) => habits[b[0]] - habits[a[0]])
+    .map(([name, words]) => `${percent(habits[name])} to ${words}`);
   const entropy = `entropy ${habits.entropy.toFixed(1)} of at most ${habits.even.toFixed(1)} bits`;
   return `On average ${[...parts, entropy].join(', ')}.`;
 }

@@ -2,8 +2,14 @@
 // The token under the pointer or with the focus, or else those that were clicked, keeps only its lines.
 function linesView(group) {
   const tiles = headTiles(true);
-  const least = el('input', { type: 'range', min: 0, max: 50, step: 1, 'aria-label': 'Least weight that has a line, in percent',
-    oninput: () => update({ least: Number(least.value) }) });
+  const least = el('input', {
+    type: 'range',
+    min: 0,
+    max: 50,
+    step: 1,
+    'aria-label': 'Least weight that has a line, in percent',
+    oninput: () => update({ least: Number(least.value) }),
+  });
   const leastText = el('output', { class: 'numbers' });
   const canvas = el('canvas', { 'aria-hidden': 'true' });
   const sides = { query: column('query', group.query), key: column('key', group.key) };
@@ -11,43 +17,88 @@ function linesView(group) {
   const meaning = el('span', { class: 'quiet' });
   const summary = el('p', { class: 'quiet numbers', id: 'lines-summary' });
   const links = linksPanel(group);
-  links.frame.addEventListener('focusout', (event) => { if (!links.frame.contains(event.relatedTarget)) light(null); });
+  links.frame.addEventListener('focusout', (event) => {
+    if (!links.frame.contains(event.relatedTarget)) light(null);
+  });
   const everything = button('All tokens', () => update({ query: null, key: null }), { class: 'small' });
   const frame = el('div', { class: 'with-side' }, [
     el('div', {}, [
       tiles.frame,
-      el('div', { class: 'row' }, [el('label', { class: 'field least' }, [el('span', { class: 'name' }, ['Lines from']), least, leastText]), everything]),
-      el('div', { class: 'stage-heading quiet' }, [el('span', {}, [sideName(group, 'query')]), meaning,
-        el('span', {}, [sideName(group, 'key')])]),
-      stage, summary]),
-    links.frame]);
+      el('div', { class: 'row' }, [
+        el('label', { class: 'field least' }, [el('span', { class: 'name' }, ['Lines from']), least, leastText]),
+        everything,
+      ]),
+      el('div', { class: 'stage-heading quiet' }, [
+        el('span', {}, [sideName(group, 'query')]),
+        meaning,
+        el('span', {}, [sideName(group, 'key')]),
+      ]),
+      stage,
+      summary,
+    ]),
+    links.frame,
+  ]);
 
   let weights = null;
   let heads = [];
-  let lit = null;  // {side, position} under the pointer or with the focus
+  let lit = null; // {side, position} under the pointer or with the focus
   let segments = null;
-  let drawn = [0, 0];  // the part of the stage that the canvas has, in pixels
+  let drawn = [0, 0]; // the part of the stage that the canvas has, in pixels
   const redraw = onceAFrame(draw);
 
   function column(side, text) {
-    const rows = text.tokens.map((token) => el('div', { class: 'token', role: 'option', tabindex: -1, 'aria-selected': 'false',
-      title: token.label, 'data-position': token.position }, [
-      el('span', { class: 'position numbers' }, [String(token.position + 1)]), el('span', { class: 'label' }, [tokenNode(token)]),
-      el('span', { class: 'value numbers' })]));
-    const list = el('div', { class: `column ${side}`, role: 'listbox', 'aria-label': `${side === 'query' ? 'Queries' : 'Keys'}: tokens of ${text.name}` }, rows);
+    const rows = text.tokens.map((token) =>
+      el(
+        'div',
+        {
+          class: 'token',
+          role: 'option',
+          tabindex: -1,
+          'aria-selected': 'false',
+          title: token.label,
+          'data-position': token.position,
+        },
+        [
+          el('span', { class: 'position numbers' }, [String(token.position + 1)]),
+          el('span', { class: 'label' }, [tokenNode(token)]),
+          el('span', { class: 'value numbers' }),
+        ],
+      ),
+    );
+    const list = el(
+      'div',
+      {
+        class: `column ${side}`,
+        role: 'listbox',
+        'aria-label': `${side === 'query' ? 'Queries' : 'Keys'}: tokens of ${text.name}`,
+      },
+      rows,
+    );
     const at = (event) => {
       const row = event.target.closest('.token');
       return row ? { side, position: Number(row.dataset.position) } : null;
     };
-    list.addEventListener('pointerover', (event) => { if (event.pointerType === 'mouse') light(at(event)); });
-    list.addEventListener('pointerleave', (event) => { if (event.pointerType === 'mouse') light(focused()); });
+    list.addEventListener('pointerover', (event) => {
+      if (event.pointerType === 'mouse') light(at(event));
+    });
+    list.addEventListener('pointerleave', (event) => {
+      if (event.pointerType === 'mouse') light(focused());
+    });
     list.addEventListener('focusin', (event) => {
       const token = at(event);
-      if (token && event.target.matches(':focus-visible')) { light(token); speak(token); }
+      if (token && event.target.matches(':focus-visible')) {
+        light(token);
+        speak(token);
+      }
     });
     // Who goes on to the links of a token finds them.
-    list.addEventListener('focusout', (event) => { if (!links.frame.contains(event.relatedTarget)) light(null); });
-    list.addEventListener('click', (event) => { const token = at(event); if (token) pin(token); });
+    list.addEventListener('focusout', (event) => {
+      if (!links.frame.contains(event.relatedTarget)) light(null);
+    });
+    list.addEventListener('click', (event) => {
+      const token = at(event);
+      if (token) pin(token);
+    });
     list.addEventListener('keydown', (event) => walk(event, at(event)));
     return { list, rows, values: rows.map((row) => row.lastChild), text };
   }
@@ -62,7 +113,9 @@ function linesView(group) {
     if (!token) return;
     const { rows } = sides[token.side];
     const other = token.side === 'query' ? 'key' : 'query';
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[
+      event.key
+    ];
     if (step !== undefined) {
       focus(token.side, token.position + step);
     } else if (event.key === (token.side === 'query' ? 'ArrowRight' : 'ArrowLeft')) {
@@ -111,7 +164,9 @@ function linesView(group) {
       const other = side === 'query' ? group.key.tokens[link.key] : group.query.tokens[link.query];
       return `${tokenText(other)} ${weightText(link.weight)}${heads.length > 1 ? ` in head ${link.head + 1}` : ''}`;
     });
-    announce(`${tokenText(token)} ${side === 'query' ? 'attends to' : 'is attended to by'} ${found.join(', ') || 'nothing'}`);
+    announce(
+      `${tokenText(token)} ${side === 'query' ? 'attends to' : 'is attended to by'} ${found.join(', ') || 'nothing'}`,
+    );
   }
 
   function show(layerWeights) {
@@ -130,9 +185,16 @@ function linesView(group) {
     const { query, key } = filter();
     everything.disabled = state.query === null && state.key === null;
     const one = heads.length === 1;
-    meaning.textContent = query === null && key === null || !heads.length ? 'attends to' : (one ? 'weights' : `mean weights of ${heads.length} heads`);
+    meaning.textContent =
+      (query === null && key === null) || !heads.length
+        ? 'attends to'
+        : one
+          ? 'weights'
+          : `mean weights of ${heads.length} heads`;
     fill('key', query, (j) => (group.allows(query, j) ? meanText(weights.mean(heads, query, j)) : ''));
-    fill('query', query === null ? key : null, (i) => (group.allows(i, key) ? meanText(weights.mean(heads, i, key)) : ''));
+    fill('query', query === null ? key : null, (i) =>
+      group.allows(i, key) ? meanText(weights.mean(heads, i, key)) : '',
+    );
     for (const side of ['query', 'key']) {
       const chosen = { query, key }[side];
       const found = marks(sides[side].text);
@@ -142,14 +204,17 @@ function linesView(group) {
         row.classList.toggle('hit', found.tokens.has(i));
         row.classList.toggle('current-hit', found.current.has(i));
       });
-      if (!sides[side].rows.some((row) => row.tabIndex === 0) && sides[side].rows.length) sides[side].rows[0].tabIndex = 0;
+      if (!sides[side].rows.some((row) => row.tabIndex === 0) && sides[side].rows.length)
+        sides[side].rows[0].tabIndex = 0;
     }
     links.show(weights, heads, { query, key });
     redraw();
   }
 
   function fill(side, partner, text) {
-    sides[side].values.forEach((value, i) => { value.textContent = partner === null || !heads.length ? '' : text(i); });
+    sides[side].values.forEach((value, i) => {
+      value.textContent = partner === null || !heads.length ? '' : text(i);
+    });
   }
 
   // All lines of the heads, as [head, query, key, weight, …].
@@ -178,19 +243,27 @@ function linesView(group) {
     const context = sized(canvas, box.width, height);
     canvas.style.top = `${top}px`;
     context.translate(0, -top);
-    const rowHeight = (sides.query.list.offsetHeight || sides.key.list.offsetHeight) / ((sides.query.list.offsetHeight ? group.queries : group.keys) || 1);
+    const rowHeight =
+      (sides.query.list.offsetHeight || sides.key.list.offsetHeight) /
+      ((sides.query.list.offsetHeight ? group.queries : group.keys) || 1);
     const from = sides.query.list.offsetWidth;
     const to = box.width - sides.key.list.offsetWidth;
     const { query, key } = filter();
     shadeRows(context, rowHeight, from, to, query, key, box.width);
     const count = drawLines(context, rowHeight, from, to, query, key);
     const broken = heads.reduce((sum, head) => sum + weights.countBroken(head), 0);
-    summary.replaceChildren(heads.length ? `${counted(count, 'line', 'lines')} of at least ${state.least} %. ` : 'No head is chosen. ',
-      broken ? el('span', { class: 'warning' }, [`${counted(broken, 'weight is', 'weights are')} not finite; their lines are dotted. `]) : '',
-      heads.length === 1 ? `Head ${heads[0] + 1}: ${habitSentence(weights.habits(heads[0])).replace(/^O/, 'o')}` : '');
+    summary.replaceChildren(
+      heads.length ? `${counted(count, 'line', 'lines')} of at least ${state.least} %. ` : 'No head is chosen. ',
+      broken
+        ? el('span', { class: 'warning' }, [
+            `${counted(broken, 'weight is', 'weights are')} not finite; their lines are dotted. `,
+          ])
+        : '',
+      heads.length === 1 ? `Head ${heads[0] + 1}: ${habitSentence(weights.habits(heads[0])).replace(/^O/, 'o')}` : '',
+    );
   }
 
-  // Behind the tokens of the other side: a strip per head, as strong as its weight.
+  // Under the tokens of the other side, a strip for each head, as strong as its weight.
   function shadeRows(context, rowHeight, from, to, query, key, width) {
     if ((query === null && key === null) || !heads.length) return;
     const [x, room, count] = query !== null ? [to, width - to, group.keys] : [0, from, group.queries];
@@ -199,8 +272,8 @@ function linesView(group) {
       for (let i = 0; i < count; ++i) {
         const weight = query !== null ? weights.at(head, query, i) : weights.at(head, i, key);
         if (!weight) continue;
-        context.fillStyle = css(colour, 0.3 * weight / 255);
-        context.fillRect(x + at * room / heads.length, i * rowHeight + 1, room / heads.length, rowHeight - 2);
+        context.fillStyle = css(colour, (0.3 * weight) / 255);
+        context.fillRect(x + (at * room) / heads.length, i * rowHeight + 1, room / heads.length, rowHeight - 2);
       }
     });
   }
@@ -212,7 +285,7 @@ function linesView(group) {
     const paths = new Map();
     const all = collected();
     const middle = (from + to) / 2;
-    const apart = Math.min(2.5, 0.6 * rowHeight / heads.length);  // lines of different heads lie side by side
+    const apart = Math.min(2.5, (0.6 * rowHeight) / heads.length); // lines of different heads lie side by side
     const offsets = new Map(heads.map((head, at) => [head, (at - (heads.length - 1) / 2) * apart]));
     let count = 0;
     for (let s = 0; s < all.length; s += 4) {
@@ -222,21 +295,21 @@ function linesView(group) {
       if (!broken) ++count;
       const [y, z] = [i, j].map((row) => (row + 0.5) * rowHeight + offsets.get(head));
       if (Math.max(y, z) < drawn[0] || Math.min(y, z) > drawn[1]) continue;
-      const level = broken ? levels : Math.min(levels - 1, Math.floor(weight / 256 * levels));
+      const level = broken ? levels : Math.min(levels - 1, Math.floor((weight / 256) * levels));
       const name = level * 4096 + head;
       let path = paths.get(name);
-      if (!path) paths.set(name, path = new Path2D());
+      if (!path) paths.set(name, (path = new Path2D()));
       path.moveTo(from + 2, y);
       path.bezierCurveTo(middle, y, middle, z, to - 2, z);
     }
-    const least = query === null && key === null ? 0.12 : 0.4;
+    const least = query === null && key === null ? 0.15 : 0.55;
     for (const name of [...paths.keys()].sort((a, b) => a - b)) {
       const [level, head] = [Math.floor(name / 4096), name % 4096];
       const strength = Math.min(1, (level + 0.5) / levels);
       const { variable, dash } = stroke(head);
       const broken = level === levels;
       context.setLineDash(broken ? [1.5, 4] : heads.length > 1 ? dash : []);
-      context.lineWidth = broken ? 1.5 : 0.8 + 2.6 * strength;
+      context.lineWidth = broken ? 1.5 : 0.9 + 2.6 * strength;
       context.strokeStyle = css(rgb(broken ? '--warning' : variable), broken ? 0.9 : least + (1 - least) * strength);
       context.stroke(paths.get(name));
     }
@@ -255,9 +328,15 @@ function linesView(group) {
   return {
     frame,
     show,
-    recolour: () => { tiles.show(); redraw(); },
+    recolour: () => {
+      tiles.show();
+      redraw();
+    },
     reveal: (side, position) => sides[side].rows[position]?.scrollIntoView({ block: 'center' }),
-    end: () => { removeEventListener('scroll', scrolled); sizes.disconnect(); },
+    end: () => {
+      removeEventListener('scroll', scrolled);
+      sizes.disconnect();
+    },
   };
 }
 

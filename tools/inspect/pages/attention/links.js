@@ -5,29 +5,71 @@ function linksPanel(group, name = 'Strongest links') {
   const about = el('p', { class: 'quiet' });
   const body = el('tbody');
   const headColumn = el('th', { scope: 'col', class: 'numbers' }, ['Head']);
-  const frame = el('aside', { class: 'side', 'aria-label': name }, [heading, about,
-    el('div', { class: 'scrolls' }, [el('table', { class: 'links' }, [
-      el('caption', { class: 'unseen' }, [name]),
-      el('thead', {}, [el('tr', {}, [headColumn, el('th', { scope: 'col' }, ['Query']), el('th', { scope: 'col' }, ['Key']),
-        el('th', { scope: 'col', class: 'numbers' }, ['Weight'])])]),
-      body])])]);
+  const frame = el('aside', { class: 'side', 'aria-label': name }, [
+    heading,
+    about,
+    el('div', { class: 'scrolls' }, [
+      el('table', { class: 'links' }, [
+        el('caption', { class: 'unseen' }, [name]),
+        el('thead', {}, [
+          el('tr', {}, [
+            headColumn,
+            el('th', { scope: 'col' }, ['Query']),
+            el('th', { scope: 'col' }, ['Key']),
+            el('th', { scope: 'col', class: 'numbers' }, ['Weight']),
+          ]),
+        ]),
+        body,
+      ]),
+    ]),
+  ]);
 
   function cell(token, side) {
-    return el('td', {}, [el('button', { type: 'button', class: 'link', onclick: () => update({ [side]: token.position }),
-      'aria-label': `${side} ${tokenText(token)}` }, [el('span', { class: 'position numbers' }, [String(token.position + 1)]), ' ', tokenNode(token)])]);
+    return el('td', {}, [
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'link',
+          onclick: () => update({ [side]: token.position }),
+          'aria-label': `${side} ${tokenText(token)}`,
+        },
+        [el('span', { class: 'position numbers' }, [String(token.position + 1)]), ' ', tokenNode(token)],
+      ),
+    ]);
   }
 
   function show(weights, heads, { query = null, key = null } = {}, single = false) {
     const token = query !== null ? group.query.tokens[query] : key !== null ? group.key.tokens[key] : null;
-    about.replaceChildren(...(token ? [
-      query !== null ? 'Query ' : 'Key ', tokenNode(token), ` · position ${token.position + 1} · id ${token.id} · piece `, bdi(token.piece)] : [
-      `Layer ${group.layers[state.layer].number}`, heads.length === 1 && !single ? `, head ${heads[0] + 1}` : '',
-      group.causal && group.queries > 1 ? '; the first query has no choice and is left out' : '']));
+    about.replaceChildren(
+      ...(token
+        ? [
+            query !== null ? 'Query ' : 'Key ',
+            tokenNode(token),
+            ` · position ${token.position + 1} · id ${token.id} · piece `,
+            bdi(token.piece),
+          ]
+        : [
+            `Layer ${group.layers[state.layer].number}`,
+            heads.length === 1 && !single ? `, head ${heads[0] + 1}` : '',
+            group.causal && group.queries > 1 ? '; the first query has no choice and is left out' : '',
+          ]),
+    );
     headColumn.hidden = single;
-    keepingFocus(body, () => body.replaceChildren(...weights.strongest(heads, limit, { query, key }).map((link) => el('tr', {}, [
-      single ? null : el('td', { class: 'numbers' }, [swatch(link.head), String(link.head + 1)]),
-      cell(group.query.tokens[link.query], 'query'), cell(group.key.tokens[link.key], 'key'),
-      el('td', { class: 'numbers' }, [weightText(link.weight)])]))));
+    keepingFocus(body, () =>
+      body.replaceChildren(
+        ...weights
+          .strongest(heads, limit, { query, key })
+          .map((link) =>
+            el('tr', {}, [
+              single ? null : el('td', { class: 'numbers' }, [swatch(link.head), String(link.head + 1)]),
+              cell(group.query.tokens[link.query], 'query'),
+              cell(group.key.tokens[link.key], 'key'),
+              el('td', { class: 'numbers' }, [weightText(link.weight)]),
+            ]),
+          ),
+      ),
+    );
   }
   return { frame, show };
 }

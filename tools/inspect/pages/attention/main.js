@@ -3,13 +3,17 @@
 const makers = { heads: linesView, grid: gridView, matrix: matrixView, neurons: neuronsView, rollout: rolloutView };
 const search = { found: [], at: -1 };
 const holder = el('section', { class: 'view', 'aria-label': 'Picture' });
-let mounted = null;  // the view that is in the page
+let mounted = null; // the view that is in the page
 let turn = 0;
 
 const controls = toolbar();
 const main = document.getElementById('main');
 const keysLine = shortcuts([
-  { keys: ['1', '2', '3', '4', '5'], does: 'views', run: (key) => update({ view: Object.keys(views)[Number(key) - 1] }) },
+  {
+    keys: ['1', '2', '3', '4', '5'],
+    does: 'views',
+    run: (key) => update({ view: Object.keys(views)[Number(key) - 1] }),
+  },
   { keys: ['[', ']'], does: 'previous, next layer', run: (key) => stepLayer(key === ']' ? 1 : -1) },
   { keys: [',', '.'], does: 'previous, next head', run: (key) => stepHead(key === '.' ? 1 : -1) },
   { keys: ['a'], does: 'all heads', run: () => update({ heads: everyHead }) },
@@ -43,8 +47,11 @@ async function render() {
 }
 
 function failed(error) {
-  holder.replaceChildren(el('p', { class: 'warning', role: 'alert' }, [
-    `The page cannot show layer ${state.layer + 1}: ${error.message}. Is the file whole? Write it again with inspect attention.`]));
+  holder.replaceChildren(
+    el('p', { class: 'warning', role: 'alert' }, [
+      `The page cannot show layer ${state.layer + 1}: ${error.message}. Is the file whole? Write it again with inspect attention.`,
+    ]),
+  );
   mounted = null;
   main.setAttribute('aria-busy', 'false');
 }
@@ -63,7 +70,8 @@ function stepHead(step) {
 }
 
 function switchTheme() {
-  const dark = getComputedStyle(document.documentElement).colorScheme === 'dark' ||
+  const dark =
+    getComputedStyle(document.documentElement).colorScheme === 'dark' ||
     (document.documentElement.dataset.theme === undefined && matchMedia('(prefers-color-scheme: dark)').matches);
   main.querySelector('.page-header .choice').value = dark ? 'light' : 'dark';
   setTheme(dark ? 'light' : 'dark');
@@ -72,7 +80,9 @@ function switchTheme() {
 // Search: all hits are marked; the one that the search is at becomes the query, or the key where the text has only keys.
 function findAll(wanted) {
   const { query, key } = currentGroup();
-  search.found = [...new Set([query, key])].flatMap((text) => hits(text, wanted).map(([first, last]) => ({ text, first, last })));
+  search.found = [...new Set([query, key])].flatMap((text) =>
+    hits(text, wanted).map(([first, last]) => ({ text, first, last })),
+  );
   search.at = -1;
 }
 function stepHit(step) {
@@ -87,27 +97,51 @@ function stepHit(step) {
 }
 
 function toolbar() {
-  const kinds = el('select', { 'aria-label': 'Attention', onchange: () => update({ group: Number(kinds.value), query: null, key: null }) },
-    groups.map((group, i) => el('option', { value: i }, [group.name])));
+  const kinds = el(
+    'select',
+    { 'aria-label': 'Attention', onchange: () => update({ group: Number(kinds.value), query: null, key: null }) },
+    groups.map((group, i) => el('option', { value: i }, [group.name])),
+  );
   const view = choice('View', views, 'heads', (name) => update({ view: name }));
   view.classList.add('views');
-  const range = el('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Layer', oninput: () => update({ layer: Number(range.value) }) });
+  const range = el('input', {
+    type: 'range',
+    min: 0,
+    step: 1,
+    'aria-label': 'Layer',
+    oninput: () => update({ layer: Number(range.value) }),
+  });
   const layerText = el('output', { class: 'numbers layer-name' });
   const before = button('‹', () => stepLayer(-1), { 'aria-label': 'Previous layer' });
   const after = button('›', () => stepLayer(1), { 'aria-label': 'Next layer' });
-  const find = el('input', { type: 'search', placeholder: 'Search tokens', 'aria-label': 'Search tokens, or #id', autocomplete: 'off', spellcheck: 'false',
+  const find = el('input', {
+    type: 'search',
+    placeholder: 'Search tokens',
+    'aria-label': 'Search tokens, or #id',
+    autocomplete: 'off',
+    spellcheck: 'false',
     oninput: () => update({ find: find.value }),
     onkeydown: (event) => {
-      if (event.key === 'Enter') { event.preventDefault(); stepHit(event.shiftKey ? -1 : 1); }
-      if (event.key === 'Escape') { event.preventDefault(); update({ find: '' }); find.blur(); }
-    } });
+      if (event.key === 'Enter') {
+        event.preventDefault();
+        stepHit(event.shiftKey ? -1 : 1);
+      }
+      if (event.key === 'Escape') {
+        event.preventDefault();
+        update({ find: '' });
+        find.blur();
+      }
+    },
+  });
   const count = el('output', { class: 'quiet numbers hit-count' });
   const upwards = button('↑', () => stepHit(-1), { 'aria-label': 'Previous hit' });
   const downwards = button('↓', () => stepHit(1), { 'aria-label': 'Next hit' });
   const frame = el('div', { class: 'toolbar', role: 'group', 'aria-label': 'What is shown' }, [
-    groups.length > 1 ? field('Attention', kinds) : null, view,
+    groups.length > 1 ? field('Attention', kinds) : null,
+    view,
     el('div', { class: 'layer' }, [before, range, after, layerText]),
-    el('div', { class: 'search', role: 'search' }, [find, upwards, downwards, count])]);
+    el('div', { class: 'search', role: 'search' }, [find, upwards, downwards, count]),
+  ]);
   let searched = null;
 
   function show() {
@@ -140,20 +174,37 @@ function embedded() {
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const sentences = groups.map((group) => {
     const { layers, queries, keys, mostHeads } = group;
-    return `This page has the ${group.name} weights of ${counted(layers.length, 'layer', 'layers')} × ${counted(mostHeads, 'head', 'heads')} × ${queries} × ${keys} tokens, ` +
+    return (
+      `This page has the ${group.name} weights of ${counted(layers.length, 'layer', 'layers')} × ${counted(mostHeads, 'head', 'heads')} × ${queries} × ${keys} tokens, ` +
       `rounded to multiples of 1/255 (${byteSize(sum(layers.map(packedBytes)))})` +
-      (group.packedRollout ? `, and their rollout (${byteSize(group.packedRollout.length)})` : '') + '.';
+      (group.packedRollout ? `, and their rollout (${byteSize(group.packedRollout.length)})` : '') +
+      '.'
+    );
   });
-  const vectors = sum(groups.flatMap((group) => group.layers.map(({ vectors: each }) => (each ? each.query.length + each.key.length : 0))));
-  sentences.push(vectors ? `It has queries and keys, rounded to 8 bits (${byteSize(vectors)}). Not in it: values, other activations, the model.` :
-    'Not in it: queries and keys, values, other activations, the model.');
+  const vectors = sum(
+    groups.flatMap((group) =>
+      group.layers.map(({ vectors: each }) => (each ? each.query.length + each.key.length : 0)),
+    ),
+  );
+  sentences.push(
+    vectors
+      ? `It has queries and keys, rounded to 8 bits (${byteSize(vectors)}). Not in it: values, other activations, the model.`
+      : 'Not in it: queries and keys, values, other activations, the model.',
+  );
   return [...sentences, ...content.notes];
 }
 
 function start() {
-  const names = content.texts.map((text) => `${isolated(text.name)} of ${counted(text.tokens.length, 'token', 'tokens')}`);
-  main.replaceChildren(pageHeader('Attention', [bdi(content.model), ' · ', names.join(', ')]), controls.frame, holder,
-    el('section', { 'aria-label': 'Keys' }, [keysLine]), pageFooter(embedded(), content.generator));
+  const names = content.texts.map(
+    (text) => `${isolated(text.name)} of ${counted(text.tokens.length, 'token', 'tokens')}`,
+  );
+  main.replaceChildren(
+    pageHeader('Attention', [bdi(content.model), ' · ', names.join(', ')]),
+    controls.frame,
+    holder,
+    el('section', { 'aria-label': 'Keys' }, [keysLine]),
+    pageFooter(embedded(), content.generator),
+  );
   state = stateFrom(readHash());
   render().catch(failed);
   addEventListener('hashchange', () => {

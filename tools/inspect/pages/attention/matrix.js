@@ -1,7 +1,7 @@
 // A matrix of shaded cells with names on both axes, which stay in sight while the cells scroll in their box. Only what
 // the box shows is drawn, so that the size of a text has no limit. ROWS and COLUMNS are arrays of {label}.
 class Matrix {
-  #cell = null;  // the width of a cell in pixels that was chosen; null to fit
+  #cell = null; // the width of a cell in pixels that was chosen; null to fit
   #over = null;
   #content = null;
 
@@ -10,10 +10,23 @@ class Matrix {
     Object.assign(this, { rows, columns, says, pick, enter });
     this.canvas = el('canvas', { 'aria-hidden': 'true' });
     this.room = el('div', { class: 'room' }, [this.canvas]);
-    this.box = el('div', { class: 'matrix', tabindex: 0, role: 'application', 'aria-label': label,
-      'aria-roledescription': 'matrix', onscroll: () => this.redraw(), onkeydown: (event) => this.#walk(event) }, [this.room]);
+    this.box = el(
+      'div',
+      {
+        class: 'matrix',
+        tabindex: 0,
+        role: 'application',
+        'aria-label': label,
+        'aria-roledescription': 'matrix',
+        onscroll: () => this.redraw(),
+        onkeydown: (event) => this.#walk(event),
+      },
+      [this.room],
+    );
     this.redraw = onceAFrame(() => this.#draw());
-    this.canvas.addEventListener('pointermove', (event) => { if (event.pointerType === 'mouse') this.#point(event); });
+    this.canvas.addEventListener('pointermove', (event) => {
+      if (event.pointerType === 'mouse') this.#point(event);
+    });
     this.canvas.addEventListener('pointerleave', () => this.#leave());
     this.canvas.addEventListener('click', (event) => {
       const cell = this.#at(event);
@@ -21,7 +34,14 @@ class Matrix {
     });
     this.out = button('−', () => this.#zoom(1 / 1.4), { 'aria-label': 'Smaller cells' });
     this.in = button('+', () => this.#zoom(1.4), { 'aria-label': 'Larger cells' });
-    this.fit = button('Fit', () => { this.#cell = this.#fitting(1); this.redraw(); }, { 'aria-label': 'Fit the matrix into the page' });
+    this.fit = button(
+      'Fit',
+      () => {
+        this.#cell = this.#fitting(1);
+        this.redraw();
+      },
+      { 'aria-label': 'Fit the matrix into the page' },
+    );
     this.tools = el('div', { class: 'row' }, [this.out, this.in, this.fit]);
     this.sizes = new ResizeObserver(this.redraw);
     this.sizes.observe(this.box.parentElement ?? document.getElementById('main'));
@@ -42,7 +62,7 @@ class Matrix {
   #fitting(least) {
     const room = this.frame.clientWidth - this.#gutter() - 2;
     const height = 0.76 * innerHeight - this.#heading();
-    const wide = Math.floor(room / Math.max(1, this.columns.length) * 4) / 4;
+    const wide = Math.floor((room / Math.max(1, this.columns.length)) * 4) / 4;
     const high = Math.max(24, Math.floor(height / Math.max(1, this.rows.length)));
     return Math.max(least, Math.min(44, wide, high));
   }
@@ -50,7 +70,10 @@ class Matrix {
     return this.#cell ?? this.#fitting(12);
   }
   #gutter() {
-    return Math.min(this.frame.clientWidth < 480 ? 76 : 132, 14 + 8 * Math.max(3, ...this.rows.slice(0, 4096).map(({ label }) => label.length)));
+    return Math.min(
+      this.frame.clientWidth < 480 ? 76 : 132,
+      14 + 8 * Math.max(3, ...this.rows.slice(0, 4096).map(({ label }) => label.length)),
+    );
   }
   #heading() {
     return Math.min(96, 14 + 8 * Math.max(3, ...this.columns.slice(0, 4096).map(({ label }) => label.length)));
@@ -65,7 +88,9 @@ class Matrix {
     const column = Math.floor((event.clientX - box.left - this.#gutter() + this.box.scrollLeft) / this.cell);
     const row = Math.floor((event.clientY - box.top - this.#heading() + this.box.scrollTop) / this.cell);
     const inside = event.clientX - box.left >= this.#gutter() && event.clientY - box.top >= this.#heading();
-    return inside && row >= 0 && row < this.rows.length && column >= 0 && column < this.columns.length ? { row, column } : null;
+    return inside && row >= 0 && row < this.rows.length && column >= 0 && column < this.columns.length
+      ? { row, column }
+      : null;
   }
   #point(event) {
     const cell = this.#at(event);
@@ -86,16 +111,33 @@ class Matrix {
       event.preventDefault();
       return this.enter(row, column);
     }
-    const steps = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [10, 0], PageUp: [-10, 0],
-      Home: [0, -this.columns.length], End: [0, this.columns.length] }[event.key];
+    const steps = {
+      ArrowDown: [1, 0],
+      ArrowUp: [-1, 0],
+      ArrowRight: [0, 1],
+      ArrowLeft: [0, -1],
+      PageDown: [10, 0],
+      PageUp: [-10, 0],
+      Home: [0, -this.columns.length],
+      End: [0, this.columns.length],
+    }[event.key];
     if (!steps || !this.rows.length || !this.columns.length) return;
     event.preventDefault();
     const begun = row !== null && column !== null;
-    const to = (value, step, count) => (begun ? Math.min(Math.max(value + step, 0), count - 1) : value ?? 0);
+    const to = (value, step, count) => (begun ? Math.min(Math.max(value + step, 0), count - 1) : (value ?? 0));
     const [i, j] = [to(row, steps[0], this.rows.length), to(column, steps[1], this.columns.length)];
     this.pick(i, j);
     this.reveal(i, j);
-    announce(this.says(i, j).map((line) => [line].flat().map((part) => part.textContent ?? part).join('')).join(', '));
+    announce(
+      this.says(i, j)
+        .map((line) =>
+          [line]
+            .flat()
+            .map((part) => part.textContent ?? part)
+            .join(''),
+        )
+        .join(', '),
+    );
   }
 
   // Scrolls the box so that a cell can be seen.
@@ -119,7 +161,10 @@ class Matrix {
     const [shownWidth, shownHeight] = [Math.min(width, this.box.clientWidth), Math.min(height, this.box.clientHeight)];
     const context = sized(this.canvas, shownWidth, shownHeight);
     const [left, top] = [this.box.scrollLeft, this.box.scrollTop];
-    const range = (start, room, count) => [Math.max(0, Math.floor(start / cell)), Math.min(count, Math.ceil((start + room) / cell))];
+    const range = (start, room, count) => [
+      Math.max(0, Math.floor(start / cell)),
+      Math.min(count, Math.ceil((start + room) / cell)),
+    ];
     const columns = range(left, shownWidth - gutter, this.columns.length);
     const rows = range(top, shownHeight - heading, this.rows.length);
     context.save();
@@ -163,8 +208,10 @@ class Matrix {
   #drawGaps(context, [firstRow, endRow], [firstColumn, endColumn]) {
     const { cell } = this;
     context.fillStyle = css(rgb('--paper'));
-    for (let i = firstRow; i <= endRow; ++i) context.fillRect(firstColumn * cell, i * cell - 0.5, (endColumn - firstColumn) * cell, 1);
-    for (let j = firstColumn; j <= endColumn; ++j) context.fillRect(j * cell - 0.5, firstRow * cell, 1, (endRow - firstRow) * cell);
+    for (let i = firstRow; i <= endRow; ++i)
+      context.fillRect(firstColumn * cell, i * cell - 0.5, (endColumn - firstColumn) * cell, 1);
+    for (let j = firstColumn; j <= endColumn; ++j)
+      context.fillRect(j * cell - 0.5, firstRow * cell, 1, (endRow - firstRow) * cell);
   }
 
   #drawNumber(context, row, column, pixel) {
@@ -204,7 +251,12 @@ class Matrix {
         context.fillStyle = css(rgb('--mark'));
         context.fillRect(-2, -size / 2 - 2, context.measureText(text).width + 4, size + 4);
         context.fillStyle = css(rgb('--mark-edge'));
-        context.fillRect(-2, size / 2 + (mark === 2 ? 0 : 1), context.measureText(text).width + 4, mark === 2 ? 2.5 : 1);
+        context.fillRect(
+          -2,
+          size / 2 + (mark === 2 ? 0 : 1),
+          context.measureText(text).width + 4,
+          mark === 2 ? 2.5 : 1,
+        );
       }
       context.fillStyle = css(rgb(strong || mark ? '--ink' : '--quiet'));
       context.fillText(text, 0, 0);
@@ -235,10 +287,17 @@ class Matrix {
     context.beginPath();
     context.rect(gutter, 0, shownWidth - gutter, heading - 4);
     context.clip();
-    names(this.columns, columns, heading - 14, [this.#over?.column ?? null, picked?.column ?? null], columnMarks, (at) => {
-      context.translate(gutter + (at + 0.5) * cell - left, heading - 8);
-      context.rotate(-Math.PI / 2);
-    });
+    names(
+      this.columns,
+      columns,
+      heading - 14,
+      [this.#over?.column ?? null, picked?.column ?? null],
+      columnMarks,
+      (at) => {
+        context.translate(gutter + (at + 0.5) * cell - left, heading - 8);
+        context.rotate(-Math.PI / 2);
+      },
+    );
     context.restore();
   }
 }
@@ -256,102 +315,4 @@ function shortened(context, label, room) {
     else least = half;
   }
   return letters.slice(0, fits).join('') + '…';
-}
-
-// The 256 colours of weights as pixels, from the ground to the ink: even, or by the square root, which shows small ones.
-const shadeTables = new Map();
-onTheme(() => shadeTables.clear());
-function shades(shading) {
-  if (!shadeTables.has(shading)) {
-    const [from, to] = [rgb('--surface'), rgb('--shade')];
-    shadeTables.set(shading, Uint32Array.from({ length: 256 }, (_, value) => {
-      const amount = shading === 'root' ? Math.sqrt(value / 255) : value / 255;
-      const [red, green, blue] = from.map((start, i) => Math.round(start + (to[i] - start) * amount));
-      return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
-    }));
-  }
-  return shadeTables.get(shading);
-}
-
-function hatch(context, x, y, size) {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, size, size);
-  context.clip();
-  context.strokeStyle = css(rgb('--warning'));
-  context.lineWidth = 1.5;
-  context.beginPath();
-  for (let at = -size; at < size; at += 5) {
-    context.moveTo(x + at, y + size);
-    context.lineTo(x + at + size, y);
-  }
-  context.stroke();
-  context.restore();
-}
-
-// What the shades mean, and the choice between even ones and the square root.
-function shadingControl() {
-  const swatches = [0, 0.1, 0.25, 0.5, 1].map((weight) => [weight, el('span', { class: 'shade', 'aria-hidden': 'true' })]);
-  const switcher = choice('Shading', { even: 'Even shades', root: '√ shades' }, state.shading, (shading) => update({ shading }));
-  const frame = el('div', { class: 'row' }, [switcher, el('span', { class: 'legend quiet numbers' },
-    swatches.flatMap(([weight, swatch]) => [swatch, String(weight)]))]);
-  function show() {
-    switcher.value = state.shading;
-    for (const [weight, swatch] of swatches) {
-      const pixel = shades(state.shading)[Math.round(255 * weight)];
-      swatch.style.background = css([pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]);
-    }
-  }
-  return { frame, show };
-}
-
-// The matrix of one head.
-function matrixView(group) {
-  const tiles = headTiles(false);
-  const shading = shadingControl();
-  const links = linksPanel(group);
-  const readout = el('p', { class: 'readout numbers' });
-  const summary = el('p', { class: 'quiet' });
-  let weights = null;
-  const pairLines = (i, j) => linesOfPair(group, i, j, cellText(group, weights, state.head, i, j));
-  const matrix = new Matrix({
-    label: 'Weights: arrow keys go from cell to cell, Enter shows the vectors of the pair', rows: group.query.tokens, columns: group.key.tokens,
-    says: pairLines, pick: (query, key) => update({ query, key }), enter: () => update({ view: 'neurons' }),
-  });
-  const frame = el('div', { class: 'with-side' }, [
-    el('div', {}, [tiles.frame, el('div', { class: 'row' }, [shading.frame, matrix.tools]), readout, matrix.frame, summary]), links.frame]);
-
-  function show(layerWeights) {
-    weights = layerWeights;
-    tiles.show();
-    shading.show();
-    const { head, query, key } = state;
-    readout.replaceChildren(...pairReadout(group, query, key, () => cellText(group, weights, head, query, key)));
-    matrix.show({
-      byte: (i, j) => (group.allows(i, j) ? weights.at(head, i, j) : -1),
-      isBroken: weights.broken && ((i, j) => weights.isBroken(head, i, j)),
-      shading: state.shading, picked: { row: query, column: key }, rowMarks: marks(group.query), columnMarks: marks(group.key),
-    });
-    links.show(weights, [head], { query });
-    const broken = weights.countBroken(head);
-    summary.replaceChildren(broken ? el('span', { class: 'warning' }, [`${counted(broken, 'weight is', 'weights are')} not finite, and hatched. `]) : '',
-      `Rows are queries, columns are keys; a row sums to 1. ${habitSentence(weights.habits(head))}`);
-  }
-  return { frame, show, recolour: () => { tiles.show(); shading.show(); matrix.redraw(); }, end: () => matrix.end(),
-    reveal: (side, position) => matrix.reveal(side === 'query' ? position : null, side === 'key' ? position : null) };
-}
-
-function cellText(group, weights, head, query, key) {
-  if (!group.allows(query, key)) return 'masked: a later token';
-  const byte = weights.at(head, query, key);
-  const broken = weights.isBroken(head, query, key);
-  return broken ? 'not finite' : `${weightText(byte)} (${byte}/255)`;
-}
-function linesOfPair(group, query, key, value) {
-  return [value, ['query ', String(query + 1), ' ', tokenNode(group.query.tokens[query])], ['key ', String(key + 1), ' ', tokenNode(group.key.tokens[key])]];
-}
-function pairReadout(group, query, key, value) {
-  if (query === null || key === null) return [el('span', { class: 'quiet' }, ['Point at a cell, or choose one with a click or the arrow keys.'])];
-  return ['query ', String(query + 1), ' ', el('strong', {}, [tokenNode(group.query.tokens[query])]), ' → key ', String(key + 1), ' ',
-    el('strong', {}, [tokenNode(group.key.tokens[key])]), ': ', el('strong', {}, [value()])];
 }

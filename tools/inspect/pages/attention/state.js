@@ -68,13 +68,16 @@ function currentGroup() {
 // The heads that the head view shows, of those that the layer has.
 function shownHeads() {
   const { heads } = currentGroup().layers[state.layer];
-  return state.heads === everyHead ? Array.from({ length: heads }, (_, i) => i) : state.heads.filter((head) => head < heads);
+  return state.heads === everyHead
+    ? Array.from({ length: heads }, (_, i) => i)
+    : state.heads.filter((head) => head < heads);
 }
 
 // Search. Tokens are pieces of words: the text is searched as a whole, and a hit is all tokens that it touches.
 function hits(text, wanted) {
   const number = wanted.match(/^#(\d+)$/);
-  if (number) return text.tokens.filter((token) => token.id === Number(number[1])).map(({ position }) => [position, position]);
+  if (number)
+    return text.tokens.filter((token) => token.id === Number(number[1])).map(({ position }) => [position, position]);
   const fold = (letters) => letters.normalize('NFC').toLowerCase();
   const needle = fold(wanted);
   if (!needle.trim()) return [];

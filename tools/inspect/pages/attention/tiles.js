@@ -1,11 +1,18 @@
 // Heads as coloured tiles with their number and, beside it, how their lines are drawn. With SEVERAL, each is switched by
 // itself and Shift leaves only it; otherwise one is chosen.
 function headTiles(several) {
-  const row = el('div', { class: 'tiles', role: 'group', 'aria-label': several ? 'Heads that are shown' : 'Head', onkeydown: walk });
+  const row = el('div', {
+    class: 'tiles',
+    role: 'group',
+    'aria-label': several ? 'Heads that are shown' : 'Head',
+    onkeydown: walk,
+  });
   const frame = el('div', { class: 'tile-row' }, [row]);
   if (several) {
-    frame.append(button('All', () => update({ heads: everyHead }), { class: 'small', 'aria-label': 'All heads' }),
-      button('None', () => update({ heads: [] }), { class: 'small', 'aria-label': 'None of the heads' }));
+    frame.append(
+      button('All', () => update({ heads: everyHead }), { class: 'small', 'aria-label': 'All heads' }),
+      button('None', () => update({ heads: [] }), { class: 'small', 'aria-label': 'None of the heads' }),
+    );
   }
   let tiles = [];
 
@@ -13,10 +20,20 @@ function headTiles(several) {
     tiles = Array.from({ length: count }, (_, head) => {
       const { name, dash } = stroke(head);
       const sample = svgElement('svg', { viewBox: '0 0 36 4', 'aria-hidden': 'true' }, [
-        svgElement('line', { x1: 1, x2: 35, y1: 2, y2: 2, 'stroke-dasharray': dash.join(' ') || null })]);
-      return el('button', { type: 'button', class: 'tile', tabindex: -1, title: several ? 'Shift: only this head' : null,
-        'aria-label': `Head ${head + 1}, ${name}`, onclick: (event) => press(head, event.shiftKey) },
-      [el('span', { 'aria-hidden': 'true' }, [String(head + 1)]), sample]);
+        svgElement('line', { x1: 1, x2: 35, y1: 2, y2: 2, 'stroke-dasharray': dash.join(' ') || null }),
+      ]);
+      return el(
+        'button',
+        {
+          type: 'button',
+          class: 'tile',
+          tabindex: -1,
+          title: several ? 'Shift: only this head' : null,
+          'aria-label': `Head ${head + 1}, ${name}`,
+          onclick: (event) => press(head, event.shiftKey),
+        },
+        [el('span', { 'aria-hidden': 'true' }, [String(head + 1)]), sample],
+      );
     });
     row.replaceChildren(...tiles);
   }
@@ -31,13 +48,22 @@ function headTiles(several) {
 
   function walk(event) {
     const at = tiles.indexOf(document.activeElement);
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: tiles.length - 1 }[event.key];
+    const to = {
+      ArrowRight: at + 1,
+      ArrowDown: at + 1,
+      ArrowLeft: at - 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: tiles.length - 1,
+    }[event.key];
     if (at < 0 || to === undefined) return;
     event.preventDefault();
     reach(Math.min(Math.max(to, 0), tiles.length - 1)).focus();
   }
   function reach(head) {
-    tiles.forEach((tile, i) => { tile.tabIndex = i === head ? 0 : -1; });
+    tiles.forEach((tile, i) => {
+      tile.tabIndex = i === head ? 0 : -1;
+    });
     return tiles[head];
   }
 
@@ -54,7 +80,9 @@ function headTiles(several) {
       tile.style.color = pressed ? textOn(rgb(variable)) : '';
       tile.style.setProperty('--stroke', pressed ? 'currentColor' : `var(${variable})`);
     });
-    reach(Math.max(0, tiles.indexOf(document.activeElement), tiles.indexOf(document.activeElement) < 0 ? state.head : 0));
+    reach(
+      Math.max(0, tiles.indexOf(document.activeElement), tiles.indexOf(document.activeElement) < 0 ? state.head : 0),
+    );
   }
   return { frame, show };
 }
