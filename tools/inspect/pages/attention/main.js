@@ -189,7 +189,7 @@ function embedded() {
   sentences.push(
     vectors
       ? `It has queries and keys, rounded to 8 bits (${byteSize(vectors)}). Not in it: values, other activations, the model.`
-      : 'Not in it: queries and keys, values, other activations, the model.',
+      : 'Not in it: values, other activations, the model.',
   );
   return [...sentences, ...content.notes];
 }

@@ -73,24 +73,41 @@ function shownHeads() {
     : state.heads.filter((head) => head < heads);
 }
 
-// Search. Tokens are pieces of words: the text is searched as a whole, and a hit is all tokens that it touches.
+// Search. Tokens are pieces of words: the text is searched as a whole, with a space where a piece says that a word begins
+// and, for tokenizers whose pieces do not say that, also with one between all tokens. A hit, [first, last], is all tokens
+// that it touches.
 function hits(text, wanted) {
   const number = wanted.match(/^#(\d+)$/);
-  if (number)
-    return text.tokens.filter((token) => token.id === Number(number[1])).map(({ position }) => [position, position]);
-  const fold = (letters) => letters.normalize('NFC').toLowerCase();
-  const needle = fold(wanted);
-  if (!needle.trim()) return [];
+  if (number) {
+    return text.tokens.filter(({ id }) => id === Number(number[1])).map(({ position }) => [position, position]);
+  }
+  const needle = folded(wanted).trimEnd();
+  if (!needle) return [];
+  const found = new Map();
+  for (const begins of [beginsWord, () => true]) {
+    for (const hit of hitsIn(text.tokens, needle, begins)) found.set(String(hit), hit);
+  }
+  return [...found.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+}
+
+function hitsIn(tokens, needle, begins) {
   let joined = '';
   const owners = [];
-  for (const { label, position } of text.tokens) {
-    const letters = fold(label.replace(/^##/, '').replace(/▁/g, ' '));
+  for (const token of tokens) {
+    const letters = (begins(token) ? ' ' : '') + folded(token.label.replace(/^##|^▁/, ''));
     joined += letters;
-    for (let i = 0; i < letters.length; ++i) owners.push(position);
+    for (let i = 0; i < letters.length; ++i) owners.push(token.position);
   }
   const found = [];
   for (let at = joined.indexOf(needle); at >= 0; at = joined.indexOf(needle, at + needle.length)) {
     found.push([owners[at], owners[at + needle.length - 1]]);
   }
   return found;
+}
+
+function beginsWord({ piece, label }) {
+  return /^[▁Ġ ]/.test(piece) || label.startsWith('▁');
+}
+function folded(letters) {
+  return letters.normalize('NFC').toLowerCase().replace(/▁/g, ' ');
 }
