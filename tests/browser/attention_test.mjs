@@ -1,7 +1,8 @@
 // Tests of pages of `inspect attention`: node attention_test.mjs [--screenshots FOLDER] [--measure] PAGE...
 //
-// Every test drives the page as people do, by clicks, the pointer and keys, and compares what it shows with the data in
-// its file. --screenshots writes pictures for people to look at. --measure only prints how long each page takes to open.
+// Every test drives the page as people do, by clicks, the pointer and keys, and compares what it shows with the data
+// in its file. --screenshots writes pictures for people to look at. --measure only prints how long each page takes to
+// open.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,8 +1,8 @@
 // Pages with data that no small model gives: node made_pages.mjs PAGE FOLDER [--large]
 //
 // Writes pages that have the style and the script of PAGE: one with weights that are not finite and tokens that are
-// markup, marks of direction, control characters, empty or very long; with --large instead two of the sizes that must open
-// quickly.
+// markup, marks of direction, control characters, empty or very long; with --large instead two of the sizes that must
+// open quickly.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';

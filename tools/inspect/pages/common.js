@@ -69,9 +69,9 @@ function percent(fraction, digits = 0) {
   return (100 * fraction).toFixed(digits) + ' %';
 }
 
-// Twelve colours and their names. For those who see colours otherwise (protanopia, deuteranopia, tritanopia as Machado
-// et al. 2009 simulate them) two of them still differ by at least 8 hundredths in Oklab. Beyond twelve they repeat, with
-// another dash pattern: a line has both, and the pair repeats only after sixty.
+// Twelve colours and their names. For those who see colours otherwise (protanopia, deuteranopia, tritanopia as
+// Machado et al. 2009 simulate them) two of them still differ by at least 8 hundredths in Oklab. Beyond twelve they
+// repeat, with another dash pattern: a line has both, and the pair repeats only after sixty.
 const palette = [
   'blue',
   'orange',
@@ -202,6 +202,7 @@ function pageHeader(title, subtitle) {
 // SENTENCES: what the page embeds and what it does not.
 function pageFooter(sentences, generator) {
   return el('footer', { class: 'page-footer' }, [
+    el('h2', {}, ['In this page']),
     ...sentences.map((sentence) => el('p', {}, [sentence])),
     el('p', {}, [`Written by ${generator}. The page is one file and loads nothing from the network.`]),
   ]);
@@ -258,8 +259,8 @@ function shortcuts(list) {
     entry.run(event.key);
   });
   return el('p', { class: 'keys quiet' }, [
-    ...list.flatMap(({ keys, does }) => [...keys.map((key) => el('kbd', {}, [key])), ` ${does}  `]),
-    el('label', { class: 'field' }, [active, 'keys on']),
+    ...list.map(({ keys, does }) => el('span', { class: 'field' }, [...keys.map((key) => el('kbd', {}, [key])), does])),
+    el('label', { class: 'field' }, [active, 'these keys are on']),
   ]);
 }
 

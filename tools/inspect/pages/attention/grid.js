@@ -1,5 +1,5 @@
-// All heads of all layers as thumbnails: a row for each layer. They are drawn while the browser has time, the layer that
-// is shown first; a thumbnail of a long text has the greatest weight of the cells that share a pixel.
+// All heads of all layers as thumbnails: a row for each layer. They are drawn while the browser has time, the layer
+// that is shown first; a thumbnail of a long text has the greatest weight of the cells that share a pixel.
 function gridView(group) {
   const most = 96;
   const [rows, columns] = [Math.min(group.queries, most), Math.min(group.keys, most)];

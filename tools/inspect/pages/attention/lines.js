@@ -1,3 +1,5 @@
+const mostLines = 60000; // that are drawn together: a browser draws them in a moment
+
 // The head view: queries on the left, keys on the right, and a line for each weight, as strong as the weight is great.
 // The token under the pointer or with the focus, or else those that were clicked, keeps only its lines.
 function linesView(group) {
@@ -43,6 +45,7 @@ function linesView(group) {
   let heads = [];
   let lit = null; // {side, position} under the pointer or with the focus
   let segments = null;
+  let floor = 0;
   let drawn = [0, 0]; // the part of the stage that the canvas has, in pixels
   const redraw = onceAFrame(draw);
 
@@ -173,8 +176,8 @@ function linesView(group) {
     weights = layerWeights;
     heads = shownHeads();
     tiles.show();
-    least.value = state.least;
-    leastText.value = `${state.least} %`;
+    least.value = leastPercent();
+    leastText.value = `${leastPercent()} %`;
     segments = null;
     showTokens();
   }
@@ -217,19 +220,25 @@ function linesView(group) {
     });
   }
 
-  // All lines of the heads, as [head, query, key, weight, …].
+  // All lines of the heads, as [head, query, key, weight, …], and the least weight of those that are drawn together.
   function collected() {
     if (segments) return segments;
     segments = [];
-    const bound = Math.max(1, state.least * 2.55);
+    const bound = Math.max(1, leastPercent() * 2.55);
+    let brokenCount = 0;
     for (const head of heads) {
       for (let i = 0; i < group.queries; ++i) {
         for (let j = 0; j < group.keys; ++j) {
           const weight = weights.at(head, i, j);
-          if (weight >= bound || weights.isBroken(head, i, j)) segments.push(head, i, j, weight);
+          const broken = weights.isBroken(head, i, j) && ++brokenCount <= mostLines;
+          if (weight >= bound || broken) segments.push(head, i, j, weight);
         }
       }
     }
+    const counts = new Uint32Array(256);
+    for (let s = 3; s < segments.length; s += 4) ++counts[segments[s]];
+    let total = 0;
+    for (floor = 255; floor > 0 && total + counts[floor] <= mostLines; --floor) total += counts[floor];
     return segments;
   }
 
@@ -250,16 +259,20 @@ function linesView(group) {
     const to = box.width - sides.key.list.offsetWidth;
     const { query, key } = filter();
     shadeRows(context, rowHeight, from, to, query, key, box.width);
-    const count = drawLines(context, rowHeight, from, to, query, key);
+    const { count, left } = drawLines(context, rowHeight, from, to, query, key);
+    summarise(count, left);
+  }
+
+  function summarise(count, left) {
+    if (!heads.length) return summary.replaceChildren('No head is chosen.');
+    const drawn = left ? `, of which the strongest ${(count - left).toLocaleString('en')} are drawn` : '';
     const broken = heads.reduce((sum, head) => sum + weights.countBroken(head), 0);
+    const warning = `${counted(broken, 'weight is', 'weights are')} not finite; their lines are dotted. `;
+    const habits = heads.length === 1 ? habitSentence(weights.habits(heads[0])) : '';
     summary.replaceChildren(
-      heads.length ? `${counted(count, 'line', 'lines')} of at least ${state.least} %. ` : 'No head is chosen. ',
-      broken
-        ? el('span', { class: 'warning' }, [
-            `${counted(broken, 'weight is', 'weights are')} not finite; their lines are dotted. `,
-          ])
-        : '',
-      heads.length === 1 ? `Head ${heads[0] + 1}: ${habitSentence(weights.habits(heads[0])).replace(/^O/, 'o')}` : '',
+      `${counted(count, 'line', 'lines')} of at least ${leastPercent()} %${drawn}. `,
+      broken ? el('span', { class: 'warning' }, [warning]) : '',
+      habits && `Head ${heads[0] + 1}: ${habits[0].toLowerCase()}${habits.slice(1)}`,
     );
   }
 
@@ -287,12 +300,17 @@ function linesView(group) {
     const middle = (from + to) / 2;
     const apart = Math.min(2.5, (0.6 * rowHeight) / heads.length); // lines of different heads lie side by side
     const offsets = new Map(heads.map((head, at) => [head, (at - (heads.length - 1) / 2) * apart]));
-    let count = 0;
+    const together = query === null && key === null;
+    let [count, left] = [0, 0];
     for (let s = 0; s < all.length; s += 4) {
       const [head, i, j, weight] = [all[s], all[s + 1], all[s + 2], all[s + 3]];
       if ((query !== null && i !== query) || (key !== null && j !== key)) continue;
       const broken = weights.isBroken(head, i, j);
       if (!broken) ++count;
+      if (together && !broken && weight <= floor) {
+        ++left;
+        continue;
+      }
       const [y, z] = [i, j].map((row) => (row + 0.5) * rowHeight + offsets.get(head));
       if (Math.max(y, z) < drawn[0] || Math.min(y, z) > drawn[1]) continue;
       const level = broken ? levels : Math.min(levels - 1, Math.floor((weight / 256) * levels));
@@ -302,7 +320,7 @@ function linesView(group) {
       path.moveTo(from + 2, y);
       path.bezierCurveTo(middle, y, middle, z, to - 2, z);
     }
-    const least = query === null && key === null ? 0.15 : 0.55;
+    const least = together ? 0.15 : 0.55;
     for (const name of [...paths.keys()].sort((a, b) => a - b)) {
       const [level, head] = [Math.floor(name / 4096), name % 4096];
       const strength = Math.min(1, (level + 0.5) / levels);
@@ -313,7 +331,7 @@ function linesView(group) {
       context.strokeStyle = css(rgb(broken ? '--warning' : variable), broken ? 0.9 : least + (1 - least) * strength);
       context.stroke(paths.get(name));
     }
-    return count;
+    return { count, left };
   }
 
   const scrolled = () => {

@@ -49,7 +49,8 @@ async function render() {
 function failed(error) {
   holder.replaceChildren(
     el('p', { class: 'warning', role: 'alert' }, [
-      `The page cannot show layer ${state.layer + 1}: ${error.message}. Is the file whole? Write it again with inspect attention.`,
+      `The page cannot show layer ${state.layer + 1}: ${error.message}. `,
+      'Is the file whole? Write it again with inspect attention.',
     ]),
   );
   mounted = null;
@@ -77,7 +78,8 @@ function switchTheme() {
   setTheme(dark ? 'light' : 'dark');
 }
 
-// Search: all hits are marked; the one that the search is at becomes the query, or the key where the text has only keys.
+// Search: all hits are marked; the one that the search is at becomes the query, or the key where the text has only
+// keys.
 function findAll(wanted) {
   const { query, key } = currentGroup();
   search.found = [...new Set([query, key])].flatMap((text) =>
@@ -174,24 +176,24 @@ function embedded() {
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const sentences = groups.map((group) => {
     const { layers, queries, keys, mostHeads } = group;
-    return (
-      `This page has the ${group.name} weights of ${counted(layers.length, 'layer', 'layers')} × ${counted(mostHeads, 'head', 'heads')} × ${queries} × ${keys} tokens, ` +
-      `rounded to multiples of 1/255 (${byteSize(sum(layers.map(packedBytes)))})` +
-      (group.packedRollout ? `, and their rollout (${byteSize(group.packedRollout.length)})` : '') +
-      '.'
-    );
+    const size = [
+      counted(layers.length, 'layer', 'layers'),
+      counted(mostHeads, 'head', 'heads'),
+      queries,
+      `${keys} tokens`,
+    ];
+    const rollout = group.packedRollout ? `, and their rollout (${byteSize(group.packedRollout.length)})` : '';
+    const bytes = byteSize(sum(layers.map(packedBytes)));
+    const name = group.name[0].toUpperCase() + group.name.slice(1);
+    return `${name}: the weights of ${size.join(' × ')}, rounded to multiples of 1/255 (${bytes})${rollout}.`;
   });
   const vectors = sum(
     groups.flatMap((group) =>
       group.layers.map(({ vectors: each }) => (each ? each.query.length + each.key.length : 0)),
     ),
   );
-  sentences.push(
-    vectors
-      ? `It has queries and keys, rounded to 8 bits (${byteSize(vectors)}). Not in it: values, other activations, the model.`
-      : 'Not in it: values, other activations, the model.',
-  );
-  return [...sentences, ...content.notes];
+  if (vectors) sentences.push(`Vectors of queries and keys, rounded to 8 bits (${byteSize(vectors)}).`);
+  return [...sentences, ...content.notes, 'Not in the page: values, other activations, the model.'];
 }
 
 function start() {

@@ -61,7 +61,7 @@ function neuronsView(group) {
     (entries) => {
       for (const { isIntersecting, target } of entries) if (isIntersecting) drawSmall(target);
     },
-    { rootMargin: '200px' },
+    { rootMargin: '2000px' },
   );
   const sizes = new ResizeObserver(onceAFrame(() => drawStrips()));
   sizes.observe(stripBox);
@@ -132,7 +132,8 @@ function neuronsView(group) {
     note.textContent =
       apart <= 0.03
         ? 'Vectors are rounded to 8 bits, so the softmax differs a little from the weight.'
-        : `The softmax of these scores differs from the weights by up to ${apart.toFixed(2)}: the model adds terms of positions or a mask to q·k, or is not a softmax of them.`;
+        : `The softmax of these scores differs from the weights by up to ${apart.toFixed(2)}: the model adds terms ` +
+          'of positions or a mask to the scores, or does not use their softmax.';
   }
 
   function showRow(scores) {

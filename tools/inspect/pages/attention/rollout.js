@@ -3,7 +3,8 @@ function rolloutView(group) {
   if (!group.packedRollout) {
     const reason = group.within
       ? 'This page has no rollout of this attention.'
-      : 'Rollout multiplies the attention of layers, which only attention within one text allows; this group attends to another text.';
+      : 'Rollout multiplies the attention of layers, which takes attention within one text; here one text attends ' +
+        'to another.';
     return { frame: el('p', { class: 'explains' }, [reason]), show() {}, recolour() {}, reveal() {}, end() {} };
   }
   const shading = shadingControl();
@@ -75,9 +76,9 @@ function rolloutView(group) {
     const [from, to] = [group.layers[0].number, group.layers[layer].number];
     about.textContent =
       (layer === 0
-        ? `Layer ${from}: its weights, as the mean over heads and with the residual connection as the ` + 'other half'
-        : `Layers ${from} to ${to}: their weights, as means over heads and with the residual connection as the other half, ` +
-          'multiplied') + ' (Abnar and Zuidema 2020). A row sums to 1.';
+        ? `Layer ${from}: its weights, as the mean over heads and with the residual connection as the other half`
+        : `Layers ${from} to ${to}: their weights, as means over heads and with the residual connection as the other ` +
+          'half, multiplied') + ' (Abnar and Zuidema 2020). A row sums to 1.';
     links.show(weights, [0], { query }, true);
   }
   return {

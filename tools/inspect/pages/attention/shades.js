@@ -1,4 +1,5 @@
-// The 256 colours of weights as pixels, from the ground to the ink: even, or by the square root, which shows small ones.
+// The 256 colours of weights as pixels, from the ground to the ink: even, or by the square root, which shows small
+// ones.
 const shadeTables = new Map();
 onTheme(() => shadeTables.clear());
 function shades(shading) {

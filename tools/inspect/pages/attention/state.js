@@ -17,7 +17,7 @@ function stateFrom(hash) {
     query: number(hash.query),
     key: number(hash.key),
     find: hash.find ?? '',
-    least: hash.least === undefined ? 5 : Number(hash.least),
+    least: hash.least === undefined ? null : Number(hash.least),
     shading: hash.shading,
   });
 }
@@ -33,7 +33,7 @@ function hashOf(shown) {
     query: number(shown.query),
     key: number(shown.key),
     find: shown.find,
-    least: shown.least === 5 ? null : shown.least,
+    least: shown.least,
     shading: shown.shading === 'even' ? null : shown.shading,
   };
 }
@@ -56,9 +56,14 @@ function settled(wanted) {
     heads: chosen === everyHead ? everyHead : chosen.filter((head) => within(head, mostHeads) !== null),
     query: within(wanted.query, queries),
     key: within(wanted.key, keys),
-    least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : 5,
+    least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : null,
     shading: wanted.shading === 'root' ? 'root' : 'even',
   };
+}
+
+// The least weight that has a line, in percent: what was chosen, or else about that of even weights.
+function leastPercent() {
+  return state.least ?? Math.min(5, Math.max(1, Math.round(100 / currentGroup().keys)));
 }
 
 function currentGroup() {
@@ -73,9 +78,9 @@ function shownHeads() {
     : state.heads.filter((head) => head < heads);
 }
 
-// Search. Tokens are pieces of words: the text is searched as a whole, with a space where a piece says that a word begins
-// and, for tokenizers whose pieces do not say that, also with one between all tokens. A hit, [first, last], is all tokens
-// that it touches.
+// Search. Tokens are pieces of words: the text is searched as a whole, with a space where a piece says that a word
+// begins and, for tokenizers whose pieces do not say that, also with one between all tokens. A hit, [first, last], is
+// all tokens that it touches.
 function hits(text, wanted) {
   const number = wanted.match(/^#(\d+)$/);
   if (number) {

@@ -1,5 +1,5 @@
-// Heads as coloured tiles with their number and, beside it, how their lines are drawn. With SEVERAL, each is switched by
-// itself and Shift leaves only it; otherwise one is chosen.
+// Heads as coloured tiles with their number and, beside it, how their lines are drawn. With SEVERAL, each is switched
+// by itself and Shift leaves only it; otherwise one is chosen.
 function headTiles(several) {
   const row = el('div', {
     class: 'tiles',
