@@ -34,7 +34,7 @@ refuse() {
   shift 2
   while [[ $# -gt 0 && $1 != -- ]]; do paths+=("$1"); shift; done
   [[ $# -gt 0 ]] && except=$2
-  lines=$(grep -rnIE "$pattern" "${paths[@]}" 2>/dev/null | grep -vE "$except" || true)
+  lines=$(grep -rnIE --exclude-dir=node_modules "$pattern" "${paths[@]}" 2>/dev/null | grep -vE "$except" || true)
   report "$rule" "$lines"
 }
 

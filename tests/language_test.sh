@@ -77,9 +77,9 @@ check_tree() {
   cd "$root"
   local -a sources pages
   mapfile -t pages < <(find README.md man libcore formats tools tests examples -type f \( -name '*.md' -o -name '*.scd' \) \
-    ! -path '*/goldens/*' ! -name CHANGES.md | sort)  # which names what was renamed
+    ! -path '*/goldens/*' ! -path '*/node_modules/*' ! -name CHANGES.md | sort)  # which names what was renamed
   check < <(lines "${pages[@]}")
-  mapfile -t pages < <(find examples -type f ! -name '*.md' | sort)
+  mapfile -t pages < <({ find examples -type f ! -name '*.md'; find tools -name '*.js'; } | sort)
   check < <(lines "${pages[@]}")
   mapfile -t sources < <(find tools formats libcore -name '*.[ch]pp' -o -name '*.def' | grep -v unicode_table | sort)
   check < <(literals "${sources[@]}")

@@ -94,7 +94,7 @@ function linesView(group) {
         speak(token);
       }
     });
-    // Who goes on to the links of a token finds them.
+    // The links of a token stay while the focus moves to them.
     list.addEventListener('focusout', (event) => {
       if (!links.frame.contains(event.relatedTarget)) light(null);
     });
