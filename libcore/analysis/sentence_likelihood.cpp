@@ -1,10 +1,6 @@
 #include "heddle/analysis/sentence_likelihood.hpp"
 
-#include <algorithm>
 #include <numeric>
-
-#include "heddle/decoding/logits.hpp"
-#include "heddle/ops/gather.hpp"
 
 namespace heddle::analysis {
 
@@ -40,22 +36,7 @@ Tokens framed_for(const models::MaskedPredictor& model, const text::Tokenizer& t
 
 double pseudo_log_likelihood(const models::MaskedPredictor& model, const Tokens& framed,
                              const std::vector<Index>& places, TokenId mask) {
-  if (places.empty()) return 0;
-  const auto time = static_cast<Index>(framed.size());
-  TokenIds masked(Shape{static_cast<Index>(places.size()), time});
-  Tokens targets;
-  std::vector<Index> rows;
-  auto row = masked.ids.begin();
-  for (const Index place : places) {
-    targets.push_back(framed[static_cast<std::size_t>(place)]);
-    rows.push_back(row - masked.ids.begin() + place);
-    const auto next = std::copy(framed.begin(), framed.end(), row);
-    row[place] = mask;
-    row = next;
-  }
-  const Variable hidden = model.hidden({std::move(masked)});
-  const Variable logits = model.masked_token_head()(ops::gather_rows(hidden, rows));
-  const auto scores = decoding::log_probabilities(logits.value(), targets);
+  const std::vector<double> scores = decoding::masked_log_probabilities(model, framed, places, mask);
   return std::accumulate(scores.begin(), scores.end(), 0.0);
 }
 

@@ -1,8 +1,6 @@
 #include "heddle/decoding/fill_masks.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "heddle/decoding/length_batches.hpp"
 #include "heddle/decoding/logits.hpp"
@@ -18,24 +16,9 @@ namespace {
 // Masks whose logits are in memory at the same time.
 constexpr std::size_t rows_at_once = 256;
 
-std::vector<LikelyToken> most_likely(const Real* logits, Index vocab, const FillOptions& options) {
-  const double log_sum = log_sum_exp(logits, vocab);
-  const Index candidates = options.vocab_size > 0 ? std::min(options.vocab_size, vocab) : vocab;
-  std::vector<TokenId> ids(static_cast<std::size_t>(candidates));
-  std::iota(ids.begin(), ids.end(), TokenId{0});
-  const auto wanted = ids.begin() + std::min(options.top, candidates);
-  std::partial_sort(ids.begin(), wanted, ids.end(),
-                    [&](TokenId a, TokenId b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
-  std::vector<LikelyToken> result;
-  for (auto id = ids.begin(); id != wanted; ++id) {
-    result.push_back({*id, std::exp(static_cast<double>(logits[*id]) - log_sum)});
-  }
-  return result;
-}
-
 // One entry per masked row of the batch.
 std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& model, models::TaskExamples batch,
-                                                 const FillOptions& options) {
+                                                 const LikelyOptions& options) {
   // Two positions at least, since single queries are mixed in another way, and neighbours must not decide that.
   const models::Sequences sequences = models::sequences_of(batch, std::min<Index>(2, model.position_limit()));
   const std::vector<Index> rows = models::positions_of(batch, sequences.ids.shape[1]);
@@ -49,7 +32,8 @@ std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& 
                                   rows.begin() + static_cast<std::ptrdiff_t>(end));
     const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, part)).value();
     parallel_for(static_cast<Index>(part.size()), [&](Index row) {
-      result[begin + static_cast<std::size_t>(row)] = most_likely(logits.data() + row * vocab, vocab, options);
+      const Real* const values = logits.data() + row * vocab;
+      result[begin + static_cast<std::size_t>(row)] = most_likely(values, vocab, log_sum_exp(values, vocab), options);
     });
   }
   return result;
@@ -59,7 +43,7 @@ std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& 
 
 std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,
-                                                              const FillOptions& options) {
+                                                              const LikelyOptions& options) {
   std::vector<std::vector<std::vector<LikelyToken>>> filled(sequences.size());
   std::vector<std::size_t> with_masks;
   std::vector<Index> lengths;

@@ -6,20 +6,10 @@
 #include <vector>
 
 #include "heddle/data/task_examples.hpp"
+#include "heddle/decoding/likely_tokens.hpp"
 #include "heddle/models/roles.hpp"
 
 namespace heddle::decoding {
-
-struct LikelyToken {
-  TokenId id = 0;
-  double probability = 0;  // among all tokens of the model
-};
-
-struct FillOptions {
-  Index top = 1;              // tokens wanted for each mask
-  Index vocab_size = 0;       // only tokens below it; 0: all
-  Index batch_tokens = 4096;  // maximum of tokens in a batch, padding included, unless one sequence is longer
-};
 
 // For each sequence and each of its `positions` the most probable tokens, sorted by falling probability, then by id:
 // [sequences][positions][top]. Every position is filled independently, while other masks in the sequence stay masked.
@@ -27,6 +17,6 @@ struct FillOptions {
 // Throws NumericError where a logit is not finite.
 std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,
-                                                              const FillOptions& options);
+                                                              const LikelyOptions& options);
 
 }  // namespace heddle::decoding

@@ -1,6 +1,7 @@
 #include "heddle/decoding/score.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 
@@ -8,6 +9,7 @@
 #include "heddle/decoding/logits.hpp"
 #include "heddle/ops/gather.hpp"
 #include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/threads.hpp"
 
 namespace heddle::decoding {
 
@@ -25,15 +27,20 @@ struct Scorer {
   std::function<Variable(const models::Sequences&)> hidden;
 };
 
-// The log-probabilities of targets[i] after the hidden state rows[i].
-std::vector<double> target_scores(const heads::TokenHead& head, const Variable& hidden, const std::vector<Index>& rows,
-                                  const Tokens& targets) {
-  std::vector<double> all;
+// One result for each row of logits [rows, vocab] and its target.
+template <class Result>
+using Reader = std::function<std::vector<Result>(const Tensor& logits, const Tokens& targets)>;
+
+// Of targets[i] after the hidden state rows[i].
+template <class Result>
+std::vector<Result> read_targets(const heads::TokenHead& head, const Variable& hidden, const std::vector<Index>& rows,
+                                 const Tokens& targets, const Reader<Result>& read) {
+  std::vector<Result> all;
   for (auto begin = rows.begin(); begin != rows.end();) {
     const auto end = begin + std::min<Index>(rows_at_once, rows.end() - begin);
     const Tokens some(targets.begin() + (begin - rows.begin()), targets.begin() + (end - rows.begin()));
     const Variable logits = head(ops::gather_rows(hidden, {begin, end}));
-    std::ranges::copy(log_probabilities(logits.value(), some), std::back_inserter(all));
+    std::ranges::move(read(logits.value(), some), std::back_inserter(all));
     begin = end;
   }
   return all;
@@ -44,8 +51,9 @@ models::TokenList read_of(const GivenTokens& text) {
   return models::TokenList(text.ids).first(text.ids.size() - 1);
 }
 
-void score(const Scorer& scorer, std::span<const GivenTokens> texts, Batch batch,
-           std::vector<std::vector<double>>& scores) {
+template <class Result>
+void score(const Scorer& scorer, std::span<const GivenTokens> texts, Batch batch, const Reader<Result>& read,
+           std::vector<std::vector<Result>>& scores) {
   std::vector<models::TokenList> lists, sources;
   for (const std::size_t number : batch) {
     lists.push_back(read_of(texts[number]));
@@ -63,8 +71,8 @@ void score(const Scorer& scorer, std::span<const GivenTokens> texts, Batch batch
     targets.insert(targets.end(), text.begin() + from, text.end());
   }
   const RowKernelsScope kernels(RowKernels::many);
-  const auto all = target_scores(scorer.head, scorer.hidden(sequences), rows, targets);
-  auto next = all.begin();
+  auto all = read_targets(scorer.head, scorer.hidden(sequences), rows, targets, read);
+  auto next = std::make_move_iterator(all.begin());
   for (const std::size_t number : batch) {
     const auto count = static_cast<Index>(texts[number].ids.size()) - texts[number].from;
     scores[number].assign(next, next + count);
@@ -72,8 +80,9 @@ void score(const Scorer& scorer, std::span<const GivenTokens> texts, Batch batch
   }
 }
 
-std::vector<std::vector<double>> scores_of(const Scorer& scorer, std::span<const GivenTokens> texts,
-                                           Index batch_tokens) {
+template <class Result>
+std::vector<std::vector<Result>> scores_of(const Scorer& scorer, std::span<const GivenTokens> texts, Index batch_tokens,
+                                           const Reader<Result>& read) {
   std::vector<std::size_t> scored;  // texts of which a token is
   std::vector<Index> lengths;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -84,14 +93,89 @@ std::vector<std::vector<double>> scores_of(const Scorer& scorer, std::span<const
     scored.push_back(i);
     lengths.push_back(static_cast<Index>(std::max(read_of(texts[i]).size(), source.size())));
   }
-  std::vector<std::vector<double>> scores(texts.size());
+  std::vector<std::vector<Result>> scores(texts.size());
   for_each_length_batch(lengths, batch_tokens, [&](Batch numbers) {
     std::vector<std::size_t> batch;
     for (const std::size_t number : numbers) batch.push_back(scored[number]);
-    score(scorer, texts, batch, scores);
+    score(scorer, texts, batch, read, scores);
     return true;
   });
   return scores;
+}
+
+Scorer scorer_of(const models::TokenLoss& model) {
+  return {model, model.next_token_head(), [&model](const auto& sequences) { return model.hidden(sequences); }};
+}
+Scorer scorer_of(const models::SequenceToSequence& model) {
+  return {model, model.target_head(), [&model](const auto& targets) { return model.target_hidden(targets); }};
+}
+
+// -sum of p log p, with p = e^(logit - log_sum).
+double entropy_of(const Real* logits, Index vocab, double log_sum) {
+  double entropy = 0;
+  for (Index i = 0; i < vocab; ++i) {
+    const double log_probability = static_cast<double>(logits[i]) - log_sum;
+    entropy -= std::exp(log_probability) * log_probability;
+  }
+  return entropy;
+}
+
+Index rank_of(const Real* logits, Index vocab, TokenId target) {
+  Index rank = 1;
+  for (Index i = 0; i < vocab; ++i) {
+    rank += logits[i] > logits[target] || (logits[i] == logits[target] && i < target) ? 1 : 0;
+  }
+  return rank;
+}
+
+Reader<TokenPrediction> prediction_reader(const LikelyOptions& options) {
+  return [options](const Tensor& logits, const Tokens& targets) {
+    const std::vector<double> log_probabilities = decoding::log_probabilities(logits, targets);
+    const Index vocab = logits.shape()[-1];
+    std::vector<TokenPrediction> predictions(targets.size());
+    parallel_for(static_cast<Index>(targets.size()), [&](Index row) {
+      const auto i = static_cast<std::size_t>(row);
+      const Real* const values = logits.data() + row * vocab;
+      const double log_sum = log_sum_exp(values, vocab);
+      predictions[i] = {log_probabilities[i], rank_of(values, vocab, targets[i]), entropy_of(values, vocab, log_sum),
+                        most_likely(values, vocab, log_sum, options)};
+    });
+    return predictions;
+  };
+}
+
+// The sequence once for each of the places, where it has the mask.
+TokenIds masked_copies(const Tokens& ids, std::span<const Index> places, TokenId mask) {
+  TokenIds copies(Shape{static_cast<Index>(places.size()), static_cast<Index>(ids.size())});
+  auto row = copies.ids.begin();
+  for (const Index place : places) {
+    const auto next = std::ranges::copy(ids, row).out;
+    row[place] = mask;
+    row = next;
+  }
+  return copies;
+}
+
+template <class Result>
+std::vector<Result> masked_scores(const models::MaskedPredictor& model, const Tokens& ids,
+                                  std::span<const Index> places, TokenId mask, Index batch_tokens,
+                                  const Reader<Result>& read) {
+  const auto time = static_cast<Index>(ids.size());
+  const auto at_once = static_cast<std::size_t>(std::max<Index>(1, batch_tokens / std::max<Index>(1, time)));
+  const RowKernelsScope kernels(RowKernels::many);
+  std::vector<Result> all;
+  for (std::size_t first = 0; first < places.size(); first += at_once) {
+    const auto some = places.subspan(first, std::min(at_once, places.size() - first));
+    Tokens targets;
+    std::vector<Index> rows;
+    for (const Index place : some) {
+      rows.push_back(static_cast<Index>(targets.size()) * time + place);
+      targets.push_back(ids.at(static_cast<std::size_t>(place)));
+    }
+    const Variable hidden = model.hidden({masked_copies(ids, some, mask)});
+    std::ranges::move(read_targets(model.masked_token_head(), hidden, rows, targets, read), std::back_inserter(all));
+  }
+  return all;
 }
 
 }  // namespace
@@ -102,14 +186,46 @@ Index score_limit(const models::TokenModel& model) {
 
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {
-  const auto hidden = [&model](const models::Sequences& sequences) { return model.hidden(sequences); };
-  return scores_of({model, model.next_token_head(), hidden}, texts, batch_tokens);
+  return scores_of<double>(scorer_of(model), texts, batch_tokens, log_probabilities);
 }
 
 std::vector<std::vector<double>> token_log_probabilities(const models::SequenceToSequence& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {
-  const auto hidden = [&model](const models::Sequences& targets) { return model.target_hidden(targets); };
-  return scores_of({model, model.target_head(), hidden}, texts, batch_tokens);
+  return scores_of<double>(scorer_of(model), texts, batch_tokens, log_probabilities);
+}
+
+std::vector<std::vector<TokenPrediction>> token_predictions(const models::TokenLoss& model,
+                                                            std::span<const GivenTokens> texts,
+                                                            const LikelyOptions& options) {
+  return scores_of(scorer_of(model), texts, options.batch_tokens, prediction_reader(options));
+}
+
+std::vector<std::vector<TokenPrediction>> token_predictions(const models::SequenceToSequence& model,
+                                                            std::span<const GivenTokens> texts,
+                                                            const LikelyOptions& options) {
+  return scores_of(scorer_of(model), texts, options.batch_tokens, prediction_reader(options));
+}
+
+std::vector<double> masked_log_probabilities(const models::MaskedPredictor& model, const Tokens& ids,
+                                             std::span<const Index> places, TokenId mask, Index batch_tokens) {
+  return masked_scores<double>(model, ids, places, mask, batch_tokens, log_probabilities);
+}
+
+std::vector<TokenPrediction> masked_predictions(const models::MaskedPredictor& model, const Tokens& ids,
+                                                std::span<const Index> places, TokenId mask,
+                                                const LikelyOptions& options) {
+  return masked_scores(model, ids, places, mask, options.batch_tokens, prediction_reader(options));
+}
+
+std::vector<GivenTokens> scored_parts(const models::TokenModel& model, const Tokens& ids) {
+  const auto size = static_cast<Index>(ids.size()), most = score_limit(model);
+  std::vector<GivenTokens> parts;
+  for (Index scored = 1, end = std::min(size, most); scored < size;
+       scored = end, end = std::min(size, end + model.position_limit() / 2)) {
+    const Index begin = std::max<Index>(0, end - most);
+    parts.push_back({{ids.begin() + begin, ids.begin() + end}, scored - begin});
+  }
+  return parts;
 }
 
 }  // namespace heddle::decoding

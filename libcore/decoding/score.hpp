@@ -1,9 +1,10 @@
-// Log-likelihoods of given tokens.
+// Log-likelihoods of given tokens, and what a model would rather have expected.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "heddle/decoding/likely_tokens.hpp"
 #include "heddle/models/roles.hpp"
 
 namespace heddle::decoding {
@@ -28,5 +29,33 @@ std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss
                                                          std::span<const GivenTokens> texts, Index batch_tokens = 4096);
 std::vector<std::vector<double>> token_log_probabilities(const models::SequenceToSequence& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens = 4096);
+
+// The distribution in which a given token was scored.
+struct TokenPrediction {
+  double log_probability;        // of the token, nats
+  Index rank;                    // 1: no token is more probable, or as probable with a lower id
+  double entropy;                // of the distribution, nats: the mean surprise of a token drawn from it
+  std::vector<LikelyToken> top;  // the most probable tokens
+};
+
+// The same with more than the log-probabilities, which are those of token_log_probabilities(), to the bit.
+std::vector<std::vector<TokenPrediction>> token_predictions(const models::TokenLoss& model,
+                                                            std::span<const GivenTokens> texts,
+                                                            const LikelyOptions& options);
+std::vector<std::vector<TokenPrediction>> token_predictions(const models::SequenceToSequence& model,
+                                                            std::span<const GivenTokens> texts,
+                                                            const LikelyOptions& options);
+
+// The same of the tokens at the places, each predicted from all others while it alone is masked (Salazar et al. 2020,
+// "Masked language model scoring").
+std::vector<double> masked_log_probabilities(const models::MaskedPredictor& model, const Tokens& ids,
+                                             std::span<const Index> places, TokenId mask, Index batch_tokens = 4096);
+std::vector<TokenPrediction> masked_predictions(const models::MaskedPredictor& model, const Tokens& ids,
+                                                std::span<const Index> places, TokenId mask,
+                                                const LikelyOptions& options);
+
+// Cuts a text that the model cannot read at once: the first part fills the context; each further one scores half a
+// context of tokens after the other half. Together the parts score all tokens but the first.
+std::vector<GivenTokens> scored_parts(const models::TokenModel& model, const Tokens& ids);
 
 }  // namespace heddle::decoding

@@ -7,7 +7,7 @@
 #include "heddle/cli/arguments.hpp"
 #include "heddle/decoding/fill_masks.hpp"
 #include "heddle/models/model.hpp"
-#include "tools/generate/blank_text.hpp"
+#include "tools/lines/blank_text.hpp"
 #include "tools/generate/options.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"
@@ -42,7 +42,7 @@ class TextFiller {
   const cli::Arguments& arguments_;
   data::Framing framing_;
   std::ostream& out_;
-  decoding::FillOptions settings_;
+  decoding::LikelyOptions settings_;
   LengthLimit limit_;
   Index without_blanks_ = 0;
 };

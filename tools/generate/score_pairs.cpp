@@ -1,11 +1,9 @@
 #include "tools/generate/score_pairs.hpp"
 
-#include <limits>
 #include <numeric>
 
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/values.hpp"
-#include "tools/generate/blank_text.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -22,31 +20,6 @@ PairScorer::PairScorer(const models::SequenceToSequence& model, const formats::L
   refuse({"top"}, arguments, ": is for models that fill in masks");
   check<UsageError>(options.overlong != data::Overlong::split,
                     "--overlong split: a pair of texts cannot be split; use --overlong truncate");
-}
-
-std::vector<TokenId> PairScorer::within(std::vector<TokenId> ids, Index room, const InputText& input) {
-  if (limit_.is_exceeded(static_cast<Index>(ids.size()), room, input.where(), "cut it with --overlong truncate")) {
-    ids.resize(static_cast<std::size_t>(room));
-  }
-  return ids;
-}
-
-PairScorer::Pair PairScorer::make(const InputText& input) {
-  const std::size_t tab = input.text.find('\t');
-  check<DataError>(tab != std::string::npos && input.text.find('\t', tab + 1) == std::string::npos, input.where(),
-                   ": is not SOURCE, tab, TARGET; --score with this model needs both (paste source.txt target.txt)");
-  Pair pair{input.text.substr(0, tab), input.text.substr(tab + 1), {}};
-  const Index most_source = model_.max_source_positions().value_or(std::numeric_limits<Index>::max());
-  const auto ids_of = [&](const text::Tokenizer& tokenizer, const std::string& text) {
-    return BlankText(tokenizer, text, noise_marks(tokenizer)).encode(input.where());
-  };
-  const auto source = within(ids_of(loaded_.of_sources(), pair.source), most_source - frames_.source.tokens(), input);
-  const auto prompt = static_cast<Index>(frames_.prompt.size());
-  const auto target = within(ids_of(loaded_.tokenizer, pair.target), model_.position_limit() - prompt, input);
-  pair.tokens = {frames_.prompt, prompt, frames_.source.around(source)};
-  pair.tokens.ids.insert(pair.tokens.ids.end(), target.begin(), target.end());
-  pair.tokens.ids.push_back(frames_.target.end);
-  return pair;
 }
 
 void PairScorer::answer(const std::vector<Pair>& pairs) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/decoding/score.hpp"
 #include "tools/generate/translate_texts.hpp"
+#include "tools/lines/scored_text.hpp"
 
 namespace heddle {
 
@@ -15,20 +15,15 @@ class PairScorer {
   PairScorer(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
              const GenerateOptions& options, const cli::Arguments& arguments, std::ostream& out);
 
-  struct Pair {
-    std::string source, target;
-    decoding::GivenTokens tokens;
-  };
+  using Pair = ScoredPair;
   Index batch_size() const { return options_.lines_at_once(256); }
-  // Of a line SOURCE, tab, TARGET. Throws DataError for a line without a tab, and for texts longer than the context.
-  Pair make(const InputText& input);
+  Pair make(const InputText& input) { return scored_pair(model_, loaded_, frames_, input, limit_); }
   // One line for each pair.
   void answer(const std::vector<Pair>& pairs);
   void answer_one(const Pair& pair) { answer({pair}); }
   void report() const;
 
  private:
-  std::vector<TokenId> within(std::vector<TokenId> ids, Index room, const InputText& input);
   std::string line(const Pair& pair, const std::vector<double>& scores) const;
 
   const models::SequenceToSequence& model_;

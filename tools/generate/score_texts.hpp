@@ -5,11 +5,8 @@
 #include <vector>
 
 #include "heddle/cli/arguments.hpp"
-#include "heddle/decoding/score.hpp"
-#include "heddle/text/tokenizer.hpp"
 #include "tools/generate/options.hpp"
-#include "tools/lines/length_limit.hpp"
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/scored_text.hpp"
 
 namespace heddle {
 
@@ -19,23 +16,16 @@ class TextScorer {
   TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
              const cli::Arguments& arguments, std::ostream& out);
 
-  struct Text {
-    std::string text;
-    decoding::Tokens ids;
-    std::vector<decoding::GivenTokens> parts;  // that score its tokens in order
-    Index bytes;                               // of the text that the scored tokens stand for
-  };
+  using Text = ScoredText;
 
   Index batch_size() const { return options_.lines_at_once(256); }
-  Text make(const InputText& input);
+  Text make(const InputText& input) { return scored_text(model_, tokenizer_, input, limit_); }
   // One line per text.
   void answer(const std::vector<Text>& texts);
   void answer_one(const Text& text) { answer({text}); }
   void report() const;
 
  private:
-  Index bytes_of_first(const Text& text, Index count) const;
-  std::vector<decoding::GivenTokens> parts_of(decoding::Tokens ids) const;
   // `scores` are those of the last tokens; the first may have none.
   std::string line(const Text& text, const std::vector<double>& scores) const;
 

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "heddle/ops/cross_entropy.hpp"
+#include "heddle/ops/gather.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 
@@ -27,6 +29,25 @@ std::vector<GivenTokens> make_texts() {
     for (Index t = 0; t <= i; ++t) texts.back().ids.push_back(static_cast<TokenId>((i * i + 7 * t) % 30));
   }
   return texts;
+}
+
+// What a prediction should be, by plain loops over the logits of one row.
+void check_prediction(const TokenPrediction& found, const Real* logits, Index vocab, TokenId target) {
+  std::vector<double> probabilities;
+  double sum = 0, entropy = 0;
+  for (Index i = 0; i < vocab; ++i) sum += probabilities.emplace_back(std::exp(static_cast<double>(logits[i])));
+  for (double& each : probabilities) each /= sum, entropy -= each * std::log(each);
+  const double own = probabilities[static_cast<std::size_t>(target)];
+  CHECK(std::exp(found.log_probability) == doctest::Approx(own).epsilon(1e-4));
+  CHECK(found.entropy == doctest::Approx(entropy).epsilon(1e-4));
+  CHECK(found.rank == 1 + std::ranges::count_if(probabilities, [&](double each) { return each > own; }));
+  REQUIRE(found.top.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto id = static_cast<std::size_t>(found.top[i].id);
+    CHECK(found.top[i].probability == doctest::Approx(probabilities[id]).epsilon(1e-4));
+    const auto more = std::ranges::count_if(probabilities, [&](double each) { return each > probabilities[id]; });
+    CHECK(more == static_cast<long>(i));
+  }
 }
 
 }  // namespace
@@ -71,4 +92,79 @@ TEST_CASE("score: a single logit that is not finite is an error, of a token that
   const models::Decoder model = make_model();
   model.parameters().find("decoder/embedding/token/weight")->value()[29 * 32] = std::numeric_limits<Real>::quiet_NaN();
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2, 3}, 1}}), NumericError);
+}
+
+TEST_CASE(
+    "score: predictions have the log-probabilities of scores to the bit, and the ranks, entropies and best tokens") {
+  const models::Decoder model = make_model();
+  const auto texts = make_texts();
+  const auto scores = token_log_probabilities(model, texts);
+  const auto predictions = token_predictions(model, texts, {.top = 3});
+  REQUIRE(predictions.size() == scores.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    REQUIRE(predictions[i].size() == scores[i].size());
+    for (std::size_t t = 0; t < scores[i].size(); ++t) CHECK(predictions[i][t].log_probability == scores[i][t]);
+  }
+  const GivenTokens& text = texts[20];
+  const auto state = model.start({1, 40});
+  for (std::size_t t = 0; t + 1 < text.ids.size(); ++t) {
+    const Tensor logits = model.step(TokenIds(Shape{1, 1}, {text.ids[t]}), {1}, *state);
+    if (static_cast<Index>(t) + 1 < text.from) continue;
+    check_prediction(predictions[20][t + 1 - static_cast<std::size_t>(text.from)], logits.data(), 30, text.ids[t + 1]);
+  }
+}
+
+TEST_CASE("score: of equally probable tokens the lower id has the lower rank, and only the tokenizer's are listed") {
+  const models::Decoder model = make_model();
+  model.parameters().find("decoder/embedding/token/weight")->value().fill(0);  // also the output: all logits are equal
+  const std::vector<GivenTokens> texts{{{1, 0, 29, 12}, 1}};
+  const auto found = token_predictions(model, texts, {.top = 40, .vocab_size = 25}).front();
+  CHECK(found[0].rank == 1);
+  CHECK(found[1].rank == 30);
+  CHECK(found[2].rank == 13);
+  CHECK(found[2].entropy == doctest::Approx(std::log(30.0)));
+  REQUIRE(found[2].top.size() == 25);
+  for (TokenId id = 0; id < 25; ++id) CHECK(found[2].top[static_cast<std::size_t>(id)].id == id);
+}
+
+TEST_CASE("score: each masked token is predicted from all others, in batches of any size") {
+  models::Encoder model(testing::encoder({.layers = 2, .width = 32, .heads = 4, .context = 40, .vocab_size = 30}), 5);
+  for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(4);
+  const Tokens ids{3, 8, 8, 20, 4, 11, 25};
+  const std::vector<Index> places{1, 2, 3, 5};
+  const auto expected = masked_predictions(model, ids, places, 29, {.top = 3});
+  REQUIRE(expected.size() == places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Tokens masked = ids;
+    masked[static_cast<std::size_t>(places[i])] = 29;
+    const Variable hidden = model.hidden({TokenIds(Shape{1, 7}, masked)});
+    const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, {places[i]})).value();
+    check_prediction(expected[i], logits.data(), 30, ids[static_cast<std::size_t>(places[i])]);
+  }
+  for (const Index batch_tokens : {1, 14, 20}) {
+    const auto found = masked_log_probabilities(model, ids, places, 29, batch_tokens);
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] == doctest::Approx(expected[i].log_probability).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("score: the parts of a long text score each token but the first once, after half a context at least") {
+  const models::Decoder model = make_model();
+  for (const Index size : {1, 2, 41, 42, 61, 62, 200}) {
+    Tokens ids;
+    for (Index t = 0; t < size; ++t) ids.push_back(static_cast<TokenId>(t % 29));
+    Index next = 1;
+    for (const GivenTokens& part : scored_parts(model, ids)) {
+      REQUIRE(part.ids.size() <= 41);
+      const Index begin = next - part.from;
+      CHECK((begin == 0 || part.from >= 20));
+      for (std::size_t t = 0; t < part.ids.size(); ++t) {
+        CHECK(part.ids[t] == ids[static_cast<std::size_t>(begin) + t]);
+      }
+      next = begin + static_cast<Index>(part.ids.size());
+    }
+    CHECK(next == std::max<Index>(1, size));
+  }
 }

@@ -1,4 +1,4 @@
-#include "tools/generate/blank_text.hpp"
+#include "tools/lines/blank_text.hpp"
 
 #include <algorithm>
 #include <map>

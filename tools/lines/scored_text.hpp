@@ -1,0 +1,36 @@
+// Texts, and pairs of texts, as models score them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/decoding/score.hpp"
+#include "heddle/text/tokenizer.hpp"
+#include "tools/lines/length_limit.hpp"
+#include "tools/lines/text_reader.hpp"
+#include "tools/lines/translation_frames.hpp"
+
+namespace heddle {
+
+struct ScoredText {
+  std::string text;
+  decoding::Tokens ids;                      // without those of a text that was truncated
+  std::vector<decoding::GivenTokens> parts;  // that score its tokens in order
+  Index bytes;                               // of the text that the scored tokens stand for
+};
+
+// The token before the first one is the tokenizer's token that begins texts, if it has one; else the first token is not
+// scored. Throws DataError for text without tokens in the vocabulary, and as the limit does.
+ScoredText scored_text(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const InputText& input,
+                       LengthLimit& limit);
+
+struct ScoredPair {
+  std::string source, target;
+  decoding::GivenTokens tokens;  // the target's, with the token that ends it
+};
+
+// Of a line SOURCE, tab, TARGET. Throws DataError for a line that is none, and for texts longer than the context.
+ScoredPair scored_pair(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
+                       const TranslationFrames& frames, const InputText& input, LengthLimit& limit);
+
+}  // namespace heddle
