@@ -13,7 +13,7 @@
 #include "heddle/models/task_model.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "heddle/text/tokenizer_model.hpp"
-#include "tools/inspect/tokens.hpp"
+#include "tools/inspect/token_statistics.hpp"
 
 namespace heddle {
 

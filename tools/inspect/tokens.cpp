@@ -1,52 +1,248 @@
-#include "tools/inspect/tokens.hpp"
+// inspect tokens: how a text is cut into tokens.
+#include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
+#include <array>
+#include <iostream>
+
+#include "heddle/base/printable.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/outputs.hpp"
+#include "heddle/cli/text_table.hpp"
+#include "heddle/cli/version.hpp"
+#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "tools/inspect/cut_text.hpp"
+#include "tools/inspect/given_texts.hpp"
+#include "tools/inspect/pages/page.hpp"
+#include "tools/inspect/print.hpp"
+#include "tools/inspect/terminal.hpp"
+#include "tools/inspect/verbs.hpp"
+#include "tools/lines/escaped.hpp"
+#include "tools/lines/json_line.hpp"
+#include "tools/lines/special_text.hpp"
 
 namespace heddle {
 
 namespace {
 
-std::vector<Index> count_tokens(const formats::TokenColumns& tokens) {
-  constexpr Index block = 1 << 20;
-  std::vector<Index> counts(static_cast<std::size_t>(tokens.vocab_size()));
-  std::vector<TokenId> ids;
-  for (Index begin = 0; begin < tokens.size(); begin += block) {
-    ids.resize(static_cast<std::size_t>(std::min(block, tokens.size() - begin)));
-    tokens.read(begin, ids);
-    for (const TokenId id : ids) ++counts[static_cast<std::size_t>(id)];
+using formats::Json;
+
+struct TokensOptions {
+  GivenTexts given;
+  bool table = false;
+  text::SpecialText special = text::SpecialText::token;
+  std::string output;
+  bool json = false, jsonl = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    GivenTexts::visit(self.given, visitor);
+    visitor(Field("table", "print a table of the tokens: ids, pieces, offsets in bytes and characters").essential(),
+            self.table);
+    visitor(Field("special", "text that spells a special token becomes that token, or plain text"), self.special);
+    visitor(Field("output", "file to write: a page .html, or a table .tsv")
+                .letter('o')
+                .not_empty()
+                .takes("FILE")
+                .essential(),
+            self.output);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("jsonl", "print one JSON object per text, one per line").essential(), self.jsonl);
   }
-  return counts;
+};
+
+struct Totals {
+  std::size_t tokens = 0, bytes = 0, characters = 0, unknown = 0;
+
+  void add(const CutText& text, const text::Tokenizer& tokenizer) {
+    tokens += text.tokens.size();
+    bytes += text.text.size();
+    characters += static_cast<std::size_t>(
+        std::ranges::count_if(text.text, [](unsigned char byte) { return byte < 0x80 || byte >= 0xC0; }));
+    for (const CutToken& token : text.tokens) unknown += token.id == tokenizer.unknown() ? 1 : 0;
+  }
+};
+
+struct Cut {
+  const text::Tokenizer& tokenizer;
+  std::string name;  // of the tokenizer's file
+  std::vector<CutText> texts;
+  Totals totals{};
+};
+
+// Pale colours, so that neighbours differ; grey for special tokens, red for the unknown one.
+int colour_of(std::size_t number, TokenId id, const text::Tokenizer& tokenizer) {
+  static constexpr std::array pale{153, 229, 157, 225};
+  constexpr int grey = 250, red = 217;
+  if (id == tokenizer.unknown()) return red;
+  return tokenizer.is_special(id) ? grey : pale[number % pale.size()];
+}
+
+// Lines end where the text's do; ↵ shows the token that has the line end.
+std::string coloured(const CutText& text, const text::Tokenizer& tokenizer) {
+  std::string result;
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    const CutToken& token = text.tokens[i];
+    const int colour = colour_of(i, token.id, tokenizer);
+    result += printable_lines(token.gap);
+    const std::vector<std::string> lines = split(token.text, '\n');
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      const bool last = line + 1 == lines.size();
+      const std::string shown = printable_lines(lines[line]) + (last ? "" : "↵");
+      if (!shown.empty()) result += on_colour(colour, shown);
+      if (!last) result += '\n';
+    }
+  }
+  return result + printable_lines(text.end);
+}
+
+// A bar between tokens.
+std::string separated(const CutText& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    result += printable_lines(text.tokens[i].gap) + (i == 0 ? "" : "│") + printable_lines(text.tokens[i].text);
+  }
+  return result + printable_lines(text.end);
+}
+
+std::string table_of(const CutText& text, const text::Tokenizer& tokenizer) {
+  constexpr std::size_t widest = 26;
+  std::vector<std::vector<std::string>> rows{{"", "id", "piece", "bytes", "characters", "text"}};
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    const CutToken& token = text.tokens[i];
+    rows.push_back({std::to_string(i), std::to_string(token.id),
+                    shortened(printable(tokenizer.piece(token.id)), widest), range_text(token.bytes),
+                    range_text(token.characters), shortened(label_of(token), widest)});
+  }
+  return text_table(rows, "rrlrrl");
+}
+
+void print_summary(const Totals& totals) {
+  const auto tokens = static_cast<double>(std::max<std::size_t>(1, totals.tokens));
+  std::cout << fmt::format("{}, {}, {}: {:.2f} bytes and {:.2f} characters per token",
+                           counted(static_cast<long long>(totals.tokens), "token", "tokens"),
+                           counted(static_cast<long long>(totals.bytes), "byte", "bytes"),
+                           counted(static_cast<long long>(totals.characters), "character", "characters"),
+                           static_cast<double>(totals.bytes) / tokens, static_cast<double>(totals.characters) / tokens);
+  if (totals.unknown > 0) std::cout << "; " << totals.unknown << " unknown";
+  std::cout << '\n';
+}
+
+void print(const Cut& cut, bool table) {
+  const bool colours = !table && has_colours();
+  for (const CutText& text : cut.texts) {
+    if (table) {
+      std::cout << table_of(text, cut.tokenizer);
+    } else {
+      std::cout << (colours ? coloured(text, cut.tokenizer) : separated(text)) << '\n';
+    }
+    if (table || &text == &cut.texts.back()) std::cout << '\n';
+  }
+  print_summary(cut.totals);
+}
+
+Json as_json(const CutText& text, const text::Tokenizer& tokenizer) {
+  Json tokens = Json::array();
+  for (const CutToken& token : text.tokens) tokens.push_back(heddle::as_json(token, tokenizer));
+  return {{"text", text.text}, {"tokens", std::move(tokens)}};
+}
+
+void print_json(const Cut& cut, bool lines) {
+  Json texts = Json::array();
+  for (const CutText& text : cut.texts) {
+    Json one = as_json(text, cut.tokenizer);
+    if (lines) {
+      std::cout << json_line(one) << '\n';
+    } else {
+      texts.push_back(std::move(one));
+    }
+  }
+  if (lines) return;
+  std::cout << dump({{"tokenizer", to_text(cut.tokenizer.kind())},
+                     {"tokens", cut.totals.tokens},
+                     {"bytes", cut.totals.bytes},
+                     {"characters", cut.totals.characters},
+                     {"unknown", cut.totals.unknown},
+                     {"texts", std::move(texts)}});
+}
+
+void write_tsv(const Cut& cut, const std::string& path) {
+  cli::Output output(path);
+  std::ostream& out = output.stream();
+  out << "text_number\ttoken\tid\tpiece\tbegin\tend\tbegin_character\tend_character\ttext\n";
+  for (std::size_t number = 0; number < cut.texts.size(); ++number) {
+    const std::vector<CutToken>& tokens = cut.texts[number].tokens;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const CutToken& token = tokens[i];
+      out << number << '\t' << i << '\t' << token.id << '\t' << escaped_field(cut.tokenizer.piece(token.id));
+      for (const auto& range : {token.bytes, token.characters}) {
+        out << '\t' << (range ? std::to_string(range->begin) : "") << '\t' << (range ? std::to_string(range->end) : "");
+      }
+      out << '\t' << printable(escaped_field(token.text)) << '\n';
+    }
+  }
+  output.close();
+}
+
+void write_page(const Cut& cut, const std::string& path) {
+  check_fits_page(cut.totals.tokens, path);
+  Json texts = Json::array();
+  for (const CutText& text : cut.texts) texts.push_back(page_data(text, cut.tokenizer));
+  heddle::write_page(path, page("Tokens of " + printable(cut.name), "tokens",
+                                {{"generator", "heddle " + cli::version()},
+                                 {"name", printable(cut.name)},
+                                 {"tokenizer", to_text(cut.tokenizer.kind())},
+                                 {"vocabulary", cut.tokenizer.vocab_size()},
+                                 {"scored", nullptr},
+                                 {"texts", std::move(texts)}}));
+}
+
+void check_usage(const cli::Arguments& arguments, const TokensOptions& options) {
+  check_forms(options.json, options.jsonl);
+  const std::string& path = options.output;
+  check<UsageError>(!options.table || (!options.json && !options.jsonl), "--table prints for people; leave --json out");
+  if (path.empty()) return;
+  check<UsageError>(is_page_name(path) || path.ends_with(".tsv"), path,
+                    ": tokens are written into files that end in .html or .tsv");
+  check<UsageError>(!options.json && !options.jsonl && !options.table,
+                    "-o writes a page or a table; leave --json and --table out");
+  std::vector<std::string> inputs = arguments.operands("FILE");
+  inputs.push_back(arguments.operand("TOKENIZER"));
+  cli::keep_inputs(inputs, {path}, arguments);
+}
+
+void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
+  check_usage(arguments, options);
+  const std::string name = arguments.operand("TOKENIZER");
+  const text::Tokenizer tokenizer = formats::load_tokenizer(name);
+  Cut cut{tokenizer, name, {}};
+  bool offsets = true;
+  for (const InputText& input : read_texts(arguments, "FILE", options.given)) {
+    cut.texts.push_back(cut_text(tokenizer, input, options.special));
+    cut.totals.add(cut.texts.back(), tokenizer);
+    offsets = offsets && cut.texts.back().has_offsets();
+  }
+  if (!offsets) arguments.say("the tokenizer changes the text before it cuts it, so its tokens have no offsets in it");
+  if (is_page_name(options.output)) {
+    write_page(cut, options.output);
+  } else if (!options.output.empty()) {
+    write_tsv(cut, options.output);
+  } else if (options.json || options.jsonl) {
+    print_json(cut, options.jsonl);
+  } else {
+    print(cut, options.table);
+  }
 }
 
 }  // namespace
 
-TokenStatistics token_statistics(const formats::TokenColumns& tokens, const text::TokenizerModel& model,
-                                 Index most_frequent) {
-  const std::vector<Index> counts = count_tokens(tokens);
-  const auto count_of = [&](Index id) { return id < 0 ? 0 : counts.at(static_cast<std::size_t>(id)); };
-  TokenStatistics result{};
-  result.used = std::ranges::count_if(counts, [](Index count) { return count > 0; });
-  for (const Index id : model.special_tokens) result.special += count_of(id);
-  result.unknown = count_of(model.unknown);
-
-  std::vector<Index> lengths = tokens.document_lengths();
-  std::ranges::sort(lengths);
-  if (!lengths.empty()) {
-    result.shortest = lengths.front();
-    result.median = lengths[lengths.size() / 2];
-    result.longest = lengths.back();
-  }
-
-  std::vector<Index> order(counts.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  const Index shown = std::min(most_frequent, result.used);
-  std::partial_sort(order.begin(), order.begin() + shown, order.end(),
-                    [&](Index a, Index b) { return std::pair(-count_of(a), a) < std::pair(-count_of(b), b); });
-  for (const Index id : std::span(order).first(static_cast<std::size_t>(shown))) {
-    result.frequent.push_back({id, model.pieces.at(static_cast<std::size_t>(id)), count_of(id)});
-  }
-  return result;
+cli::Verb verbs::tokens() {
+  return cli::make_verb<TokensOptions>(
+      {.summary = "Shows how a text is cut into tokens.",
+       .synopsis = {"TOKENIZER [FILE|TEXT] [--table] [-o x.html|x.tsv] [--json|--jsonl]"},
+       .operands = {{"TOKENIZER", "a tokenizer, token or model file, or a foreign tokenizer that tokenize -t takes", 1,
+                     1},
+                    {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},
+      heddle::tokens);
 }
 
 }  // namespace heddle

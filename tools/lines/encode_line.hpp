@@ -1,10 +1,12 @@
-// The tokens of a line of a file.
+// The tokens of a text of a file.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "heddle/text/tokenizer.hpp"
+#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 
@@ -15,6 +17,21 @@ inline std::vector<TokenId> encode_line(const text::Tokenizer& tokenizer, const 
     return tokenizer.encode(text);
   } catch (const text::TextError& error) {
     throw DataError(concatenate(where, ":", error.position().byte, ": ", error.reason()));
+  }
+}
+
+// What encode() returns of a text of one or several lines. Throws DataError, "FILE:LINE:BYTE: …" for text that the
+// tokenizer has no token for, "FILE:LINE: …" for other texts that it refuses.
+template <class Encode>
+auto encode_at(const InputText& place, const Encode& encode) {
+  try {
+    return encode();
+  } catch (const text::TextError& error) {
+    text::TextPosition at{std::max<Index>(1, place.line), 1};
+    at.advance(error.position());
+    throw DataError(concatenate(place.file, ":", at.line, ":", at.byte, ": ", error.reason()));
+  } catch (const DataError& error) {
+    throw DataError(concatenate(place.where(), ": ", error.what()));
   }
 }
 

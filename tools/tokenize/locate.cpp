@@ -3,6 +3,7 @@
 #include "heddle/formats/heddle/token_file.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/answer_texts.hpp"
+#include "tools/lines/encode_line.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -30,13 +31,7 @@ LocatedLine read_line(const InputText& input, const text::Tokenizer& tokenizer, 
                       InvalidBytes& invalid) {
   LocatedLine line{std::string(invalid.valid(input.text)), {}};
   invalid.check_valid(input.file, {input.line, 1});
-  try {
-    line.tokens = tokens_of(line.text, tokenizer, options);
-  } catch (const text::TextError& error) {
-    throw DataError(concatenate(input.where(), ":", error.position().byte, ": ", error.reason()));
-  } catch (const DataError& error) {
-    throw DataError(concatenate(input.where(), ": ", error.what()));
-  }
+  line.tokens = encode_at(input, [&] { return tokens_of(line.text, tokenizer, options); });
   return line;
 }
 

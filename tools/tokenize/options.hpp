@@ -7,12 +7,7 @@
 #include "heddle/text/trainer.hpp"
 #include "tools/corpus/documents.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
-
-template <>
-struct heddle::Names<heddle::text::SpecialText> {
-  static constexpr std::pair<text::SpecialText, std::string_view> list[] = {{text::SpecialText::token, "token"},
-                                                                            {text::SpecialText::plain, "plain"}};
-};
+#include "tools/lines/special_text.hpp"
 
 namespace heddle {
 

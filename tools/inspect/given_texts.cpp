@@ -1,0 +1,77 @@
+#include "tools/inspect/given_texts.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+
+namespace heddle {
+
+namespace {
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+// Words with a folder or an ending, without blanks: "notes.txt".
+bool looks_like_path(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  const bool has_ending =
+      dot != word.npos && dot > 0 && word.size() - dot > 1 && word.size() - dot <= 6 &&
+      std::isalpha(static_cast<unsigned char>(word[dot + 1])) != 0 &&
+      std::ranges::all_of(word.substr(dot + 1), [](unsigned char c) { return std::isalnum(c) != 0; });
+  const bool has_blank = word.find_first_of(" \t\n") != word.npos;
+  return !has_blank && (has_ending || word.find('/') != word.npos);
+}
+
+TextUnit unit_of(TextOf documents) {
+  switch (documents) {
+    case TextOf::line:
+      return TextUnit::line;
+    case TextOf::blank:
+      return TextUnit::paragraph;
+    case TextOf::file:
+      break;
+  }
+  return TextUnit::document;
+}
+
+void drop_line_ends(std::string& text, bool all) {
+  do {
+    if (text.ends_with('\n')) text.pop_back();
+    if (text.ends_with('\r')) text.pop_back();
+  } while (all && (text.ends_with('\n') || text.ends_with('\r')));
+}
+
+std::vector<InputText> read_file(cli::Input input, TextOf documents) {
+  std::vector<InputText> texts;
+  const std::string name = input.name();
+  InputTexts reader(input, unit_of(documents));
+  while (auto text = reader.next([] {})) {
+    drop_line_ends(text->text, documents == TextOf::blank);
+    if (!text->text.empty()) texts.push_back(std::move(*text));
+  }
+  check<DataError>(!texts.empty(), name, ": has no text");
+  return texts;
+}
+
+}  // namespace
+
+std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_view operand, const GivenTexts& given) {
+  const std::vector<std::string>& words = arguments.operands(operand);
+  if (arguments.given("text")) {
+    check<UsageError>(words.empty(), "--text gives the text; leave out '", words.empty() ? "" : words.front(), "'");
+    check<UsageError>(!given.text.empty(), "--text: is empty");
+    return {{given.text, "--text", 0}};
+  }
+  const std::string word = words.empty() ? "-" : words.front();
+  if (word == "-" || exists(word)) {
+    return read_file(arguments.open_text(arguments.input_or_usage(operand).front()), given.documents);
+  }
+  check<UsageError>(!word.empty(), "the text is empty");
+  check<DataError>(!looks_like_path(word), word, ": there is no such file; --text takes it as a text");
+  return {{word, "the text", 0}};
+}
+
+}  // namespace heddle

@@ -1,0 +1,11 @@
+// How options name the treatment of text that looks like a special token.
+#pragma once
+
+#include "heddle/base/visit.hpp"
+#include "heddle/text/tokenizer.hpp"
+
+template <>
+struct heddle::Names<heddle::text::SpecialText> {
+  static constexpr std::pair<text::SpecialText, std::string_view> list[] = {{text::SpecialText::token, "token"},
+                                                                            {text::SpecialText::plain, "plain"}};
+};
