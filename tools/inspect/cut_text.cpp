@@ -55,6 +55,22 @@ std::optional<std::vector<text::LocatedToken>> located(const text::Tokenizer& to
   }
 }
 
+// Whether the byte continues a character of UTF-8.
+bool continues(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+std::string shown_of(std::string_view text, const CutToken::Range& bytes) {
+  const std::string_view own = text.substr(bytes.begin, bytes.end - bytes.begin);
+  if (is_utf8(own)) return std::string(own);
+  std::size_t first = bytes.begin, begin = bytes.begin, end = bytes.end;
+  while (first > 0 && continues(text[first])) --first;
+  while (begin < bytes.end && continues(text[begin])) ++begin;
+  while (end < text.size() && continues(text[end])) ++end;
+  if (!is_utf8(text.substr(first, end - first))) return std::string(own);
+  return begin < bytes.end ? std::string(text.substr(begin, end - begin)) : "‥";
+}
+
 CutText with_offsets(const std::string& text, std::span<const text::LocatedToken> tokens, bool to_end) {
   CutText cut{text, {}, {}};
   Characters characters(text);
@@ -62,7 +78,8 @@ CutText with_offsets(const std::string& text, std::span<const text::LocatedToken
   for (const auto& [id, begin, end] : tokens) {
     const CutToken::Range bytes{begin, end};
     const std::string gap = begin > at ? text.substr(at, begin - at) : "";
-    cut.tokens.push_back({id, gap, text.substr(begin, end - begin), bytes, characters.of(bytes)});
+    cut.tokens.push_back(
+        {id, gap, text.substr(begin, end - begin), bytes, characters.of(bytes), shown_of(text, bytes)});
     at = std::max(at, end);
   }
   if (to_end) cut.end = text.substr(at);
@@ -73,8 +90,9 @@ CutText without_offsets(const text::Tokenizer& tokenizer, const std::string& tex
   CutText cut{text, {}, {}};
   text::TextPlace place = text::TextPlace::begin;
   for (const TokenId id : ids) {
-    CutToken token{id, {}, {}, {}, {}};
+    CutToken token{id, {}, {}, {}, {}, {}};
     tokenizer.decode(id, token.text, std::exchange(place, text::TextPlace::inside));
+    token.shown = token.text;
     cut.tokens.push_back(std::move(token));
   }
   return cut;
@@ -106,7 +124,7 @@ CutText cut_text(const text::Tokenizer& tokenizer, const std::string& text, cons
 }
 
 std::string label_of(const CutToken& token) {
-  std::string label = replaced(token.text, " ", "␣");
+  std::string label = replaced(token.shown, " ", "␣");
   label = replaced(replaced(label, "\n", "↵"), "\t", "⇥");
   return printable(label);
 }
@@ -138,7 +156,7 @@ Json page_data(const CutText& text, const text::Tokenizer& tokenizer) {
   for (const CutToken& token : text.tokens) {
     ids.push_back(token.id);
     pieces.push_back(printable(tokenizer.piece(token.id)));
-    texts.push_back(printable_lines(token.text));
+    texts.push_back(printable_lines(token.shown));
     gaps.push_back(printable_lines(token.gap));
     kinds.push_back(token.id == tokenizer.unknown() ? 2 : tokenizer.is_special(token.id) ? 1 : 0);
     if (token.bytes) bytes.push_back({token.bytes->begin, token.bytes->end});

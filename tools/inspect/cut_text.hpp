@@ -20,6 +20,8 @@ struct CutToken {
     std::size_t begin, end;
   };
   std::optional<Range> bytes, characters;  // characters: all of which it has a byte
+  // For people, also where it ends inside of a character: the characters that begin in it, or ‥ if none does.
+  std::string shown;
 };
 
 struct CutText {
@@ -36,7 +38,7 @@ CutText cut_text(const text::Tokenizer& tokenizer, const InputText& input,
 // The same of a model's ids, which may be fewer than the text's, or others.
 CutText cut_text(const text::Tokenizer& tokenizer, const std::string& text, const std::vector<TokenId>& ids);
 
-// A token on one line: ␣ for a space, ↵, ⇥, and \xHH for what cannot be printed.
+// What people see of a token, on one line: ␣ for a space, ↵, ⇥, and \xHH for what cannot be printed.
 std::string label_of(const CutToken& token);
 
 // At most so many columns of a terminal, with … at the end of what was longer.

@@ -93,7 +93,7 @@ class TextScoring {
     for (const CutToken& token : scored.cut.tokens) {
       scored.bytes += static_cast<Index>(token.gap.size() + token.text.size());
     }
-    CutToken end{frames.target.end, std::exchange(scored.cut.end, ""), "", {}, {}};
+    CutToken end{frames.target.end, std::exchange(scored.cut.end, ""), "", {}, {}, {}};
     scored.cut.tokens.push_back(std::move(end));
     scored.predictions = decoding::token_predictions(model, std::span(&pair.tokens, 1), likely_).front();
     return scored;

@@ -84,7 +84,7 @@ std::string coloured(const CutText& text, const text::Tokenizer& tokenizer) {
     const CutToken& token = text.tokens[i];
     const int colour = colour_of(i, token.id, tokenizer);
     result += printable_lines(token.gap);
-    const std::vector<std::string> lines = split(token.text, '\n');
+    const std::vector<std::string> lines = split(token.shown, '\n');
     for (std::size_t line = 0; line < lines.size(); ++line) {
       const bool last = line + 1 == lines.size();
       const std::string shown = printable_lines(lines[line]) + (last ? "" : "↵");
@@ -99,7 +99,7 @@ std::string coloured(const CutText& text, const text::Tokenizer& tokenizer) {
 std::string separated(const CutText& text) {
   std::string result;
   for (std::size_t i = 0; i < text.tokens.size(); ++i) {
-    result += printable_lines(text.tokens[i].gap) + (i == 0 ? "" : "│") + printable_lines(text.tokens[i].text);
+    result += printable_lines(text.tokens[i].gap) + (i == 0 ? "" : "│") + printable_lines(text.tokens[i].shown);
   }
   return result + printable_lines(text.end);
 }

@@ -32,6 +32,7 @@
 
   // Line ends of the text stay; a sign shows which token has them.
   function contentOf(text) {
+    if (/^ +$/.test(text)) return [el('span', { class: 'sign' }, ['␣'.repeat(text.length)])];
     return text.split('\n').flatMap((line, i) => (i === 0 ? [line] : [el('span', { class: 'sign' }, ['↵']), el('br'), line]))
       .map((part) => (typeof part === 'string' ? part.replaceAll('\t', '⇥') : part));
   }
@@ -81,12 +82,12 @@
       const name = given.texts.length === 1 ? 'Text' : `Text ${number + 1}`;
       const list = el('div', { class: 'text', dir: 'auto', role: 'listbox', 'aria-label': `${name}, token by token` });
       for (; i < tokens.length && tokens[i].text === number; ++i) {
-        if (tokens[i].gap) list.append(...contentOf(tokens[i].gap));
+        if (tokens[i].gap) list.append(tokens[i].gap);
         list.append(nodeOf(tokens[i], i));
         // A line end inside a stacked token cannot end the line around it.
         if (state.below !== 'none' && tokens[i].shown.endsWith('\n')) list.append(el('br'));
       }
-      if (text.end) list.append(...contentOf(text.end));
+      if (text.end) list.append(text.end);
       return el('section', {}, [
         given.texts.length > 1 ? el('h2', { class: 'quiet' }, [name]) : null,
         text.source ? el('p', { class: 'source', dir: 'auto' }, [el('span', { class: 'quiet' }, ['Source: ']), bdi(text.source)]) : null,
@@ -115,6 +116,7 @@
   }
 
   function showDetails() {
+    details.classList.toggle('nothing', state.token === null);
     if (state.token === null) {
       details.replaceChildren(el('p', { class: 'quiet' }, ['Choose a token: click, tap, or move with the arrow keys.']));
       return;
@@ -133,7 +135,7 @@
         ...fact('piece', bdi(token.piece, { class: 'piece' })),
         ...fact('id', String(token.id)),
         ...(kinds[token.kind] ? fact('kind', kinds[token.kind]) : []),
-        ...fact('token', `${token.place}${given.texts.length > 1 ? ` of text ${token.text + 1}` : ''}, from 0`),
+        ...fact('number', `${token.place}${given.texts.length > 1 ? ` of text ${token.text + 1}` : ''}, from 0`),
         ...fact('bytes', range(token.bytes)),
         ...fact('characters', range(token.characters))]),
       alternatives(token) ?? '');
@@ -332,7 +334,8 @@
     };
     if (state.colour === 'tokens') {
       legend.replaceChildren(...[0, 1, 2, 3].map((i) => sample(`tone-${i}`, 0, 'token')), ' colours only tell neighbours apart ',
-        sample('tone-0 special', 0, 'special'), sample('tone-0 unknown', 0, 'unknown'));
+        ...[1, 2].filter((kind) => tokens.some((token) => token.kind === kind))
+          .map((kind) => sample(['', 'tone-0 special', 'tone-0 unknown'][kind], 0, kinds[kind])));
     } else if (state.colour === 'surprise') {
       legend.replaceChildren('bits: ', ...[0, 3, 6, 10, 15].map((x) => sample('shaded', (x / 15).toFixed(2), x === 15 ? '15 or more' : String(x))));
     } else {
@@ -392,7 +395,7 @@
       { keys: ['n', 'N'], does: 'next, previous match', run: (key) => visit(key === 'n' ? 1 : -1) },
       { keys: ['v'], does: 'text or table', run: () => show(state.view === 'text' ? 'table' : 'text') }]),
     pageFooter([
-      'In a text, the arrow keys move from token to token. ␣ is a space, ↵ a line end, ⇥ a tab; \\xHH are bytes that are no printable character of their own.',
+      'In a text, the arrow keys move from token to token. ␣ is a space, ↵ a line end, ⇥ a tab; ‥ is the rest of a character that began in the token before; \\xHH is a byte that is no printable character.',
       ...(scored ? ['Surprise is −log₂ p in bits; rank 1 is the most probable token; expected surprise is the entropy of the distribution. Values are rounded to four decimals.'] : []),
       `The page has ${counted(tokens.length, 'token', 'tokens')}${scored ? ', and of the distributions only the most probable tokens' : ''}.`],
     given.generator));
@@ -400,5 +403,5 @@
   drawLegend();
   showDetails();
   show(state.view);
-  if (state.token !== null) nodes[state.token]?.scrollIntoView({ block: 'center' });
+  if (state.token !== null) nodes[state.token]?.scrollIntoView({ block: 'nearest' });
 }
