@@ -207,6 +207,6 @@ TEST_CASE("inspect history: a picture appears whole or not at all") {
   }
   const Outcome other = runs.run("$I history run1.h5 -o loss.gif");
   CHECK(other.status == 2);
-  CHECK(contains(other.err, "loss.gif: a history is written into files that end in .svg, .png, .pdf or .tsv"));
+  CHECK(contains(other.err, "loss.gif: a history is written into files that end in .svg, .png, .pdf, .html or .tsv"));
   CHECK(runs.run("cp run1.h5 in.svg; $I history in.svg -o in.svg").status == 2);
 }

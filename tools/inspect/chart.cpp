@@ -20,17 +20,6 @@ Index part_of(double value, double low, double high, Index count) {
   return std::clamp(static_cast<Index>(fraction * static_cast<double>(count)), Index{0}, count - 1);
 }
 
-Curve finite_points(const formats::History& history, std::string_view column) {
-  const std::vector<double>* const steps = history.find("step");
-  const std::vector<double>* const losses = history.find(column);
-  Curve curve;
-  if (steps == nullptr || losses == nullptr) return curve;
-  for (std::size_t i = 0; i < steps->size(); ++i) {
-    if (std::isfinite((*steps)[i]) && std::isfinite((*losses)[i])) curve.push_back({(*steps)[i], (*losses)[i]});
-  }
-  return curve;
-}
-
 // Adds linearly interpolated points, so that no column stays empty.
 Curve joined(const Curve& curve, const Extent& extent) {
   const double distance = (extent.last_step - extent.first_step) / columns;
@@ -52,8 +41,19 @@ std::string label(double loss) {
 
 }  // namespace
 
+Curve curve_of(const formats::History& history, std::string_view column) {
+  const std::vector<double>* const steps = history.find("step");
+  const std::vector<double>* const losses = history.find(column);
+  Curve curve;
+  if (steps == nullptr || losses == nullptr) return curve;
+  for (std::size_t i = 0; i < steps->size(); ++i) {
+    if (std::isfinite((*steps)[i]) && std::isfinite((*losses)[i])) curve.push_back({(*steps)[i], (*losses)[i]});
+  }
+  return curve;
+}
+
 LossCurves loss_curves(const formats::History& history) {
-  return {finite_points(history, "loss"), finite_points(history, "valid_loss")};
+  return {curve_of(history, "loss"), curve_of(history, "valid_loss")};
 }
 
 Extent extent_of(const LossCurves& curves) {

@@ -19,6 +19,9 @@ struct LossCurves {
   bool empty() const { return train.empty() && valid.empty(); }
 };
 
+// The finite values of a column, "loss" say, by steps; no points without such a column.
+Curve curve_of(const formats::History& history, std::string_view column);
+
 // The finite losses of a history.
 LossCurves loss_curves(const formats::History& history);
 

@@ -10,8 +10,10 @@
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/text_table.hpp"
+#include "heddle/cli/version.hpp"
 #include "heddle/formats/archives/text_archive.hpp"
 #include "tools/inspect/chart.hpp"
+#include "tools/inspect/pages/page.hpp"
 #include "tools/inspect/picture.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -24,13 +26,16 @@ namespace {
 
 using formats::History;
 
+constexpr Index most_page_points = 2000;  // of a curve
+
 struct HistoryOptions {
   std::string output;
   bool json = false, jsonl = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("output", "draw the losses into an .svg, .png or .pdf, or write all columns into a .tsv")
+    visitor(Field("output",
+                  "draw the losses into an .svg, .png or .pdf, or write all columns into a page .html or a table .tsv")
                 .letter('o')
                 .takes("FILE")
                 .essential(),
@@ -117,6 +122,45 @@ void write_tsv(const std::vector<NamedHistory>& histories, const std::string& pa
   output.close();
 }
 
+double rounded(double value) {
+  return std::stod(fmt::format("{:.7g}", value));
+}
+
+formats::Json point(const CurvePoint& point) {
+  return {rounded(point.step), rounded(point.loss)};
+}
+
+// For history.js: the points of a column, thinned, with its exact last and lowest ones.
+formats::Json page_curve(const std::string& column, const Curve& curve) {
+  formats::Json points = formats::Json::array();
+  for (const CurvePoint& each : thinned(curve, most_page_points)) points.push_back(point(each));
+  return {{"column", column},
+          {"logged", curve.size()},
+          {"last", point(curve.back())},
+          {"lowest", point(*std::ranges::min_element(curve, {}, &CurvePoint::loss))},
+          {"points", std::move(points)}};
+}
+
+void write_history_page(const std::vector<NamedHistory>& histories, const std::string& path) {
+  formats::Json runs = formats::Json::array();
+  for (const auto& [name, history] : histories) {
+    formats::Json curves = formats::Json::array();
+    for (const History::Column& column : history.columns()) {
+      if (column.name == "step") continue;
+      if (const Curve curve = curve_of(history, column.name); !curve.empty()) {
+        curves.push_back(page_curve(printable(column.name), curve));
+      }
+    }
+    runs.push_back({{"name", printable(name)}, {"curves", std::move(curves)}});
+  }
+  const std::string title = histories.size() == 1 ? "History of " + printable(histories.front().name)
+                                                  : concatenate("History of ", histories.size(), " runs");
+  write_page(
+      path,
+      page(title, "history",
+           {{"generator", "heddle " + cli::version()}, {"most_points", most_page_points}, {"runs", std::move(runs)}}));
+}
+
 void print_json(const std::vector<NamedHistory>& histories, bool lines) {
   formats::Json runs = formats::Json::array();
   for (const auto& [name, history] : histories) {
@@ -133,9 +177,10 @@ void print_json(const std::vector<NamedHistory>& histories, bool lines) {
 void check_usage(const cli::Arguments& arguments, const HistoryOptions& options) {
   check_forms(options.json, options.jsonl);
   if (options.output.empty()) return;
-  check<UsageError>(Picture::is_name(options.output) || options.output.ends_with(".tsv"), options.output,
-                    ": a history is written into files that end in .svg, .png, .pdf or .tsv");
-  check<UsageError>(!options.json && !options.jsonl, "-o writes a picture or a table; leave --json out");
+  check<UsageError>(
+      Picture::is_name(options.output) || is_page_name(options.output) || options.output.ends_with(".tsv"),
+      options.output, ": a history is written into files that end in .svg, .png, .pdf, .html or .tsv");
+  check<UsageError>(!options.json && !options.jsonl, "-o writes a picture, a page or a table; leave --json out");
   cli::keep_inputs(arguments.operands("FILE"), {options.output}, arguments);
 }
 
@@ -144,6 +189,8 @@ void history(const cli::Arguments& arguments, const HistoryOptions& options) {
   const std::vector<NamedHistory> histories = read_histories(arguments.operands("FILE"));
   if (options.output.ends_with(".tsv")) {
     write_tsv(histories, options.output);
+  } else if (is_page_name(options.output)) {
+    write_history_page(histories, options.output);
   } else if (!options.output.empty()) {
     save_loss_chart(options.output, runs_of(histories));
   } else if (options.json || options.jsonl) {
@@ -159,7 +206,7 @@ void history(const cli::Arguments& arguments, const HistoryOptions& options) {
 
 cli::Verb verbs::history() {
   return cli::make_verb<HistoryOptions>({.summary = "Shows the training history of one or several runs, side by side.",
-                                         .synopsis = {"FILE... [-o x.svg|x.png|x.pdf|x.tsv] [--json|--jsonl]"},
+                                         .synopsis = {"FILE... [-o x.html|x.svg|x.png|x.pdf|x.tsv] [--json|--jsonl]"},
                                          .operands = {{"FILE", "models with a history", 1, cli::any_number}}},
                                         heddle::history);
 }
