@@ -5,6 +5,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "tools/inspect/chart.hpp"
+#include "tools/inspect/palette.hpp"
 #include "tools/inspect/picture.hpp"
 
 namespace heddle {
@@ -17,18 +18,12 @@ constexpr double title_line = 20, legend_line = 18, legend_sample = 20;
 constexpr Index most_points = 600, most_marks = 100;
 constexpr double ticks = 5;
 
-constexpr Colour of_byte(int red, int green, int blue) {
-  return {red / 255.0, green / 255.0, blue / 255.0};
-}
-
-// Okabe and Ito's colours, which colour-blind people can distinguish; further runs are dashed.
-constexpr std::array<Colour, 7> colours{of_byte(0x00, 0x72, 0xb2), of_byte(0xd5, 0x5e, 0x00), of_byte(0x00, 0x9e, 0x73),
-                                        of_byte(0xcc, 0x79, 0xa7), of_byte(0xe6, 0x9f, 0x00), of_byte(0x56, 0xb4, 0xe9),
-                                        of_byte(0x33, 0x33, 0x33)};
+// Further runs are dashed.
+constexpr const auto& colours = palette::series;
 constexpr std::size_t grey = colours.size() - 1;
 const std::array<std::vector<double>, 4> dashes{{{}, {6, 3}, {2, 3}, {8, 3, 2, 3}}};
-const Pen grid_pen{of_byte(0xdd, 0xdd, 0xdd)};
-constexpr Colour text_colour = of_byte(0x33, 0x33, 0x33);
+const Pen grid_pen{palette::grid};
+constexpr Colour text_colour = palette::text;
 
 enum class Loss { training, validation };
 

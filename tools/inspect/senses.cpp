@@ -6,12 +6,15 @@
 
 #include "heddle/analysis/embed.hpp"
 #include "heddle/analysis/senses.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/cli/outputs.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/data/label_set.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/formats/labelled/marked_words.hpp"
 #include "heddle/metrics/classification.hpp"
 #include "tools/inspect/print.hpp"
+#include "tools/inspect/vector_map.hpp"
 #include "tools/inspect/vectors.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/json_line.hpp"
@@ -30,6 +33,8 @@ struct SensesOptions {
   std::vector<Index> layer;
   Index voters = 0;
   double sentence_weight = 0.5;
+  std::string output;
+  MapLayout layout = MapLayout::pca;
   bool json = false, jsonl = false;
 
   template <class Self, class Visitor>
@@ -50,6 +55,8 @@ struct SensesOptions {
                 .range(0, 1)
                 .essential(),
             self.sentence_weight);
+    visitor(map_output_field("the examples, and of the words of FILE with their predicted senses"), self.output);
+    visitor(layout_field(), self.layout);
     visitor(Field("json", "print one JSON object").essential(), self.json);
     visitor(Field("jsonl", "print one JSON object per word, one per line").essential(), self.jsonl);
   }
@@ -148,10 +155,14 @@ class WordEmbedder {
   Real sentence_;
 };
 
-analysis::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& train, const data::LabelSet& senses,
-                                Index voters) {
-  const WordVectors known = embedder(train);
+WordVectors vectors_of_examples(const WordEmbedder& embedder, const MarkedFile& train) {
+  WordVectors known = embedder(train);
   check<DataError>(!known.words.empty(), train.name, ": the tokenizer has no token for any of the words");
+  return known;
+}
+
+analysis::SenseClassifier learn(const WordVectors& known, const MarkedFile& train, const data::LabelSet& senses,
+                                Index voters) {
   const std::vector<Index> all = ids_of(train, senses);
   std::vector<Index> ids;
   for (const std::size_t word : known.words) ids.push_back(all[word]);
@@ -159,14 +170,41 @@ analysis::SenseClassifier learn(const WordEmbedder& embedder, const MarkedFile& 
 }
 
 // Words without a token get the most frequent sense.
-std::vector<analysis::SenseGuess> guess(const analysis::SenseClassifier& classifier, const WordEmbedder& embedder,
-                                        const MarkedFile& file) {
-  std::vector<analysis::SenseGuess> guesses(file.words.size(), {classifier.most_frequent(), 0.0});
-  const WordVectors vectors = embedder(file);
+std::vector<analysis::SenseGuess> guess(const analysis::SenseClassifier& classifier, const WordVectors& vectors,
+                                        std::size_t words) {
+  std::vector<analysis::SenseGuess> guesses(words, {classifier.most_frequent(), 0.0});
   if (vectors.words.empty()) return guesses;
   const auto found = classifier(vectors.vectors);
   for (std::size_t i = 0; i < found.size(); ++i) guesses[vectors.words[i]] = found[i];
   return guesses;
+}
+
+// The word with those beside it.
+std::string in_context(const MarkedWord& word) {
+  const auto last = static_cast<Index>(word.words.size()) - 1;
+  std::string text = word.position > 1 ? "… " : "";
+  for (Index i = std::max<Index>(0, word.position - 1); i <= std::min(last, word.position + 1); ++i) {
+    text += (i > std::max<Index>(0, word.position - 1) ? " " : "") + word.words[static_cast<std::size_t>(i)];
+  }
+  return text + (word.position + 1 < last ? " …" : "");
+}
+
+// The words of a file that have vectors, as points; `guesses` are their senses, or none for what TRAIN says.
+void add_points(VectorMap& map, const MarkedFile& file, const WordVectors& vectors,
+                const std::vector<analysis::SenseGuess>& guesses, const data::LabelSet& senses) {
+  for (const std::size_t i : vectors.words) {
+    const MarkedWord& word = file.words[i];
+    const std::string sense = guesses.empty() ? word.sense : senses.name(guesses[i].sense);
+    map.points.push_back({in_context(word), sense, join(word.words, " "), !guesses.empty()});
+  }
+}
+
+Tensor joined(const Tensor& first, const Tensor& second) {
+  if (second.empty()) return first;
+  const Tensor all({first.shape()[0] + second.shape()[0], first.shape()[1]});
+  all.narrowed(0, 0, first.shape()[0]).assign(first);
+  all.narrowed(0, first.shape()[0], second.shape()[0]).assign(second);
+  return all;
 }
 
 void print_report(const metrics::ClassificationReport& report, double baseline) {
@@ -212,18 +250,49 @@ void print(const std::vector<analysis::SenseGuess>& guesses, const data::LabelSe
   if (options.json) std::cout << dump({{"senses", std::move(list)}});
 }
 
-void find_senses(const cli::Arguments& arguments, const SensesOptions& options) {
+void check_usage(const cli::Arguments& arguments, const SensesOptions& options) {
   check_forms(options.json, options.jsonl);
   check<UsageError>(!options.evaluate || !options.jsonl,
                     "--jsonl has no effect with --evaluate, whose answer is one object; "
                     "use --json");
+  if (options.output.empty()) return;
+  check_map_name(options.output);
+  check<UsageError>(!options.json && !options.jsonl && !options.evaluate,
+                    "-o writes a map; leave --json, --jsonl and --evaluate out");
+  std::vector<std::string> inputs = arguments.operands("FILE");
+  inputs.insert(inputs.end(), {arguments.operand("MODEL"), arguments.operand("TRAIN")});
+  cli::keep_inputs(inputs, {options.output}, arguments);
+}
+
+// Of the examples, and of the words of FILE if there is one.
+void draw_map(const cli::Arguments& arguments, const SensesOptions& options) {
+  const MarkedFile train = read(arguments.open_text(arguments.operand("TRAIN")), Gold::given);
+  const WordEmbedder embedder(arguments, options);
+  const WordVectors known = vectors_of_examples(embedder, train);
+  VectorMap map{"Words by sense: " + arguments.operand("TRAIN"), "sense", "predicted", {}, known.vectors};
+  const data::LabelSet senses = senses_of(train, {});
+  add_points(map, train, known, {}, senses);
+  if (!arguments.operands("FILE").empty()) {
+    const MarkedFile file = read(arguments.open_text(arguments.operand("FILE")), Gold::absent);
+    const WordVectors asked = embedder(file);
+    const auto guesses = guess(learn(known, train, senses, options.voters), asked, file.words.size());
+    add_points(map, file, asked, guesses, senses);
+    map.vectors = joined(known.vectors, asked.vectors);
+  }
+  write_map(options.output, map, options.layout);
+}
+
+void find_senses(const cli::Arguments& arguments, const SensesOptions& options) {
+  check_usage(arguments, options);
+  if (!options.output.empty()) return draw_map(arguments, options);
   const MarkedFile train = read(arguments.open_text(arguments.operand("TRAIN")), Gold::given);
   const MarkedFile file = read(arguments.open_text(arguments.input_or_usage("FILE").front()),
                                options.evaluate ? Gold::given : Gold::absent);
   const data::LabelSet senses = senses_of(train, file);
   const WordEmbedder embedder(arguments, options);
-  const analysis::SenseClassifier classifier = learn(embedder, train, senses, options.voters);
-  const auto guesses = guess(classifier, embedder, file);
+  const analysis::SenseClassifier classifier =
+      learn(vectors_of_examples(embedder, train), train, senses, options.voters);
+  const auto guesses = guess(classifier, embedder(file), file.words.size());
   if (options.evaluate)
     return evaluate(ids_of(file, senses), guesses, classifier.most_frequent(), senses, options.json);
   print(guesses, senses, options);
@@ -235,7 +304,8 @@ cli::Verb verbs::senses() {
   return cli::make_verb<SensesOptions>(
       {.summary = "Finds the senses of marked words from examples.",
        .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]",
-                    "MODEL TRAIN [FILE] --evaluate [--json]"},
+                    "MODEL TRAIN [FILE] --evaluate [--json]",
+                    "MODEL TRAIN [FILE] [--layout NAME] -o x.html|x.svg|x.png|x.pdf|x.tsv"},
        .operands = {{"MODEL", "a model file", 1, 1},
                     {"TRAIN", "examples of the senses, one per line: SENSE, POSITION and SENTENCE, tab-separated", 1,
                      1},
