@@ -444,4 +444,5 @@
     given.generator));
   draw();
   new ResizeObserver(onceAFrame(() => { if (Math.max(280, box.clientWidth) !== width) draw(); })).observe(box);
+  document.getElementById('main').setAttribute('aria-busy', 'false');
 }

@@ -404,4 +404,5 @@
   showDetails();
   show(state.view);
   if (state.token !== null) nodes[state.token]?.scrollIntoView({ block: 'nearest' });
+  document.getElementById('main').setAttribute('aria-busy', 'false');
 }
