@@ -68,7 +68,7 @@ ProbeTensors tensors_of(const HeadShape& shape, const std::vector<Vector>& queri
 
 // [rows, heads, 1, keys]
 Tensor weights_of(const Attention& variant, const ProbeTensors& probes) {
-  return variant.weights({.query = probes.query, .key = probes.key, .value = probes.key});
+  return variant.weights({.query = probes.query, .key = probes.key, .value = probes.key}).weights;
 }
 
 AttentionSupport needed_by(const PositionsInLayer& in) {
@@ -156,7 +156,7 @@ OffsetWeights weights_by_offset(const Attention& variant, const std::string& tex
     call.key = at.key;
     call.offsets = at.offsets;
   }
-  const Tensor weights = variant.weights(call);
+  const Tensor weights = variant.weights(call).weights;
   OffsetWeights result{.first = -query_at, .heads = Grid(in.heads.heads, keys)};
   for (Index h = 0; h < in.heads.heads; ++h) {
     const Real* const row = weights.data() + h * keys;

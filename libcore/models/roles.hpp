@@ -220,7 +220,7 @@ class AttentionMaps : public virtual TokenModel {
 // belongs to the model.
 struct LayerAttention {
   std::string name;                      // "decoder/3/attention"
-  AttentionMap::Of of;                   // what the queries attend to
+  bool crosses;                          // its keys are those of another sequence
   const nn::MultiHeadAttention* module;  // the variant and, of self-attention, what positions do in it
 };
 struct StackView {

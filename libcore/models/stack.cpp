@@ -168,9 +168,9 @@ StackView Stack::view(const std::string& name, const StackConfig& config, const 
                    .causal = causal};
   for (std::size_t i = 0; i < layers_; ++i) {
     const std::string layer = concatenate(name, "/", i);
-    result.layers.push_back({layer + "/attention", AttentionMap::Of::itself, &block(i).attention()});
+    result.layers.push_back({layer + "/attention", false, &block(i).attention()});
     const std::optional<nn::CrossAttention>& cross = block(i).cross_attention();
-    if (cross) result.layers.push_back({layer + "/cross_attention", AttentionMap::Of::source, &*cross});
+    if (cross) result.layers.push_back({layer + "/cross_attention", true, &*cross});
   }
   return result;
 }

@@ -48,8 +48,7 @@ struct ModelStack {
     }
     const bool found = name.empty() || std::ranges::find(names, name) != names.end();
     check<UsageError>(found, "--stack ", not_one_of(name, names));
-    std::erase_if(view.layers,
-                  [](const models::LayerAttention& layer) { return layer.of != models::AttentionMap::Of::itself; });
+    std::erase_if(view.layers, [](const models::LayerAttention& layer) { return layer.crosses; });
     check<DataError>(!view.layers.empty(), path, ": the ", view.name, " has no layers");
   }
 

@@ -241,7 +241,7 @@ TEST_CASE("position shapes: every scheme's bias is that of the weights of dot-pr
         call.key = at.key;
         call.offsets = at.offsets;
       }
-      const Tensor weights = dot->weights(call);
+      const Tensor weights = dot->weights(call).weights;
       for (Index h = 0; h < 3; ++h) {
         for (Index j = 0; j < keys; ++j) {
           const double difference = bias.heads.at(h, j) - bias.heads.at(h, positions - 1);
