@@ -1,5 +1,6 @@
 #include "heddle/analysis/kernel_shapes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -123,7 +124,8 @@ KernelProbe probe_over(const ProbePlane& plane, double length, const std::vector
 }
 
 Grid relative_weights(const Attention& variant, const HeadShape& shape, const KernelProbe& probe) {
-  constexpr std::size_t at_once = 512;  // keys of a call
+  constexpr Index numbers_at_once = Index{1} << 21;  // in the queries of a call
+  const auto at_once = static_cast<std::size_t>(std::max<Index>(1, numbers_at_once / (shape.heads * shape.key_width)));
   const auto count = static_cast<Index>(probe.keys.size());
   Grid result(shape.heads, count);
   for (std::size_t begin = 0; begin < probe.keys.size(); begin += at_once) {

@@ -23,6 +23,7 @@ using heddle::testing::Png;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
+using heddle::testing::write_file;
 using nlohmann::json;
 
 namespace {
@@ -208,6 +209,16 @@ TEST_CASE("inspect positions: tables and files") {
   CAPTURE(verified.out);
   CHECK(verified.status == 0);
   CHECK(contains(place.run("show x.h5").out, "tensors"));
+  // cos(1), the first element of the heat map's second row
+  std::string bytes = read_file(place.path("x.h5"));
+  const auto element = static_cast<float>(std::cos(1.0));
+  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&element), sizeof element));
+  REQUIRE(at != std::string::npos);
+  bytes[at] ^= 1;
+  write_file(place.path("damaged.h5"), bytes);
+  const Outcome damaged = place.run("verify damaged.h5");
+  CHECK(damaged.status == 1);
+  CHECK(contains(damaged.out, "the checksum does not match"));
 }
 
 TEST_CASE("inspect positions: bad input is one line that says what there is") {

@@ -46,9 +46,10 @@ struct KernelsOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("attention", "attention variants, as pretrain takes them, perhaps with settings")
+    visitor(Field("attention",
+                  "attention variants, as pretrain takes them, perhaps with settings; several are comma-separated")
                 .not_empty()
-                .takes("NAME,...")
+                .takes("NAME")
                 .essential(),
             self.attention);
     visitor(Field("scheme", "a scheme of positions: show the weight of each offset of positions, too")
@@ -81,11 +82,11 @@ struct KernelsOptions {
                 .essential(),
             self.direction);
     StackChoice::visit(self.choice, visitor);
-    visitor(Field("head_width", "width of a head, of variants without a MODEL").range(2, 4096).takes("N"),
+    visitor(Field("head_width", "width of a head, of variants without a MODEL").range(2, 1024).takes("N"),
             self.head_width);
-    visitor(Field("heads", "number of attention heads, of variants without a MODEL").range(1, 256).takes("N"),
+    visitor(Field("heads", "number of attention heads, of variants without a MODEL").range(1, 64).takes("N"),
             self.heads);
-    visitor(Field("count", "number of positions").range(2, 10000).takes("N"), self.count);
+    visitor(Field("count", "number of positions").range(2, 4096).takes("N"), self.count);
     visitor(Field("causal", "queries see no keys after them, as in decoders"), self.causal);
     visitor(Field("output", "file to write: a picture .svg, .png or .pdf, a table .tsv, or .h5 with all tables")
                 .letter('o')
@@ -430,11 +431,12 @@ class Shapes {
 
 void kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   const std::string model = arguments.operand("MODEL"), &path = options.output;
+  check_choice(arguments);
+  if (!options.scheme.empty()) {  // of a known name
+    models::naming_errors("--scheme", [&] { context_of(options.scheme, std::nullopt, options.count); });
+  }
   check<UsageError>(!model.empty() || !options.attention.empty(),
                     "give a MODEL, or --attention NAME,... (inspect kernels --help shows the usage)");
-  for (const char* of_models : {"stack", "layer"}) {
-    check<UsageError>(!model.empty() || !arguments.given(of_models), "--", of_models, " is of a MODEL; none is given");
-  }
   for (const char* of_variants : {"head-width", "heads", "scheme", "causal"}) {
     check<UsageError>(model.empty() || !arguments.given(of_variants), "--", of_variants,
                       " is the model's own where a MODEL is given");

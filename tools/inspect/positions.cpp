@@ -38,11 +38,10 @@ struct AloneOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("width", "width of embeddings").range(1, 1000000).takes("N").essential(), self.width);
-    visitor(Field("heads", "number of attention heads").range(1, 10000).takes("N").essential(), self.heads);
-    visitor(
-        Field("head_width", "width of a head; auto means width / heads").range(1, 100000).word(0, "auto").takes("N"),
-        self.head_width);
+    visitor(Field("width", "width of embeddings").range(1, 16384).takes("N").essential(), self.width);
+    visitor(Field("heads", "number of attention heads").range(1, 1024).takes("N").essential(), self.heads);
+    visitor(Field("head_width", "width of a head; auto means width / heads").range(1, 4096).word(0, "auto").takes("N"),
+            self.head_width);
     visitor(Field("causal", "queries see no keys after them, as in decoders").essential(), self.causal);
   }
 };
@@ -71,7 +70,7 @@ struct PositionsOptions {
                 .essential(),
             self.what);
     visitor(Field("count", "number of positions; auto means 50, or those of a model with fewer")
-                .range(2, 100000)
+                .range(2, 4096)
                 .word(0, "auto")
                 .takes("N")
                 .essential(),
@@ -363,9 +362,6 @@ void show_model(const cli::Arguments& arguments, const PositionsOptions& options
 }
 
 void show_scheme(const cli::Arguments& arguments, const PositionsOptions& options) {
-  for (const char* of_models : {"stack", "layer"}) {
-    check<UsageError>(!arguments.given(of_models), "--", of_models, " is of a MODEL, and --scheme has none");
-  }
   const Index count = options.count > 0 ? options.count : usual_count;
   const SchemeAlone alone(options, count, static_cast<std::uint64_t>(arguments.common().seed));
   show({options.scheme,
@@ -378,6 +374,7 @@ void show_scheme(const cli::Arguments& arguments, const PositionsOptions& option
 }
 
 void positions(const cli::Arguments& arguments, const PositionsOptions& options) {
+  check_choice(arguments);
   check<UsageError>(arguments.operand("MODEL").empty() != options.scheme.empty(),
                     "give one MODEL, or --scheme NAME (inspect positions --help shows the usage)");
   check_shape_output(options.output, options.json);

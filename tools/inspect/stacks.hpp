@@ -9,6 +9,7 @@
 #include "heddle/analysis/position_shapes.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/base/visit.hpp"
+#include "heddle/cli/arguments.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 
 namespace heddle {
@@ -36,6 +37,14 @@ struct StackChoice {
             self.head);
   }
 };
+
+// Throws UsageError for a stack or layers where there is no MODEL.
+inline void check_choice(const cli::Arguments& arguments) {
+  for (const char* of_models : {"stack", "layer"}) {
+    check<UsageError>(!arguments.operand("MODEL").empty() || !arguments.given(of_models), "--", of_models,
+                      " is of a MODEL, and there is none; leave it out");
+  }
+}
 
 struct ModelStack {
   // Throws DataError for a model without attention layers, UsageError for a stack that it does not have.
