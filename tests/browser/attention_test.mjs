@@ -353,6 +353,9 @@ function testPage(file) {
       const softmax = powers[chosen] / powers.reduce((sum, power) => sum + power);
       assert.ok(Math.abs(number(await text(page, '[data-step=softmax] strong')) - softmax) < 6e-4);
       assert.equal(number(await text(page, '[data-step=dot] strong')), number(rows[chosen][2]));
+      assert.equal(await text(page, '[data-step=score] strong'), rows[chosen][3]);
+      assert.equal(await text(page, '[data-step=scale] strong'), vectors.scale.toPrecision(3));
+      assert.ok(rows[chosen].includes(await text(page, '[data-step=weight] strong')));
       for (const strip of ['query', 'key', 'product'])
         assert.ok(await inked(page, `[data-strip=${strip}]`), `the strip of the ${strip} is blank`);
       const box = await (await page.$('[data-strip=query]')).boundingBox();
