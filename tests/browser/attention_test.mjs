@@ -65,7 +65,21 @@ function on(file, name, options, body) {
   });
 }
 
-for (const file of files) measure ? measureOpening(file) : testPage(file);
+for (const file of files) {
+  if (measure) measureOpening(file);
+  else if (basename(file) === 'damaged.html') testDamaged(file);
+  else testPage(file);
+}
+
+function testDamaged(file) {
+  on(file, 'says what it cannot show, and shows the rest', {}, async (page) => {
+    assert.equal((await page.$$('.stage')).length, 1);
+    await press(page, ']');
+    assert.match(await text(page, '[role=alert]'), /cannot show layer 2: .*Write it again with inspect attention/);
+    await press(page, '[');
+    assert.equal((await page.$$('.stage')).length, 1);
+  });
+}
 
 function measureOpening(file) {
   test(`${basename(file)} opens`, async () => {

@@ -1,8 +1,8 @@
 // Pages with data that no small model gives: node made_pages.mjs PAGE FOLDER [--large]
 //
 // Writes pages that have the style and the script of PAGE: one with weights that are not finite and tokens that are
-// markup, marks of direction, control characters, empty or very long; with --large instead two of the sizes that must
-// open quickly.
+// markup, marks of direction, control characters, empty or very long, and one whose second layer is damaged; with
+// --large instead two of the sizes that must open quickly.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
@@ -99,5 +99,8 @@ if (large) {
     write(`${layers}x${heads}x${tokens}.html`, data);
   }
 } else {
+  const damaged = group(2, 3, 4, false);
+  damaged.layers[1].weights = damaged.layers[1].weights.slice(0, 8);
+  write('damaged.html', { texts: [text(['a', 'b', 'c', 'd'])], attention: [damaged] });
   write('strange.html', { texts: [text(strange)], attention: [group(2, 3, strange.length, false, 0)] });
 }

@@ -44,4 +44,4 @@ if [[ ${1:-} == --measure ]]; then
 fi
 inspect attention translator.h5 'a b c d' 'd c b a' -o translator.html
 node "$here/made_pages.mjs" decoder.html .
-node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html
+node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html damaged.html

@@ -1,4 +1,6 @@
-const mostLines = 60000; // that are drawn together: a browser draws them in a moment
+// Lines that are drawn together, and those that are dashed: a browser draws them in a moment, and dashes cost most.
+const mostLines = 15000;
+const mostDashed = 2000;
 
 // The head view: queries on the left, keys on the right, and a line for each weight, as strong as the weight is great.
 // The token under the pointer or with the focus, or else those that were clicked, keeps only its lines.
@@ -301,7 +303,7 @@ function linesView(group) {
     const apart = Math.min(2.5, (0.6 * rowHeight) / heads.length); // lines of different heads lie side by side
     const offsets = new Map(heads.map((head, at) => [head, (at - (heads.length - 1) / 2) * apart]));
     const together = query === null && key === null;
-    let [count, left] = [0, 0];
+    let [count, left, inSight] = [0, 0, 0];
     for (let s = 0; s < all.length; s += 4) {
       const [head, i, j, weight] = [all[s], all[s + 1], all[s + 2], all[s + 3]];
       if ((query !== null && i !== query) || (key !== null && j !== key)) continue;
@@ -313,6 +315,7 @@ function linesView(group) {
       }
       const [y, z] = [i, j].map((row) => (row + 0.5) * rowHeight + offsets.get(head));
       if (Math.max(y, z) < drawn[0] || Math.min(y, z) > drawn[1]) continue;
+      ++inSight;
       const level = broken ? levels : Math.min(levels - 1, Math.floor((weight / 256) * levels));
       const name = level * 4096 + head;
       let path = paths.get(name);
@@ -320,13 +323,13 @@ function linesView(group) {
       path.moveTo(from + 2, y);
       path.bezierCurveTo(middle, y, middle, z, to - 2, z);
     }
-    const least = together ? 0.15 : 0.55;
+    const least = !together ? 0.55 : inSight > mostDashed ? 0.07 : 0.15;
     for (const name of [...paths.keys()].sort((a, b) => a - b)) {
       const [level, head] = [Math.floor(name / 4096), name % 4096];
       const strength = Math.min(1, (level + 0.5) / levels);
       const { variable, dash } = stroke(head);
       const broken = level === levels;
-      context.setLineDash(broken ? [1.5, 4] : heads.length > 1 ? dash : []);
+      context.setLineDash(broken ? [1.5, 4] : heads.length > 1 && inSight <= mostDashed ? dash : []);
       context.lineWidth = broken ? 1.5 : 0.9 + 2.6 * strength;
       context.strokeStyle = css(rgb(broken ? '--warning' : variable), broken ? 0.9 : least + (1 - least) * strength);
       context.stroke(paths.get(name));

@@ -61,9 +61,9 @@ function settled(wanted) {
   };
 }
 
-// The least weight that has a line, in percent: what was chosen, or else about that of even weights.
+// The least weight that has a line, in percent: what was chosen, or else about twice that of even weights.
 function leastPercent() {
-  return state.least ?? Math.min(5, Math.max(1, Math.round(100 / currentGroup().keys)));
+  return state.least ?? Math.min(5, Math.max(2, Math.round(200 / currentGroup().keys)));
 }
 
 function currentGroup() {
