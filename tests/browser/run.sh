@@ -45,3 +45,22 @@ fi
 inspect attention translator.h5 'a b c d' 'd c b a' -o translator.html
 node "$here/made_pages.mjs" decoder.html .
 node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html damaged.html
+
+inspect tokens bpe.h5 "$sentence" -o tokens.html
+inspect surprise decoder.h5 "$sentence" -o surprise.html
+head -n 2 pairs.tsv | inspect surprise translator.h5 -o pairs.html
+node "$here/tokens_test.mjs" "$@" tokens.html surprise.html pairs.html
+
+for seed in 1 2; do
+  pretrain -q --train text.txt -t bpe.h5 --valid text.txt --layers 1 --heads 2 --width 32 --sequence-length 32 \
+    --steps 40 --eval-every 10 --log-every 2 --seed "$seed" -o "run$seed.h5"
+done
+inspect history run1.h5 -o run.html
+inspect history run1.h5 run2.h5 -o runs.html
+node "$here/history_test.mjs" "$@" run.html runs.html
+
+grep -m 40 -n ' the ' text.txt | awk -F: '{ print ($1 % 2 ? "odd" : "even") "\t1\tin the " $1 }' >senses.tsv
+cut -f 2- senses.tsv | tail -n 10 >asked.tsv
+inspect neighbours decoder.h5 ' the' ' model' --top 20 -o neighbours.html
+inspect senses -q decoder.h5 senses.tsv asked.tsv -o senses.html
+node "$here/map_test.mjs" "$@" neighbours.html senses.html
