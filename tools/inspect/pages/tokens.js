@@ -5,16 +5,31 @@
   const given = data();
   const scored = given.scored !== null;
   // All tokens in order; `text` is the number of the text that a token is in.
-  const tokens = given.texts.flatMap((text, number) => text.ids.map((id, i) => ({
-    text: number, place: i, id, piece: text.pieces[i], shown: text.texts[i], gap: text.gaps[i], kind: text.kinds[i],
-    bytes: text.bytes[i], characters: text.characters[i],
-    surprise: scored ? text.surprise[i] : null, rank: scored ? text.rank[i] : null,
-    entropy: scored ? text.entropy[i] : null, top: scored ? text.top[i] : [],
-  })));
+  const tokens = given.texts.flatMap((text, number) =>
+    text.ids.map((id, i) => ({
+      text: number,
+      place: i,
+      id,
+      piece: text.pieces[i],
+      shown: text.texts[i],
+      gap: text.gaps[i],
+      kind: text.kinds[i],
+      bytes: text.bytes[i],
+      characters: text.characters[i],
+      surprise: scored ? text.surprise[i] : null,
+      rank: scored ? text.rank[i] : null,
+      entropy: scored ? text.entropy[i] : null,
+      top: scored ? text.top[i] : [],
+    })),
+  );
   const kinds = ['', 'special token', 'unknown token'];
   const nodes = [];
   const state = {
-    view: 'text', colour: scored ? 'surprise' : 'tokens', below: scored ? 'surprise' : 'none', token: null, search: '',
+    view: 'text',
+    colour: scored ? 'surprise' : 'tokens',
+    below: scored ? 'surprise' : 'none',
+    token: null,
+    search: '',
     ...readHash(),
   };
   state.token = state.token === null ? null : Math.min(Math.max(0, Number(state.token) || 0), tokens.length - 1);
@@ -25,15 +40,24 @@
   const short = (x) => (x === null ? '–' : x.toFixed(1));
   const probability = (x) => (x >= 0.0001 || x === 0 ? x.toPrecision(3).replace(/\.?0+$/, '') : x.toExponential(2));
   const range = (r) => (r ? `${r[0]} to ${r[1]}` : 'unknown: the tokenizer changes the text');
+  // Signs for white space; the numbers of characters that are not seen at all.
+  function visible(text) {
+    const signs = text.replaceAll('\n', '↵').replaceAll('\t', '⇥').replaceAll(' ', '␣');
+    if (/[^\s\p{Cf}\p{Cc}]/u.test(signs)) return signs;
+    return [...signs].map((each) => `U+${each.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`).join(' ');
+  }
   // What a token looks like on one line.
-  const label = (token) => token.shown.replaceAll('\n', '↵').replaceAll('\t', '⇥').replaceAll(' ', '␣') || token.piece;
+  const label = (token) => visible(token.shown) || token.piece;
 
   // --- the text ---
 
   // Line ends of the text stay; a sign shows which token has them.
   function contentOf(text) {
-    if (/^ +$/.test(text)) return [el('span', { class: 'sign' }, ['␣'.repeat(text.length)])];
-    return text.split('\n').flatMap((line, i) => (i === 0 ? [line] : [el('span', { class: 'sign' }, ['↵']), el('br'), line]))
+    if (!/[^\s\p{Cf}\p{Cc}]/u.test(text) && !text.includes('\n'))
+      return [el('span', { class: 'sign' }, [visible(text)])];
+    return text
+      .split('\n')
+      .flatMap((line, i) => (i === 0 ? [line] : [el('span', { class: 'sign' }, ['↵']), el('br'), line]))
       .map((part) => (typeof part === 'string' ? part.replaceAll('\t', '⇥') : part));
   }
 
@@ -67,10 +91,17 @@
   function nodeOf(token, i) {
     const content = token.shown === '' ? [token.piece] : contentOf(token.shown);
     const below = belowOf[state.below](token);
-    const node = el('span', {
-      class: classOf(token, i) + (below === null ? '' : ' stacked'), role: 'option', id: `token-${i}`, tabindex: -1,
-      'aria-label': named(token), 'aria-selected': String(i === state.token),
-    }, below === null ? content : [el('span', { class: 'word' }, content), el('span', { class: 'below' }, [below])]);
+    const node = el(
+      'span',
+      {
+        class: classOf(token, i) + (below === null ? '' : ' stacked'),
+        role: 'option',
+        id: `token-${i}`,
+        tabindex: -1,
+        'aria-selected': String(i === state.token),
+      },
+      below === null ? content : [el('span', { class: 'word' }, content), el('span', { class: 'below' }, [below])],
+    );
     node.style.setProperty('--share', shade(token).toFixed(3));
     nodes[i] = node;
     return node;
@@ -90,14 +121,17 @@
       if (text.end) list.append(text.end);
       return el('section', {}, [
         given.texts.length > 1 ? el('h2', { class: 'quiet' }, [name]) : null,
-        text.source ? el('p', { class: 'source', dir: 'auto' }, [el('span', { class: 'quiet' }, ['Source: ']), bdi(text.source)]) : null,
-        list]);
+        text.source
+          ? el('p', { class: 'source', dir: 'auto' }, [el('span', { class: 'quiet' }, ['Source: ']), bdi(text.source)])
+          : null,
+        list,
+      ]);
     });
   }
 
   // --- one token ---
 
-  const details = el('aside', { class: 'details', 'aria-label': 'The chosen token' });
+  const details = el('aside', { class: 'details', tabindex: 0, 'aria-label': 'The chosen token' });
 
   function fact(name, value, properties = {}) {
     return [el('dt', {}, [name]), el('dd', properties, [value].flat())];
@@ -105,40 +139,62 @@
 
   function alternatives(token) {
     if (!token.top.length) return null;
-    const rows = token.top.map(([piece, p, id]) => el('tr', id === token.id ? { class: 'own' } : {}, [
-      el('td', {}, [bdi(piece, { class: 'piece' }), id === token.id ? el('span', { class: 'quiet' }, [' this one']) : null]),
-      el('td', { class: 'numbers' }, [probability(p)]),
-      el('td', { class: 'bar', 'aria-hidden': 'true' }, [el('span', { style: `width: ${(100 * p).toFixed(1)}%` })])]));
+    const rows = token.top.map(([piece, p, id]) =>
+      el('tr', id === token.id ? { class: 'own' } : {}, [
+        el('td', {}, [
+          bdi(piece, { class: 'piece' }),
+          id === token.id ? el('span', { class: 'quiet' }, [' this one']) : null,
+        ]),
+        el('td', { class: 'numbers' }, [probability(p)]),
+        el('td', { class: 'bar', 'aria-hidden': 'true' }, [el('span', { style: `width: ${(100 * p).toFixed(1)}%` })]),
+      ]),
+    );
     return el('table', { class: 'alternatives' }, [
       el('caption', {}, ['Most probable here']),
-      el('thead', {}, [el('tr', {}, [el('th', { scope: 'col' }, ['piece']), el('th', { scope: 'col', class: 'numbers' }, ['probability']), el('td', { 'aria-hidden': 'true' })])]),
-      el('tbody', {}, rows)]);
+      el('thead', {}, [
+        el('tr', {}, [
+          el('th', { scope: 'col' }, ['piece']),
+          el('th', { scope: 'col', class: 'numbers' }, ['probability']),
+          el('td', { 'aria-hidden': 'true' }),
+        ]),
+      ]),
+      el('tbody', {}, rows),
+    ]);
   }
 
   function showDetails() {
     details.classList.toggle('nothing', state.token === null);
     if (state.token === null) {
-      details.replaceChildren(el('p', { class: 'quiet' }, ['Choose a token: click, tap, or move with the arrow keys.']));
+      details.replaceChildren(
+        el('p', { class: 'quiet' }, ['Choose a token: click, tap, or move with the arrow keys.']),
+      );
       return;
     }
     const token = tokens[state.token];
     details.replaceChildren(
       el('h2', {}, [bdi(label(token), { class: 'piece' })]),
       el('dl', {}, [
-        ...(scored ? [
-          ...fact('surprise', token.surprise === null ? 'not scored: nothing precedes it' : bits(token.surprise)),
-          ...(token.surprise === null ? [] : [
-            ...fact('probability', probability(2 ** -token.surprise)),
-            ...fact('rank', `${token.rank.toLocaleString('en')} of ${given.vocabulary.toLocaleString('en')}`),
-            ...fact('expected surprise', bits(token.entropy))]),
-        ] : []),
+        ...(scored
+          ? [
+              ...fact('surprise', token.surprise === null ? 'not scored: nothing precedes it' : bits(token.surprise)),
+              ...(token.surprise === null
+                ? []
+                : [
+                    ...fact('probability', probability(2 ** -token.surprise)),
+                    ...fact('rank', `${token.rank.toLocaleString('en')} of ${given.vocabulary.toLocaleString('en')}`),
+                    ...fact('expected surprise', bits(token.entropy)),
+                  ]),
+            ]
+          : []),
         ...fact('piece', bdi(token.piece, { class: 'piece' })),
         ...fact('id', String(token.id)),
         ...(kinds[token.kind] ? fact('kind', kinds[token.kind]) : []),
         ...fact('number', `${token.place}${given.texts.length > 1 ? ` of text ${token.text + 1}` : ''}, from 0`),
         ...fact('bytes', range(token.bytes)),
-        ...fact('characters', range(token.characters))]),
-      alternatives(token) ?? '');
+        ...fact('characters', range(token.characters)),
+      ]),
+      alternatives(token) ?? '',
+    );
   }
 
   function choose(i, focus = true) {
@@ -154,6 +210,7 @@
       nodes[i].focus({ preventScroll: true });
       nodes[i].scrollIntoView({ block: 'nearest' });
     }
+    announce(named(tokens[i]));
     showDetails();
     keepState();
   }
@@ -172,7 +229,9 @@
   function vertically(from, step) {
     const box = nodes[from].getBoundingClientRect();
     const middle = (box.left + box.right) / 2;
-    let best = -1, line = null, least = Infinity;
+    let best = -1,
+      line = null,
+      least = Infinity;
     for (let i = from + step; i >= 0 && i < tokens.length; i += step) {
       const other = nodes[i].getBoundingClientRect();
       const further = step > 0 ? other.top > box.top + box.height / 2 : other.top < box.top - box.height / 2;
@@ -192,8 +251,14 @@
     const forward = rightToLeft ? 'ArrowLeft' : 'ArrowRight';
     const backward = rightToLeft ? 'ArrowRight' : 'ArrowLeft';
     const to = {
-      [forward]: () => at + 1, [backward]: () => at - 1, ArrowDown: () => vertically(at, 1), ArrowUp: () => vertically(at, -1),
-      Home: () => 0, End: () => tokens.length - 1, Enter: () => at, ' ': () => at,
+      [forward]: () => at + 1,
+      [backward]: () => at - 1,
+      ArrowDown: () => vertically(at, 1),
+      ArrowUp: () => vertically(at, -1),
+      Home: () => 0,
+      End: () => tokens.length - 1,
+      Enter: () => at,
+      ' ': () => at,
     }[event.key];
     if (!to) return;
     event.preventDefault();
@@ -202,7 +267,10 @@
 
   const textView = el('div', {
     class: 'texts',
-    onclick: (event) => { const node = event.target.closest('.token'); if (node) choose(nodes.indexOf(node)); },
+    onclick: (event) => {
+      const node = event.target.closest('.token');
+      if (node) choose(nodes.indexOf(node));
+    },
     onkeydown: moved,
     onfocusin: (event) => {
       const i = nodes.indexOf(event.target);
@@ -213,8 +281,12 @@
       if (!node) return tip(0, 0, null);
       const token = tokens[nodes.indexOf(node)];
       return tip(event.clientX, event.clientY, [
-        bdi(label(token), { class: 'piece' }), `id ${token.id}, bytes ${range(token.bytes)}`,
-        ...(scored ? [`${bits(token.surprise)}${token.rank === null ? '' : `, rank ${token.rank.toLocaleString('en')}`}`] : [])]);
+        bdi(label(token), { class: 'piece' }),
+        `id ${token.id}, bytes ${range(token.bytes)}`,
+        ...(scored
+          ? [`${bits(token.surprise)}${token.rank === null ? '' : `, rank ${token.rank.toLocaleString('en')}`}`]
+          : []),
+      ]);
     },
     onpointerleave: () => tip(0, 0, null),
   });
@@ -222,8 +294,15 @@
   // --- the table ---
 
   const rowsAtOnce = 500;
-  const headings = ['', 'id', 'piece', 'text', 'bytes', 'characters',
-    ...(scored ? ['bits', 'probability', 'rank', 'most probable'] : [])];
+  const headings = [
+    '',
+    'id',
+    'piece',
+    'text',
+    'bytes',
+    'characters',
+    ...(scored ? ['bits', 'probability', 'rank', 'most probable'] : []),
+  ];
   const numeric = new Set(['', 'id', 'bits', 'probability', 'rank']);
   const body = el('tbody');
   const more = button('', () => addRows());
@@ -231,19 +310,34 @@
 
   function rowOf(token) {
     const cells = [
-      [String(token.place), 1], [String(token.id), 1], [bdi(token.piece, { class: 'piece' })], [bdi(label(token), { class: 'piece' })],
-      [token.bytes ? token.bytes.join(':') : ''], [token.characters ? token.characters.join(':') : ''],
-      ...(scored ? [
-        [short(token.surprise), 1], [token.surprise === null ? '' : probability(2 ** -token.surprise), 1],
-        [token.rank === null ? '' : token.rank.toLocaleString('en'), 1],
-        [token.top.slice(0, 3).flatMap(([piece, p]) => [bdi(piece, { class: 'piece' }), ` ${probability(p)}  `])]] : [])];
-    return el('tr', {}, cells.map(([content, number]) => el('td', number ? { class: 'numbers' } : {}, [content].flat())));
+      [String(token.place), 1],
+      [String(token.id), 1],
+      [bdi(token.piece, { class: 'piece' })],
+      [bdi(label(token), { class: 'piece' })],
+      [token.bytes ? token.bytes.join(':') : ''],
+      [token.characters ? token.characters.join(':') : ''],
+      ...(scored
+        ? [
+            [short(token.surprise), 1],
+            [token.surprise === null ? '' : probability(2 ** -token.surprise), 1],
+            [token.rank === null ? '' : token.rank.toLocaleString('en'), 1],
+            [token.top.slice(0, 3).flatMap(([piece, p]) => [bdi(piece, { class: 'piece' }), ` ${probability(p)}  `])],
+          ]
+        : []),
+    ];
+    return el(
+      'tr',
+      {},
+      cells.map(([content, number]) => el('td', number ? { class: 'numbers' } : {}, [content].flat())),
+    );
   }
 
   function addRows() {
     for (const end = Math.min(tokens.length, rows + rowsAtOnce); rows < end; ++rows) {
       if (given.texts.length > 1 && tokens[rows].place === 0) {
-        body.append(el('tr', {}, [el('th', { colspan: headings.length, scope: 'rowgroup' }, [`Text ${tokens[rows].text + 1}`])]));
+        body.append(
+          el('tr', {}, [el('th', { colspan: headings.length, scope: 'rowgroup' }, [`Text ${tokens[rows].text + 1}`])]),
+        );
       }
       body.append(rowOf(tokens[rows]));
     }
@@ -254,16 +348,32 @@
   const tableView = el('div', {}, [
     el('div', { class: 'scrolls', tabindex: 0, role: 'region', 'aria-label': 'Table of the tokens' }, [
       el('table', {}, [
-        el('thead', {}, [el('tr', {}, headings.map((name) => el(name ? 'th' : 'td', { scope: name ? 'col' : null, class: numeric.has(name) ? 'numbers' : null }, [name])))]),
-        body])]),
-    more]);
+        el('thead', {}, [
+          el(
+            'tr',
+            {},
+            headings.map((name) =>
+              el(name ? 'th' : 'td', { scope: name ? 'col' : null, class: numeric.has(name) ? 'numbers' : null }, [
+                name,
+              ]),
+            ),
+          ),
+        ]),
+        body,
+      ]),
+    ]),
+    more,
+  ]);
 
   // --- search: in the texts, so that a match may have several tokens ---
 
   const texts = given.texts.map(() => ({ content: '', owner: [] }));
   tokens.forEach((token, i) => {
     const text = texts[token.text];
-    for (const [part, owner] of [[token.gap, -1], [token.shown.toLowerCase(), i]]) {
+    for (const [part, owner] of [
+      [token.gap, -1],
+      [token.shown.toLowerCase(), i],
+    ]) {
       text.content += part;
       for (let k = 0; k < part.length; ++k) text.owner.push(owner);
     }
@@ -298,10 +408,21 @@
   }
 
   const searchField = el('input', {
-    type: 'search', value: state.search, 'aria-label': 'Search the text', placeholder: 'Search the text',
-    oninput: () => { state.search = searchField.value; find(); keepState(); },
+    type: 'search',
+    value: state.search,
+    'aria-label': 'Search the text',
+    placeholder: 'Search the text',
+    oninput: () => {
+      state.search = searchField.value;
+      find();
+      keepState();
+    },
     onkeydown: (event) => {
-      if (event.key === 'Enter') { event.preventDefault(); show('text'); visit(event.shiftKey ? -1 : 1); }
+      if (event.key === 'Enter') {
+        event.preventDefault();
+        show('text');
+        visit(event.shiftKey ? -1 : 1);
+      }
     },
   });
 
@@ -315,15 +436,32 @@
   }
 
   const viewChoice = choice('View', { text: 'Text', table: 'Table' }, state.view, (view) => show(view));
-  const colourChoice = choice('Colour', { tokens: 'Tokens', surprise: 'Surprise', rank: 'Rank' }, state.colour, (name) => {
-    state.colour = name;
-    drawText();
-    drawLegend();
-    keepState();
-  });
-  const belowChoice = el('select', { onchange: () => { state.below = belowChoice.value; drawText(); keepState(); } },
-    Object.entries({ none: 'nothing', id: 'ids', ...(scored ? { surprise: 'surprise in bits', rank: 'ranks' } : {}) })
-      .map(([value, name]) => el('option', { value, selected: value === state.below }, [name])));
+  const colourChoice = choice(
+    'Colour',
+    { tokens: 'Tokens', surprise: 'Surprise', rank: 'Rank' },
+    state.colour,
+    (name) => {
+      state.colour = name;
+      drawText();
+      drawLegend();
+      keepState();
+    },
+  );
+  const belowChoice = el(
+    'select',
+    {
+      onchange: () => {
+        state.below = belowChoice.value;
+        drawText();
+        keepState();
+      },
+    },
+    Object.entries({
+      none: 'nothing',
+      id: 'ids',
+      ...(scored ? { surprise: 'surprise in bits', rank: 'ranks' } : {}),
+    }).map(([value, name]) => el('option', { value, selected: value === state.below }, [name])),
+  );
 
   const legend = el('p', { class: 'legend quiet' });
   function drawLegend() {
@@ -333,13 +471,25 @@
       return node;
     };
     if (state.colour === 'tokens') {
-      legend.replaceChildren(...[0, 1, 2, 3].map((i) => sample(`tone-${i}`, 0, 'token')), ' colours only tell neighbours apart ',
-        ...[1, 2].filter((kind) => tokens.some((token) => token.kind === kind))
-          .map((kind) => sample(['', 'tone-0 special', 'tone-0 unknown'][kind], 0, kinds[kind])));
+      legend.replaceChildren(
+        ...[0, 1, 2, 3].map((i) => sample(`tone-${i}`, 0, 'token')),
+        ' colours only tell neighbours apart ',
+        ...[1, 2]
+          .filter((kind) => tokens.some((token) => token.kind === kind))
+          .map((kind) => sample(['', 'tone-0 special', 'tone-0 unknown'][kind], 0, kinds[kind])),
+      );
     } else if (state.colour === 'surprise') {
-      legend.replaceChildren('bits: ', ...[0, 3, 6, 10, 15].map((x) => sample('shaded', (x / 15).toFixed(2), x === 15 ? '15 or more' : String(x))));
+      legend.replaceChildren(
+        'bits: ',
+        ...[0, 3, 6, 10, 15].map((x) => sample('shaded', (x / 15).toFixed(2), x === 15 ? '15 or more' : String(x))),
+      );
     } else {
-      legend.replaceChildren('rank: ', ...[1, 10, 100, 1000, 10000].map((x, i) => sample('shaded', (i / 4).toFixed(2), x === 10000 ? '10,000 or more' : x.toLocaleString('en'))));
+      legend.replaceChildren(
+        'rank: ',
+        ...[1, 10, 100, 1000, 10000].map((x, i) =>
+          sample('shaded', (i / 4).toFixed(2), x === 10000 ? '10,000 or more' : x.toLocaleString('en')),
+        ),
+      );
     }
   }
 
@@ -361,44 +511,92 @@
       const unknown = tokens.filter((token) => token.kind === 2).length;
       return [counted(tokens.length, 'token', 'tokens') + (unknown ? `, ${unknown} unknown` : '')];
     }
-    const { tokens: count, nats_per_token: nats, perplexity, pseudo_perplexity: pseudo, bits_per_byte: perByte, of } = given.scored;
+    const {
+      tokens: count,
+      nats_per_token: nats,
+      perplexity,
+      pseudo_perplexity: pseudo,
+      bits_per_byte: perByte,
+      of,
+    } = given.scored;
     return [
       `${counted(count, 'token', 'tokens')} scored; ${nats.toFixed(4)} nats per token; ${perplexity === undefined ? 'pseudo-perplexity' : 'perplexity'} ${(perplexity ?? pseudo).toPrecision(5)}${perByte === undefined ? '' : `; ${perByte.toFixed(4)} bits per byte`}.`,
-      ` Probabilities are those of ${of}.`];
+      ` Probabilities are those of ${of}.`,
+    ];
   }
 
   function mostSurprising() {
-    const order = tokens.map((token, i) => [token, i]).filter(([token]) => token.surprise !== null)
-      .sort(([a], [b]) => b.surprise - a.surprise).slice(0, 10);
+    const order = tokens
+      .map((token, i) => [token, i])
+      .filter(([token]) => token.surprise !== null)
+      .sort(([a], [b]) => b.surprise - a.surprise)
+      .slice(0, 10);
     return el('details', {}, [
       el('summary', {}, ['The most surprising tokens']),
-      el('ol', { class: 'surprising' }, order.map(([token, i]) => el('li', {}, [
-        el('button', { type: 'button', class: 'plain', onclick: () => { show('text'); choose(i); } }, [bdi(label(token), { class: 'piece' })]),
-        ` ${bits(token.surprise)}, rank ${token.rank.toLocaleString('en')}`])))]);
+      el(
+        'ol',
+        { class: 'surprising' },
+        order.map(([token, i]) =>
+          el('li', {}, [
+            el(
+              'button',
+              {
+                type: 'button',
+                class: 'plain',
+                onclick: () => {
+                  show('text');
+                  choose(i);
+                },
+              },
+              [bdi(label(token), { class: 'piece' })],
+            ),
+            ` ${bits(token.surprise)}, rank ${token.rank.toLocaleString('en')}`,
+          ]),
+        ),
+      ),
+    ]);
   }
 
-  const textPart = el('div', { class: 'text-part' }, [
-    el('div', {}, [legend, textView]),
-    details]);
+  const textPart = el('div', { class: 'text-part' }, [el('div', {}, [legend, textView]), details]);
 
   document.getElementById('main').replaceChildren(
-    pageHeader(scored ? 'Surprise, token by token' : 'Text as tokens',
-      [bdi(given.name), `, ${given.tokenizer} tokenizer, ${counted(given.vocabulary, 'piece', 'pieces')}`]),
+    pageHeader(scored ? 'Surprise, token by token' : 'Text as tokens', [
+      bdi(given.name),
+      `, ${given.tokenizer} tokenizer, ${counted(given.vocabulary, 'piece', 'pieces')}`,
+    ]),
     el('p', {}, totals()),
     el('div', { class: 'controls' }, [
-      viewChoice, scored ? colourChoice : null, field('Below each token', belowChoice),
-      el('span', { class: 'search', role: 'search' }, [searchField,
-        button('‹', () => visit(-1), { 'aria-label': 'Previous match' }), button('›', () => visit(1), { 'aria-label': 'Next match' }), found])]),
-    textPart, tableView, scored ? mostSurprising() : '',
+      viewChoice,
+      scored ? colourChoice : null,
+      field('Below each token', belowChoice),
+      el('span', { class: 'search', role: 'search' }, [
+        searchField,
+        button('‹', () => visit(-1), { 'aria-label': 'Previous match' }),
+        button('›', () => visit(1), { 'aria-label': 'Next match' }),
+        found,
+      ]),
+    ]),
+    textPart,
+    tableView,
+    scored ? mostSurprising() : '',
     shortcuts([
       { keys: ['/'], does: 'search', run: () => searchField.focus() },
       { keys: ['n', 'N'], does: 'next, previous match', run: (key) => visit(key === 'n' ? 1 : -1) },
-      { keys: ['v'], does: 'text or table', run: () => show(state.view === 'text' ? 'table' : 'text') }]),
-    pageFooter([
-      'In a text, the arrow keys move from token to token. ␣ is a space, ↵ a line end, ⇥ a tab; ‥ is the rest of a character that began in the token before; \\xHH is a byte that is no printable character.',
-      ...(scored ? ['Surprise is −log₂ p in bits; rank 1 is the most probable token; expected surprise is the entropy of the distribution. Values are rounded to four decimals.'] : []),
-      `The page has ${counted(tokens.length, 'token', 'tokens')}${scored ? ', and of the distributions only the most probable tokens' : ''}.`],
-    given.generator));
+      { keys: ['v'], does: 'text or table', run: () => show(state.view === 'text' ? 'table' : 'text') },
+    ]),
+    pageFooter(
+      [
+        'In a text, the arrow keys move from token to token. ␣ is a space, ↵ a line end, ⇥ a tab; ‥ is the rest of a character that began in the token before; \\xHH is a byte that is no printable character.',
+        ...(scored
+          ? [
+              'Surprise is −log₂ p in bits; rank 1 is the most probable token; expected surprise is the entropy of the distribution. Values are rounded to four decimals.',
+            ]
+          : []),
+        `The page has ${counted(tokens.length, 'token', 'tokens')}${scored ? ', and of the distributions only the most probable tokens' : ''}.`,
+      ],
+      given.generator,
+    ),
+  );
   drawText();
   drawLegend();
   showDetails();
