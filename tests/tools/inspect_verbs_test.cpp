@@ -82,7 +82,7 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
   const std::vector<std::pair<std::string, std::string>> cases{
       {"dif a.h5 b.h5", "inspect: 'dif' is neither a verb nor a file; did you mean diff?\n"},
       {"verfy a.h5", "inspect: 'verfy' is neither a verb nor a file; did you mean verify?\n"},
-      {"cost a.h5", "inspect: 'cost' is neither a verb nor a file; the verbs are show, verify, diff, history, "},
+      {"price a.h5", "inspect: 'price' is neither a verb nor a file; the verbs are show, verify, diff, history, "},
       {"bench a.h5 text", "inspect: 'bench' is neither a verb nor a file; the verbs are show, "},
       {"gpt2", "inspect: 'gpt2' is neither a verb nor a file; inspect --preset gpt2 shows the preset\n"},
       {"hist a.h5", "inspect: 'hist' is neither a verb nor a file; did you mean history?\n"},
@@ -91,7 +91,9 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
       {"a.h5 --diff b.h5", "inspect: --diff is a verb now: inspect diff A B [--json]\n"},
       {"--verify a.h5", "inspect: --verify is a verb now: inspect verify FILE... [--json|--jsonl]\n"},
       {"a.h5 --evaluate b.h5", "inspect: --evaluate is a verb now: inspect evaluate MODEL TOKENS "},
-      {"a.h5 -o x.svg", "inspect: inspect show has no option -o, but inspect history, embed, "},
+      {"a.h5 -o x.svg",
+       "inspect: inspect show has no option -o, but inspect history, tokens, surprise, embed, neighbours, senses, "
+       "attention, align, positions, kernels, cost have it\n"},
       {"a.h5 --voters 3", "inspect: inspect show has no option --voters, but inspect senses has it\n"},
       {"diff a.h5 b.h5 --jsno",
        "inspect: unknown option --jsno; did you mean --json? (inspect diff --help=all lists them)\n"},
@@ -105,8 +107,9 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
     CHECK(lines_in(outcome.err) == 1);
     CHECK(outcome.out.empty());
   }
-  CHECK(inspect("cost").status == 1);
-  CHECK(inspect("cost").err.starts_with("inspect: cost: cannot open: No such file or directory; the verbs are show, "));
+  CHECK(inspect("price").status == 1);
+  CHECK(
+      inspect("price").err.starts_with("inspect: price: cannot open: No such file or directory; the verbs are show, "));
   CHECK(inspect("absent.h5").status == 1);
   CHECK(inspect("absent.h5").err == "inspect: absent.h5: cannot open: No such file or directory\n");
 }

@@ -111,7 +111,7 @@ void write_table(const Alignment& alignment, const Tensor& weights, const std::s
   output.close();
 }
 
-// Source tokens above the columns, target tokens beside the rows (Bahdanau et al. 2015, figure 3).
+// Source tokens above the columns, target tokens beside the rows (Bahdanau et al. 2015).
 void draw(const Alignment& alignment, const Tensor& weights, const std::string& path) {
   draw_matrix(path,
               {.title = "", .weights = weights, .rows = alignment.target.labels, .columns = alignment.source.labels});

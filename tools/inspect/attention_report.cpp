@@ -18,6 +18,9 @@ namespace {
 
 using Text = models::AttentionMap::Text;
 
+// Names of groups.
+constexpr const char *of_itself = "self", *of_source = "encoder", *across = "source";
+
 // The characters of a token, or its piece where it has none, or only a part of one.
 std::string label(const text::Tokenizer& tokenizer, TokenId id) {
   std::string text;
@@ -57,10 +60,10 @@ std::vector<TokenId> translated(const models::Generator& model, const formats::L
 }
 
 Input read_pair(const models::SequenceToSequence& model, const formats::LoadedModel& loaded, const std::string& path,
-                const std::string& source_text, const std::optional<std::string>& target_text,
+                const std::string& source_words, const std::optional<std::string>& target_text,
                 const std::string& user) {
   const TranslationFrames frames(model, loaded);
-  const auto source = frames.source.around(encode_line(loaded.of_sources(), source_text, "SOURCE"));
+  const auto source = frames.source.around(encode_line(loaded.of_sources(), source_words, "SOURCE"));
   check_length(source, model.max_source_positions(), "SOURCE");
   std::vector<TokenId> target =
       target_text ? encode_line(loaded.tokenizer, *target_text, "TARGET")
@@ -103,7 +106,7 @@ Input read_input(const formats::LoadedModel& loaded, const std::string& path, co
 }
 
 std::string group_of(const models::AttentionMap& map) {
-  return map.queries != map.keys ? "source" : map.queries == Text::own ? "self" : "encoder";
+  return map.queries != map.keys ? across : map.queries == Text::own ? of_itself : of_source;
 }
 
 // The first token of each text.
@@ -156,8 +159,8 @@ void check_memory(const GroupSizes& sizes, const std::map<std::string, std::set<
   double bytes = 0;
   const auto tokens = [&](std::size_t text) { return static_cast<double>(input.texts[text].ids.size()); };
   for (const auto& [name, layers] : chosen) {
-    const double queries = tokens(name == "encoder" || input.texts.size() == 1 ? 0 : 1);
-    const double keys = name == "self" ? tokens(input.texts.size() - 1) : tokens(0);
+    const double queries = tokens(name == of_source || input.texts.size() == 1 ? 0 : 1);
+    const double keys = name == of_itself ? tokens(input.texts.size() - 1) : tokens(0);
     bytes +=
         static_cast<double>(layers.size()) * static_cast<double>(sizes.at(name).heads) * queries * keys * sizeof(Real);
   }
@@ -182,8 +185,8 @@ Tensor AttentionGroup::weights(std::size_t layer, Index head) const {
 }
 
 std::string AttentionGroup::title() const {
-  if (name == "source") return "attention to the source";
-  if (name == "encoder") return "encoder self-attention";
+  if (name == across) return "attention to the source";
+  if (name == of_source) return "encoder self-attention";
   return query == 0 ? "self-attention" : "decoder self-attention";
 }
 

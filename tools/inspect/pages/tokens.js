@@ -473,7 +473,7 @@
     if (state.colour === 'tokens') {
       legend.replaceChildren(
         ...[0, 1, 2, 3].map((i) => sample(`tone-${i}`, 0, 'token')),
-        ' colours only tell neighbours apart ',
+        ' colours only distinguish neighbours ',
         ...[1, 2]
           .filter((kind) => tokens.some((token) => token.kind === kind))
           .map((kind) => sample(['', 'tone-0 special', 'tone-0 unknown'][kind], 0, kinds[kind])),
