@@ -48,7 +48,7 @@ node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html d
 
 inspect tokens bpe.h5 "$sentence" -o tokens.html
 inspect surprise decoder.h5 "$sentence" -o surprise.html
-head -n 2 pairs.tsv | inspect surprise translator.h5 -o pairs.html
+tail -n 2 pairs.tsv | inspect surprise translator.h5 -o pairs.html
 node "$here/tokens_test.mjs" "$@" tokens.html surprise.html pairs.html
 
 for seed in 1 2; do

@@ -125,11 +125,13 @@ TEST_CASE("inspect tokens: a page and a table have the same tokens, and markup i
 TEST_CASE("inspect tokens: bad input") {
   const EncoderCorpus corpus;
   corpus.must(
-      "tokenize -q --train --model char --no-byte-fallback -o char.h5 train.txt; printf 'a c\\377t' > bytes; : > empty");
+      "tokenize -q --train --model char --no-byte-fallback -o char.h5 train.txt; printf 'a c\\377t' > bytes; : > "
+      "empty");
   corpus.must("printf 'the cat\\nsees a \\342\\202\\254' > euro");
   corpus.refused("inspect tokens tokenizer.h5 nothere.txt", 1, "inspect: nothere.txt: there is no such file; --text");
   corpus.refused("inspect tokens tokenizer.h5 ''", 2, "the text is empty");
   corpus.refused("inspect tokens tokenizer.h5 empty", 1, "inspect: empty: has no text");
+  corpus.refused("inspect tokens tokenizer.h5 --text ''", 2, "--text: the TEXT is empty");
   corpus.refused("inspect tokens tokenizer.h5 empty --text cat", 2, "--text gives the text; leave out 'empty'");
   corpus.refused("inspect tokens tokenizer.h5 cat -o x.svg", 2,
                  "x.svg: tokens are written into files that end in .html");

@@ -7,8 +7,8 @@
 #include "heddle/cli/arguments.hpp"
 #include "heddle/decoding/fill_masks.hpp"
 #include "heddle/models/model.hpp"
-#include "tools/lines/blank_text.hpp"
 #include "tools/generate/options.hpp"
+#include "tools/lines/blank_text.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/lines/blank_text.hpp"
 #include "tools/generate/text_search.hpp"
+#include "tools/lines/blank_text.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"
 #include "tools/lines/translation_frames.hpp"

@@ -62,7 +62,6 @@ std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_v
   const std::vector<std::string>& words = arguments.operands(operand);
   if (arguments.given("text")) {
     check<UsageError>(words.empty(), "--text gives the text; leave out '", words.empty() ? "" : words.front(), "'");
-    check<UsageError>(!given.text.empty(), "--text: is empty");
     return {{given.text, "--text", 0}};
   }
   const std::string word = words.empty() ? "-" : words.front();

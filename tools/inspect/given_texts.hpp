@@ -24,7 +24,8 @@ struct GivenTexts {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("text", "this text instead of a file or standard input").takes("TEXT").essential(), self.text);
+    visitor(Field("text", "this text instead of a file or standard input").not_empty().takes("TEXT").essential(),
+            self.text);
     visitor(Field("documents", "what a text is: a line, what blank lines separate, or a whole file").essential(),
             self.documents);
   }
