@@ -54,7 +54,8 @@ TEST_CASE("cross-attention: a memory of one gives its value to every query") {
 TEST_CASE("cross-attention: weights sum to one over what is there") {
   const Cross cross;
   const auto memory = cross.attention.remember(Variable(normal_tensor({batch, memory_time, memory_width}, 2)), {5, 3});
-  const Tensor weights = cross.attention.weights(Variable(normal_tensor({batch, time_steps, width}, 1)), memory).weights;
+  const Tensor weights =
+      cross.attention.weights(Variable(normal_tensor({batch, time_steps, width}, 1)), memory).weights;
   CHECK(weights.shape() == Shape{batch, 3, time_steps, memory_time});
   for (Index row = 0; row < weights.size() / memory_time; ++row) {
     double sum = 0;
