@@ -74,7 +74,7 @@ TEST_CASE("inspect history: the points of a page are those of the history, means
 
 TEST_CASE("inspect neighbours: a map's table, page and pictures have each word and its neighbours once") {
   const MapCorpus corpus;
-  const std::string words = "inspect neighbours encoder.h5 cat king --top 6 ";
+  const std::string words = "inspect neighbours encoder.h5 cat king --top 150 ";
   corpus.must(words + "-o map.tsv && " + words + "-o map.html && " + words + "-o map.svg && " + words + "-o map.png");
   const auto rows = cells(read_file(corpus.path("map.tsv")));
   CHECK(rows[0][1] == "word");

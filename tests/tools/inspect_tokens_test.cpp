@@ -61,7 +61,7 @@ TEST_CASE("inspect tokens: bars between tokens, ids and offsets in bytes and cha
     // Every byte before the euro sign is a character; after it there are two fewer.
     const auto begin = tokens[i]["begin"].get<std::size_t>();
     if (begin <= 13) CHECK(tokens[i]["begin_character"] == begin);
-    if (begin == 17) CHECK(tokens[i]["begin_character"] == 15);
+    if (begin >= 16 && begin <= 20) CHECK(tokens[i]["begin_character"] == begin - 2);
   }
   CHECK(corpus.must("inspect tokens tokenizer.h5 < text").out == plain.out);
   CHECK(corpus.must("inspect tokens tokenizer.h5 --text '" + text + "'").out == plain.out);
