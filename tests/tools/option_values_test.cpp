@@ -189,12 +189,12 @@ TEST_CASE("options: the essential ones fit two screens of 40 lines") {
 TEST_CASE("options: a name has one type in all tools") {
   // tokenize trains on its operands, the input of classify holds the answers that it is compared with, and inspect show
   // has a flag for each part of a file.
-  const std::set<std::string> flags_in_one_tool{"--train", "--evaluate", "--config", "--tokenizer"};
+  const std::set<std::string> flags_in_one_tool{"--train", "--evaluate", "--config", "--tokenizer", "--tokens"};
   std::map<std::string, std::set<std::string>> types;
   for (const std::string& tool : tools) {
     for (const Option& option : options_of(tool)) {
-      const std::string type = option.placeholder == "N,..." ? "N" : option.placeholder;
-      types[option.name].insert(type);
+      const std::string& type = option.placeholder;
+      types[option.name].insert(type.ends_with(",...") ? type.substr(0, type.size() - 4) : type);
     }
   }
   for (const auto& [name, placeholders] : types) {

@@ -191,7 +191,7 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain --train train.h5 -o m.h5 --steps 0", "--steps", 2},
       {"pretrain --train train.h5 -o m.h5 --layers x", "--layers", 2},
       {"pretrain --train train.h5 -o m.h5 --learing-rate 1", "--learning-rate", 2},
-      {"pretrain --train train.h5 -o m.h5 --preset gpt5", "'gpt5' is not one of nano, gpt2", 2},
+      {"pretrain --train train.h5 -o m.h5 --preset gpt22", "'gpt22' is not one of nano, gpt1, gpt2", 2},
       {"pretrain --train train.h5 -o m.h5 --attention magic", "'magic' is not one of dot", 2},
       {"pretrain --train train.h5", "-o", 2},
       {"pretrain -o m.h5", "--train", 2},
