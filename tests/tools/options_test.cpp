@@ -224,7 +224,8 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {"inspect encoder.h5 --pooling mean", "inspect show has no option --pooling, but inspect embed has it"},
       {"inspect encoder.h5 --top 3", "--top has no effect without --tokens"},
       {"inspect encoder.h5 --layer 1",
-       "inspect show has no option --layer, but inspect embed, senses, bias, attention, align have it"},
+       "inspect show has no option --layer, but inspect embed, senses, bias, attention, align, positions, kernels have "
+       "it"},
       {"inspect embed encoder.h5 --text the --voters 3",
        "inspect embed has no option --voters, but inspect senses has it"},
       {"inspect senses encoder.h5 texts.tsv --gold", "unknown option --gold; it is called --evaluate ("},
