@@ -35,7 +35,7 @@ HeadPattern head_pattern(const Tensor& weights) {
     sum.next += at(i + 1);
     for (Index j = 0; j < keys; ++j) {
       sum.distance += at(j) * static_cast<double>(std::abs(i - j));
-      if (at(j) > 0) sum.bits -= at(j) * std::log2(at(j));
+      if (at(j) != 0) sum.bits -= at(j) * std::log2(at(j));
     }
   }
   const auto count = static_cast<double>(std::max<Index>(1, queries));

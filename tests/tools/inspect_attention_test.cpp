@@ -271,6 +271,7 @@ TEST_CASE("attention: tokens are text in a page, whatever they look like") {
   CAPTURE(together);
   CHECK(contains(together, "</script>"));
   CHECK(contains(together, "\\x07"));
+  CHECK(contains(together, "日‥‥"));  // a character of three tokens
   corpus.must("inspect attention model.h5 '" + hostile + "' --layer 1 --head 1 -o a.png");
 }
 

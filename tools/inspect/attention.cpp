@@ -23,7 +23,7 @@ struct AttentionOptions {
   std::string of = "all";
   Index top = 10;
   PageVectors vectors = PageVectors::automatic;
-  std::string output;
+  std::string base, output;
   bool json = false;
 
   template <class Self, class Visitor>
@@ -49,6 +49,9 @@ struct AttentionOptions {
             .takes("WHICH")
             .essential(),
         self.vectors);
+    visitor(
+        Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
+        self.base);
     visitor(
         Field("output", "file to write: an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5")
             .letter('o')
@@ -119,7 +122,7 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
                     ": such a file has every head; leave out --head");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
-  cli::keep_inputs({arguments.operand("MODEL")}, {path}, arguments);
+  cli::keep_inputs({arguments.operand("MODEL"), options.base}, {path}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.

@@ -1,6 +1,7 @@
 #include "tools/inspect/attention_output.hpp"
 
 #include <charconv>
+#include <cmath>
 
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/streams.hpp"
@@ -14,6 +15,7 @@ using formats::Json;
 
 // With the fewest digits that read back as the same number.
 std::string digits_of(Real value) {
+  if (std::isnan(value)) return "nan";
   char digits[32];
   return {digits, std::to_chars(std::begin(digits), std::end(digits), value).ptr};
 }

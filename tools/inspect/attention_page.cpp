@@ -65,12 +65,43 @@ Vectors quantised(const Tensor& stored, Index heads) {
   return {std::move(bytes), step};
 }
 
-Json vectors_of(const PairWeights& pairs) {
+// Whether the weights are the softmax of the products alone, over the keys up to a query's own if it is causal.
+bool are_softmax(const PairWeights& pairs, bool causal) {
+  const Shape& shape = pairs.weights.shape();
+  const Tensor query = pairs.query.as(DType::real), key = pairs.key.as(DType::real);
+  const Index heads = shape[1], queries = shape[2], keys = shape[3], width = query.shape()[3];
+  const Index group = heads / key.shape()[1];
+  for (Index row = 0; row < heads * queries; ++row) {
+    const Real* const q = query.data() + row * width;
+    const Real* const k = key.data() + row / queries / group * keys * width;
+    const Real* const weights = pairs.weights.data() + row * keys;
+    const Index seen = causal ? row % queries + 1 : keys;
+    std::vector<double> powers(static_cast<std::size_t>(seen));
+    double sum = 0;
+    for (Index j = 0; j < seen; ++j) {
+      double score = 0;
+      for (Index a = 0; a < width; ++a) score += static_cast<double>(q[a]) * static_cast<double>(k[j * width + a]);
+      sum += powers[static_cast<std::size_t>(j)] = std::exp(static_cast<double>(pairs.scale) * score);
+    }
+    for (Index j = 0; j < seen; ++j) {
+      const double weight = powers[static_cast<std::size_t>(j)] / sum;
+      if (!(std::abs(weight - static_cast<double>(weights[j])) < 1e-3)) return false;
+    }
+  }
+  return true;
+}
+
+Json vectors_of(const PairWeights& pairs, bool causal) {
   if (pairs.query.empty()) return {};
   const Index heads = pairs.weights.shape()[1];
   const Vectors query = quantised(pairs.query, heads), key = quantised(pairs.key, heads);
-  return {{"width", pairs.query.shape()[3]}, {"scale", pairs.scale},     {"query", packed(query.bytes)},
-          {"query_step", query.step},        {"key", packed(key.bytes)}, {"key_step", key.step}};
+  return {{"width", pairs.query.shape()[3]},
+          {"scale", pairs.scale},
+          {"query", packed(query.bytes)},
+          {"query_step", query.step},
+          {"key", packed(key.bytes)},
+          {"key_step", key.step},
+          {"softmax", are_softmax(pairs, causal)}};
 }
 
 double vector_bytes(const AttentionReport& report) {
@@ -124,7 +155,7 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
                       {"heads", group.heads()},
                       {"weights", packed(weight_bytes(map.pairs.weights))},
                       {"not_finite", not_finite(map.pairs.weights)},
-                      {"vectors", with_vectors ? vectors_of(map.pairs) : Json()}});
+                      {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}});
   }
   return {{"name", group.title()},  {"query", group.query},        {"key", group.key},
           {"causal", group.causal}, {"layers", std::move(layers)}, {"rollout", rollout_of(group)}};

@@ -9,6 +9,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/decoding/beam_search.hpp"
 #include "heddle/tensor/processors.hpp"
+#include "tools/inspect/cut_text.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/translation_frames.hpp"
 
@@ -21,12 +22,25 @@ using Text = models::AttentionMap::Text;
 // Names of groups.
 constexpr const char *of_itself = "self", *of_source = "encoder", *across = "source";
 
-// The characters of a token, or its piece where it has none, or only a part of one.
-std::string label(const text::Tokenizer& tokenizer, TokenId id) {
+// What each token of a sequence stands for, without the space before a word; its piece where it stands for nothing.
+std::vector<std::string> labels_of(const text::Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
   std::string text;
-  tokenizer.decode(id, text, text::TextPlace::begin);
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos || !is_utf8(text) ? tokenizer.piece(id) : text.substr(begin);
+  std::vector<CutToken::Range> ranges;
+  for (const TokenId id : ids) {
+    const std::size_t begin = text.size();
+    if (!tokenizer.is_special(id)) {
+      tokenizer.decode(id, text, text.empty() ? text::TextPlace::begin : text::TextPlace::inside);
+    }
+    ranges.push_back({begin, text.size()});
+  }
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::string shown = characters_in(text, ranges[i]);
+    const std::size_t word = shown.find_first_not_of(' ');
+    labels.push_back(ranges[i].begin == ranges[i].end ? printable(tokenizer.piece(ids[i]))
+                                                      : label_of(word == shown.npos ? shown : shown.substr(word)));
+  }
+  return labels;
 }
 
 // What a model reads.
@@ -39,8 +53,7 @@ TokenIds as_row(const std::vector<TokenId>& ids) {
   return {Shape{1, static_cast<Index>(ids.size())}, ids};
 }
 
-void check_length(const std::vector<TokenId>& ids, std::optional<Index> most, const std::string& what) {
-  const auto count = static_cast<Index>(ids.size());
+void check_length(Index count, std::optional<Index> most, const std::string& what) {
   check<DataError>(count > 0, what, ": has no token");
   check<DataError>(!most || count <= *most, what, ": ", count, " tokens are more than the model's context of ",
                    most.value_or(0), "; give a shorter text");
@@ -64,12 +77,12 @@ Input read_pair(const models::SequenceToSequence& model, const formats::LoadedMo
                 const std::string& user) {
   const TranslationFrames frames(model, loaded);
   const auto source = frames.source.around(encode_line(loaded.of_sources(), source_words, "SOURCE"));
-  check_length(source, model.max_source_positions(), "SOURCE");
+  check_length(std::ssize(source), model.max_source_positions(), "SOURCE");
   std::vector<TokenId> target =
       target_text ? encode_line(loaded.tokenizer, *target_text, "TARGET")
                   : translated(models::require<models::Generator>(*loaded.model, user, path), loaded, frames, source);
   target.insert(target.begin(), frames.prompt.begin(), frames.prompt.end());
-  check_length(target, model.max_positions(), "TARGET");
+  check_length(std::ssize(target), model.max_positions(), "TARGET");
   models::Sequences sequences(as_row(target));
   sequences.sources = std::make_shared<const models::Sequences>(as_row(source));
   Input input{std::move(sequences), {{.name = "source"}, {.name = "target"}}};
@@ -88,10 +101,13 @@ Input read_text(const models::ContextualVectors& model, const formats::LoadedMod
   sequence.ids = ids;
   if (framed) {
     const data::Framing framing(tokenizer, model.position_limit(), loaded.model->config()->has_segments());
-    sequence = second ? framing(ids, encode_line(tokenizer, *second, "SECOND"), data::Overlong::error).front()
-                      : framing(ids, data::Overlong::error).front();
+    const std::vector<TokenId> other = second ? encode_line(tokenizer, *second, "SECOND") : std::vector<TokenId>();
+    const auto whole = static_cast<Index>(ids.size() + other.size()) + framing.overhead(second.has_value());
+    check_length(whole, model.max_positions(), second ? "TEXT and SECOND" : "TEXT");
+    sequence =
+        second ? framing(ids, other, data::Overlong::error).front() : framing(ids, data::Overlong::error).front();
   }
-  check_length(sequence.ids, model.max_positions(), "TEXT");
+  check_length(std::ssize(sequence.ids), model.max_positions(), "TEXT");
   Input input{models::Sequences(as_row(sequence.ids), {}, sequence.segments), {{.name = "text"}}};
   input.texts[0].add(tokenizer, sequence.ids);
   return input;
@@ -174,8 +190,8 @@ void TokenText::add(const text::Tokenizer& tokenizer, const std::vector<TokenId>
   for (const TokenId id : more) {
     ids.push_back(id);
     pieces.push_back(tokenizer.piece(id));
-    labels.push_back(printable(label(tokenizer, id)));
   }
+  labels = labels_of(tokenizer, ids);
 }
 
 Tensor AttentionGroup::weights(std::size_t layer, Index head) const {

@@ -15,7 +15,7 @@ struct TokenText {
   std::string name;  // "text", "source" or "target"
   std::vector<TokenId> ids{};
   std::vector<std::string> pieces{};  // of the tokenizer
-  std::vector<std::string> labels{};  // printable: the characters of a token, or its piece where it is a part of one
+  std::vector<std::string> labels{};  // printable, for people
 
   void add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more);
   Index tokens() const { return static_cast<Index>(ids.size()); }

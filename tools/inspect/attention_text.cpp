@@ -38,7 +38,7 @@ std::vector<PlacedLink> strongest(const AttentionReport& report, Index top) {
     for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
       for (Index head = 0; head < group.heads(); ++head) {
         for (const auto& link : analysis::strongest_links(group.weights(layer, head), top + 1)) {
-          if (group.causal && link.query == 0) continue;  // it can attend to nothing but itself
+          if (link.weight == 0 || (group.causal && link.query == 0)) continue;  // the first query has no choice
           all.push_back({&group, group.numbers[layer], group.head_number(head), link});
         }
       }
@@ -64,7 +64,9 @@ void write_heads(std::ostream& out, const AttentionGroup& group) {
   for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
     for (Index head = 0; head < group.heads(); ++head) {
       const analysis::HeadPattern pattern = analysis::head_pattern(group.weights(layer, head));
-      const auto number = [](double value, int digits) { return fmt::format("{:.{}f}", value, digits); };
+      const auto number = [](double value, int digits) {
+        return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("nan");
+      };
       std::vector<std::string> row{std::to_string(group.numbers[layer]), head_text(group.head_number(head)),
                                    number(pattern.first, 2)};
       if (same) row.insert(row.end(), {number(pattern.previous, 2), number(pattern.own, 2)});
@@ -95,8 +97,8 @@ void write_shades(std::ostream& out, const Tensor& weights, const std::vector<st
 
 void write_patterns(std::ostream& out, const AttentionReport& report, Index top) {
   for (const AttentionGroup& group : report.groups) {
+    if (&group != &report.groups.front()) out << '\n';
     write_heads(out, group);
-    out << '\n';
   }
   const bool several = report.groups.size() > 1;
   std::vector<std::vector<std::string>> rows{{"weight", "layer", "head", "from", "to"}};
@@ -109,7 +111,8 @@ void write_patterns(std::ostream& out, const AttentionReport& report, Index top)
                     token(group->query, link.query), token(group->key, link.key)});
     if (several) rows.back().push_back(group->name);
   }
-  out << "strongest links\n" << text_table(rows, several ? "rrrlll" : "rrrll");
+  if (rows.size() == 1) return;
+  out << "\nstrongest links\n" << text_table(rows, several ? "rrrlll" : "rrrll");
 }
 
 }  // namespace heddle

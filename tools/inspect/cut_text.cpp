@@ -60,17 +60,6 @@ bool continues(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-std::string shown_of(std::string_view text, const CutToken::Range& bytes) {
-  const std::string_view own = text.substr(bytes.begin, bytes.end - bytes.begin);
-  if (is_utf8(own)) return std::string(own);
-  std::size_t first = bytes.begin, begin = bytes.begin, end = bytes.end;
-  while (first > 0 && continues(text[first])) --first;
-  while (begin < bytes.end && continues(text[begin])) ++begin;
-  while (end < text.size() && continues(text[end])) ++end;
-  if (!is_utf8(text.substr(first, end - first))) return std::string(own);
-  return begin < bytes.end ? std::string(text.substr(begin, end - begin)) : "‥";
-}
-
 CutText with_offsets(const std::string& text, std::span<const text::LocatedToken> tokens, bool to_end) {
   CutText cut{text, {}, {}};
   Characters characters(text);
@@ -79,7 +68,7 @@ CutText with_offsets(const std::string& text, std::span<const text::LocatedToken
     const CutToken::Range bytes{begin, end};
     const std::string gap = begin > at ? text.substr(at, begin - at) : "";
     cut.tokens.push_back(
-        {id, gap, text.substr(begin, end - begin), bytes, characters.of(bytes), shown_of(text, bytes)});
+        {id, gap, text.substr(begin, end - begin), bytes, characters.of(bytes), characters_in(text, bytes)});
     at = std::max(at, end);
   }
   if (to_end) cut.end = text.substr(at);
@@ -123,8 +112,19 @@ CutText cut_text(const text::Tokenizer& tokenizer, const std::string& text, cons
   return with_offsets(text, std::span(*tokens).first(ids.size()), ids.size() == tokens->size());
 }
 
-std::string label_of(const CutToken& token) {
-  std::string label = replaced(token.shown, " ", "␣");
+std::string characters_in(std::string_view text, const CutToken::Range& bytes) {
+  const std::string_view own = text.substr(bytes.begin, bytes.end - bytes.begin);
+  if (is_utf8(own)) return std::string(own);
+  std::size_t first = bytes.begin, begin = bytes.begin, end = bytes.end;
+  while (first > 0 && continues(text[first])) --first;
+  while (begin < bytes.end && continues(text[begin])) ++begin;
+  while (end < text.size() && continues(text[end])) ++end;
+  if (!is_utf8(text.substr(first, end - first))) return std::string(own);
+  return begin < bytes.end ? std::string(text.substr(begin, end - begin)) : "‥";
+}
+
+std::string label_of(const std::string& shown) {
+  std::string label = replaced(shown, " ", "␣");
   label = replaced(replaced(label, "\n", "↵"), "\t", "⇥");
   return printable(label);
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/formats/archives/json_archive.hpp"
@@ -38,8 +39,14 @@ CutText cut_text(const text::Tokenizer& tokenizer, const InputText& input,
 // The same of a model's ids, which may be fewer than the text's, or others.
 CutText cut_text(const text::Tokenizer& tokenizer, const std::string& text, const std::vector<TokenId>& ids);
 
+// The characters of the text that begin in these bytes, or ‥ if none does; the bytes where they are not UTF-8.
+std::string characters_in(std::string_view text, const CutToken::Range& bytes);
+
 // What people see of a token, on one line: ␣ for a space, ↵, ⇥, and \xHH for what cannot be printed.
-std::string label_of(const CutToken& token);
+std::string label_of(const std::string& shown);
+inline std::string label_of(const CutToken& token) {
+  return label_of(token.shown);
+}
 
 // At most so many columns of a terminal, with … at the end of what was longer.
 std::string shortened(const std::string& text, std::size_t columns);

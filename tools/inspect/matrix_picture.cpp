@@ -5,8 +5,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "tools/inspect/cut_text.hpp"
 
 namespace heddle {
 
@@ -27,29 +26,33 @@ CellSizes sizes_for(Index tokens) {
 
 constexpr std::size_t longest_label = 28;  // columns of a terminal
 
-// The label, or its beginning and "…".
-std::string shortened(const std::string& label) {
-  if (display_width(label) <= longest_label) return label;
-  std::string kept;
-  for (std::size_t at = 0; at < label.size();) {
-    const std::size_t length = text::decode(label, at).length;
-    if (display_width(kept + label.substr(at, length)) + 1 > longest_label) break;
-    kept += label.substr(at, length);
-    at += length;
-  }
-  return kept + "…";
-}
-
 std::vector<std::string> shortened(const std::vector<std::string>& labels) {
   std::vector<std::string> result;
-  for (const std::string& label : labels) result.push_back(shortened(label));
+  for (const std::string& label : labels) result.push_back(heddle::shortened(label, longest_label));
   return result;
+}
+
+// Cells with a hairline around them, since the largest weight is as white as the paper.
+void draw_cells(Picture& picture, Point corner, double width, double height, const Tensor& weights) {
+  picture.cells(corner, width, height, grey_cells(weights));
+  const Pen hairline{{0.6, 0.6, 0.6}, 0.5};
+  const double right = corner.x + width + 0.25, bottom = corner.y + height + 0.25, left = corner.x - 0.25,
+               top = corner.y - 0.25;
+  const Point outline[] = {{left, top}, {right, top}, {right, bottom}, {left, bottom}, {left, top}};
+  picture.polyline(outline, hairline);
 }
 
 double widest(const Picture& picture, const std::vector<std::string>& labels, double size) {
   double width = 0;
   for (const std::string& label : labels) width = std::max(width, picture.text_width(label, size));
   return width;
+}
+
+Index longest_side(const std::string& path, const Shape& shape) {
+  const Index most = std::max(shape[0], shape[1]);
+  check<UsageError>(most <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
+                    " tokens on a side, and the text has ", most, "; shorten it, or write a .html, .h5 or .tsv file");
+  return most;
 }
 
 void check_pixels(const std::string& path, double width, double height) {
@@ -76,9 +79,7 @@ CellImage grey_cells(const Tensor& weights) {
 }
 
 void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
-  const Index most = std::max(matrix.weights.shape()[0], matrix.weights.shape()[1]);
-  check<UsageError>(most <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
-                    " tokens on a side, and the text has ", most, "; shorten it, or write a .h5 or .tsv file");
+  const Index most = longest_side(path, matrix.weights.shape());
   const auto [cell, size] = sizes_for(most);
   const auto rows = static_cast<double>(matrix.weights.shape()[0]),
              columns = static_cast<double>(matrix.weights.shape()[1]);
@@ -110,7 +111,7 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   for (std::size_t i = 0; i < row_labels.size(); ++i) {
     picture.text({left - 4, top + static_cast<double>(i) * cell + baseline}, row_labels[i], Anchor::end, {}, size);
   }
-  picture.cells({left, top}, columns * cell, rows * cell, grey_cells(matrix.weights));
+  draw_cells(picture, {left, top}, columns * cell, rows * cell, matrix.weights);
   picture.save();
 }
 
@@ -118,7 +119,7 @@ void draw_grid(const std::string& path, const MatrixGrid& grid) {
   constexpr double size = 9, gap = 6, thumbnail = 96;
   const Shape& shape = grid.cells.front().shape();
   // A whole number of pixels for each pair, at least one.
-  const double longest = static_cast<double>(std::max(shape[0], shape[1]));
+  const auto longest = static_cast<double>(longest_side(path, shape));
   const double pair =
       std::max(1.0, std::floor(thumbnail * Picture::pixels_per_point / longest)) / Picture::pixels_per_point;
   const double cell_width = static_cast<double>(shape[1]) * pair, cell_height = static_cast<double>(shape[0]) * pair;
@@ -142,8 +143,8 @@ void draw_grid(const std::string& path, const MatrixGrid& grid) {
     const double y = top + static_cast<double>(i) * row_height;
     picture.text({left - 6, y + cell_height / 2 + 0.36 * size}, grid.rows[i], Anchor::end, {}, size);
     for (std::size_t j = 0; j < grid.columns.size(); ++j) {
-      picture.cells({left + static_cast<double>(j) * column_width, y}, cell_width, cell_height,
-                    grey_cells(grid.cells[i * grid.columns.size() + j]));
+      draw_cells(picture, {left + static_cast<double>(j) * column_width, y}, cell_width, cell_height,
+                 grid.cells[i * grid.columns.size() + j]);
     }
   }
   picture.save();

@@ -130,10 +130,10 @@ function neuronsView(group) {
     );
     const apart = Math.max(...scores.softmax.map((value, j) => Math.abs(value - weights.at(head, query, j) / 255)));
     note.textContent =
-      apart <= 0.03
+      vectors.softmax
         ? 'Vectors are rounded to 8 bits, so the softmax differs a little from the weight.'
         : `The softmax of these scores differs from the weights by up to ${apart.toFixed(2)}: the model adds terms ` +
-          'of positions or a mask to the scores, or does not use their softmax.';
+          'of positions to the scores, hides keys in a window, or does not use their softmax.';
   }
 
   function showRow(scores) {
