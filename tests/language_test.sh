@@ -58,7 +58,7 @@ check() {
 }
 
 # "FILE:LINE: text" of whole files.
-lines() { grep -nH '' "$@" || true; }
+lines() { grep -nHI '' "$@" || true; }
 
 # "FILE:LINE: text" of the string literals of C++ files.
 literals() {
