@@ -302,7 +302,9 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
   corpus.must(
       "pretrain -q --train pairs.h5 -o fixed.h5 --arch rnn --source-attention none --width 16 --batch-size 4 --steps "
       "1");
-  corpus.refused("inspect attention fixed.h5 'the cat'", 1, "mixes tokens by attention weights");
+  corpus.refused("inspect attention fixed.h5 'the cat'", 1,
+                 "this rnn has no attention: it reads its source as one vector");
+  corpus.refused("inspect align fixed.h5 'the cat'", 1, "this rnn has no attention");
   CHECK(corpus.leftovers() == 0);
 }
 

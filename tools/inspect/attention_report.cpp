@@ -229,6 +229,9 @@ void AttentionReport::keep_head(Index head) {
 
 AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
                                const std::optional<std::string>& second, const AttentionWanted& wanted) {
+  const bool has_source = loaded.model->as<models::SequenceToSequence>() != nullptr;
+  check<DataError>(!has_source || loaded.model->as<models::AttentionMaps>() != nullptr, path, ": this ",
+                   loaded.model->config().arch(), " has no attention: it reads its source as one vector");
   const auto& model = models::require<models::AttentionMaps>(*loaded.model, wanted.user, path);
   const Input input = read_input(loaded, path, first, second, wanted.user);
   const GroupSizes sizes = sizes_of(model, input.sequences);
