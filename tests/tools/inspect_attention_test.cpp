@@ -305,6 +305,9 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
   corpus.refused("inspect attention fixed.h5 'the cat'", 1,
                  "this rnn has no attention: it reads its source as one vector");
   corpus.refused("inspect align fixed.h5 'the cat'", 1, "this rnn has no attention");
+  corpus.must(decoder + " --restart --context 2700");
+  corpus.refused("inspect attention model.h5 \"$(head -c 9000 train.txt)\" --layer 1 --head 1 -o long.svg", 2,
+                 "long.svg: a picture has at most 1024 tokens on a side, and the text has ");
   CHECK(corpus.leftovers() == 0);
 }
 

@@ -133,7 +133,10 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
   const std::vector<std::string>& second = arguments.operands("SECOND");
   AttentionReport report = read_attention(loaded, model, arguments.operand("TEXT"),
                                           second.empty() ? std::nullopt : std::optional(second.front()),
-                                          {.user = "inspect attention", .layers = options.layer, .group = options.of});
+                                          {.user = "inspect attention",
+                                           .layers = options.layer,
+                                           .group = options.of,
+                                           .picture = Picture::is_name(path) ? path : ""});
   report.keep_head(options.head);
   if (path.empty()) {
     print(report, options, model);

@@ -10,6 +10,7 @@
 #include "heddle/decoding/beam_search.hpp"
 #include "heddle/tensor/processors.hpp"
 #include "tools/inspect/cut_text.hpp"
+#include "tools/inspect/matrix_picture.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/translation_frames.hpp"
 
@@ -234,6 +235,9 @@ AttentionReport read_attention(const formats::LoadedModel& loaded, const std::st
                    loaded.model->config().arch(), " has no attention: it reads its source as one vector");
   const auto& model = models::require<models::AttentionMaps>(*loaded.model, wanted.user, path);
   const Input input = read_input(loaded, path, first, second, wanted.user);
+  for (const TokenText& text : input.texts) {
+    if (!wanted.picture.empty()) check_picture_side(wanted.picture, text.tokens());
+  }
   const GroupSizes sizes = sizes_of(model, input.sequences);
   check_group(sizes, wanted.group, path);
   std::map<std::string, std::set<Index>> chosen;

@@ -54,6 +54,7 @@ struct AttentionWanted {
   std::string user;           // for messages
   std::vector<Index> layers;  // of each group, as analysis::chosen_layers() takes them
   std::string group = "all";  // or the name of one
+  std::string picture{};      // a picture to draw, for which texts must not be too long; or empty
 };
 
 // Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target

@@ -50,8 +50,7 @@ double widest(const Picture& picture, const std::vector<std::string>& labels, do
 
 Index longest_side(const std::string& path, const Shape& shape) {
   const Index most = std::max(shape[0], shape[1]);
-  check<UsageError>(most <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
-                    " tokens on a side, and the text has ", most, "; shorten it, or write a .html, .h5 or .tsv file");
+  check_picture_side(path, most);
   return most;
 }
 
@@ -63,6 +62,11 @@ void check_pixels(const std::string& path, double width, double height) {
 }
 
 }  // namespace
+
+void check_picture_side(const std::string& path, Index tokens) {
+  check<UsageError>(tokens <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
+                    " tokens on a side, and the text has ", tokens, "; shorten it, or write a .html, .h5 or .tsv file");
+}
 
 CellImage grey_cells(const Tensor& weights) {
   CellImage image{weights.shape()[0], weights.shape()[1], {}};

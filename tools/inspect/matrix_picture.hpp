@@ -14,6 +14,9 @@ namespace heddle {
 inline constexpr Index most_picture_tokens = 1024;
 inline constexpr double most_picture_pixels = 1.2e8;
 
+// Throws UsageError for more tokens than a side of a picture can have.
+void check_picture_side(const std::string& path, Index tokens);
+
 // One grey of 255 w, rounded, in each colour: [rows, columns] -> cells.
 CellImage grey_cells(const Tensor& weights);
 
