@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "heddle/formats/json/members.hpp"
 #include "heddle/formats/json/value.hpp"
 #include "heddle/formats/labelled/span_json.hpp"
 #include "heddle/text/spelling.hpp"
@@ -44,13 +45,14 @@ class ObjectLine {
   JsonDocument document_;
 };
 
-data::LabelledText labelled_text(const JsonNode& object, const Place& place, Texts texts, Gold gold,
-                                 const TextColumns& wanted) {
+data::LabelledText labelled_text(const JsonNode& object, std::string_view line, const Place& place, Texts texts,
+                                 Gold gold, const TextColumns& wanted) {
   const std::string where = concatenate(place);
+  std::vector<std::string> read;
   const auto key = [&](const std::string& given, const char* usual, const char* option) {
-    const std::string name = given.empty() ? usual : given;
-    check_has_key(object, name, where, option);
-    return name;
+    read.push_back(given.empty() ? usual : given);
+    check_has_key(object, read.back(), where, option);
+    return read.back();
   };
   data::LabelledText example;
   example.line = place.line;
@@ -62,10 +64,9 @@ data::LabelledText labelled_text(const JsonNode& object, const Place& place, Tex
   }
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
-  if (gold == Gold::given) {
+  if (gold == Gold::given)
     example.label = name_member(object, key(wanted.label, "label", "--label-column").c_str(), where);
-    check_label(example.label, place);
-  }
+  if (object.size() > read.size()) example.more = members_except(line, read);
   return example;
 }
 
@@ -80,8 +81,9 @@ std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const
   examples.reserve(line_count(content));
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     const ObjectLine document(line, place);
-    examples.push_back(labelled_text(document.object(), place, texts, gold, columns.wanted()));
+    examples.push_back(labelled_text(document.object(), line, place, texts, gold, columns.wanted()));
   });
+  if (gold == Gold::given) check_labels(examples, begin.file);
   return examples;
 }
 
@@ -101,6 +103,7 @@ std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const
     std::string id = object.find("id").is_null() ? std::to_string(place.line) : name_member(object, "id", where);
     auto context = std::make_shared<const std::string>(text_member(object, "context", where));
     questions.push_back(span_question(object, std::move(id), std::move(context), gold, where));
+    questions.back().more = members_except(line, {"id", "question", "context", "answers", "is_impossible"});
   });
   return questions;
 }

@@ -1,4 +1,4 @@
-// JSON lines, one object per line; members that are not named here are ignored.
+// JSON lines, one object per line; members that are not named here are kept as they are spelled, to be passed on.
 // Labelled texts: {"text": …, "label": …}, and "text_b" where there are two texts, or the keys that the user names;
 // labels may be numbers or booleans. Spans: {"question": …, "context": …, "answers": [...]}, and "id" if there is
 // one, else it is the line's number; span_json.hpp says what answers are.

@@ -83,6 +83,19 @@ const Entry& text_entry(std::string_view file, const LabelledInput& input, Texts
 
 }  // namespace
 
+LabelledFormat labelled_format(std::string_view file, const LabelledInput& input) {
+  if (input.format != LabelledFormat::automatic) return input.format;
+  const Entry* const entry = entry_by_ending(file);
+  return entry == nullptr ? LabelledFormat::tsv : entry->format;
+}
+
+std::string_view ending_of(LabelledFormat format) {
+  for (const Entry& entry : entries) {
+    if (entry.format == format) return entry.ending;
+  }
+  return "";
+}
+
 LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold)
     : format_(text_entry(file, input, texts).format),
       texts_(texts),

@@ -80,6 +80,11 @@ struct LabelledInput {
   }
 };
 
+// By the user, else the ending of the file's name, else tsv.
+LabelledFormat labelled_format(std::string_view file, const LabelledInput& input);
+// ".tsv"; "" for automatic.
+std::string_view ending_of(LabelledFormat format);
+
 // Reads the labelled texts of a file, perhaps in parts: columns that a header names in the first part are those of all.
 class LabelledTextReader {
  public:

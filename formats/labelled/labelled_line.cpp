@@ -12,6 +12,19 @@ void check_label(std::string_view label, const Place& place) {
                    " is not UTF-8 text without control characters");
 }
 
+void check_labels(const std::vector<data::LabelledText>& examples, std::string_view file) {
+  Index empty = 0, first = 0;
+  for (const data::LabelledText& example : examples) {
+    if (!example.label.empty()) {
+      check_label(example.label, {file, example.line});
+    } else if (empty++ == 0) {
+      first = example.line;
+    }
+  }
+  check<DataError>(empty == 0, Place{file, first}, ": the label is empty",
+                   empty > 1 ? concatenate(", and so are ", empty - 1, " more of ", examples.size()) : "");
+}
+
 void Room::take(std::size_t bytes) {
   check<DataError>(bytes <= left_, file_, ": has too many parts of a few bytes each to be data of this format");
   left_ -= bytes;

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
+#include "heddle/data/examples.hpp"
 #include "heddle/formats/files/lines.hpp"
 
 namespace heddle::formats {
@@ -16,6 +18,8 @@ enum class Texts { one, two, pair };
 
 // Throws DataError unless the label is UTF-8 text without control characters, and not empty.
 void check_label(std::string_view label, const Place& place);
+// The same of a whole file: throws DataError that names the first empty label and counts them, or another bad one.
+void check_labels(const std::vector<data::LabelledText>& examples, std::string_view file);
 
 // The memory that examples may take: 16 times their text plus 48 MB, which meaningful lines do not exceed. Checked
 // before it is allocated.

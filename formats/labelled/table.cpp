@@ -172,7 +172,6 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   check<DataError>(!is_empty || columns_.count_ == 1, row, ": is empty", expected(0));
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
                    expected(count));
-  if (gold_ == Gold::given) check_label(example.label, row);
   return example;
 }
 
@@ -190,6 +189,7 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
   std::vector<data::LabelledText> examples;
   examples.reserve(line_count(content));
   while (!content.empty()) examples.push_back(next(content, place));
+  if (gold_ == Gold::given) check_labels(examples, place.file);
   return examples;
 }
 

@@ -19,11 +19,20 @@ class Dealer {
         total_(std::accumulate(shares.begin(), shares.end(), Index{0})),
         behind_(shares.size()) {}
 
-  Index next() {
-    for (std::size_t part = 0; part < shares_.size(); ++part) behind_[part] += shares_[part];
-    const auto part = std::ranges::max_element(behind_) - behind_.begin();
-    behind_[static_cast<std::size_t>(part)] -= total_;
+  Index next(Index size = 1) {
+    std::vector<Index> after = behind_;
+    for (std::size_t part = 0; part < shares_.size(); ++part) after[part] += size * shares_[part];
+    const auto part = std::ranges::max_element(after) - after.begin();
+    give(part, size);
     return part;
+  }
+  void give(Index part, Index size) {
+    for (std::size_t i = 0; i < shares_.size(); ++i) behind_[i] += size * shares_[i];
+    behind_[static_cast<std::size_t>(part)] -= size * total_;
+  }
+  // What was given is made up for only as far as one unit goes.
+  void forgive() {
+    for (Index& behind : behind_) behind = std::clamp(behind, -total_, total_);
   }
 
  private:
@@ -41,13 +50,36 @@ std::vector<Index> places_where(std::span<const Index> parts, const Keep& keep) 
   return places;
 }
 
-}  // namespace
-
-std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<const Index> shares, std::uint64_t seed) {
+void check_shares(std::span<const Index> shares) {
   constexpr Index largest_share = 1'000'000;
   const bool sound = std::ranges::all_of(shares, [](Index share) { return share >= 0 && share <= largest_share; });
   check<UsageError>(sound && std::ranges::any_of(shares, [](Index share) { return share > 0; }),
                     "the sizes of a split must be from 0 to ", largest_share, ", and not all 0");
+}
+
+// Units with one key.
+struct Copies {
+  Index label = 0, size = 0, part = 0;
+};
+
+// Deals the groups of one label, in random order.
+void deal(std::span<Copies* const> groups, std::span<const Index> parts, Dealer& dealer, const Permutation& order) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Copies& group = *groups[static_cast<std::size_t>(order(static_cast<Index>(i)))];
+    if (groups.size() >= parts.size() && i >= parts.size()) {
+      group.part = dealer.next(group.size);
+      continue;
+    }
+    group.part = groups.size() < parts.size() ? parts.front() : parts[i];
+    dealer.give(group.part, group.size);
+  }
+  dealer.forgive();
+}
+
+}  // namespace
+
+std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<const Index> shares, std::uint64_t seed) {
+  check_shares(shares);
   std::map<Index, std::vector<std::size_t>> places;  // of each label
   for (std::size_t i = 0; i < labels.size(); ++i) places[labels[i]].push_back(i);
   Dealer dealer(shares);
@@ -59,6 +91,30 @@ std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<con
     }
   }
   return parts;
+}
+
+std::vector<Index> grouped_parts(std::span<const Unit> units, std::span<const Index> shares, std::uint64_t seed) {
+  check_shares(shares);
+  std::map<std::uint64_t, Copies> groups;
+  for (const Unit& unit : units) {
+    Copies& group = groups.try_emplace(unit.key, Copies{.label = unit.label}).first->second;
+    group.label = std::min(group.label, unit.label);
+    group.size += unit.size;
+  }
+  std::map<Index, std::vector<Copies*>> members;  // of each label
+  for (auto& [key, group] : groups) members[group.label].push_back(&group);
+  std::vector<Index> parts;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] > 0) parts.push_back(static_cast<Index>(i));
+  }
+  Dealer dealer(shares);
+  for (const auto& [label, of_label] : members) {
+    deal(of_label, parts, dealer,
+         Permutation(static_cast<Index>(of_label.size()), seed, static_cast<std::uint64_t>(label)));
+  }
+  std::vector<Index> result;
+  for (const Unit& unit : units) result.push_back(groups.at(unit.key).part);
+  return result;
 }
 
 std::vector<Index> stratified_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {

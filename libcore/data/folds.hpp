@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/base/real.hpp"
+#include "heddle/data/held_out.hpp"
 
 namespace heddle::data {
 
@@ -14,6 +15,11 @@ namespace heddle::data {
 // example, and the same holds for each label, to within two. Labels are only compared with each other, and may all be
 // 0. Throws UsageError for shares that are negative or add up to 0.
 std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<const Index> shares, std::uint64_t seed);
+
+// The same for units, those of one key in one part, with the least of their labels. Their sizes count: what each part
+// has of each label is its share to within two of the largest groups of copies. Every part with a share has each label
+// that has as many keys as there are such parts; labels with fewer keys are in the first of these parts alone.
+std::vector<Index> grouped_parts(std::span<const Unit> units, std::span<const Index> shares, std::uint64_t seed);
 
 // The fold that tests each example; folds have equal sizes. Throws UsageError for fewer than 2 folds, and DataError for
 // fewer examples than folds.

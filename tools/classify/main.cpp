@@ -1,6 +1,7 @@
 // classify: labels texts with a fine-tuned model, or zero-shot with a language model.
 #include <algorithm>
 #include <functional>
+#include <iostream>
 #include <limits>
 
 #include "heddle/base/printable.hpp"
@@ -9,7 +10,9 @@
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "tools/classify/label_asker.hpp"
+#include "tools/classify/label_watch.hpp"
 #include "tools/classify/options.hpp"
+#include "tools/classify/predictions.hpp"
 #include "tools/classify/write.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/json_line.hpp"
@@ -25,7 +28,7 @@ const cli::About about{
     .name = "classify",
     .summary =
         "Labels texts, tags words or answers questions with a fine-tuned model, or labels texts with a language model.",
-    .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "MODEL FILE --evaluate [--json]",
+    .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "MODEL FILE --evaluate [-o PREDICTIONS]",
                  "DECODER --labels LIST --template TEXT [FILE]"},
     .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
                  {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}}};
@@ -124,17 +127,14 @@ class Classifier {
     const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
     // About sixteen batches of tokens, within which texts are sorted by length.
     constexpr Index bytes_per_token = 64;
-    bool warns = path_.ends_with(".tsv") && unit == TextUnit::line && task.task != Task::span && !task.two_texts &&
-                 !options_.input.columns.any() && options_.input.header != formats::Header::present;
+    const LabelWatch watch(path_, task, labels, options_.input, reader.text_format());
+    bool watches = true;
     answer_texts(
         std::move(input), {.unit = unit, .bytes = options_.batch_tokens * bytes_per_token},
         [&](const InputText& text) {
-          if (warns && text.text.find('\t') != std::string::npos) {
-            warns = false;
-            arguments_.warn(concatenate(text.where(),
-                                        ": the whole line, with its tab, is the text; --text-column "
-                                        "reads one column"));
-          }
+          const std::optional<std::string> warning = watches ? watch.warning(text) : std::nullopt;
+          if (warning) arguments_.warn(*warning);
+          watches = watches && !warning;
           return ReadText{text, reader.read(text.text + line_end, {text.file, text.line})};
         },
         [&](const std::vector<ReadText>& texts) {
@@ -184,7 +184,11 @@ class Classifier {
     const Judgement judgement = arguments_.given("threshold")
                                     ? judge_answered(data, task, labels, answers, options_.threshold, how)
                                     : judge(data, task, labels, answers, how);
-    output_.stream() << (options_.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
+    if (options_.output != "-") {
+      write_predictions(output_.stream(), data, labels, answers,
+                        {prediction_format(options_.output), options_.threshold, how.null_threshold});
+    }
+    std::cout << (options_.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
   }
 
   const cli::Arguments& arguments_;
@@ -207,6 +211,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
                     "characters");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints metrics; --jsonl and --top are for labels");
+  if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
   cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);
 }
 

@@ -62,7 +62,13 @@ struct ClassifyOptions {
                 .takes("MODEL")
                 .essential(),
             self.base);
-    visitor(Field("output", "file for the results").letter('o').takes("FILE").essential(), self.output);
+    visitor(Field("output",
+                  "file for the results; with --evaluate for text, gold label, prediction and probability of each "
+                  "example, as NAME.tsv or NAME.jsonl")
+                .letter('o')
+                .takes("FILE")
+                .essential(),
+            self.output);
     visitor(Field("top", "print the K most probable labels or answers").range(1, 100000).takes("K").essential(),
             self.top);
     visitor(

@@ -7,8 +7,8 @@
 #include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/formats/files/lines.hpp"
 #include "heddle/text/unicode.hpp"
+#include "tools/classify/object_line.hpp"
 #include "tools/lines/escaped.hpp"
-#include "tools/lines/json_line.hpp"
 
 namespace heddle {
 
@@ -54,7 +54,7 @@ void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet
       json["label"] = has_label ? Json(labels.name(order[0])) : Json();
       json["probability"] = probability(order[0]);
       for (const Index id : order) json["top"].push_back({labels.name(id), probability(id)});
-      out << json_line(json) << "\n";
+      out << object_line(json, data.texts[i].more) << "\n";
       continue;
     }
     if (!has_label) out << "\t" << probability(order[0]);
@@ -71,7 +71,7 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
     if (options.jsonl) {
       Json json = text_json(data.texts[i]);
       json["value"] = numbers[i];
-      out << json_line(json) << "\n";
+      out << object_line(json, data.texts[i].more) << "\n";
     } else {
       out << numbers[i] << "\n";
     }
@@ -120,11 +120,11 @@ void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& a
       if (!none) line += concatenate("\t", escaped_field(text), "\t", begin, "\t", end, "\t", found[k].score);
     }
     if (options.jsonl) {
-      out << json_line({{"id", question.id},
-                        {"question", question.question},
-                        {"answer", none ? "" : list[0]["text"].get<std::string>()},
-                        {"top", list}})
-          << "\n";
+      const Json json{{"id", question.id},
+                      {"question", question.question},
+                      {"answer", none ? "" : list[0]["text"].get<std::string>()},
+                      {"top", list}};
+      out << object_line(json, question.more) << "\n";
     } else {
       out << line << "\n";
     }

@@ -22,6 +22,8 @@ struct WriteOptions {
   double null_threshold = 0;
 };
 
+// With jsonl, texts and questions keep the members of the input's objects that were not read (object_line.hpp).
+
 // One line per text: LABEL TAB PROBABILITY of the most probable labels, best first, as far as their probabilities reach
 // the threshold; if none does, an empty label and the highest probability. With jsonl one object per text: text, label
 // (null below the threshold), probability, and top with all printed labels.

@@ -1,8 +1,9 @@
 // convert: converts models and tokenizers between formats: weights with other dtypes, Hugging Face's directories and
-// tokenizer.json, from and to.
+// tokenizer.json, from and to; splits labelled files.
 #include <filesystem>
 
 #include "heddle/cli/outputs.hpp"
+#include "heddle/cli/refuse.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/tokenizer_file.hpp"
@@ -11,6 +12,7 @@
 #include "heddle/formats/huggingface/foreign_vocabulary.hpp"
 #include "heddle/formats/huggingface/tokenizer_json.hpp"
 #include "tools/convert/model.hpp"
+#include "tools/convert/split.hpp"
 
 using namespace heddle;
 using formats::WeightType;
@@ -21,12 +23,13 @@ struct ConvertOptions {
   std::string output, base;
   bool average = false, merge = false;
   WeightType dtype = WeightType::keep;
+  SplitOptions split;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("output",
                   "file to write; DIR/ writes a model as a Hugging Face directory, NAME.json writes a tokenizer as "
-                  "tokenizer.json")
+                  "tokenizer.json; with --split the directory for the parts")
                 .letter('o')
                 .not_empty()
                 .takes("FILE")
@@ -44,17 +47,21 @@ struct ConvertOptions {
     visitor(
         Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(),
         self.dtype);
+    SplitOptions::visit(self.split, visitor);
   }
 };
 
 const cli::About about{
     .name = "convert",
-    .summary = "Converts models and tokenizers between formats.",
+    .summary = "Converts models and tokenizers between formats, and splits labelled data.",
     .synopsis = {"MODEL --dtype f32|bf16|int8 -o FILE", "DIR [--dtype f32|bf16|int8] -o FILE",
                  "MODEL [--dtype f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
-                 "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE"},
-    .operands = {{"MODEL", "model file, directory with config.json, or a tokenizer as tokenize -t takes it", 1,
-                  cli::any_number}}};
+                 "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE",
+                 "LABELLED --split TRAIN,VALID,TEST -o DIR/"},
+    .operands = {{"MODEL",
+                  "model file, directory with config.json, or a tokenizer as tokenize -t takes it; with --split a "
+                  "labelled file",
+                  1, cli::any_number}}};
 
 bool makes_json(const ConvertOptions& options) {
   return std::filesystem::path(options.output).extension() == ".json";
@@ -67,11 +74,16 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
   std::vector<std::string> files = inputs;
   files.push_back(options.base);
   cli::keep_inputs(files, {options.output}, arguments);
-  check<UsageError>(options.average == (inputs.size() > 1), options.average ? "--average takes at least two models"
-                                                                            : "one file at a time; --average makes "
-                                                                              "one model of several");
+  check<UsageError>(options.average == (inputs.size() > 1) || arguments.given("split"),
+                    options.average ? "--average takes at least two models"
+                                    : "one file at a time; --average makes "
+                                      "one model of several");
   check<UsageError>(!options.average || !(options.merge || makes_json(options)),
                     "--average makes a model of models, without --merge, and no .json");
+  if (arguments.given("split")) {
+    check<UsageError>(inputs.size() == 1, "--split takes one labelled file");
+    return refuse({"average", "merge", "base", "dtype"}, arguments, ": is for models; --split is for labelled files");
+  }
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.dtype != WeightType::f16, "--dtype f16 is for directories; model files ",
                     "hold f32, bf16 or int8");
@@ -121,6 +133,10 @@ void convert(cli::Arguments& arguments) {
   const std::vector<std::string>& inputs = arguments.operands("MODEL");
   const std::string& input = inputs.front();
   check_usage(options, inputs, arguments);
+  if (arguments.given("split")) {
+    return split_labelled(input, options.output, options.split, arguments);
+  }
+  refuse({"format", "text_column", "text_b_column", "label_column", "header"}, arguments, ": is for --split");
   if (options.merge) return merge_adapter(arguments, options, input);
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);

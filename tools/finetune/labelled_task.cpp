@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heddle/tensor/context.hpp"
+#include "tools/tasks/warnings.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {
@@ -72,11 +73,24 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
+  warn_of_slips();
   if (labels_.size() == 0) return;
   check<DataError>(labels_.size() >= 2, train_.file, ": all examples have the label '", labels_.name(0),
                    "'; at least two labels are needed");
   const std::vector<Index> counts = label_counts_in(train_, settings.task, labels_);
   for (const std::string& warning : data::label_warnings(counts, labels_, train_.file)) arguments.warn(warning);
+}
+
+void LabelledTask::warn_of_slips() const {
+  const Task task = options_.settings.task;
+  const auto warn = [this](const std::optional<std::string>& warning) {
+    if (warning) arguments_.warn(*warning);
+  };
+  if (task != Task::label) warn(many_classes_warning(train_, labels_));
+  warn(long_word_warning(train_));
+  if (!valid_) return;
+  warn(copies_warning(train_, *valid_));
+  warn(small_validation_warning(*valid_, task));
 }
 
 models::TaskConfig LabelledTask::config() const {

@@ -21,6 +21,7 @@ class LabelledTask : public FinetuningTask {
   std::string summary() const override;
 
  private:
+  void warn_of_slips() const;
   // Reads both files and reports how many examples were too long.
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;

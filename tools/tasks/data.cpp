@@ -1,5 +1,7 @@
 #include "tools/tasks/data.hpp"
 
+#include <algorithm>
+
 #include "heddle/data/folds.hpp"
 
 namespace heddle {
@@ -23,24 +25,10 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   return part;
 }
 
-// The keys of examples: their texts, without labels.
-std::vector<data::Unit> units_of(const TaskData& data) {
-  std::vector<data::Unit> units;
-  for (const data::LabelledText& example : data.texts) {
-    data::ContentKey key;
-    key.add(example.text);
-    if (example.second_text) key.add(*example.second_text);
-    units.push_back({.key = key.value()});
-  }
-  for (const data::TaggedSentence& sentence : data.sentences) {
-    data::ContentKey key;
-    for (const std::string& word : sentence.words) key.add(word);
-    units.push_back({.key = key.value()});
-  }
-  for (const data::SpanQuestion& question : data.questions) {
-    units.push_back({.key = data::ContentKey().add(*question.context).value()});
-  }
-  return units;
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
 }  // namespace
@@ -99,6 +87,25 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   const std::vector<Index> places =
       side == Side::inside ? data::inside_part(folds, fold.fold - 1) : data::outside_part(folds, fold.fold - 1);
   return chosen(data, places);
+}
+
+std::vector<data::Unit> units_of(const TaskData& data) {
+  std::vector<data::Unit> units;
+  for (const data::LabelledText& example : data.texts) {
+    data::ContentKey key;
+    key.add(trimmed(example.text));
+    if (example.second_text) key.add(trimmed(*example.second_text));
+    units.push_back({.key = key.value()});
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    data::ContentKey key;
+    for (const std::string& word : sentence.words) key.add(word);
+    units.push_back({.key = key.value()});
+  }
+  for (const data::SpanQuestion& question : data.questions) {
+    units.push_back({.key = data::ContentKey().add(trimmed(*question.context)).value()});
+  }
+  return units;
 }
 
 HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fraction fraction) {

@@ -1,0 +1,73 @@
+// Warnings of finetune and classify where hands slip: each once, and none where nothing is wrong.
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+std::ptrdiff_t warnings(const Outcome& outcome, const std::string& what) {
+  std::ptrdiff_t count = 0;
+  for (const std::string& line : lines_of(outcome.err)) {
+    count += contains(line, "warning: ") && contains(line, what) ? 1 : 0;
+  }
+  return count;
+}
+
+std::string numbered(int count, const std::string& before, const std::string& after) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) lines += before + std::to_string(i) + after + "\n";
+  return lines;
+}
+
+const std::string brief = "finetune -q --from model.h5 --steps 1 -o x.h5 ";
+
+}  // namespace
+
+TEST_CASE("slips: swapped columns, copies in both files, few examples to choose by") {
+  const Labelled corpus;
+  write_file(corpus.path("swapped.tsv"), numbered(40, "the cat ", "\tanimal"));
+  CHECK(warnings(corpus.must(brief + "--train swapped.tsv"),
+                 "swapped.tsv: 40 classes for 40 examples, such as 'the cat 0'") == 1);
+  write_file(corpus.path("train.tsv"), numbered(200, "animal\tcat ", "") + numbered(200, "royal\tking ", ""));
+  write_file(corpus.path("valid.tsv"), numbered(150, "animal\tdog ", "") + numbered(150, "royal\tqueen ", ""));
+  CHECK(warnings(corpus.must(brief + "--train train.tsv --valid valid.tsv"), "") == 0);
+  write_file(corpus.path("copies.tsv"), numbered(150, "animal\tdog ", "") + "royal\t king 7 \nanimal\tcat 9\n" +
+                                            numbered(100, "royal\tqueen ", ""));
+  const Outcome copies = corpus.must(brief + "--train train.tsv --valid copies.tsv");
+  CHECK(warnings(copies, "copies.tsv: 2 of 252 examples are in the training data too; their results are too good") ==
+        1);
+  CHECK(warnings(copies, "") == 1);
+  write_file(corpus.path("few.tsv"), numbered(50, "animal\tdog ", "") + numbered(50, "royal\tqueen ", ""));
+  CHECK(warnings(corpus.must(brief + "--train train.tsv --valid few.tsv"),
+                 "few.tsv: 100 examples to choose the best model by: chance alone moves an accuracy by up to 0.10") ==
+        1);
+  // Held-out copies stay together, so that none is on both sides.
+  CHECK(warnings(corpus.must(brief + "--train texts.tsv --valid 50%"), "training data too") == 0);
+  write_file(corpus.path("once.tsv"), numbered(30, "animal\tcat ", "") + "royal\tking\n");
+  CHECK(warnings(corpus.must(brief + "--train once.tsv"), "only one example each of royal") == 1);
+}
+
+TEST_CASE("slips: sentences as words, and labelled files without --evaluate") {
+  const Labelled corpus;
+  write_file(corpus.path("long.conll"), "the cat sees a dog\tDET\nmy\tNOUN\n");
+  CHECK(warnings(corpus.must(brief + "--task label --train long.conll"),
+                 "long.conll:1: 'the cat sees a dog' is taken as one word") == 1);
+  corpus.must("finetune -q --from model.h5 --task label --train tags.conll --steps 1 -o t.h5");
+  write_file(corpus.path("sentences"), "the cat sees a dog\n\nmy queen sees a cat\n");
+  CHECK(warnings(corpus.must("classify t.h5 sentences"), "sentences:1: 'the' is taken as the word") == 1);
+  CHECK(warnings(corpus.must("classify t.h5 tags.conll"), "tags.conll:1: the input has labels; --evaluate") == 1);
+  CHECK(warnings(corpus.must("cut -f1 tags.conll | classify t.h5"), "") == 0);
+
+  corpus.must("finetune -q --from model.h5 --train texts.tsv --steps 1 -o c.h5");
+  write_file(corpus.path("x.csv"), "label,text\nanimal,the cat\n");
+  write_file(corpus.path("x.jsonl"), "{\"text\": \"the cat\", \"label\": \"animal\"}\n");
+  write_file(corpus.path("quiet.jsonl"), "{\"text\": \"\\\"label\\\": the cat\", \"kind\": \"label\"}\n");
+  for (const std::string name : {"texts.tsv", "x.csv", "x.jsonl"}) {
+    CAPTURE(name);
+    CHECK(warnings(corpus.must("classify c.h5 " + name), name + ":1: the input has labels") == 1);
+  }
+  for (const std::string name : {"texts.txt", "quiet.jsonl"}) {
+    CHECK(warnings(corpus.must("classify c.h5 " + name), "") == 0);
+  }
+}

@@ -1,0 +1,191 @@
+// convert --split from outside.
+#include <filesystem>
+#include <set>
+
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const std::vector<std::string> part_names{"train", "valid", "test"};
+
+// 200 reviews of two classes, 1 to 3, in quotes with a comma and a line break; every tenth twice, once with blanks.
+std::string reviews(const std::string& bad_row = "") {
+  std::string rows = "id,text,label\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string label = i % 4 == 0 ? "neg" : "pos", number = std::to_string(i);
+    rows += number + ",\"so, it is\nfilm " + number + "\"," + label + "\n";
+    if (i % 10 == 0) rows += number + "b,\"  so, it is\nfilm " + number + " \"," + label + "\n";
+  }
+  return rows + bad_row;
+}
+
+std::string part(const SmallCorpus& corpus, const std::string& folder, const std::string& name) {
+  return read_file(corpus.path(folder + "/" + name));
+}
+
+std::ptrdiff_t count(const std::string& text, const std::string& what) {
+  std::ptrdiff_t found = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++found;
+  return found;
+}
+
+// The folder's files as one, to see whether the same examples are in them.
+std::string joined(const SmallCorpus& corpus, const std::string& folder, const std::string& ending) {
+  std::string all;
+  for (const std::string& name : part_names) all += "= " + name + "\n" + part(corpus, folder, name + ending);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("split: parts of the shares, with the same classes, the header and the rows as they were; copies together") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("r.csv"), reviews());
+  const Outcome outcome = corpus.must("convert r.csv --split 80,10,10 -o out/");
+  CHECK(contains(outcome.err, "convert: r.csv: 20 examples are a copy of another, in the same part\n"));
+  std::set<std::string> rows;
+  const std::vector<std::ptrdiff_t> expected{176, 22, 22};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string text = part(corpus, "out", part_names[i] + ".csv");
+    CHECK(text.starts_with("id,text,label\n"));
+    const std::ptrdiff_t negative = count(text, ",neg\n"), all = negative + count(text, ",pos\n");
+    CHECK(std::abs(all - expected[i]) <= 2);
+    CHECK(std::abs(negative - expected[i] * 60 / 220) <= 2);
+    for (int n = 0; n < 200; ++n) {
+      const std::string number = std::to_string(n);
+      const std::string row = "\n" + number + ",\"so, it is\nfilm " + number + "\",";
+      const bool is_here = contains(text, row);
+      if (is_here) CHECK(rows.insert(number).second);
+      if (n % 10 == 0) CHECK(contains(text, "\n" + number + "b,\"  so, it is\nfilm " + number + " \",") == is_here);
+    }
+  }
+  CHECK(rows.size() == 200);
+  corpus.must("convert -q r.csv --split 80,10,10 -o again && convert -q r.csv --split 8,1,1 --seed 2 -o other");
+  CHECK(joined(corpus, "again", ".csv") == joined(corpus, "out", ".csv"));
+  CHECK(joined(corpus, "other", ".csv") != joined(corpus, "out", ".csv"));
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("split: every part has every class, and a part without a share has no file") {
+  const SmallCorpus corpus;
+  std::string lines;
+  for (int i = 0; i < 90; ++i) lines += "common\ttext " + std::to_string(i) + "\n";
+  for (int i = 0; i < 3; ++i) lines += "rare\tother " + std::to_string(i) + "\n";
+  write_file(corpus.path("r.tsv"), lines);
+  corpus.must("convert r.tsv --split 98,1,1 -o out");
+  for (const std::string& name : part_names) CHECK(count(part(corpus, "out", name + ".tsv"), "rare\t") == 1);
+  write_file(corpus.path("r.tsv"), lines + "once\tonly\n");
+  corpus.refused("convert r.tsv --split 98,1,1 -o no", 1,
+                 "r.tsv: 1 class has fewer different texts than the 3 parts: 'once' (1); give more examples");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("no")));
+  CHECK(contains(corpus.must("convert r.tsv --split 80,0,20 --rare train -o two").err, "they are in train alone"));
+  CHECK(contains(part(corpus, "two", "train.tsv"), "once\tonly\n"));
+  CHECK_FALSE(std::filesystem::exists(corpus.path("two/valid.tsv")));
+}
+
+TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
+  const SmallCorpus corpus;
+  std::string objects, pairs, sentences, articles;
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i), label = i % 2 == 0 ? "a" : "b";
+    objects += "{ \"id\":" + n + ".0, \"text\":\"t" + n + "\",\"label\":\"" + label + "\"}\n";
+    pairs += label + "\tone " + n + "\ttwo\n";
+    sentences += "# sent " + n + "\n1\tw" + n + "\t_\tNOUN\t_\t_\t0\t_\t_\t_\n2\tis\t_\t" +
+                 (i % 2 == 0 ? "VERB" : "AUX") + "\t_\t_\t0\t_\t_\t_\n2.1\tit\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+    articles += std::string(i == 0 ? "" : ",") + R"({"title":"t)" + n + R"(","paragraphs":[{"context":"who is )" + n +
+                R"(","qas":[{"id":"x)" + n +
+                R"(","question":"q","answers":[{"text":"who","answer_start":0}]},{"id":"y)" + n +
+                R"(","question":"r","answers":[{"text":"is","answer_start":4}]}]}]})";
+  }
+  write_file(corpus.path("o.jsonl"), objects);
+  write_file(corpus.path("p.tsv"), pairs);
+  write_file(corpus.path("s.conllu"), sentences);
+  write_file(corpus.path("q.json"), R"({"version":"1","data":[)" + articles + "]}");
+  for (const auto& [file, ending, content, end] :
+       std::vector<std::array<std::string, 4>>{{"o.jsonl", ".jsonl", objects, "\n"},
+                                               {"p.tsv", ".tsv", pairs, "\n"},
+                                               {"s.conllu", ".conllu", sentences, "\n\n"}}) {
+    CAPTURE(file);
+    corpus.must("convert -q " + file + " --split 50,25,25 -o out" + ending);
+    std::multiset<std::string> before, after;
+    const auto add = [&end = end](std::string text, std::multiset<std::string>& units) {
+      for (std::size_t at = 0; (at = text.find(end)) != std::string::npos; text.erase(0, at + end.size()))
+        units.insert(text.substr(0, at));
+      CHECK((text.empty() || text == "\n"));
+    };
+    add(content, before);
+    for (const std::string& name : part_names) add(part(corpus, "out" + ending, name + ending), after);
+    CHECK(before == after);
+  }
+  corpus.must("convert -q q.json --split 50,25,25 -o squad");
+  std::size_t articles_found = 0;
+  for (const std::string& name : part_names) {
+    const auto document = nlohmann::json::parse(part(corpus, "squad", name + ".json"));
+    CHECK(document["version"] == "1");
+    articles_found += document["data"].size();
+    for (const auto& article : document["data"]) CHECK(article["paragraphs"][0]["qas"].size() == 2);
+  }
+  CHECK(articles_found == 40);
+}
+
+TEST_CASE("split: what cannot be split is refused, with file and line, and nothing is written") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("r.csv"), reviews());
+  write_file(corpus.path("few.csv"), reviews("7,pos\n"));
+  write_file(corpus.path("many.csv"), reviews("7,a,pos,neg\n"));
+  write_file(corpus.path("empty.csv"), reviews("1,a,\n2,b,\n3,c,\n"));
+  write_file(corpus.path("one.tsv"), "a\tx\na\ty\na\tz\n");
+  write_file(corpus.path("tiny.jsonl"), "{\"text\":\"x\",\"label\":1}\n{\"text\":\"x\",\"label\":2}\n");
+  write_file(corpus.path("bad.jsonl"), "{\"text\":\"x\",\"label\":1}\n{\"text\":\n");
+  corpus.must("mkdir full && touch full/train.csv && touch nothing.csv");
+  const std::string split = " --split 80,10,10 -o out";
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {"convert few.csv" + split, "few.csv:442: the number of columns is 2, not 3", 1},
+           {"convert many.csv" + split, "many.csv:442: the number of columns is 4, not 3", 1},
+           {"convert empty.csv" + split, "empty.csv:442: the label is empty, and so are 2 more of 223", 1},
+           {"convert one.tsv" + split, "one.tsv: all examples have the label 'a'", 1},
+           {"convert tiny.jsonl" + split, "fewer different texts than the 3 parts", 1},
+           {"convert bad.jsonl" + split, "bad.jsonl:2: not valid JSON", 1},
+           {"convert nothing.csv" + split, "nothing.csv: has no example", 1},
+           {"convert none.csv" + split, "none.csv", 1},
+           {"convert r.csv --split 80,10,10 -o full", "full", 1},
+           {"convert r.csv --split 80,10,10 --label-column stars -o out", "has no column 'stars'", 1},
+           {"convert r.csv --split 80,20 -o out", "--split: takes three shares", 2},
+           {"convert r.csv --split 0,50,50 -o out", "--split: train and one of the others", 2},
+           {"convert r.csv --split 80,x,10 -o out", "--split: 'x' is no share", 2},
+           {"convert r.csv --split 80,-1,10 -o out", "--split: '-1' is no share", 2},
+           {"convert r.csv --split ,, -o out", "--split: '' is no share", 2},
+           {"convert r.csv --split 80,10,10", "-o FILE is missing", 2},
+           {"convert r.csv one.tsv" + split, "--split takes one labelled file", 2},
+           {"convert r.csv --dtype bf16" + split, "--dtype: is for models", 2},
+           {"convert tokenizer.h5 --label-column 2 -o out", "--label-column: is for --split", 2},
+           {"convert tokenizer.h5" + split, "tokenizer.h5: is ", 1}}) {
+    corpus.refused(refusal);
+  }
+  CHECK_FALSE(std::filesystem::exists(corpus.path("out")));
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("split: slips are pointed out: swapped columns, a text with two labels; numbers are no classes") {
+  const SmallCorpus corpus;
+  std::string swapped, numbers, unsure;
+  for (int i = 0; i < 60; ++i) {
+    const std::string n = std::to_string(i);
+    swapped += "text " + n + "\t" + (i % 2 == 0 ? "a" : "b") + "\n";
+    numbers += n + ".5\ttext " + n + "\n";
+    unsure += std::string(i % 2 == 0 ? "a" : "b") + "\ttext " + std::to_string(i == 1 ? 0 : i) + "\n";
+  }
+  write_file(corpus.path("s.tsv"), swapped);
+  write_file(corpus.path("n.tsv"), numbers);
+  write_file(corpus.path("u.tsv"), unsure);
+  corpus.refused(
+      "convert s.tsv --split 80,10,10 -o out", 1,
+      "warning: s.tsv: 60 classes for 60 examples, such as 'text 0'; if these are texts, the columns are swapped");
+  CHECK(contains(corpus.must("convert n.tsv --split 80,10,10 -o numbers").err, "n.tsv: the labels are numbers"));
+  CHECK(count(part(corpus, "numbers", "train.tsv"), "\n") == 48);
+  CHECK(contains(corpus.must("convert u.tsv --split 80,10,10 -o unsure").err,
+                 "warning: u.tsv:1: a text with several labels, as 1 text is in all"));
+}

@@ -1,0 +1,86 @@
+#include "tools/classify/label_watch.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/files/lines.hpp"
+#include "heddle/text/spelling.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::LabelledFormat;
+using models::Task;
+
+constexpr const char* has_labels = ": the input has labels; --evaluate compares the answers with them";
+
+// Whether the first row of CSV names this column.
+bool names_column(std::string_view row, const std::string& name) {
+  row = row.substr(0, row.find_first_of("\r\n"));
+  const std::vector<std::string> names = split(without_byte_order_mark(row), ',');
+  return std::ranges::any_of(names,
+                             [&](const std::string& field) { return field == name || field == '"' + name + '"'; });
+}
+
+// Whether an object on one line has a member "label", as far as can be seen without reading it.
+bool has_label_member(std::string_view line) {
+  constexpr std::string_view key = "\"label\"";
+  for (std::size_t at = 0; (at = line.find(key, at)) != line.npos; ++at) {
+    const std::size_t next = line.find_first_not_of(" \t", at + key.size());
+    if (next != line.npos && line[next] == ':') return true;
+  }
+  return false;
+}
+
+std::vector<std::string> columns_of(std::string_view line) {
+  std::vector<std::string> columns = split(line, line.find('\t') != line.npos ? '\t' : ' ');
+  std::erase(columns, "");
+  return columns;
+}
+
+}  // namespace
+
+LabelWatch::LabelWatch(const std::string& path, const models::TaskConfig& task, const data::LabelSet& labels,
+                       const formats::LabelledInput& input, LabelledFormat texts)
+    : is_tsv_(path.ends_with(".tsv")), task_(task), labels_(labels), input_(input), texts_(texts) {}
+
+std::optional<std::string> LabelWatch::warning(const InputText& text) const {
+  if (task_.task == Task::label) return of_words(text);
+  return task_.task == Task::span ? std::nullopt : of_line(text);
+}
+
+std::optional<std::string> LabelWatch::of_line(const InputText& text) const {
+  const bool is_first_row = text.line == 1 && input_.header != formats::Header::absent;
+  if (texts_ == LabelledFormat::csv && is_first_row && names_column(text.text, "label"))
+    return text.where() + has_labels;
+  if (texts_ == LabelledFormat::jsonl && has_label_member(text.text)) return text.where() + has_labels;
+  const std::size_t tab = text.text.find('\t');
+  if (texts_ != LabelledFormat::tsv || tab == std::string::npos || input_.columns.any()) return std::nullopt;
+  if (labels_.find(text.text.substr(0, tab))) return text.where() + has_labels;
+  if (!is_tsv_ || task_.two_texts || input_.header == formats::Header::present) return std::nullopt;
+  return text.where() + ": the whole line, with its tab, is the text; --text-column reads one column";
+}
+
+std::optional<std::string> LabelWatch::of_words(const InputText& text) const {
+  std::optional<std::string> warning;
+  formats::for_each_line(text.text, {text.file, text.line}, [&](std::string_view line, const formats::Place& place) {
+    const std::vector<std::string> columns = columns_of(line);
+    if (warning || columns.empty() || line.starts_with('#') || line.starts_with("-DOCSTART-")) return;
+    const auto is_label = [&](const std::string& column) { return labels_.find(column).has_value(); };
+    const bool has_label = std::any_of(columns.begin() + 1, columns.end(), is_label);
+    constexpr std::size_t conllu_columns = 10;
+    const bool is_sentence = std::ranges::count(columns.front(), ' ') >= 3 ||
+                             (columns.size() >= 3 && line.find('\t') == line.npos && !has_label);
+    if (is_sentence) {
+      warning = concatenate(place, ": ", text::quoted(columns.front()),
+                            " is taken as the word; give one word per line, and an empty line between sentences");
+    } else if (columns.size() > 1 && is_label(columns.size() == conllu_columns ? columns[3] : columns.back())) {
+      warning = concatenate(place, has_labels);
+    }
+  });
+  return warning;
+}
+
+}  // namespace heddle

@@ -1,0 +1,326 @@
+#include "tools/convert/split.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "heddle/data/folds.hpp"
+#include "heddle/formats/archives/json_archive.hpp"
+#include "heddle/formats/files/atomic_directory.hpp"
+#include "heddle/formats/json/node.hpp"
+#include "heddle/formats/json/value.hpp"
+#include "heddle/text/spelling.hpp"
+#include "tools/tasks/warnings.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::LabelledFormat;
+using models::Task;
+
+constexpr std::array<const char*, 3> part_names{"train", "valid", "test"};
+
+std::vector<Index> shares_of(const std::string& words) {
+  std::vector<Index> shares;
+  for (const std::string& word : split(words, ',')) {
+    Index share = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), share);
+    const bool sound = error == std::errc() && end == word.data() + word.size() && share >= 0 && share <= 1'000'000;
+    check<UsageError>(sound, "--split: '", word, "' is no share, a whole number up to 1000000; write --split 80,10,10");
+    shares.push_back(share);
+  }
+  check<UsageError>(shares.size() == part_names.size(), "--split: takes three shares, of train, valid and test, not ",
+                    shares.size(), "; write --split 80,10,10, or 80,0,20 for no validation");
+  check<UsageError>(shares[0] > 0 && shares[1] + shares[2] > 0,
+                    "--split: train and one of the others need a share above 0; write --split 80,10,10");
+  return shares;
+}
+
+std::string_view first_line(std::string_view content) {
+  content = without_byte_order_mark(content);
+  std::string_view line = content.substr(0, content.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+// Whether the first line is an object with this member. Another line is for the reader of the format to refuse.
+bool first_object_has(std::string_view content, const std::string& name) {
+  try {
+    const formats::JsonDocument document(std::string(first_line(content)), "");
+    return formats::has_member(formats::JsonNode(document), name);
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+// Whether a table has two texts in a row: by its header, or by having three columns and no header.
+bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
+  const bool is_csv = format == LabelledFormat::csv;
+  std::vector<std::string> names = split(first_line(content), is_csv ? ',' : '\t');
+  const bool has_header =
+      input.header == formats::Header::present || (is_csv && input.header == formats::Header::automatic);
+  if (!has_header) return names.size() == 3;
+  return std::ranges::count(names, "text_b") + std::ranges::count(names, "\"text_b\"") > 0;
+}
+
+TaskInput how_to_read(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
+  TaskInput how{.labelled = input};
+  how.labelled.format = format;
+  const bool is_jsonl = format == LabelledFormat::jsonl;
+  if (format == LabelledFormat::squad || (is_jsonl && first_object_has(content, "question"))) how.task = Task::span;
+  if (format == LabelledFormat::conll || format == LabelledFormat::conllu) how.task = Task::label;
+  if (how.task != Task::classify) return how;
+  const bool two = is_jsonl ? first_object_has(content, "text_b") : table_has_two_texts(content, format, input);
+  if (!input.columns.text_b.empty() || (two && !input.columns.any())) how.texts = formats::Texts::two;
+  return how;
+}
+
+bool are_numbers(const data::LabelSet& labels) {
+  return std::ranges::all_of(labels.names(), [](const std::string& name) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    return error == std::errc() && end == name.data() + name.size();
+  });
+}
+
+// The rarest tag of each sentence, by the number of sentences that have it.
+std::vector<Index> rarest_tags(const TaskData& data, const data::LabelSet& labels) {
+  std::vector<std::set<Index>> tags;
+  std::vector<Index> sentences(static_cast<std::size_t>(labels.size()));
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    const std::vector<Index> ids = data::tag_ids(sentence, labels, data.file);
+    tags.emplace_back(ids.begin(), ids.end());
+    for (const Index id : tags.back()) ++sentences[static_cast<std::size_t>(id)];
+  }
+  std::vector<Index> rarest;
+  for (const std::set<Index>& of_sentence : tags) {
+    rarest.push_back(
+        *std::ranges::min_element(of_sentence, {}, [&](Index id) { return sentences[static_cast<std::size_t>(id)]; }));
+  }
+  return rarest;
+}
+
+// Splits the examples of one file.
+class Splitter {
+ public:
+  Splitter(const TaskData& data, Task task, const SplitOptions& options, const cli::Arguments& arguments)
+      : data_(data),
+        task_(task),
+        options_(options),
+        arguments_(arguments),
+        shares_(shares_of(options.shares)),
+        labels_(labels_in(data, task)),
+        units_(units_of(data)) {}
+
+  // The part of each example.
+  std::vector<Index> parts() {
+    set_labels();
+    return data::grouped_parts(units_, shares_, static_cast<std::uint64_t>(arguments_.common().seed));
+  }
+
+  // What became of the examples, one line each.
+  void report(const std::string& output, std::string_view ending, const std::vector<Index>& parts) const {
+    for (std::size_t part = 0; part < part_names.size(); ++part) {
+      if (shares_[part] == 0) continue;
+      arguments_.say(concatenate(output, part_names[part], ending, ": ",
+                                 grouped(std::ranges::count(parts, static_cast<Index>(part))), " examples",
+                                 classes_in(static_cast<Index>(part), parts)));
+    }
+    std::map<std::uint64_t, Index> copies;
+    for (const data::Unit& unit : units_) ++copies[unit.key];
+    const auto further = static_cast<Index>(units_.size() - copies.size());
+    if (further == 0) return;
+    const char* const what =
+        data_.questions.empty() ? " a copy of another, in the same part" : " on a context of another, in the same part";
+    arguments_.say(concatenate(data_.file, ": ", counted(further, "example is", "examples are"), what));
+  }
+
+ private:
+  void set_labels() {
+    if (task_ == Task::span) return;
+    check<DataError>(labels_.size() >= 2, data_.file, ": all examples have the label ",
+                     text::quoted(labels_.size() == 0 ? "" : labels_.name(0)),
+                     "; a split by class needs two (--label-column names the column of the labels)");
+    const auto many = many_classes_warning(data_, labels_);
+    if (task_ == Task::classify && many && are_numbers(labels_)) {
+      return arguments_.say(data_.file + ": the labels are numbers; the split is random");
+    }
+    if (task_ == Task::classify && many) arguments_.warn(*many);
+    const std::vector<Index> ids = task_ == Task::label ? rarest_tags(data_, labels_) : gold_labels(data_, labels_);
+    for (std::size_t i = 0; i < units_.size(); ++i) units_[i].label = ids[i];
+    settle_copies();
+    if (task_ == Task::classify) check_rare();
+  }
+
+  // Copies get the least of their labels, as grouped_parts() has it.
+  void settle_copies() {
+    std::map<std::uint64_t, Index> known;
+    std::set<std::uint64_t> differ;
+    for (const data::Unit& unit : units_) {
+      const auto [place, is_new] = known.emplace(unit.key, unit.label);
+      if (place->second != unit.label) differ.insert(unit.key);
+      place->second = std::min(place->second, unit.label);
+    }
+    for (data::Unit& unit : units_) unit.label = known[unit.key];
+    if (task_ != Task::classify || differ.empty()) return;
+    const auto first = std::ranges::find_if(units_, [&](const data::Unit& unit) { return differ.contains(unit.key); });
+    const auto line = data_.texts[static_cast<std::size_t>(first - units_.begin())].line;
+    arguments_.warn(concatenate(data_.file, ":", line, ": a text with several labels, as ",
+                                counted(static_cast<Index>(differ.size()), "text is", "texts are"), " in all"));
+  }
+
+  void check_rare() const {
+    std::vector<std::set<std::uint64_t>> texts(static_cast<std::size_t>(labels_.size()));
+    for (const data::Unit& unit : units_) texts[static_cast<std::size_t>(unit.label)].insert(unit.key);
+    const auto parts = static_cast<std::size_t>(std::ranges::count_if(shares_, [](Index share) { return share > 0; }));
+    std::vector<std::string> rare;
+    for (Index id = 0; id < labels_.size(); ++id) {
+      const std::size_t count = texts[static_cast<std::size_t>(id)].size();
+      if (count < parts) rare.push_back(concatenate(text::quoted(labels_.name(id)), " (", count, ")"));
+    }
+    if (rare.empty()) return;
+    constexpr std::size_t most = 5;
+    const std::size_t all = rare.size();
+    rare.resize(std::min(all, most));
+    const std::string found =
+        concatenate(data_.file, ": ", counted(static_cast<Index>(all), "class has", "classes have"),
+                    " fewer different texts than the ", parts, " parts: ", join(rare), all > most ? ", …" : "");
+    check<DataError>(options_.rare == RareClasses::train, found,
+                     "; give more examples, or put such classes into train alone (--rare train)");
+    arguments_.say(found + "; they are in train alone");
+  }
+
+  // ", of spam 0.125, ham 0.875" where there are few classes.
+  std::string classes_in(Index part, const std::vector<Index>& parts) const {
+    constexpr Index most = 6;
+    if (task_ != Task::classify || labels_.size() > most) return "";
+    std::map<std::string, Index> counts;
+    for (std::size_t i = 0; i < parts.size(); ++i) counts[data_.texts[i].label] += parts[i] == part ? 1 : 0;
+    std::vector<std::string> shown;
+    for (const auto& [label, count] : counts) shown.push_back(label + " " + grouped(count));
+    return ": " + join(shown);
+  }
+
+  const TaskData& data_;
+  Task task_;
+  const SplitOptions& options_;
+  const cli::Arguments& arguments_;
+  std::vector<Index> shares_;
+  data::LabelSet labels_;
+  std::vector<data::Unit> units_;
+};
+
+using Texts = std::array<std::string, part_names.size()>;
+
+// Where the lines of a text begin, and its end.
+std::vector<std::size_t> line_begins(std::string_view content) {
+  std::vector<std::size_t> begins{0};
+  for (std::size_t at = 0; at < content.size(); ++at) {
+    if (content[at] == '\n' && at + 1 < content.size()) begins.push_back(at + 1);
+  }
+  begins.push_back(content.size());
+  return begins;
+}
+
+// The lines, from 0, where the examples begin. A sentence begins after the empty line behind the one before it, with
+// its comments.
+std::vector<std::size_t> example_lines(const TaskData& data, std::string_view content,
+                                       const std::vector<std::size_t>& begins) {
+  std::vector<std::size_t> lines;
+  for (const data::LabelledText& text : data.texts) lines.push_back(static_cast<std::size_t>(text.line - 1));
+  for (std::size_t i = 0; i < data.questions.size(); ++i) lines.push_back(i);
+  const auto is_empty = [&](std::size_t line) {
+    const std::string_view text = content.substr(begins[line], begins[line + 1] - begins[line]);
+    return text.find_first_not_of(" \t\r\n") == text.npos;
+  };
+  std::size_t next = 0;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    lines.push_back(next);
+    next = static_cast<std::size_t>(sentence.lines.back());
+    while (next + 1 < begins.size() && !is_empty(next)) ++next;
+    while (next + 1 < begins.size() && is_empty(next)) ++next;
+  }
+  return lines;
+}
+
+// The bytes of each part: what stands before the first example is in all of them.
+Texts cut(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
+  content = without_byte_order_mark(content);
+  const std::vector<std::size_t> begins = line_begins(content), lines = example_lines(data, content, begins);
+  Texts texts;
+  texts.fill(std::string(content.substr(0, begins[lines.front()])));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t begin = begins[lines[i]], end = i + 1 < lines.size() ? begins[lines[i + 1]] : content.size();
+    std::string& text = texts[static_cast<std::size_t>(parts[i])];
+    text += content.substr(begin, end - begin);
+    if (!text.ends_with('\n')) text += '\n';
+    const bool ends_sentence = text.ends_with("\n\n") || text.ends_with("\n\r\n");
+    if (!data.sentences.empty() && !ends_sentence) text += '\n';
+  }
+  return texts;
+}
+
+// The paragraphs of SQuAD's document, each with all of its questions. Those without any are left out.
+Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
+  std::map<std::string, Index> part_of_context;
+  for (std::size_t i = 0; i < parts.size(); ++i) part_of_context[*data.questions[i].context] = parts[i];
+  const auto document = formats::Json::parse(without_byte_order_mark(content));
+  Texts texts;
+  for (std::size_t part = 0; part < texts.size(); ++part) {
+    formats::Json whole = document;
+    whole["data"] = formats::Json::array();
+    for (const formats::Json& article : document["data"]) {
+      formats::Json some = article;
+      some["paragraphs"] = formats::Json::array();
+      for (const formats::Json& paragraph : article["paragraphs"]) {
+        const auto found = part_of_context.find(paragraph["context"].get<std::string>());
+        if (found != part_of_context.end() && found->second == static_cast<Index>(part))
+          some["paragraphs"].push_back(paragraph);
+      }
+      if (!some["paragraphs"].empty()) whole["data"].push_back(std::move(some));
+    }
+    texts[part] = whole.dump() + "\n";
+  }
+  return texts;
+}
+
+void check_parts(const TaskData& data, const std::vector<Index>& shares, const std::vector<Index>& parts) {
+  for (std::size_t part = 0; part < shares.size(); ++part) {
+    const bool is_empty = std::ranges::count(parts, static_cast<Index>(part)) == 0;
+    check<DataError>(
+        shares[part] == 0 || !is_empty, data.file, ": ", counted(data.size(), "example is", "examples are"),
+        " too few, or too many copies of one text, for a part of each share: ", part_names[part], " would be empty");
+  }
+}
+
+}  // namespace
+
+void split_labelled(const std::string& path, const std::string& output, const SplitOptions& options,
+                    const cli::Arguments& arguments) {
+  const std::vector<Index> shares = shares_of(options.shares);
+  cli::Input source = arguments.open_text(path);
+  const std::string content = cli::read_all(source);
+  const LabelledFormat format = formats::labelled_format(path, options.input);
+  const TaskInput how = how_to_read(content, format, options.input);
+  const TaskData data = TaskReader(source.name(), how).read(content, source.name());
+  Splitter splitter(data, how.task, options, arguments);
+  const std::vector<Index> parts = splitter.parts();
+  check_parts(data, shares, parts);
+  const Texts texts =
+      format == LabelledFormat::squad ? cut_paragraphs(data, content, parts) : cut(data, content, parts);
+  const std::string folder = output.ends_with('/') ? output : output + "/";
+  formats::AtomicDirectory directory(output);
+  for (std::size_t part = 0; part < part_names.size(); ++part) {
+    if (shares[part] == 0) continue;
+    cli::Output file(concatenate(directory.temporary(), "/", part_names[part], formats::ending_of(format)));
+    file.stream() << texts[part];
+    file.close();
+  }
+  directory.commit();
+  splitter.report(folder, formats::ending_of(format), parts);
+}
+
+}  // namespace heddle

@@ -1,0 +1,50 @@
+// Splits a labelled file into files to train on, to validate and to test with.
+#pragma once
+
+#include <string>
+
+#include "heddle/base/visit.hpp"
+#include "heddle/cli/arguments.hpp"
+#include "heddle/formats/labelled/labelled_input.hpp"
+
+namespace heddle {
+
+// What becomes of classes with fewer texts than there are parts.
+enum class RareClasses { error, train };
+template <>
+struct Names<RareClasses> {
+  static constexpr std::pair<RareClasses, std::string_view> list[] = {{RareClasses::error, "error"},
+                                                                      {RareClasses::train, "train"}};
+};
+
+struct SplitOptions {
+  std::string shares;  // of train, valid and test
+  RareClasses rare = RareClasses::error;
+  formats::LabelledInput input;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("split",
+                  "split a labelled file into train, valid and test in the directory of the output: their shares, such "
+                  "as 80,10,10; a share of 0 makes no file")
+                .takes("TRAIN,VALID,TEST")
+                .essential(),
+            self.shares);
+    visitor(
+        Field("rare", "classes with fewer texts than there are parts: report an error, or put them into train alone")
+            .needs({"split"}),
+        self.rare);
+    visitor(Field("input", "Labelled files"), self.input);
+  }
+};
+
+// Writes DIR/train, DIR/valid and DIR/test with the ending of the input's format, and with its bytes: rows, lines or
+// sentences as they were, a header in each; of SQuAD its paragraphs. Parts have the classes in the same proportions
+// (of sentences, tags: by the rarest of each), and all copies of a text, a sentence or a context are in one of them
+// (units_of). A function of the file's content and --seed. Numbers, recognised by being more than a tenth of the
+// examples and more than ten, and questions are split at random. Throws UsageError and DataError; then nothing is
+// written.
+void split_labelled(const std::string& path, const std::string& output, const SplitOptions& options,
+                    const cli::Arguments& arguments);
+
+}  // namespace heddle

@@ -1,0 +1,24 @@
+// What looks like a slip of the hand in labelled data: one line each, to be printed as a warning, or nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/tasks/data.hpp"
+
+namespace heddle {
+
+// More classes than a tenth of the examples, and more than ten: the columns may be swapped.
+std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels);
+
+// How many examples of the second have copies in the first (units_of).
+std::optional<std::string> copies_warning(const TaskData& train, const TaskData& valid);
+
+// Fewer than 200 examples to choose by, and how far chance alone moves the metric: a fraction of n examples by up to
+// 0.98 / sqrt(n) (95 % of a binomial distribution, at most), a correlation by 1.96 / sqrt(n - 3) (Fisher).
+std::optional<std::string> small_validation_warning(const TaskData& valid, models::Task task);
+
+// A word with three blanks or more: it is a sentence.
+std::optional<std::string> long_word_warning(const TaskData& data);
+
+}  // namespace heddle
