@@ -17,8 +17,8 @@ struct LabelledText {
   std::string text;
   std::optional<std::string> second_text;
   std::string label;
-  Index line = 0;    // in its file, from 1
-  std::string more;  // further members of its JSON object, as they are spelled
+  Index line = 0;      // in its file, from 1
+  std::string more{};  // further members of its JSON object, as they are spelled
 };
 
 // Words and a tag for each; no tags where none were asked for.
@@ -46,7 +46,7 @@ struct SpanQuestion {
   std::shared_ptr<const std::string> context;  // which many questions may share
   std::vector<SpanAnswer> answers;             // all of them right
   bool impossible = false;                     // the context has no answer; false, too, where it is not known
-  std::string more;                            // as of LabelledText
+  std::string more{};                          // as of LabelledText
 };
 
 }  // namespace heddle::data

@@ -17,8 +17,9 @@ namespace heddle::data {
 std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<const Index> shares, std::uint64_t seed);
 
 // The same for units, those of one key in one part, with the least of their labels. Their sizes count: what each part
-// has of each label is its share to within two of the largest groups of copies. Every part with a share has each label
-// that has as many keys as there are such parts; labels with fewer keys are in the first of these parts alone.
+// has of each label is in proportion to `shares` to within two of the largest groups of copies. Of the parts that are
+// not of size 0, each has every label that has as many keys as there are such parts; labels with fewer keys are in the
+// first of these parts alone.
 std::vector<Index> grouped_parts(std::span<const Unit> units, std::span<const Index> shares, std::uint64_t seed);
 
 // The fold that tests each example; folds have equal sizes. Throws UsageError for fewer than 2 folds, and DataError for

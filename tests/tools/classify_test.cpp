@@ -177,15 +177,15 @@ TEST_CASE("classify: long contexts are read in parts; long questions are refused
   CHECK(context.out.starts_with("q\\t1\\n\\\\\t"));
   CHECK(count_lines(context.out) == 1);
   const std::string question = repeated("who sees ", 12);
-  for (const char* options : {"", "--overlong split"}) {
+  for (const char* options : {"--overlong error", "--overlong split"}) {
     const Outcome refused = ask(question, "the cat sees", options);
     CHECK(refused.status == 1);
     CHECK(contains(refused.err, "asked.jsonl: question 'q\\t1\\n\\\\': a question of "));
     CHECK(count_lines(refused.err) == 1);
   }
-  const Outcome cut = ask(question, "the cat sees", "--overlong truncate");
+  const Outcome cut = ask(question, "the cat sees", "");
   CHECK(cut.status == 0);
-  CHECK(contains(cut.err, "classify: 1 question longer than half of the context, truncated\n"));
+  CHECK(contains(cut.err, "classify: 1 question was longer than half of the context, and truncated\n"));
   CHECK(contains(cut.out, "\tcat\t4\t7\t"));
 }
 
@@ -215,10 +215,10 @@ TEST_CASE("classify: prompts that are too long are refused, or cut and counted")
   const Labelled corpus;
   write_file(corpus.path("texts"), "the cat\n" + repeated("the cat ", 12) + "\n");
   const std::string command = "classify model.h5 texts --labels sees,the --template '{}' ";
-  const Outcome refused = corpus.run(command);
+  const Outcome refused = corpus.run(command + "--overlong error");
   CHECK(refused.status == 1);
   CHECK(contains(refused.err, "texts:2: the prompt has "));
-  const Outcome cut = corpus.must(command + "--overlong truncate");
+  const Outcome cut = corpus.must(command);
   CHECK(count_lines(cut.out) == 2);
   CHECK(contains(cut.err, "classify: 1 prompt was longer than the context, and truncated at the beginning\n"));
   const Outcome split = corpus.run(command + "--overlong split");
@@ -473,4 +473,31 @@ TEST_CASE("classify: a sentence is answered before the next is there, and those 
   const Outcome outcome = corpus.run("classify t.h5 long");
   CHECK(outcome.status == 1);
   CHECK(outcome.out == "the\tDET\ncat\tNOUN\n\n");
+}
+
+TEST_CASE("classify: sentences are tagged as they are, with the places of their words") {
+  const Labelled corpus;
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
+  write_file(corpus.path("raw"), "the cat, sees\n\n  my\u00a0queen\u2019s \u00e9t\u00e9\r\n-DOCSTART- #1");
+  const Outcome outcome = corpus.must("classify t.h5 raw --raw");
+  CHECK(outcome.out.starts_with("the\t0\t3\tDET\ncat\t4\t7\tNOUN\n,\t7\t8\t"));
+  CHECK(contains(outcome.out, "\nsees\t9\t13\t"));
+  CHECK(contains(outcome.out, "\n\n\nmy\t2\t4\tDET\nqueen\u2019s\t5\t12\t"));
+  CHECK(contains(outcome.out, "\n\u00e9t\u00e9\t13\t16\t"));
+  CHECK(contains(outcome.out, "\n-\t0\t1\t"));
+  CHECK_FALSE(contains(outcome.err, "warning"));
+  // The tags are those of the same words, one per line.
+  CHECK(contains(corpus.must("printf 'the\\ncat\\n,\\nsees\\n' | classify t.h5").out, "the\tDET\ncat\tNOUN\n,\t"));
+  const std::string objects = corpus.must("classify t.h5 raw --raw --jsonl").out;
+  CHECK(count_lines(objects) == 4);
+  const auto first = nlohmann::json::parse(objects.substr(0, objects.find('\n')));
+  CHECK(first["text"] == "the cat, sees");
+  CHECK(first["words"] == nlohmann::json{"the", "cat", ",", "sees"});
+  CHECK(first["begins"] == nlohmann::json{0, 4, 7, 9});
+  CHECK(first["ends"] == nlohmann::json{3, 7, 8, 13});
+  CHECK(first["tags"][0] == "DET");
+  corpus.must("finetune --from model.h5 --train texts.tsv -o c.h5 -q --epochs 1");
+  corpus.refused({"classify c.h5 raw --raw", "--raw has no effect for a model of the task classify", 2});
+  corpus.refused({"classify t.h5 raw --raw --evaluate", "--raw reads text without tags", 2});
+  corpus.refused({"classify t.h5 raw --raw --format conllu", "--format has no effect with --raw", 2});
 }

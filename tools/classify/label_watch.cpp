@@ -5,7 +5,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/files/lines.hpp"
-#include "heddle/text/spelling.hpp"
+#include "tools/tasks/warnings.hpp"
 
 namespace heddle {
 
@@ -74,8 +74,8 @@ std::optional<std::string> LabelWatch::of_words(const InputText& text) const {
     const bool is_sentence = std::ranges::count(columns.front(), ' ') >= 3 ||
                              (columns.size() >= 3 && line.find('\t') == line.npos && !has_label);
     if (is_sentence) {
-      warning = concatenate(place, ": ", text::quoted(columns.front()),
-                            " is taken as the word; give one word per line, and an empty line between sentences");
+      warning = concatenate(place, ": ", shown(columns.front()),
+                            " is taken as the word; --raw tags sentences as they are, else each word has its line");
     } else if (columns.size() > 1 && is_label(columns.size() == conllu_columns ? columns[3] : columns.back())) {
       warning = concatenate(place, has_labels);
     }

@@ -28,8 +28,8 @@ const cli::About about{
     .name = "classify",
     .summary =
         "Labels texts, tags words or answers questions with a fine-tuned model, or labels texts with a language model.",
-    .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "MODEL FILE --evaluate [-o PREDICTIONS]",
-                 "DECODER --labels LIST --template TEXT [FILE]"},
+    .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "TAGGER [FILE] --raw [--jsonl]",
+                 "MODEL FILE --evaluate [-o PREDICTIONS]", "DECODER --labels LIST --template TEXT [FILE]"},
     .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
                  {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}}};
 
@@ -64,6 +64,8 @@ class Classifier {
     if (task == Task::span) refuse({"label_column"}, arguments_, reason);
     if (task != Task::label && !options_.evaluate)
       refuse({"label_column"}, arguments_, " has no effect without --evaluate");
+    if (task != Task::label) refuse({"raw"}, arguments_, reason + "; it is for tags of words");
+    if (options_.raw) refuse({"format"}, arguments_, " has no effect with --raw, which reads lines of text");
     if (task != Task::span) refuse({"max_answer_length", "null_threshold"}, arguments_, reason);
     if (task == Task::label || task == Task::regress) refuse({"top"}, arguments_, reason);
     if (task == Task::regress) refuse({"threshold"}, arguments_, reason + ": its numbers have no probabilities");
@@ -123,18 +125,21 @@ class Classifier {
     if (options_.evaluate) return evaluate(read_task_data(arguments_.open_text(path_), how), task, labels, answerer);
     cli::Input input = arguments_.open_text(path_);
     TaskReader reader(input.name(), how);
-    const TextUnit unit = unit_of(task.task, reader);
+    const TextUnit unit = options_.raw ? TextUnit::line : unit_of(task.task, reader);
     const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
     // About sixteen batches of tokens, within which texts are sorted by length.
     constexpr Index bytes_per_token = 64;
     const LabelWatch watch(path_, task, labels, options_.input, reader.text_format());
-    bool watches = true;
+    bool watches = !options_.raw;
     answer_texts(
         std::move(input), {.unit = unit, .bytes = options_.batch_tokens * bytes_per_token},
         [&](const InputText& text) {
           const std::optional<std::string> warning = watches ? watch.warning(text) : std::nullopt;
           if (warning) arguments_.warn(*warning);
           watches = watches && !warning;
+          if (options_.raw) {
+            return ReadText{text, {.file = text.file, .texts = {}, .sentences = {raw_sentence(text)}, .questions = {}}};
+          }
           return ReadText{text, reader.read(text.text + line_end, {text.file, text.line})};
         },
         [&](const std::vector<ReadText>& texts) {
@@ -166,7 +171,8 @@ class Classifier {
       case Task::regress:
         return write_numbers(out, data, answers.numbers, how);
       case Task::label:
-        return write_tags(out, texts, data, labels, answers, how);
+        return options_.raw ? write_raw_tags(out, texts, data, labels, answers, how)
+                            : write_tags(out, texts, data, labels, answers, how);
       case Task::span:
         return write_answers(out, data, answers, how);
       default:
@@ -211,6 +217,8 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
                     "characters");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints metrics; --jsonl and --top are for labels");
+  check<UsageError>(!(options.evaluate && options.raw),
+                    "--raw reads text without tags, which --evaluate has nothing to compare with");
   if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
   cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);
 }

@@ -44,11 +44,11 @@ struct ZeroShotOptions {
 struct ClassifyOptions {
   std::string base, output = "-";
   Index top = 1;
-  bool jsonl = false, evaluate = false, json = false;
+  bool raw = false, jsonl = false, evaluate = false, json = false;
   std::string metric = "auto";
   Index folds = 0, fold = 1;
   Index batch_tokens = 4096;
-  data::Overlong overlong = data::Overlong::error;
+  data::Overlong overlong = data::Overlong::truncate;
   Index max_answer_length = 30;
   double threshold = 0;
   double null_threshold = 0;
@@ -79,6 +79,10 @@ struct ClassifyOptions {
             .takes("P")
             .essential(),
         self.threshold);
+    visitor(Field("raw",
+                  "tag sentences as they are, one per line: their words are found, and printed with begin, end and tag")
+                .essential(),
+            self.raw);
     visitor(Field("jsonl", "print one JSON object per text, sentence or question").essential(), self.jsonl);
     visitor(Field("evaluate", "compare with the labels in the file and print metrics").essential(), self.evaluate);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
@@ -95,11 +99,12 @@ struct ClassifyOptions {
     visitor(Field("fold", "number of the fold, from 1").needs({"folds"}).range(1, 10000).takes("I"), self.fold);
     visitor(Field("batch_tokens", "maximum number of tokens in a batch").range(1, 100000000).takes("N"),
             self.batch_tokens);
-    visitor(Field("overlong",
-                  "texts longer than the context, and questions longer than half of it: report an error, truncate "
-                  "them, or split them and average the parts (not questions, not with --labels)")
-                .essential(),
-            self.overlong);
+    visitor(
+        Field("overlong",
+              "texts longer than the context, and questions longer than half of it: truncate them, report an error, or "
+              "split them and average the parts (not questions, not with --labels)")
+            .essential(),
+        self.overlong);
     visitor(Field("max_answer_length", "maximum number of tokens in an answer")
                 .range(1, 100000)
                 .formerly("longest_answer")

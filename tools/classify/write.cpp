@@ -6,6 +6,7 @@
 
 #include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/formats/files/lines.hpp"
+#include "heddle/text/plain_words.hpp"
 #include "heddle/text/unicode.hpp"
 #include "tools/classify/object_line.hpp"
 #include "tools/lines/escaped.hpp"
@@ -99,6 +100,43 @@ void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const Tas
                              out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
                            });
   }
+}
+
+void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
+                    const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options) {
+  for (std::size_t s = 0; s < texts.size(); ++s) {
+    const std::string& line = texts[s].input.text;
+    const std::vector<std::optional<Index>> tags = predicted_tags(answers.tags[s], labels);
+    Json whole{{"text", line}, {"words", data.sentences[s].words}};
+    for (const char* list : {"tags", "begins", "ends"}) whole[list] = Json::array();
+    std::size_t at = 0, characters = 0;  // before `at`
+    const auto offset = [&](std::size_t place) {
+      characters += text::count_characters(std::string_view(line).substr(at, place - at));
+      at = place;
+      return characters;
+    };
+    for (std::size_t w = 0; const auto& [begin, end] : text::plain_words(line)) {
+      const std::size_t from = offset(begin), to = offset(end);
+      if (!options.jsonl) {
+        out << data.sentences[s].words[w] << "\t" << from << "\t" << to << "\t"
+            << (tags[w] ? labels.name(*tags[w]) : no_tag) << "\n";
+      }
+      whole["tags"].push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
+      whole["begins"].push_back(from);
+      whole["ends"].push_back(to);
+      ++w;
+    }
+    out << (options.jsonl ? json_line(whole) : "") << "\n";
+  }
+}
+
+data::TaggedSentence raw_sentence(const InputText& line) {
+  data::TaggedSentence sentence;
+  for (const auto& [begin, end] : text::plain_words(line.text)) {
+    sentence.words.push_back(line.text.substr(begin, end - begin));
+    sentence.lines.push_back(line.line);
+  }
+  return sentence;
 }
 
 void write_answers(std::ostream& out, const TaskData& data, const TaskAnswers& answers, const WriteOptions& options) {

@@ -39,6 +39,15 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
 void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                 const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
 
+// With --raw: a line for each word, WORD TAB BEGIN TAB END TAB TAG, with offsets in characters of the line, and an
+// empty line after each line of the input. With jsonl one object per line: text, words, tags, begins and ends. `texts`
+// and the sentences correspond.
+void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
+                    const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
+
+// The sentence of a line of plain text.
+data::TaggedSentence raw_sentence(const InputText& line);
+
 // One line per question: ID, and for each of the best answers TAB ANSWER TAB BEGIN TAB END TAB SCORE, with offsets in
 // characters of the context; the fields are empty for "no answer". IDs and answers are escaped (escaped.hpp). With
 // jsonl one object per question.

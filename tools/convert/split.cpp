@@ -11,7 +11,6 @@
 #include "heddle/formats/files/atomic_directory.hpp"
 #include "heddle/formats/json/node.hpp"
 #include "heddle/formats/json/value.hpp"
-#include "heddle/text/spelling.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {
@@ -29,13 +28,13 @@ std::vector<Index> shares_of(const std::string& words) {
     Index share = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), share);
     const bool sound = error == std::errc() && end == word.data() + word.size() && share >= 0 && share <= 1'000'000;
-    check<UsageError>(sound, "--split: '", word, "' is no share, a whole number up to 1000000; write --split 80,10,10");
+    check<UsageError>(sound, "--split: '", word, "' is no size, a whole number up to 1000000; write --split 80,10,10");
     shares.push_back(share);
   }
-  check<UsageError>(shares.size() == part_names.size(), "--split: takes three shares, of train, valid and test, not ",
+  check<UsageError>(shares.size() == part_names.size(), "--split: takes three sizes, of train, valid and test, not ",
                     shares.size(), "; write --split 80,10,10, or 80,0,20 for no validation");
   check<UsageError>(shares[0] > 0 && shares[1] + shares[2] > 0,
-                    "--split: train and one of the others need a share above 0; write --split 80,10,10");
+                    "--split: train and one of the others need a size above 0; write --split 80,10,10");
   return shares;
 }
 
@@ -142,7 +141,7 @@ class Splitter {
   void set_labels() {
     if (task_ == Task::span) return;
     check<DataError>(labels_.size() >= 2, data_.file, ": all examples have the label ",
-                     text::quoted(labels_.size() == 0 ? "" : labels_.name(0)),
+                     shown(labels_.size() == 0 ? "" : labels_.name(0)),
                      "; a split by class needs two (--label-column names the column of the labels)");
     const auto many = many_classes_warning(data_, labels_);
     if (task_ == Task::classify && many && are_numbers(labels_)) {
@@ -165,7 +164,7 @@ class Splitter {
       place->second = std::min(place->second, unit.label);
     }
     for (data::Unit& unit : units_) unit.label = known[unit.key];
-    if (task_ != Task::classify || differ.empty()) return;
+    if (task_ != Task::classify || differ.empty() || many_classes_warning(data_, labels_)) return;
     const auto first = std::ranges::find_if(units_, [&](const data::Unit& unit) { return differ.contains(unit.key); });
     const auto line = data_.texts[static_cast<std::size_t>(first - units_.begin())].line;
     arguments_.warn(concatenate(data_.file, ":", line, ": a text with several labels, as ",
@@ -179,7 +178,7 @@ class Splitter {
     std::vector<std::string> rare;
     for (Index id = 0; id < labels_.size(); ++id) {
       const std::size_t count = texts[static_cast<std::size_t>(id)].size();
-      if (count < parts) rare.push_back(concatenate(text::quoted(labels_.name(id)), " (", count, ")"));
+      if (count < parts) rare.push_back(concatenate(shown(labels_.name(id)), " (", count, ")"));
     }
     if (rare.empty()) return;
     constexpr std::size_t most = 5;
@@ -225,7 +224,7 @@ std::vector<std::size_t> line_begins(std::string_view content) {
   return begins;
 }
 
-// The lines, from 0, where the examples begin. A sentence begins after the empty line behind the one before it, with
+// The lines, from 0, where the examples begin. A sentence begins after the empty line after the previous one, with
 // its comments.
 std::vector<std::size_t> example_lines(const TaskData& data, std::string_view content,
                                        const std::vector<std::size_t>& begins) {
@@ -290,9 +289,9 @@ Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::
 void check_parts(const TaskData& data, const std::vector<Index>& shares, const std::vector<Index>& parts) {
   for (std::size_t part = 0; part < shares.size(); ++part) {
     const bool is_empty = std::ranges::count(parts, static_cast<Index>(part)) == 0;
-    check<DataError>(
-        shares[part] == 0 || !is_empty, data.file, ": ", counted(data.size(), "example is", "examples are"),
-        " too few, or too many copies of one text, for a part of each share: ", part_names[part], " would be empty");
+    check<DataError>(shares[part] == 0 || !is_empty, data.file, ": ",
+                     counted(data.size(), "example is", "examples are"),
+                     " too few, or too many copies of one text, for so many parts: ", part_names[part], " is empty");
   }
 }
 

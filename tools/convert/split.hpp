@@ -25,8 +25,8 @@ struct SplitOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("split",
-                  "split a labelled file into train, valid and test in the directory of the output: their shares, such "
-                  "as 80,10,10; a share of 0 makes no file")
+                  "split a labelled file into train, valid and test in the directory of the output: their sizes, such "
+                  "as 80,10,10; a size of 0 makes no file")
                 .takes("TRAIN,VALID,TEST")
                 .essential(),
             self.shares);

@@ -27,7 +27,7 @@ struct FinetuneSettings {
   models::Pooling pooling = models::Pooling::automatic;
   bool layer_mix = false;
   formats::LabelledInput input;
-  data::Overlong overlong = data::Overlong::error;
+  data::Overlong overlong = data::Overlong::truncate;
   Index folds = 0, fold = 1, patience = 0;
   Select select = Select::automatic;
   ClassWeights class_weights = ClassWeights::none;
@@ -46,8 +46,8 @@ struct FinetuneSettings {
             self.task);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("overlong",
-                  "examples longer than the context, and questions longer than half of it: report an error, truncate "
-                  "them, or split them and train on all parts (not questions)"),
+                  "examples longer than the context, and questions longer than half of it: truncate them, report an error, "
+                  "or split them and train on all parts (not questions)"),
             self.overlong);
     visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
             self.folds);

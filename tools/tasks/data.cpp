@@ -181,7 +181,8 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
 
 std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
   if (task == Task::span) {
-    return counted(overlong.count, "question", "questions") + " longer than half of the context, truncated";
+    return counted(overlong.count, "question was", "questions were") +
+           " longer than half of the context, and truncated";
   }
   return concatenate(counted(overlong.count, "text was", "texts were"), " longer than the context, and ",
                      overlong.how == data::Overlong::split ? "split" : "truncated");

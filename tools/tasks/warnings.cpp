@@ -6,15 +6,22 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "heddle/text/spelling.hpp"
+#include "heddle/base/printable.hpp"
+#include "heddle/text/unicode.hpp"
 
 namespace heddle {
+
+std::string shown(std::string_view text) {
+  constexpr std::uint64_t most = 40;
+  const std::size_t end = text::offset_of_character(text, most);
+  return "'" + printable(text.substr(0, end)) + (end < text.size() ? "…'" : "'");
+}
 
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels) {
   constexpr Index usual = 10;
   if (labels.size() <= usual || labels.size() * usual <= data.size()) return std::nullopt;
   return concatenate(data.file, ": ", labels.size(), " classes for ", counted(data.size(), "example", "examples"),
-                     ", such as ", text::quoted(labels.name(0)),
+                     ", such as ", shown(labels.name(0)),
                      "; if these are texts, the columns are swapped: --label-column and --text-column name them");
 }
 
@@ -48,7 +55,7 @@ std::optional<std::string> long_word_warning(const TaskData& data) {
   for (const data::TaggedSentence& sentence : data.sentences) {
     for (std::size_t w = 0; w < sentence.words.size(); ++w) {
       if (std::ranges::count(sentence.words[w], ' ') < 3) continue;
-      return concatenate(data.file, ":", sentence.lines[w], ": ", text::quoted(sentence.words[w]),
+      return concatenate(data.file, ":", sentence.lines[w], ": ", shown(sentence.words[w]),
                          " is taken as one word; each word has a line of its own");
     }
   }

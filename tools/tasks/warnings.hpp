@@ -8,6 +8,9 @@
 
 namespace heddle {
 
+// A label or a word in a message: in quotation marks, cut where it is long, without what a terminal would obey.
+std::string shown(std::string_view text);
+
 // More classes than a tenth of the examples, and more than ten: the columns may be swapped.
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels);
 

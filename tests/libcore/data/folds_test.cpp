@@ -97,3 +97,39 @@ TEST_CASE("folds: what makes no sense is refused") {
   CHECK_THROWS_AS(stratified_parts(labels, {}, 1), UsageError);
   CHECK(stratified_parts({}, std::vector<Index>{1, 1}, 1).empty());
 }
+
+TEST_CASE("grouped parts: copies together, each label where it can be in every part, sizes of their shares") {
+  for (const std::vector<Index>& shares : {std::vector<Index>{80, 10, 10}, {98, 1, 1}, {1, 0, 1}}) {
+    std::vector<Unit> units;
+    for (Index i = 0; i < 600; ++i) {
+      const Index key = i % 500;  // the first hundred have a copy
+      units.push_back({.key = static_cast<std::uint64_t>(key * 7919), .label = key < 4 ? 2 : key == 499 ? 3 : key % 2});
+    }
+    const std::vector<Index> parts = grouped_parts(units, shares, 1);
+    CHECK(parts == grouped_parts(units, shares, 1));
+    CHECK(parts != grouped_parts(units, shares, 2));
+    std::vector<Index> labels;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      labels.push_back(units[i].label);
+      CHECK(parts[i] == parts[i % 500]);
+    }
+    const auto total = static_cast<double>(std::accumulate(shares.begin(), shares.end(), Index{0}));
+    for (std::size_t part = 0; part < shares.size(); ++part) {
+      const auto at = static_cast<Index>(part);
+      for (Index label = 0; label < 3; ++label) CHECK((count_of(parts, at, labels, label) > 0) == (shares[part] > 0));
+      CHECK(count_of(parts, at, labels, 3) == (part == 0 ? 1 : 0));
+      for (Index label = 0; label < 2; ++label) {
+        const auto of_label = static_cast<double>(std::ranges::count(labels, label));
+        const double expected = of_label * static_cast<double>(shares[part]) / total;
+        CHECK(std::abs(static_cast<double>(count_of(parts, at, labels, label)) - expected) <= 4);
+      }
+    }
+  }
+  // A unit's size counts: what each half has of it differs by one unit at most.
+  std::vector<Unit> sizes;
+  for (Index i = 0; i < 400; ++i) sizes.push_back({.key = static_cast<std::uint64_t>(i), .size = 1 + i * i % 40});
+  Index balance = 0;
+  const std::vector<Index> halves = grouped_parts(sizes, std::vector<Index>{1, 1}, 1);
+  for (std::size_t i = 0; i < sizes.size(); ++i) balance += halves[i] == 0 ? sizes[i].size : -sizes[i].size;
+  CHECK(std::abs(balance) <= 40);
+}
