@@ -85,7 +85,7 @@ class MaskedRatio : public Ratio {
   double at(std::size_t place, const std::vector<TokenId>& ids, const PlacedText& text,
             const std::string& attribute) const {
     const Tokens framed = framed_for(model_, question_.tokenizer, ids, question_.where(text));
-    const Variable hidden = model_.hidden(TokenIds({1, static_cast<Index>(framed.size())}, framed));
+    const Variable hidden = model_.masked_hidden(TokenIds({1, static_cast<Index>(framed.size())}, framed));
     const Tensor logits = model_.masked_token_head()(ops::gather_rows(hidden, {static_cast<Index>(place) + 1})).value();
     decoding::check_finite(logits.data(), logits.size());
     const auto logit = [&](const PlacedText& target) {

@@ -23,7 +23,7 @@ std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& 
   const models::Sequences sequences = models::sequences_of(batch, std::min<Index>(2, model.position_limit()));
   const std::vector<Index> rows = models::positions_of(batch, sequences.ids.shape[1]);
   const RowKernelsScope kernels(RowKernels::many);
-  const Variable hidden = model.hidden(sequences);
+  const Variable hidden = model.masked_hidden(sequences);
   const Index vocab = model.vocab_size();
   std::vector<std::vector<LikelyToken>> result(rows.size());
   for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_once) {

@@ -172,7 +172,7 @@ std::vector<Result> masked_scores(const models::MaskedPredictor& model, const To
       rows.push_back(static_cast<Index>(targets.size()) * time + place);
       targets.push_back(ids.at(static_cast<std::size_t>(place)));
     }
-    const Variable hidden = model.hidden({masked_copies(ids, some, mask)});
+    const Variable hidden = model.masked_hidden({masked_copies(ids, some, mask)});
     std::ranges::move(read_targets(model.masked_token_head(), hidden, rows, targets, read), std::back_inserter(all));
   }
   return all;

@@ -3,10 +3,18 @@
 
 namespace heddle::heads {
 
+namespace {
+
+Index output_width(const MaskedLanguageModelOptions& options) {
+  return options.embedding_width > 0 ? options.embedding_width : options.width;
+}
+
+}  // namespace
+
 MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options, Variable weight)
     : activation_(options.activation),
-      dense_(scope / "dense", options.width, options.width, options.bias, options.stddev),
-      norm_(scope / "norm", options.width, options.norm),
+      dense_(scope / "dense", options.width, output_width(options), options.bias, options.stddev),
+      norm_(scope / "norm", output_width(options), options.norm),
       weight_(std::move(weight)) {
   if (options.bias == nn::Bias::yes) bias_ = scope.parameter("bias", {options.vocab}, Initializer::zeros(), Decay::no);
 }
@@ -17,7 +25,7 @@ MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguag
 
 MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguageModelOptions& options)
     : MaskedLanguageModel(scope, options,
-                          scope.parameter("weight", {options.vocab, options.width},
+                          scope.parameter("weight", {options.vocab, output_width(options)},
                                           Initializer::normal(options.embedding_stddev), Decay::yes)) {}
 
 Variable MaskedLanguageModel::operator()(const Variable& hidden) const {

@@ -13,12 +13,13 @@ struct MaskedLanguageModelOptions {
   nn::NormOptions norm{};
   nn::Bias bias = nn::Bias::yes;
   double stddev = 0.02, embedding_stddev = 0.02;
+  Index embedding_width = 0;  // of the output matrix; 0: width
 };
 
 // logits = norm(f(h W^T + b)) E^T + c with the embedding's own matrix (tied), or with a matrix of its own.
 // Source: Devlin et al. 2019, "BERT", whose released code has the dense layer and the norm.
-// Parameters: dense/weight [width, width], dense/bias, norm/gain, norm/bias, bias [vocab]; weight [vocab, width] if not
-// tied. Apply it only to the hidden states of masked tokens.
+// Parameters: dense/weight [embedding_width, width], dense/bias, norm/gain, norm/bias, bias [vocab]; weight [vocab,
+// embedding_width] if not tied. Apply it only to the hidden states of masked tokens.
 class MaskedLanguageModel : public TokenHead {
  public:
   // The second form has a matrix of its own.

@@ -37,6 +37,8 @@ struct CommonConfig {
   virtual bool has_segments() const { return false; }
   // Sets the sizes that are not given. Throws UsageError for vocabularies that the architecture cannot have.
   virtual void fit_vocabularies(const Vocabularies& vocabularies);
+  // Sets what a model needs to play a role (ReplacementDetector::what, …) where the configuration leaves it open.
+  virtual void prepare_for(std::string_view) {}
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
 
   CommonConfig() = default;

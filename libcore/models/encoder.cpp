@@ -1,5 +1,7 @@
 #include "heddle/models/encoder.hpp"
 
+#include <algorithm>
+
 #include "heddle/models/architecture.hpp"
 #include "heddle/nn/parts.hpp"
 #include "heddle/ops/gather.hpp"
@@ -14,12 +16,25 @@ std::optional<nn::Linear> linear_if(bool wanted, const Scope& scope, const Encod
 }
 
 heads::MaskedLanguageModel head_for(const Scope& scope, const EncoderConfig& config, const nn::Embedding& tokens) {
-  const heads::MaskedLanguageModelOptions options{
-      config.vocab_size,    config.width,    from_text<Activation>(config.activation),
-      norm_options(config), bias_of(config), projection_stddev(config.width),
-      embedding_stddev};
+  const Index width = config.has_generator() ? config.generator_width : config.width;
+  const heads::MaskedLanguageModelOptions options{.vocab = config.vocab_size,
+                                                  .width = width,
+                                                  .activation = from_text<Activation>(config.activation),
+                                                  .norm = norm_options(config),
+                                                  .bias = bias_of(config),
+                                                  .stddev = projection_stddev(width),
+                                                  .embedding_stddev = embedding_stddev,
+                                                  .embedding_width = config.token_width()};
   if (config.tie_embeddings) return {scope, options, tokens};
   return {scope, options};
+}
+
+// Positions that embeddings have are shared; others act in the generator's own attention.
+std::shared_ptr<const Positions> own_positions(const nn::Embeddings& shared, const Scope& embedding,
+                                               const TransformerConfig& generator) {
+  if (shared.positions().is_absolute()) return nullptr;
+  return make_positions(generator.positions, embedding / "position",
+                        embeddings_options(generator, false).position_shape);
 }
 
 EncoderConfig bert(Index layers, Index width, Index heads) {
@@ -68,16 +83,64 @@ EncoderConfig deberta() {
   return config;
 }
 
+// Clark et al. 2020, "ELECTRA", table 6, and the released configuration.
+EncoderConfig electra_small() {
+  EncoderConfig config = bert(12, 256, 4);
+  config.embedding_width = 128;
+  config.generator_width = 64;
+  config.pooler = false;
+  return config;
+}
+
+EncoderConfig electra_base() {
+  EncoderConfig config = bert(12, 768, 12);
+  config.generator_width = 256;
+  config.pooler = false;
+  return config;
+}
+
 }  // namespace
+
+TransformerConfig EncoderConfig::generator() const {
+  TransformerConfig result = *this;
+  result.width = generator_width;
+  if (generator_layers > 0) result.layers = generator_layers, result.distinct_layers = 0;
+  if (ffn_width > 0) result.ffn_width = std::max<Index>(1, ffn_width * generator_width / width);
+  result.kv_heads = 0;
+  result.heads = std::max<Index>(1, heads * generator_width / width);
+  while (generator_width % result.heads != 0) --result.heads;
+  return result;
+}
+
+void EncoderConfig::prepare_for(std::string_view role) {
+  if (role != ReplacementDetector::what || has_generator()) return;
+  generator_width = std::max<Index>(1, width >= 256 ? width / 4 : width / 2);
+}
+
+void EncoderConfig::spell_out() {
+  TransformerConfig::spell_out();
+  embedding_width = token_width();
+  if (has_generator() && generator_layers == 0) generator_layers = layers;
+}
 
 void EncoderConfig::check(Naming naming) const {
   check_transformer(*this, {}, naming);
+  if (has_generator()) {
+    heddle::check<UsageError>(!next_sentence, named("next_sentence", naming), " is not for models with a generator; ",
+                              "leave out one of ", named("next_sentence", naming), " and ",
+                              named("generator_width", naming));
+    naming_errors(concatenate(named("generator_width", naming), " = ", generator_width),
+                  [&] { check_transformer(generator(), {}, naming); });
+  }
+  heddle::check<UsageError>(has_generator() || generator_layers == 0, named("generator_layers", naming), " = ",
+                            generator_layers, ": the model has no generator; give ", named("generator_width", naming));
   heddle::check<UsageError>(!next_sentence || (pooler && segments >= 2), named("next_sentence", naming),
                             " needs a pooler and at least 2 segments");
 }
 
 Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)
-    : StackModel(config, std::move(weights), {.causal = false, .needed = {}}),
+    : StackModel(config, std::move(weights),
+                 {.causal = false, .needed = {}, .embedding_width = config.embedding_width}),
       pooler_(linear_if(config.pooler, scope("encoder/pooler"), config, config.width)),
       head_(head_for(scope("head"), config, embeddings().tokens())),
       next_sentence_(linear_if(config.next_sentence, scope("head/next_sentence"), config, 2)) {}
@@ -96,16 +159,58 @@ Variable Encoder::next_sentence(const Variable& hidden) const {
   return (*next_sentence_)(rows, {.output = DType::real});
 }
 
+DetectingEncoder::DetectingEncoder(const EncoderConfig& config, ParameterSource weights)
+    : Encoder(config, std::move(weights)),
+      generator_(config.generator()),
+      positions_(own_positions(embeddings(), scope("generator/embedding"), generator_)),
+      projection_(embedding_projection(scope("generator/embedding"), generator_, config.token_width())),
+      stack_(scope("generator"), generator_,
+             {.positions = positions_ != nullptr ? positions_.get() : &embeddings().positions()}),
+      activation_(from_text<Activation>(config.activation)),
+      dense_(scope("head/detection/dense"), config.width, config.width, bias_of(config),
+             projection_stddev(config.width)),
+      output_(scope("head/detection/output"), config.width, 1, bias_of(config), embedding_stddev) {}
+
+Variable DetectingEncoder::masked_hidden(const Sequences& sequences, const Pass& pass) const {
+  const Variable shared = look_up(sequences);
+  const Variable x = [&] {
+    const Part part(nn::parts::token_embeddings);
+    return projection_ ? (*projection_)(shared, {.output = DType::real}) : shared;
+  }();
+  return stack_(embeddings().drop(x, pass.again(1)), mask(sequences), pass, {}, context(sequences));
+}
+
+Variable DetectingEncoder::replaced(const Variable& hidden) const {
+  const Part part(nn::parts::output);
+  return output_(dense_(hidden, {.activation = activation_}), {.output = DType::real});
+}
+
+// The head of detection reads every token, not only those predicted.
+double DetectingEncoder::training_flops_per_token(Index time, double predicted) const {
+  const auto width = static_cast<double>(this->width());
+  return Encoder::training_flops_per_token(time, predicted) + 6 * (1 - predicted) * (width * width + width) +
+         generator_.attention_flops_per_token(time, false);
+}
+
 Architecture describe_Encoder() {  // Source: Devlin et al. 2019, "BERT", section 3, and Liu et al. 2019, "RoBERTa",
                                    // with the context, epsilons and positions
   // of the models that they published.
-  return describe<Encoder, EncoderConfig>({
+  Architecture result = describe<Encoder, EncoderConfig>({
       {"bert-base", "BERT, 109 M parameters without the head", bert(12, 768, 12)},
       {"bert-large", "335 M parameters without the head", bert(24, 1024, 16)},
       {"roberta-base", "RoBERTa, 125 M parameters without the head", roberta()},
       {"bert-base-relative", "BERT with relative positions, 110 M parameters without the head", relative_bert()},
       {"deberta-base", "DeBERTa, 139 M parameters without the head", deberta()},
+      {"electra-small", "ELECTRA, 13.5 M parameters without the generator and the heads", electra_small()},
+      {"electra-base", "109 M parameters without the generator and the heads", electra_base()},
   });
+  result.make = [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
+    const EncoderConfig& own = *config.as<EncoderConfig>();
+    if (own.has_generator()) return std::make_unique<DetectingEncoder>(own, std::move(weights));
+    return std::make_unique<Encoder>(own, std::move(weights));
+  };
+  result.roles.emplace_back(ReplacementDetector::what);
+  return result;
 }
 
 }  // namespace heddle::models

@@ -94,6 +94,7 @@ std::string what_it_does(const Model& model) {
   if (model.as<SequenceToSequence>() != nullptr) return std::string(SequenceToSequence::what);
   if (model.as<TokenLoss>() != nullptr) return std::string(TokenLoss::what);
   if (model.as<BidirectionalLoss>() != nullptr) return std::string(BidirectionalLoss::what);
+  if (model.as<ReplacementDetector>() != nullptr) return std::string(ReplacementDetector::what);
   if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
   if (model.as<PermutationPredictor>() != nullptr) return std::string(PermutationPredictor::what);
   return std::string(ContextualVectors::what);

@@ -92,16 +92,30 @@ class BidirectionalLoss : public virtual ContextualVectors {
   virtual const heads::TokenHead& direction_head() const = 0;
 };
 
-// Predicts masked tokens from all others: the hidden state at t scores token t.
+// Predicts masked tokens from all others: the state at t scores token t.
 class MaskedPredictor : public virtual ContextualVectors {
  public:
   static constexpr std::string_view what = "predicts masked tokens";
   virtual const heads::TokenHead& masked_token_head() const = 0;
+  // The states that the head reads, which may be narrower than those of hidden(), which they are by default.
+  virtual Variable masked_hidden(const Sequences& sequences, const Pass& pass = {}) const {
+    return hidden(sequences, pass);
+  }
 
   virtual bool has_next_sentence() const { return false; }
   // Logits of "the second segment follows the first" and of "it does not": hidden [batch, time, width] -> [batch, 2].
   // Throws UsageError without has_next_sentence().
   virtual Variable next_sentence(const Variable& hidden) const;
+};
+
+// Says of each token of a text whether it replaced another one: hidden() reads texts in which a generator, a smaller
+// model within this one that predicts masked tokens, proposed some tokens.
+class ReplacementDetector : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "detects replaced tokens";
+  virtual const MaskedPredictor& generator() const = 0;
+  // Logits of "another token stood here": rows of hidden(), [rows, width] -> [rows, 1], Real.
+  virtual Variable replaced(const Variable& hidden) const = 0;
 };
 
 // Predicts tokens in any order, each from those before it in that order: the query state at t scores token t. Vectors

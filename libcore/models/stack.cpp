@@ -57,19 +57,25 @@ nn::NormOptions norm_options(const StackConfig& config) {
   return {from_text<NormKind>(config.norm), config.norm_epsilon, bias_of(config)};
 }
 
-nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal) {
+nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width) {
+  if (width == 0) width = config.width;
   const HeadShape shape = config.head_shape();
   const std::optional<Index> context = config.max_positions();
   nn::EmbeddingsOptions options{
       .vocab = config.vocab_size,
-      .width = config.width,
+      .width = width,
       .stddev = embedding_stddev,
       .positions = config.positions,
-      .position_shape = {context, config.width, shape.heads, shape.key_width, embedding_stddev, causal},
+      .position_shape = {context, width, shape.heads, shape.key_width, embedding_stddev, causal},
       .context = context,
       .segments = config.segments};
   if (config.embedding_norm) options.norm = norm_options(config);
   return options;
+}
+
+std::optional<nn::Linear> embedding_projection(const Scope& embedding, const StackConfig& config, Index width) {
+  if (width == 0 || width == config.width) return std::nullopt;
+  return nn::Linear(embedding / "projection", width, config.width, bias_of(config), projection_stddev(width));
 }
 
 Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& parts)

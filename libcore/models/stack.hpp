@@ -17,8 +17,10 @@ inline constexpr double embedding_stddev = 0.02;
 double projection_stddev(Index width);
 
 nn::NormOptions norm_options(const StackConfig& config);
-// Of a stack whose tokens see those before them alone, or all.
-nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal);
+// Of a stack whose tokens see those before them alone, or all; their width is that of the stack unless it is given.
+nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width = 0);
+// From a width of embeddings to that of the stack; none where they are equal (0: equal).
+std::optional<nn::Linear> embedding_projection(const Scope& embedding, const StackConfig& config, Index width);
 inline nn::Bias bias_of(const StackConfig& config) {
   return config.bias ? nn::Bias::yes : nn::Bias::no;
 }

@@ -1,5 +1,7 @@
 #include "heddle/models/stack_model.hpp"
 
+#include "heddle/nn/parts.hpp"
+
 namespace heddle::models {
 
 StackModel::StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
@@ -8,7 +10,9 @@ StackModel::StackModel(const ModelConfig& config, const TransformerConfig& trans
       transformer_(transformer),
       causal_(direction.causal),
       relative_segments_(direction.relative_segments),
-      embeddings_(scope(config.arch()) / "embedding", embeddings_options(transformer, direction.causal)),
+      embeddings_(scope(config.arch()) / "embedding",
+                  embeddings_options(transformer, direction.causal, direction.embedding_width)),
+      projection_(embedding_projection(scope(config.arch()) / "embedding", transformer, direction.embedding_width)),
       stack_(scope(config.arch()), transformer,
              {.positions = &embeddings_.positions(),
               .needed = direction.needed,
@@ -20,10 +24,16 @@ Mask StackModel::mask(const Sequences& sequences) const {
   return {.causal = causal_, .window = window, .key_lengths = sequences.lengths};
 }
 
-Variable StackModel::embed(const Sequences& sequences) const {
+Variable StackModel::look_up(const Sequences& sequences) const {
   check_sequences(sequences, causal_ ? std::optional(layers()) : std::nullopt);
   const bool adds_segments = transformer_.segments > 0 || !relative_segments_;
   return embeddings_(sequences.ids, adds_segments ? sequences.segments : std::vector<TokenId>());
+}
+
+Variable StackModel::embed(const Sequences& sequences) const {
+  const Variable x = look_up(sequences);
+  const Part part(nn::parts::token_embeddings);
+  return projection_ ? (*projection_)(x, {.output = DType::real}) : x;
 }
 
 StackContext StackModel::context(const Sequences& sequences) const {
@@ -57,10 +67,11 @@ double StackModel::training_flops_per_token(Index time, double predicted) const 
   for (const Parameter& parameter : parameters().all()) {
     const auto size = static_cast<double>(parameter.size());
     const bool is_vector = parameter.value().rank() < 2;
-    if (is_vector || parameter.name.starts_with(embedding) || is_of_summary(parameter.name)) continue;
+    const bool is_table = parameter.name.starts_with(embedding) && !parameter.name.ends_with("/projection/weight");
+    if (is_vector || is_table || is_of_summary(parameter.name)) continue;
     multiplied += is_of_head(parameter.name) ? predicted * size : size * transformer_.uses_of_a_block();
   }
-  if (transformer_.tie_embeddings) multiplied += predicted * static_cast<double>(vocab_size() * width());
+  if (transformer_.tie_embeddings) multiplied += predicted * static_cast<double>(token_embeddings().size());
   return 6.0 * multiplied + transformer_.attention_flops_per_token(time, causal_);
 }
 

@@ -7,7 +7,8 @@
 
 namespace heddle::models {
 
-// Parameters, named after the architecture: ARCH/embedding, ARCH/0, ARCH/1, …, ARCH/norm.
+// Parameters, named after the architecture: ARCH/embedding, ARCH/0, ARCH/1, …, ARCH/norm; ARCH/embedding/projection
+// where embeddings have another width than the stack.
 class StackModel : public Model, public virtual ContextualVectors, public AttentionMaps, public AttentionStacks {
  public:
   Index layers() const override { return stack_.layers(); }
@@ -30,6 +31,7 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
     AttentionSupport needed;
     bool relative_segments = false;
     Index memory = 0;
+    Index embedding_width = 0;  // 0: that of the stack
   };
   template <class Config>
   StackModel(const Config& config, ParameterSource weights, const Direction& direction)
@@ -39,18 +41,21 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
   const TransformerConfig& transformer() const { return transformer_; }
   const nn::Embeddings& embeddings() const { return embeddings_; }
   const Stack& stack() const { return stack_; }
+  // Tokens with their positions and segments: [batch, time, embedding width].
+  Variable look_up(const Sequences& sequences) const;
   // The input of the stack, before dropout, and what its layers see besides.
   Variable embed(const Sequences& sequences) const;
+  Mask mask(const Sequences& sequences) const;
   StackContext context(const Sequences& sequences) const;
 
  private:
   StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
              const Direction& direction);
-  Mask mask(const Sequences& sequences) const;
 
   TransformerConfig transformer_;
   bool causal_, relative_segments_;
   nn::Embeddings embeddings_;
+  std::optional<nn::Linear> projection_;  // of embeddings to the width of the stack
   Stack stack_;
 };
 

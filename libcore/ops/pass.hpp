@@ -37,8 +37,8 @@ struct Pass {
   // time + position.
   Variable drop_rows(const Variable& x, std::uint64_t site, const std::vector<Index>& positions, Index time) const;
 
- private:
-  // The number of a position among those of the step.
+  // The number of a position of this batch [batch, time] among those of the step, for random numbers of positions.
+  // Throws ShapeError for more positions than samples have.
   Index position_number(Index sample, Index position, Index time) const;
 };
 

@@ -56,7 +56,7 @@ Counts counts_of(const data::MaskedBatch& batch) {
 
 Variable masked_loss(const models::MaskedPredictor& model, const data::MaskedBatch& batch, const Pass& pass,
                      const Counts& step, double label_smoothing) {
-  const Variable hidden = model.hidden(sequences_of(batch), pass);
+  const Variable hidden = model.masked_hidden(sequences_of(batch), pass);
   const Variable masked = model.masked_token_head().loss(ops::gather_rows(hidden, batch.rows), batch.targets,
                                                          {label_smoothing, static_cast<double>(step.targets)});
   if (!model.has_next_sentence()) return masked;
@@ -77,7 +77,7 @@ MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::Mask
   MaskedEvaluation sum;
   for (Index first = 0; first < count && !stop(); first += batch_size) {
     const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
-    const Variable hidden = model.hidden(sequences_of(batch));
+    const Variable hidden = model.masked_hidden(sequences_of(batch));
     const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, batch.rows)).value();
     count_predictions(logits, batch.targets, sum);
     if (!model.has_next_sentence()) continue;
@@ -132,6 +132,9 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
 }
 
 std::unique_ptr<Objective> make_masked_objective(const ObjectiveInputs& inputs) {
+  check<UsageError>(inputs.model.as<models::ReplacementDetector>() == nullptr,
+                    "--objective masked would train the generator alone; give --objective detect, or leave out "
+                    "--generator-width for a model without one");
   return std::make_unique<Masked>(
       inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), inputs.masking},
       inputs.config);

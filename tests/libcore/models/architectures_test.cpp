@@ -288,6 +288,9 @@ TEST_CASE("architectures: the list says which roles a model plays") {
     CHECK(architecture.name == small.config.arch());
     CHECK(architecture.plays(models::ContextualVectors::what) == (model->as<models::ContextualVectors>() != nullptr));
     CHECK(architecture.plays(models::MaskedPredictor::what) == (model->as<models::MaskedPredictor>() != nullptr));
+    // Encoders do if they have a generator.
+    CHECK(
+        (architecture.plays(models::ReplacementDetector::what) || model->as<models::ReplacementDetector>() == nullptr));
     CHECK(architecture.plays(models::PermutationPredictor::what) ==
           (model->as<models::PermutationPredictor>() != nullptr));
     CHECK(architecture.plays(models::AttentionMaps::what) == (model->as<models::AttentionMaps>() != nullptr));

@@ -51,7 +51,8 @@ TEST_CASE("presets: the defaults of transformers") {
       "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
   CHECK(fields("decoder") == decoder + " memory=0");
-  CHECK(fields("encoder") == decoder + " pooler=no next_sentence=no");
+  CHECK(fields("encoder") ==
+        decoder + " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
 }
 
 TEST_CASE("presets: what every preset changes of its architecture's defaults") {
@@ -106,6 +107,12 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
       {"deberta-base",
        "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-07 "
        "positions=disentangled vocab_size=50265 dropout=0.1 embedding_norm=yes pooler=yes"},
+      {"electra-small",
+       "encoder: layers=12 width=256 activation=gelu block=post norm_epsilon=1e-12 context=512 "
+       "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes embedding_width=128 generator_width=64"},
+      {"electra-base",
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 context=512 "
+       "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes generator_width=256"},
       {"xlnet-base",
        "two-stream: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 attention_bias=no "
        "vocab_size=32000 sequence_length=512 dropout=0.1"},
