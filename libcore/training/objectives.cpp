@@ -90,6 +90,10 @@ bool takes_option(const std::string& objective, const std::string& section, cons
   });
 }
 
+void prepare(models::ModelConfig& config, const std::string& objective) {
+  if (objective != "auto") config->prepare_for(kind_of(objective).needed);
+}
+
 DataKind data_of(const std::string& objective) {
   return kind_of(objective).data;
 }

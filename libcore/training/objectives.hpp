@@ -44,7 +44,12 @@ struct ObjectiveInputs {
   const data::PairOptions& pairs;
   const TrainingConfig& config;
   data::PermutationOptions permutation{};
+  DetectionOptions detection{};
 };
+
+// Lets the configuration have what models need that the objective trains, such as a generator, where it leaves this
+// open; "auto" changes nothing.
+void prepare(models::ModelConfig& config, const std::string& objective);
 
 // Throws UsageError for a name that is not in the list, and UsageError and DataError for what does not go together.
 std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs);

@@ -59,6 +59,19 @@ struct TrainingOptions {
   static void visit(Self& self, Visitor& visitor);
 };
 
+// Of the objective that detects replaced tokens.
+struct DetectionOptions {
+  double detection_weight = 50;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("detection_weight", "weight of the loss of detecting replaced tokens, beside that of the generator")
+                .above(0, 1e6)
+                .takes("X"),
+            self.detection_weight);
+  }
+};
+
 // All of it.
 struct TrainingConfig {
   OptimizerOptions optimizer;

@@ -107,7 +107,8 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             "masked",
             2},
            {"--objective maksed",
-            "--objective: 'maksed' is not one of auto, causal, masked, bidirectional, permute, translate, denoise; did "
+            "--objective: 'maksed' is not one of auto, causal, detect, masked, bidirectional, permute, translate, "
+            "denoise; did "
             "you mean "
             "'masked'?",
             2},

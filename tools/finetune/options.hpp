@@ -150,7 +150,7 @@ struct FinetuneOptions {
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
     auto for_this_tool = [&visitor](Field field, auto& value) {
-      if (field.name == "masking" || field.name == "permutation" || field.name == "noise")
+      if (field.name == "masking" || field.name == "permutation" || field.name == "detection" || field.name == "noise")
         field.help += ", with --task lm";
       visitor(field, value);
     };

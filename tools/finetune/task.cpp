@@ -28,6 +28,7 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   const models::Task task = options.settings.task;
   if (!models::has_own_head(task)) {
     refuse_masking(arguments, ": is for --task lm with models that predict masked tokens");
+    refuse_detection(arguments, ": is for --task lm with models that detect replaced tokens");
     refuse_permutation(arguments, ": is for --task lm with models that predict tokens in any order");
     refuse_noise(arguments, ": is for --task lm with sequence-to-sequence models");
     refuse_pairs(arguments, ": is for --task translate, and lm with sequence-to-sequence models");

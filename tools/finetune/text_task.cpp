@@ -45,7 +45,8 @@ std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& mode
                                    .noise = options_.setup.noise,
                                    .pairs = options_.setup.pairs,
                                    .config = config,
-                                   .permutation = options_.setup.permutation});
+                                   .permutation = options_.setup.permutation,
+                                   .detection = options_.setup.detection});
 }
 
 EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

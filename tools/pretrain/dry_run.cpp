@@ -87,7 +87,8 @@ class PretrainTrial : public Trial {
                                   .noise = options.setup.noise,
                                   .pairs = options.setup.pairs,
                                   .config = training,
-                                  .permutation = options.setup.permutation});
+                                  .permutation = options.setup.permutation,
+                                  .detection = options.setup.detection});
   }
   training::Objective& objective() const override { return *objective_; }
 

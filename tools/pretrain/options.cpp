@@ -3,7 +3,10 @@
 namespace heddle {
 
 models::ModelConfig chosen_model(const PretrainOptions& options, const cli::Arguments& arguments) {
-  return options.model.chosen(arguments, options.preset.empty() ? nullptr : &models::preset(options.preset));
+  models::ModelConfig config =
+      options.model.chosen(arguments, options.preset.empty() ? nullptr : &models::preset(options.preset));
+  training::prepare(config, options.settings.objective);
+  return config;
 }
 
 }  // namespace heddle

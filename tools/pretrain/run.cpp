@@ -99,7 +99,8 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
                                                              .noise = setup.noise,
                                                              .pairs = setup.pairs,
                                                              .config = setup.config(arguments.common().seed),
-                                                             .permutation = setup.permutation});
+                                                             .permutation = setup.permutation,
+                                                             .detection = setup.detection});
   session_.emplace(*objective_, setup,
                    SessionOptions{.output = options.output,
                                   .log = options.log,

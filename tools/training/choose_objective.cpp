@@ -52,6 +52,7 @@ std::string choose_objective(const std::string& wanted, const models::Model& mod
   const std::string chosen = training::objective_of(model, wanted, data);
   refuse_others<data::MaskingOptions>(chosen, "masking", arguments, "mask tokens");
   refuse_others<data::PermutationOptions>(chosen, "permutation", arguments, "predict tokens in a random order");
+  refuse_others<training::DetectionOptions>(chosen, "detection", arguments, "detect replaced tokens");
   refuse_others<data::NoiseOptions>(chosen, "noise", arguments, "corrupt text");
   refuse_others<data::PairOptions>(chosen, "pairs", arguments, "read pairs of texts");
   check<UsageError>(!arguments.given("batch_size") || !arguments.given("batch_tokens"),
@@ -65,6 +66,10 @@ void refuse_masking(const cli::Arguments& arguments, const std::string& reason) 
 
 void refuse_permutation(const cli::Arguments& arguments, const std::string& reason) {
   refuse_fields<data::PermutationOptions>(arguments, reason);
+}
+
+void refuse_detection(const cli::Arguments& arguments, const std::string& reason) {
+  refuse_fields<training::DetectionOptions>(arguments, reason);
 }
 
 void refuse_noise(const cli::Arguments& arguments, const std::string& reason) {

@@ -18,10 +18,11 @@ std::vector<std::string> objective_choices();
 std::string choose_objective(const std::string& wanted, const models::Model& model,
                              std::optional<training::DataKind> data, const cli::Arguments& arguments);
 
-// Throws UsageError, "--NAME" and the reason, for an option of masking, of permutations, of noise or of pairs of texts
-// that was given.
+// Throws UsageError, "--NAME" and the reason, for an option of masking, of permutations, of detection, of noise or of
+// pairs of texts that was given.
 void refuse_masking(const cli::Arguments& arguments, const std::string& reason);
 void refuse_permutation(const cli::Arguments& arguments, const std::string& reason);
+void refuse_detection(const cli::Arguments& arguments, const std::string& reason);
 void refuse_noise(const cli::Arguments& arguments, const std::string& reason);
 void refuse_pairs(const cli::Arguments& arguments, const std::string& reason);
 

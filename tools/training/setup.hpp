@@ -12,6 +12,7 @@ namespace heddle {
 struct TrainingSetup {
   data::MaskingOptions masking;
   data::PermutationOptions permutation;
+  training::DetectionOptions detection;
   data::NoiseOptions noise;
   data::PairOptions pairs;
   training::TrainingOptions training;
@@ -22,6 +23,7 @@ struct TrainingSetup {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("masking", "Masking"), self.masking);
     visitor(Field("permutation", "Permutations"), self.permutation);
+    visitor(Field("detection", "Detection"), self.detection);
     visitor(Field("noise", "Noise"), self.noise);
     visitor(Field("pairs", "Pairs of texts"), self.pairs);
     visitor(Field("training", "Training"), self.training);

@@ -124,7 +124,7 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
   models::Decoder decoder(testing::decoder(tiny), 1);
   models::Encoder encoder(testing::encoder(tiny), 1);
   CHECK(objective_names() ==
-        std::vector<std::string>{"causal", "masked", "bidirectional", "permute", "translate", "denoise"});
+        std::vector<std::string>{"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise"});
   CHECK(objective_of(decoder, "auto") == "causal");
   CHECK(objective_of(encoder, "auto") == "masked");
   CHECK(objective_of(encoder, "masked") == "masked");
@@ -137,10 +137,11 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
       "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports "
       "causal",
       UsageError);
-  CHECK_THROWS_WITH_AS(objective_of(decoder, "casual"),
-                       "objective: 'casual' is not one of causal, masked, bidirectional, permute, translate, denoise; "
-                       "did you mean 'causal'?",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      objective_of(decoder, "casual"),
+      "objective: 'casual' is not one of causal, detect, masked, bidirectional, permute, translate, denoise; "
+      "did you mean 'causal'?",
+      UsageError);
   CHECK(takes_option("masked", "masking", "mask_probability"));
   CHECK_FALSE(takes_option("causal", "masking", "whole_words"));
   CHECK(takes_option("permute", "masking", "whole_words"));

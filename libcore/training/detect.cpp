@@ -1,0 +1,189 @@
+#include "heddle/training/detect.hpp"
+
+#include <algorithm>
+
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/binary_cross_entropy.hpp"
+#include "heddle/ops/gather.hpp"
+#include "heddle/tensor/exponentials.hpp"
+#include "heddle/tensor/math.hpp"
+#include "heddle/tensor/threads.hpp"
+#include "heddle/training/not_finite.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+// The class at which the cumulative softmax exceeds a number in [0, 1); the last one where logits are not finite.
+TokenId draw(const Real* logits, Index classes, double number) {
+  constexpr Index run = 256;
+  const Real maximum = maximum_of(logits, classes);
+  double left = number * sum_of_exponentials(logits, maximum, classes);
+  for (Index begin = 0; begin < classes; begin += run) {
+    const Index count = std::min(run, classes - begin);
+    const double sum = sum_of_exponentials(logits + begin, maximum, count);
+    if (left >= sum && begin + count < classes) {
+      left -= sum;
+      continue;
+    }
+    for (Index i = begin; i < begin + count; ++i) {
+      left -= math::exp(logits[i] - maximum);
+      if (left < 0) return static_cast<TokenId>(i);
+    }
+  }
+  return static_cast<TokenId>(classes - 1);
+}
+
+std::vector<Index> rows_of(const data::MaskedBatch& batch) {
+  std::vector<Index> rows;
+  for (Index sample = 0; sample < batch.batch; ++sample) {
+    const Index length = batch.lengths.empty() ? batch.time : batch.lengths[static_cast<std::size_t>(sample)];
+    for (Index position = 0; position < length; ++position) rows.push_back(sample * batch.time + position);
+  }
+  return rows;
+}
+
+// The logits that the generator gives for masked tokens, [masked tokens, vocab].
+Variable proposals(const models::MaskedPredictor& generator, const data::MaskedBatch& batch, const Pass& pass) {
+  const Variable hidden = generator.masked_hidden(sequences_of(batch), pass);
+  return generator.masked_token_head()(ops::gather_rows(hidden, batch.rows));
+}
+
+// The logits of "replaced", [tokens, 1].
+Variable judgements(const models::ReplacementDetector& model, const ReplacedTokens& text, const Pass& pass) {
+  return model.replaced(ops::gather_rows(model.hidden(text.sequences, pass), text.rows));
+}
+
+class Detect : public Objective {
+ public:
+  // Throws DataError and UsageError for tokens and models that cannot work.
+  explicit Detect(const ObjectiveInputs& inputs)
+      : model_(inputs.model),
+        detector_(models::require<models::ReplacementDetector>(model_, "the detection objective", "training")),
+        windows_(windows_of(inputs)),
+        options_(inputs.config.training),
+        detection_(inputs.detection),
+        masked_fraction_(inputs.masking.mask_probability) {
+    if (inputs.valid.text == nullptr) return;
+    valid_.emplace(evaluation_windows(detector_.generator(), *inputs.valid.text, mask_vocabulary(inputs)));
+  }
+
+  Parameters& parameters() const override { return model_.parameters(); }
+  Pass training_pass() const override {
+    return {.dropout = model_.config()->dropout, .sample_positions = detector_.training_length()};
+  }
+  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
+
+  MicroBatch batch(Index first, Index count) const override {
+    data::MaskedBatch batch = windows_.batch(first, count);
+    const Counts counts = counts_of(batch);
+    return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
+              return detection_loss(detector_, batch, pass, step, detection_, options_.label_smoothing);
+            }};
+  }
+
+  std::vector<Origin> origins(Index first, Index count) const override {
+    std::vector<Origin> origins;
+    for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
+    return origins;
+  }
+  double flops_per_token() const override {
+    return model_.training_flops_per_token(detector_.training_length(), masked_fraction_);
+  }
+
+  bool can_evaluate() const override { return valid_.has_value(); }
+  // The loss and the accuracy of the generator's masked tokens, those of detection, and the fraction of tokens
+  // replaced.
+  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
+    const DetectionEvaluation result =
+        evaluate_detection(detector_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+    const auto tokens = static_cast<double>(std::max<Index>(1, result.tokens));
+    return {{"loss", result.masked.nats_per_token()},
+            {"accuracy", result.masked.accuracy()},
+            {"detection_loss", result.nats / tokens},
+            {"detection_accuracy", static_cast<double>(result.right) / tokens},
+            {"replaced_fraction", static_cast<double>(result.replaced) / tokens}};
+  }
+
+ private:
+  data::MaskedWindows windows_of(const ObjectiveInputs& inputs) const {
+    const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
+    return {checked_source(model_, *inputs.train.text, vocabulary),
+            vocabulary,
+            {.time = model_.training_length(),
+             .masking = inputs.masking,
+             .has_segments = model_.config()->has_segments(),
+             .seed = inputs.config.seed}};
+  }
+
+  models::Model& model_;
+  const models::ReplacementDetector& detector_;  // the same
+  data::MaskedWindows windows_;
+  std::optional<data::MaskedWindows> valid_;
+  TrainingOptions options_;
+  DetectionOptions detection_;
+  double masked_fraction_;  // of all tokens
+};
+
+}  // namespace
+
+ReplacedTokens replace_masked(const data::MaskedBatch& batch, const Tensor& logits, const Pass& pass) {
+  const RandomStream stream(pass.seed, random_site("replaced tokens"), pass.step);
+  const Index vocab = logits.shape()[-1];
+  std::vector<TokenId> drawn = batch.targets;
+  parallel_for(static_cast<Index>(drawn.size()), [&](Index i) {
+    const Index row = batch.rows[static_cast<std::size_t>(i)];
+    const Index number = pass.position_number(row / batch.time, row % batch.time, batch.time);
+    drawn[static_cast<std::size_t>(i)] =
+        draw(logits.data() + i * vocab, vocab, stream.uniform(static_cast<std::uint64_t>(number)));
+  });
+  ReplacedTokens result{sequences_of(batch), rows_of(batch), {}};
+  std::vector<char> is_replaced(batch.ids.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const auto row = static_cast<std::size_t>(batch.rows[i]);
+    result.sequences.ids.ids[row] = drawn[i];
+    is_replaced[row] = drawn[i] != batch.targets[i] ? 1 : 0;
+  }
+  for (const Index row : result.rows) result.replaced.push_back(is_replaced[static_cast<std::size_t>(row)]);
+  return result;
+}
+
+Variable detection_loss(const models::ReplacementDetector& model, const data::MaskedBatch& batch, const Pass& pass,
+                        const Counts& step, const DetectionOptions& options, double label_smoothing) {
+  const Variable logits = proposals(model.generator(), batch, pass);
+  const ReplacedTokens text = replace_masked(batch, logits.value(), pass);
+  const Variable masked =
+      ops::cross_entropy(logits, batch.targets, {label_smoothing, static_cast<double>(step.targets)});
+  const Variable detection = ops::binary_cross_entropy(judgements(model, text, pass), text.replaced,
+                                                       static_cast<double>(step.tokens) / options.detection_weight);
+  return ops::add(masked, detection);
+}
+
+DetectionEvaluation evaluate_detection(const models::ReplacementDetector& model, const data::MaskedWindows& windows,
+                                       Index limit, Index batch_size, const std::function<bool()>& stop) {
+  const Index count = windows.windows_of_first(limit);
+  DetectionEvaluation sum;
+  for (Index first = 0; first < count && !stop(); first += batch_size) {
+    const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
+    const Tensor logits = proposals(model.generator(), batch, {}).value();
+    count_predictions(logits, batch.targets, sum.masked);
+    const ReplacedTokens text =
+        replace_masked(batch, logits, {.first_sample = first, .sample_positions = model.training_length()});
+    const Tensor judged = judgements(model, text, {}).value();
+    check_logits(judged);
+    sum.nats += ops::binary_nats(judged, text.replaced);
+    sum.tokens += static_cast<Index>(text.rows.size());
+    for (std::size_t i = 0; i < text.rows.size(); ++i) {
+      const bool is_replaced = text.replaced[i] != 0;
+      sum.replaced += is_replaced ? 1 : 0;
+      sum.right += (judged[static_cast<Index>(i)] > 0) == is_replaced ? 1 : 0;
+    }
+  }
+  return sum;
+}
+
+std::unique_ptr<Objective> make_detect_objective(const ObjectiveInputs& inputs) {
+  return std::make_unique<Detect>(inputs);
+}
+
+}  // namespace heddle::training
