@@ -222,6 +222,17 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer, whole.source_tokenizer};
 }
 
+LoadedTask start_new_task(models::ModelConfig config, const text::Tokenizer& tokenizer, const NewTask& options) {
+  if (options.resumed != nullptr) check_undamaged(*options.resumed);
+  const ParameterSource fresh(options.seed);
+  const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {
+    return options.resumed != nullptr ? read_copy(*options.resumed, declaration) : fresh(declaration);
+  });
+  const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
+  if (options.dropout >= 0) config->dropout = options.dropout;
+  return {std::make_unique<models::TaskModel>(models::make_model(config, source), options.task), tokenizer};
+}
+
 void save_task(const std::string& path, const SavedTask& saved) {
   save_whole(path, saved, named_tensors(saved.model.parameters()));
 }

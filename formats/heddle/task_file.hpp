@@ -66,6 +66,9 @@ struct NewTask {
 // and rates that cannot be.
 LoadedTask start_task(const ModelFile& base, const NewTask& options);
 
+// The same of a new model, all of it drawn from the seed. Throws UsageError as make_model() does.
+LoadedTask start_new_task(models::ModelConfig config, const text::Tokenizer& tokenizer, const NewTask& options);
+
 struct SavedTask {
   const models::TaskModel& model;
   const text::TokenizerModel& tokenizer;

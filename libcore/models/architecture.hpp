@@ -14,12 +14,19 @@ struct Preset {
   ModelConfig config;
 };
 
+// What suits a new model that learns a task from labelled examples, without pre-training.
+struct FromScratch {
+  double learning_rate = 1e-3, epochs = 10;
+  Index batch_size = 16;
+};
+
 struct Architecture {
   std::string name, summary;
   ModelConfig defaults;
   std::unique_ptr<Model> (*make)(const ModelConfig& config, ParameterSource weights);
   std::vector<std::string> roles;  // the roles of its models, in words (Generator::what, …)
   std::vector<Preset> presets = {};
+  FromScratch from_scratch = {};
 
   bool plays(std::string_view role) const;
 };
@@ -46,7 +53,7 @@ std::vector<std::string> roles_of() {
 
 // For the file that defines a model class M with a constructor from Config: what describe_<class>() returns.
 template <class M, class Config>
-Architecture describe(std::vector<Preset> presets = {}) {
+Architecture describe(std::vector<Preset> presets = {}, const FromScratch& from_scratch = {}) {
   return {Config::arch_name,
           {},
           Config(),
@@ -54,8 +61,9 @@ Architecture describe(std::vector<Preset> presets = {}) {
             return std::make_unique<M>(*config.as<Config>(), std::move(weights));
           },
           detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, PermutationPredictor,
-                           BidirectionalLoss, SequenceToSequence, AttentionMaps, AttentionStacks>(),
-          std::move(presets)};
+                           BidirectionalLoss, SequenceToSequence, CountedStart, AttentionMaps, AttentionStacks>(),
+          std::move(presets),
+          from_scratch};
 }
 
 }  // namespace heddle::models

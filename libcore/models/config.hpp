@@ -8,10 +8,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heddle/base/visit.hpp"
+#include "heddle/models/sequences.hpp"
 #include "heddle/nn/block.hpp"
 #include "heddle/positions/positions.hpp"
 
@@ -39,6 +41,8 @@ struct CommonConfig {
   virtual void fit_vocabularies(const Vocabularies& vocabularies);
   // Sets what a model needs to play a role (ReplacementDetector::what, …) where the configuration leaves it open.
   virtual void prepare_for(std::string_view) {}
+  // Sets those that depend on the examples from which a new model learns a task; 0 classes: it has none.
+  virtual void fit_examples(std::span<const CountedExample>, [[maybe_unused]] Index classes) {}
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
 
   CommonConfig() = default;

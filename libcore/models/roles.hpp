@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -154,6 +155,16 @@ class SequenceToSequence : public virtual TokenModel {
   // for ids outside their tables and for sequences longer than the maximum, ShapeError without sources.
   virtual Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const = 0;
   virtual const heads::TokenHead& target_head() const = 0;
+};
+
+// Starts from counts of what the texts of each class have, as naive Bayes does, instead of random weights.
+class CountedStart : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "starts from counts";
+  // Sets the weights so that element c of a hidden state says how much the text speaks for class c: that of position 0
+  // for the whole text, that of another position for its token. Returns false, and does nothing, where the width is not
+  // the number of classes. Precondition: labels are from 0 to classes - 1.
+  virtual bool start_from_counts(std::span<const CountedExample> examples, Index classes) = 0;
 };
 
 // The state of a generator for a batch of sequences while it continues them.

@@ -37,6 +37,13 @@ void check_sequences(const Sequences& sequences, std::optional<Index> rememberin
 
 using TokenList = std::span<const TokenId>;
 
+// A position of a text and the class that it has there, for models that start from counts.
+struct CountedExample {
+  TokenList text;
+  Index position;  // 0 for the class of the whole text
+  TokenId label;
+};
+
 // The lists, padded at their ends to the longest one, and to `least` positions. Padding is never attended to, so its
 // ids do not matter.  Shapes: -> [lists, time].
 Sequences padded(std::span<const TokenList> lists, Index least = 0);

@@ -1,5 +1,7 @@
 #include "heddle/models/task_model.hpp"
 
+#include <cmath>
+
 #include "heddle/ops/gather.hpp"
 #include "heddle/ops/layer_mix.hpp"
 #include "heddle/ops/pooling.hpp"
@@ -45,6 +47,38 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
   } else {
     classifier_.emplace(scope, width, outputs_of(task));
   }
+}
+
+std::vector<CountedExample> counted_examples(std::span<const data::TaskExample> examples, Task task) {
+  std::vector<CountedExample> counted;
+  for (const data::TaskExample& example : examples) {
+    const TokenList text(example.sequence.ids);
+    if ((task == Task::classify || task == Task::pair) && example.label >= 0) {
+      counted.push_back({text, 0, example.label});
+    }
+    for (std::size_t i = 0; task == Task::label && i < example.tags.size(); ++i) {
+      if (example.tags[i] >= 0) counted.push_back({text, example.positions[i], example.tags[i]});
+    }
+  }
+  return counted;
+}
+
+bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
+  auto* const body = dynamic_cast<CountedStart*>(body_.get());
+  if (body == nullptr || !classifier_ || task_.pooling != Pooling::first || task_.layer_mix) return false;
+  const auto classes = static_cast<Index>(task_.labels.size());
+  const std::vector<CountedExample> counted = counted_examples(examples, task_.task);
+  if (counted.empty() || !body->start_from_counts(counted, classes)) return false;
+  std::vector<double> counts(static_cast<std::size_t>(classes), 1);
+  for (const CountedExample& example : counted) counts[static_cast<std::size_t>(example.label)] += 1;
+  const Tensor &weight = parameters().find("task/weight")->value(), &bias = parameters().find("task/bias")->value();
+  weight.fill(0);
+  for (Index c = 0; c < classes; ++c) {
+    weight[c * classes + c] = 1;
+    const double frequency = counts[static_cast<std::size_t>(c)] / static_cast<double>(counted.size());
+    bias[c] = static_cast<Real>(std::log(frequency));
+  }
+  return true;
 }
 
 Variable TaskModel::hidden(const Sequences& sequences, const Pass& pass) const {

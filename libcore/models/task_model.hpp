@@ -5,7 +5,10 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
+#include "heddle/data/task_examples.hpp"
 #include "heddle/heads/classifier.hpp"
 #include "heddle/models/model.hpp"
 #include "heddle/models/task.hpp"
@@ -24,6 +27,11 @@ class TaskModel {
   const TaskConfig& task() const { return task_; }
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }
+
+  // Of a model that starts from counts: sets its weights, and the head's to hand on what the hidden states say, with the
+  // frequencies of the classes in its bias. Returns false, and does nothing, for other models and tasks. Precondition:
+  // labels of classes, or tags, -1 for none.
+  bool start_from_counts(std::span<const data::TaskExample> examples);
 
   // classify, pair and regress: a row for each sequence, [batch, classes]
   Variable sequence_logits(const Sequences& sequences, const Pass& pass = {}) const;
@@ -45,6 +53,9 @@ class TaskModel {
   std::optional<heads::Classifier> classifier_;
   std::optional<heads::Span> span_;
 };
+
+// The labels of the examples, each with its position; none of tasks without classes.
+std::vector<CountedExample> counted_examples(std::span<const data::TaskExample> examples, Task task);
 
 // Pooling::automatic resolved for a model: the first token's state if that depends on all others, else the last one's.
 Pooling resolved(Pooling pooling, const ContextualVectors& vectors);

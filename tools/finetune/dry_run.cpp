@@ -43,15 +43,26 @@ Index steps_done_of(FinetuneOptions& options, const cli::Arguments& arguments) {
   return progress_of(*start.file).step;
 }
 
+struct Begun {
+  std::unique_ptr<FinetuningTask> task;
+  models::ModelConfig config;
+};
+Begun begin(const FinetuneOptions& options, const cli::Arguments& arguments) {
+  if (options.begins_new()) {
+    NewModelTask made = make_new_model_task(options, arguments);
+    return {std::move(made.task), made.config};
+  }
+  const formats::ModelFile base(options.from);
+  return {make_finetuning_task(options, base, arguments), base.config<models::ModelConfig>()};
+}
+
 }  // namespace
 
 void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) {
   settle_length(options.setup.training, arguments);
   const Index steps_done = steps_done_of(options, arguments);
   settle_length(options.setup.training, arguments);
-  const formats::ModelFile base(options.from);
-  const auto config = base.config<models::ModelConfig>();
-  const std::unique_ptr<FinetuningTask> finetuning = make_finetuning_task(options, base, arguments);
+  const auto [finetuning, config] = begin(options, arguments);
   options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
   training::TrainingConfig training = options.setup.config(0);
   const EvaluationSample evaluation = finetuning->sample_evaluation(training, config);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heddle/tensor/context.hpp"
+#include "heddle/text/trainer.hpp"
 #include "tools/tasks/warnings.hpp"
 #include "tools/training/files.hpp"
 
@@ -47,11 +48,36 @@ std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, 
   return all;
 }
 
+// Of BERT's kind, with room for every word but rare ones of large data: at most `most_words` pieces, unless --vocab-size
+// says otherwise.
+text::Tokenizer tokenizer_of_words(const TaskData& data, const ModelOptions& shape, const cli::Arguments& arguments) {
+  constexpr Index most_words = 50000;
+  const Index given = shape.chosen(arguments, nullptr)->vocab_size;
+  text::Trainer trainer(
+      {.kind = text::TokenizerKind::wordpiece, .vocab_size = given > 0 ? given : most_words, .min_frequency = 1});
+  const auto add = [&](std::string_view text) {
+    trainer.add(text);
+    trainer.end_document();
+  };
+  for (const data::LabelledText& example : data.texts) {
+    add(example.text);
+    if (example.second_text) add(*example.second_text);
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    for (const std::string& word : sentence.words) add(word);
+  }
+  for (const data::SpanQuestion& question : data.questions) {
+    add(question.question);
+    add(*question.context);
+  }
+  return text::Tokenizer(trainer.finish());
+}
+
 }  // namespace
 
-LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer,
+LabelledTask::LabelledTask(const FinetuneOptions& options, std::optional<text::Tokenizer> tokenizer,
                            const cli::Arguments& arguments)
-    : options_(options), arguments_(arguments), tokenizer_(tokenizer) {
+    : options_(options), arguments_(arguments), tokenizer_(std::move(tokenizer)) {
   const FinetuneSettings& settings = options.settings;
   const TaskInput input = task_input(settings);
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
@@ -72,6 +98,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const text::Tokenizer
   if (!valid.file.empty()) valid_files_.push_back(read_task_data(arguments.open_text(valid.file), input));
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
+  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, options.model.shape, arguments);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
   if (labels_.size() == 0) return;
@@ -114,11 +141,22 @@ models::TaskConfig LabelledTask::config() const {
   return config;
 }
 
+void LabelledTask::fit(models::ModelConfig& config) {
+  config->fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
+  config.check(models::Naming::options);
+  train_examples_ = encode(config);
+  config->fit_examples(models::counted_examples(train_examples_, options_.settings.task), labels_.size());
+}
+
+void LabelledTask::start(models::TaskModel& model) {
+  if (model.start_from_counts(train_examples_)) arguments_.detail("the weights start from counts of words and classes");
+}
+
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   const FinetuneSettings& settings = options_.settings;
-  const data::Framing framing(tokenizer_, config->position_limit(), config->has_segments());
+  const data::Framing framing(*tokenizer_, config->position_limit(), config->has_segments());
   data::OverlongTexts overlong{settings.overlong};
-  const EncodeTask with{settings.task, labels_, tokenizer_, framing, formats::Gold::given};
+  const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);
   valid_examples_ = encode_files(valid_files_, with, overlong);
   if (overlong.count > 0 && !std::exchange(overlong_told_, true))
@@ -136,13 +174,14 @@ std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExampl
 // For models that predict masked tokens; others predict next tokens.
 std::optional<data::MaskVocabulary> LabelledTask::vocabulary_to_mask(const models::Model& model) const {
   if (model.as<models::MaskedPredictor>() == nullptr) return std::nullopt;
-  return data::MaskVocabulary(tokenizer_, options_.from);
+  return data::MaskVocabulary(*tokenizer_, options_.from);
 }
 
 std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& model,
                                                              const training::TrainingConfig& config) {
   const FinetuneSettings& settings = options_.settings;
-  std::vector<data::TaskExample> examples = encode(model.body().config());
+  std::vector<data::TaskExample> examples = std::exchange(train_examples_, {});
+  if (examples.empty()) examples = encode(model.body().config());
   std::vector<double> weights = class_weights(examples);
   training::TaskObjective::Evaluate judge_model;
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
@@ -151,7 +190,7 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
       std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights), judge_model,
                                                 lower ? training::Better::lower : training::Better::higher);
   if (settings.token_dropout > 0) {
-    objective->drop_pieces({settings.token_dropout, data::MaskVocabulary(tokenizer_, options_.from)});
+    objective->drop_pieces({settings.token_dropout, data::MaskVocabulary(*tokenizer_, options_.from)});
   }
   check<UsageError>(settings.auxiliary_weight == 0 || model.body().as<models::ReplacementDetector>() == nullptr,
                     "--auxiliary-weight: of this model a generator predicts tokens, not what is fine-tuned; leave it "

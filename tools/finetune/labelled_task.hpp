@@ -12,7 +12,14 @@ namespace heddle {
 
 class LabelledTask : public FinetuningTask {
  public:
-  LabelledTask(const FinetuneOptions& options, const text::Tokenizer& tokenizer, const cli::Arguments& arguments);
+  // Without a tokenizer, one of words is trained on the examples.
+  LabelledTask(const FinetuneOptions& options, std::optional<text::Tokenizer> tokenizer,
+               const cli::Arguments& arguments);
+
+  const text::Tokenizer& tokenizer() const { return *tokenizer_; }
+  // Sets what the examples decide of a new model's configuration.
+  void fit(models::ModelConfig& config);
+  void start(models::TaskModel& model) override;
 
   models::TaskConfig config() const override;
   std::unique_ptr<training::Objective> objective(models::TaskModel& model,
@@ -30,11 +37,12 @@ class LabelledTask : public FinetuningTask {
 
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
-  text::Tokenizer tokenizer_;
+  std::optional<text::Tokenizer> tokenizer_;
   std::vector<TaskData> train_files_, valid_files_;  // for messages with line numbers
   TaskData train_;
   std::optional<TaskData> valid_;
   data::LabelSet labels_;
+  std::vector<data::TaskExample> train_examples_;  // of fit(), until an objective has them
   std::vector<data::TaskExample> valid_examples_;
   bool overlong_told_ = false;
 };

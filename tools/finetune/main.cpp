@@ -14,9 +14,10 @@ using namespace heddle;
 namespace {
 
 const cli::About about{.name = "finetune",
-                       .summary = "Trains a pre-trained model for a task on labelled examples, or on more text.",
+                       .summary = "Trains a pre-trained or a new model for a task on labelled examples, or on more text.",
                        .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
                                     "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
+                                    "--arch bag --task NAME --train FILE [--valid FILE] -o MODEL [options]",
                                     "--from MODEL --lora-rank R --task NAME --train FILE -o ADAPTER [options]",
                                     "--dry-run --from MODEL --train FILE [options]"},
                        .operands = {}};
@@ -25,15 +26,37 @@ TrainingOutputs outputs_of(const FinetuneOptions& options) {
   return {options.output, options.log, options.control.keep};
 }
 
+// A model to start from, or the architecture of a new one.
+void check_start(const FinetuneOptions& options, const cli::Arguments& arguments) {
+  check<UsageError>(!options.begins_new() || arguments.given("arch"),
+                    "--from MODEL is missing: the model to start from, made by pretrain; or --arch NAME, for a new "
+                    "one that learns from the examples alone, such as bag");
+  if (options.begins_new()) return;
+  std::vector<std::string> fields{"tokenizer"};
+  auto add = [&](const Field& field, const auto&) { fields.push_back(field.name); };
+  visit_fields(options.model, add);
+  refuse(fields, arguments, ": is for new models; --from names one, which has its own shape and tokenizer");
+}
+
+// Settings of a new model that the command line leaves out are those that suit its architecture.
+void complete(FinetuneOptions& options, const cli::Arguments& arguments) {
+  if (!options.begins_new() || !arguments.given("arch")) return;
+  const models::FromScratch& suits = models::architecture(options.model.shape.arch()).from_scratch;
+  training::TrainingOptions& training = options.setup.training;
+  if (!arguments.given("learning_rate")) options.setup.schedule.learning_rate = suits.learning_rate;
+  if (!arguments.given("batch_size")) training.batch_size = suits.batch_size;
+  if (!arguments.given("epochs") && !arguments.given("steps")) training.epochs = suits.epochs;
+}
+
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {
-  check<UsageError>(!options.from.empty(), "--from MODEL is missing: the model to start from, made by pretrain");
+  check_start(options, arguments);
   check<UsageError>(!options.train.empty(), "--train FILE is missing: the files to train on");
   check<UsageError>(std::ranges::count(options.train, "-") == 0 && options.valid != "-",
                     "--train and --valid must be files, since they are read twice; standard input cannot be");
   check<UsageError>(options.dry_run || !options.output.empty(), "-o FILE is missing: the file to write");
   check_control(options.control);
   if (!evaluates(options) && options.control.resume.empty()) refuse_evaluation(arguments, "--valid or --folds");
-  std::vector<std::string> inputs{options.from, validation(options.valid).file};
+  std::vector<std::string> inputs{options.from, options.tokenizer, validation(options.valid).file};
   for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
   check_outputs(outputs_of(options), inputs, arguments);
 }
@@ -43,7 +66,7 @@ void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    const auto options = arguments.read<FinetuneOptions>();
+    const auto options = arguments.read<FinetuneOptions>([&](FinetuneOptions& read) { complete(read, arguments); });
     check_usage(options, arguments);
     take_seed<FinetuneRecord>(options.control, options.output, arguments);
     if (options.dry_run) {

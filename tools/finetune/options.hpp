@@ -9,6 +9,7 @@
 #include "heddle/models/task.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "tools/training/fields.hpp"
+#include "tools/training/model_options.hpp"
 #include "tools/training/run_control.hpp"
 #include "tools/training/setup.hpp"
 
@@ -117,18 +118,51 @@ struct FinetuneSettings {
   bool adapts() const { return adapters.lora_rank > 0; }
 };
 
+// The shape of a new model; its dropout is that of FinetuneSettings.
+struct NewModelOptions {
+  ModelOptions shape;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    auto field_of_new_model = [&visitor](Field field, auto& value) {
+      if (field.name == "dropout") return;
+      if (field.name == "arch") {
+        field.help =
+            "architecture of a new model, instead of --from, that learns from the examples alone; bag: a classifier by "
+            "words and n-grams that trains in seconds";
+      } else {
+        field.is_essential = false;
+      }
+      visitor(field, value);
+    };
+    ModelOptions::visit(self.shape, field_of_new_model);
+  }
+};
+
 struct FinetuneOptions {
-  std::string from, valid, output, log;
+  std::string from, tokenizer, valid, output, log;
   std::vector<std::string> train;
   bool dry_run = false, json = false;
   RunControl control;
   FinetuneSettings settings;
+  NewModelOptions model;
   TrainingSetup setup;
+
+  // Whether the model is a new one, not that of `from`.
+  bool begins_new() const { return from.empty(); }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
             self.from);
+    visitor(Field("tokenizer",
+                  "tokenizer of a new model: a tokenizer, token or model file, or one of another program; by default "
+                  "one of words in lower case is trained on the examples")
+                .letter('t')
+                .needs({"arch"})
+                .not_empty()
+                .takes("FILE"),
+            self.tokenizer);
     visitor(Field("train",
                   "labelled files to train on; for lm, token files or texts, each with a weight: how often it is read "
                   "per epoch, by default 1; not standard input")
@@ -149,6 +183,7 @@ struct FinetuneOptions {
     visitor(dry_run_json_field(), self.json);
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
     FinetuneSettings::visit(self.settings, visitor);
+    visitor(Field("model", "New models"), self.model);
     auto for_this_tool = [&visitor](Field field, auto& value) {
       if (field.name == "masking" || field.name == "permutation" || field.name == "detection" || field.name == "noise")
         field.help += ", with --task lm";

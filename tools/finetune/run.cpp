@@ -57,6 +57,15 @@ bool is_idle(std::string_view name, const FinetuneSettings& settings, const mode
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;
 }
 
+// Throws UsageError if the options describe another new model than the file's.
+void check_same_model(const FinetuneOptions& options, const formats::ModelFile& file, const cli::Arguments& arguments) {
+  if (!options.begins_new()) return;
+  options.model.shape.check_agrees(
+      file.config<models::ModelConfig>(), arguments,
+      concatenate("differs from what ", file.file().path(), " was trained with; use the previous value, or --restart"),
+      {"dropout"});
+}
+
 // The model without memory for its weights.
 std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& config) {
   const Simulation simulation;
@@ -91,6 +100,7 @@ TrainingRecord take_over(FinetuneOptions& options, const formats::ModelFile& fil
   auto record = record_of<FinetuneRecord>(file, Found::by_resume);
   const std::string& path = file.file().path();
   FinetuneSettings& former = record.settings;
+  check_same_model(options, file, arguments);
   if (former.select == Select::best && options.valid.empty() && former.folds == 0) former.select = Select::automatic;
   const std::set<std::string> may_change =
       changes == Changes::some ? std::set<std::string>{"patience", "select"} : std::set<std::string>{};
@@ -108,6 +118,7 @@ void check_same_options(const FinetuneOptions& options, const formats::ModelFile
   }
   const std::string& path = file.file().path();
   const auto record = record_of<FinetuneRecord>(file);
+  check_same_model(options, file, arguments);
   check_same_validation(options.valid, file);
   FinetuneSettings settings = options.settings;
   settings.select = resolved(settings.select, evaluates(options), "--valid or --folds");
@@ -118,13 +129,13 @@ void check_same_options(const FinetuneOptions& options, const formats::ModelFile
 FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& arguments)
     : options_(options),
       arguments_(arguments),
-      base_(options.from),
       provenance_(formats::start_provenance(arguments.command_line())) {
+  if (!options.begins_new()) base_.emplace(options.from);
   settle_length(options_.setup.training, arguments);
   read_inputs();
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
     check_same_options(options_, file, arguments);
-    for (const char* role : {"model", "train", "valid", "checkpoint"}) {
+    for (const char* role : {"model", "tokenizer", "train", "valid", "checkpoint"}) {
       check_same_input(file, provenance_, role, found_by(options_.control));
     }
   });
@@ -139,7 +150,8 @@ FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& a
 }
 
 void FinetuneRun::read_inputs() {
-  formats::add_input(provenance_, "model", options_.from);
+  if (base_) formats::add_input(provenance_, "model", options_.from);
+  if (!options_.tokenizer.empty()) formats::add_tokenizer_input(provenance_, options_.tokenizer);
   const Validation valid = validation(options_.valid);
   add_inputs(provenance_, training_files(options_.train), valid);
   if (!valid.file.empty()) formats::add_input(provenance_, "valid", valid.file);
@@ -162,17 +174,34 @@ void FinetuneRun::resume() {
 }
 
 void FinetuneRun::make_model() {
-  const auto config = base_.config<models::ModelConfig>();
-  const FinetuneSettings& settings = options_.settings;
-  task_ = make_finetuning_task(options_, base_, arguments_);
   training::TrainingOptions& training = options_.setup.training;
   training.precision = choose_precision(training.precision, arguments_, start_.file ? Start::resumed : Start::fresh);
-  const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
-  loaded_ = formats::start_task(base_, {task_->config(), settings.adapters, learning_rates(settings, config), seed,
-                                        settings.dropout, start_.file ? &*start_.file : nullptr});
-  check_adapters(loaded_->model->parameters(), settings.adapters);
-  check_freeze(settings.freeze, loaded_->model->parameters());
+  base_ ? adapt_model() : make_new_model();
+  check_adapters(loaded_->model->parameters(), options_.settings.adapters);
+  check_freeze(options_.settings.freeze, loaded_->model->parameters());
   check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
+}
+
+void FinetuneRun::adapt_model() {
+  task_ = make_finetuning_task(options_, *base_, arguments_);
+  loaded_ = formats::start_task(*base_, new_task(base_->config<models::ModelConfig>()));
+}
+
+void FinetuneRun::make_new_model() {
+  NewModelTask made = make_new_model_task(options_, arguments_);
+  task_ = std::move(made.task);
+  loaded_ = formats::start_new_task(made.config, made.tokenizer, new_task(made.config));
+  if (!start_.file) task_->start(*loaded_->model);
+}
+
+formats::NewTask FinetuneRun::new_task(const models::ModelConfig& config) const {
+  const FinetuneSettings& settings = options_.settings;
+  return {task_->config(),
+          settings.adapters,
+          learning_rates(settings, config),
+          static_cast<std::uint64_t>(arguments_.common().seed),
+          settings.dropout,
+          start_.file ? &*start_.file : nullptr};
 }
 
 void FinetuneRun::begin_session() {
@@ -199,7 +228,7 @@ void FinetuneRun::save(const std::string& path, Contents contents) const {
   const FinetuneSettings& settings = options_.settings;
   if (settings.adapts()) {
     save_adapter(path, saved, settings.adapters,
-                 {formats::readable_path(options_.from), base_.weights().fingerprint()});
+                 {formats::readable_path(options_.from), base_->weights().fingerprint()});
   } else {
     save_task(path, saved);
   }

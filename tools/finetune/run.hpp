@@ -37,6 +37,9 @@ class FinetuneRun {
   void read_inputs();
   void resume();
   void make_model();
+  void adapt_model();
+  void make_new_model();
+  formats::NewTask new_task(const models::ModelConfig& config) const;
   void begin_session();
   void save(const std::string& path, Contents contents) const;
   void describe() const;
@@ -46,7 +49,7 @@ class FinetuneRun {
   RunStart start_;
   std::optional<TrainingRecord> record_;  // of the run that this one continues
   PrecisionChoice asked_precision_ = PrecisionChoice::f32;
-  formats::ModelFile base_;
+  std::optional<formats::ModelFile> base_;  // null for a new model
   formats::Provenance provenance_;
   std::unique_ptr<FinetuningTask> task_;
   std::optional<formats::LoadedTask> loaded_;

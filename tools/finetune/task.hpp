@@ -25,11 +25,21 @@ class FinetuningTask {
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) = 0;
   // A description of the training data: "4,014 examples of 2 classes".
   virtual std::string summary() const = 0;
+  // Has a new model start from the examples, where it can.
+  virtual void start(models::TaskModel&) {}
 };
 
 // Reads the data. The options and the arguments must outlive the task. Throws UsageError and DataError for options and
 // files that do not fit together.
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const formats::ModelFile& base,
                                                      const cli::Arguments& arguments);
+
+// The same for a new model, with what the data decide of it.
+struct NewModelTask {
+  std::unique_ptr<FinetuningTask> task;
+  models::ModelConfig config;
+  text::Tokenizer tokenizer;
+};
+NewModelTask make_new_model_task(const FinetuneOptions& options, const cli::Arguments& arguments);
 
 }  // namespace heddle

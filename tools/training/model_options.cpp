@@ -47,7 +47,12 @@ Field ModelOptions::qualified(Field field) const {
   std::vector<std::string> having;
   for (models::ModelConfig& config : configs_) {
     for_each_field(config, [&](const Field& own, auto&) {
-      if (own.name == field.name) having.push_back("arch=" + config.arch());
+      if (own.name != field.name) return;
+      having.push_back("arch=" + config.arch());
+      // A number may be a word to some of them only.
+      for (const auto& word : own.words) {
+        if (field.word_for(word.first) == nullptr) field.words.push_back(word);
+      }
     });
   }
   if (having.size() < configs_.size() && field.needed.empty()) return std::move(field).needs(having);

@@ -1,0 +1,42 @@
+#include "heddle/ops/segment_sum.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/gradient_check.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+TEST_CASE("segment_sum: gradients and oracle, with empty segments") {
+  ops::Segments segments;
+  segments.close(0, Real(3));
+  segments.close(2, Real(0.5));
+  segments.close(2, Real(1));
+  segments.close(7, Real(-2));
+  constexpr std::size_t width = 3;
+  const Tensor x = normal_tensor({7, width}, 1);
+  const Operation operation = [&](const auto& in) { return ops::segment_sum(in[0], segments); };
+  const Oracle oracle = [&](const auto& in) {
+    std::vector<double> y;
+    for (std::size_t s = 0; s < segments.scales.size(); ++s) {
+      for (std::size_t j = 0; j < width; ++j) {
+        double sum = 0;
+        for (Index row = segments.begins[s]; row < segments.begins[s + 1]; ++row) {
+          sum += in[0][static_cast<std::size_t>(row) * width + j];
+        }
+        y.push_back(segments.scales[s] * sum);
+      }
+    }
+    return y;
+  };
+  check_operation(operation, {x});
+  check_oracle(operation, oracle, {x});
+}
+
+TEST_CASE("segment_sum: segments of other rows are refused") {
+  ops::Segments segments;
+  segments.close(4, Real(1));
+  CHECK_THROWS_AS(ops::segment_sum(Variable(normal_tensor({5, 2}, 1)), segments), ShapeError);
+  segments.begins.push_back(5);
+  CHECK_THROWS_AS(ops::segment_sum(Variable(normal_tensor({5, 2}, 1)), segments), ShapeError);
+}
