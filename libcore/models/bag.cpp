@@ -4,10 +4,10 @@
 //   h_t = 1 / sqrt(|F(t)|) sum over f in F(t) of E_f
 //
 // The first position, which is that of [CLS], has every token and every n-gram of up to `ngrams` tokens of the whole
-// text, each once. Another one has its token, the n-grams that contain it and the single tokens less than `ngrams` away,
-// each by its distance, for tagging. Tokens have rows of their own; n-grams share the rows of a table of `buckets`, by
-// their hash. Source: Joulin et al. 2017, "Bag of tricks for efficient text
-// classification", which has the mean where this has the root, so that long texts are no less decided than short ones.
+// text, each once. Another one has its token, the n-grams that contain it and the single tokens less than `ngrams`
+// away, each by its distance, for tagging. Tokens have rows of their own; n-grams share the rows of a table of
+// `buckets`, by their hash. Source: Joulin et al. 2017, "Bag of tricks for efficient text classification", which has
+// the mean where this has the root, so that long texts are no less decided than short ones.
 //
 // E can start from counts: for class c, with n_fc the examples of c that have f, and a = 1,
 //
@@ -227,8 +227,7 @@ class Bag : public Model, public CountedStart {
 
   static TokenList text_of(const Sequences& sequences, Index row) {
     const auto time = static_cast<std::size_t>(sequences.ids.shape[1]), at = static_cast<std::size_t>(row);
-    const std::size_t length =
-        sequences.lengths.empty() ? time : static_cast<std::size_t>(sequences.lengths[at]);
+    const std::size_t length = sequences.lengths.empty() ? time : static_cast<std::size_t>(sequences.lengths[at]);
     return TokenList(sequences.ids.ids).subspan(at * time, length);
   }
   static Variable reshaped(const Variable& x, const Shape& shape) {
@@ -282,7 +281,7 @@ class Bag : public Model, public CountedStart {
 };
 
 Architecture describe_Bag() {
-  return describe<Bag, BagConfig>({}, {.learning_rate = 0.01, .epochs = 5, .batch_size = 16});
+  return describe<Bag, BagConfig>({}, {.learning_rate = 3e-3, .epochs = 5, .batch_size = 16});
 }
 
 }  // namespace heddle::models

@@ -72,7 +72,9 @@ std::string objective_summaries() {
 std::string objective_of(const models::Model& model, const std::string& name, std::optional<DataKind> data) {
   const std::vector<std::string> suitable = objectives_for(model);
   if (name == "auto") {
-    check<UsageError>(!suitable.empty(), "no objective supports such a model; there are ", join(objective_names()));
+    check<UsageError>(!suitable.empty(), "--arch ", model.config().arch(),
+                      ": no objective of pre-training is for it; finetune --arch ", model.config().arch(),
+                      " trains it on labelled examples");
     const auto fits = [&](const std::string& one) { return data_of(one) == data; };
     const auto first = std::ranges::find_if(suitable, fits);
     return first == suitable.end() ? suitable.front() : *first;

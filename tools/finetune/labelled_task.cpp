@@ -48,8 +48,8 @@ std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, 
   return all;
 }
 
-// Of BERT's kind, with room for every word but rare ones of large data: at most `most_words` pieces, unless --vocab-size
-// says otherwise.
+// Of BERT's kind, with room for every word but rare ones of large data: at most `most_words` pieces, unless
+// --vocab-size says otherwise.
 text::Tokenizer tokenizer_of_words(const TaskData& data, const ModelOptions& shape, const cli::Arguments& arguments) {
   constexpr Index most_words = 50000;
   const Index given = shape.chosen(arguments, nullptr)->vocab_size;

@@ -127,9 +127,7 @@ void check_same_options(const FinetuneOptions& options, const formats::ModelFile
 }
 
 FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& arguments)
-    : options_(options),
-      arguments_(arguments),
-      provenance_(formats::start_provenance(arguments.command_line())) {
+    : options_(options), arguments_(arguments), provenance_(formats::start_provenance(arguments.command_line())) {
   if (!options.begins_new()) base_.emplace(options.from);
   settle_length(options_.setup.training, arguments);
   read_inputs();

@@ -68,7 +68,8 @@ std::vector<Variation<models::ModelConfig>> small_models() {
   std::vector<Variation<models::ModelConfig>> list;
   for (const models::Architecture& architecture : models::architectures()) {
     const std::map<std::string, Index> sizes{{"layers", 2},   {"width", 12},  {"heads", 3},
-                                             {"kv_heads", 1}, {"context", 8}, {"vocab_size", vocabulary}};
+                                             {"kv_heads", 1}, {"context", 8}, {"vocab_size", vocabulary},
+                                             {"ngrams", 8},   {"buckets", 64}};
     SetFields small(sizes, {}), without_limit({{"context", 0}}, {{"positions", "rope"}});
     models::ModelConfig config = architecture.defaults;
     config.visit_own(small);
@@ -296,6 +297,7 @@ TEST_CASE("architectures: the list says which roles a model plays") {
     CHECK(architecture.plays(models::AttentionMaps::what) == (model->as<models::AttentionMaps>() != nullptr));
     CHECK(architecture.plays(models::AttentionStacks::what) == (model->as<models::AttentionStacks>() != nullptr));
     CHECK(architecture.plays(models::TokenLoss::what) == (model->as<models::TokenLoss>() != nullptr));
+    CHECK(architecture.plays(models::CountedStart::what) == (model->as<models::CountedStart>() != nullptr));
     CHECK(architecture.plays(models::Generator::what) == (model->as<models::Generator>() != nullptr));
     CHECK(architecture.plays(models::SequenceToSequence::what) == (model->as<models::SequenceToSequence>() != nullptr));
   }

@@ -1,0 +1,149 @@
+// The bag of words and n-grams: its states, and how it starts from counts. Built in double.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "heddle/models/architecture.hpp"
+#include "heddle/models/task_batch.hpp"
+#include "heddle/models/task_model.hpp"
+#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/models/model_checks.hpp"
+#include "libcore/models/small_config.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+// Sets a field of a configuration by its name.
+class SetNumber : public models::FieldVisitor {
+ public:
+  SetNumber(std::string name, Index value) : name_(std::move(name)), value_(value) {}
+  void operator()(const Field&, bool&) override {}
+  void operator()(const Field&, double&) override {}
+  void operator()(const Field&, std::string&) override {}
+  void operator()(const Field& field, Index& value) override {
+    if (field.name == name_) value = value_;
+  }
+
+ private:
+  std::string name_;
+  Index value_;
+};
+
+models::ModelConfig bag(Index width, Index ngrams, Index buckets = 512) {
+  models::ModelConfig config = models::ModelConfig::of("bag");
+  config->vocab_size = 6;
+  const std::pair<const char*, Index> fields[] = {{"width", width}, {"ngrams", ngrams}, {"buckets", buckets}};
+  for (const auto& [name, value] : fields) {
+    SetNumber set(name, value);
+    config.visit_own(set);
+  }
+  return config;
+}
+
+const models::ContextualVectors& vectors_of(const models::Model& model) {
+  return *model.as<models::ContextualVectors>();
+}
+
+// Ids 0, 1 and 2 are [CLS], "good" and "bad".
+std::vector<data::TaskExample> reviews() {
+  std::vector<data::TaskExample> examples;
+  const auto add = [&](std::vector<TokenId> ids, TokenId label) {
+    data::TaskExample example;
+    example.sequence.ids = std::move(ids);
+    example.label = label;
+    examples.push_back(std::move(example));
+  };
+  add({0, 1, 1}, 0);
+  add({0, 1, 3}, 0);
+  add({0, 2}, 1);
+  return examples;
+}
+
+models::TaskModel task_model(const models::ModelConfig& config) {
+  return {models::make_model(config, 3), {.task = models::Task::classify, .labels = {"praise", "blame"}}};
+}
+
+Tensor logits_of(const models::TaskModel& model, std::vector<TokenId> ids) {
+  const auto length = static_cast<Index>(ids.size());
+  return model.sequence_logits(TokenIds(Shape{1, length}, std::move(ids))).value();
+}
+
+}  // namespace
+
+TEST_CASE("bag: the first state is the scaled sum of the different tokens of the text, another one that of its own") {
+  const auto model = models::make_model(bag(2, 1), 3);
+  const Tensor& table = vectors_of(*model).token_embeddings();
+  const Tensor states = vectors_of(*model).hidden(TokenIds(Shape{1, 4}, {3, 1, 3, 5})).value();
+  for (Index j = 0; j < 2; ++j) {
+    const double sum = table[3 * 2 + j] + table[1 * 2 + j] + table[5 * 2 + j];
+    CHECK(states[j] == doctest::Approx(sum / std::sqrt(3.0)).epsilon(1e-12));
+    CHECK(states[2 + j] == doctest::Approx(table[1 * 2 + j]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("bag: without n-grams the order of the tokens does not matter, with them it does") {
+  for (const Index ngrams : {1, 2, 3}) {
+    const auto model = models::make_model(bag(4, ngrams), 3);
+    stir(model->parameters(), 0.3);
+    const Tensor some = vectors_of(*model).hidden_at({0}, TokenIds(Shape{1, 4}, {1, 2, 3, 4})).value();
+    const Tensor others = vectors_of(*model).hidden_at({0}, TokenIds(Shape{1, 4}, {1, 4, 3, 2})).value();
+    double change = 0;
+    for (Index j = 0; j < 4; ++j) change = std::max(change, std::abs(some[j] - others[j]));
+    CHECK((change > 1e-3) == (ngrams > 1));
+    CHECK(model->parameters().all().size() == (ngrams > 1 ? 2U : 1U));
+  }
+}
+
+TEST_CASE("bag: gradients of both tables match differences, of whole texts and of single positions") {
+  const auto model = models::make_model(bag(3, 2, 16), 3);
+  const TokenIds ids = some_ids(2, 5, 6);
+  const std::vector<TokenId> targets{0, 1, 2, 2, 1, 0, 0, 2, 1, 0};
+  check_gradients(model->parameters(), [&] {
+    return ops::cross_entropy(vectors_of(*model).hidden({ids, {5, 3}}), targets, {});
+  });
+}
+
+TEST_CASE("bag: starts as naive Bayes, with the frequencies of the classes in the bias") {
+  models::TaskModel model = task_model(bag(2, 1));
+  REQUIRE(model.start_from_counts(reviews()));
+  // Examples of each class that have a token, plus 1: [CLS] 3 and 2, good 3 and 1, bad 1 and 2, the token 3 2 and 1.
+  const double praise = 3 + 3 + 1 + 2, blame = 2 + 1 + 2 + 1;
+  const Tensor& table = model.vectors().token_embeddings();
+  const auto expect = [&](TokenId token, double of_praise, double of_blame) {
+    const double half = 0.5 * (std::log(of_praise / praise) - std::log(of_blame / blame));
+    CHECK(table[token * 2] == doctest::Approx(half).epsilon(1e-12));
+    CHECK(table[token * 2 + 1] == doctest::Approx(-half).epsilon(1e-12));
+  };
+  expect(0, 3, 2);
+  expect(1, 3, 1);
+  expect(2, 1, 2);
+  expect(3, 2, 1);
+  CHECK(table[4 * 2] == 0);  // in no example
+  const Tensor logits = logits_of(model, {0, 1});
+  const double states = (table[0] + table[2]) / std::sqrt(2.0);
+  CHECK(logits[0] == doctest::Approx(states + std::log(3.0 / 3)).epsilon(1e-12));
+  CHECK(logits[1] == doctest::Approx(-states + std::log(2.0 / 3)).epsilon(1e-12));
+}
+
+TEST_CASE("bag: counts n-grams too, and a model of another width does not start from counts") {
+  models::TaskModel model = task_model(bag(2, 2));
+  REQUIRE(model.start_from_counts(reviews()));
+  const Tensor plain = logits_of(model, {0, 1, 3}), turned = logits_of(model, {0, 3, 1});
+  CHECK(plain[0] > turned[0]);  // only the first has bigrams of praise
+  models::TaskModel other = task_model(bag(5, 2));
+  CHECK_FALSE(other.start_from_counts(reviews()));
+}
+
+TEST_CASE("bag: the examples decide the width, and the rows for at least two of each n-gram") {
+  models::ModelConfig config = bag(0, 2, 0);
+  const auto examples = reviews();
+  config->fit_examples(models::counted_examples(examples, models::Task::classify), 2);
+  const auto model = models::make_model(config, 3);
+  CHECK(vectors_of(*model).width() == 2);
+  CHECK(model->parameters().all()[1].value().shape() == Shape{1024, 2});
+  models::ModelConfig given = bag(7, 2, 9);
+  given->fit_examples(models::counted_examples(examples, models::Task::classify), 2);
+  CHECK(given == bag(7, 2, 9));
+}

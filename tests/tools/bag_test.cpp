@@ -1,0 +1,93 @@
+// New models from labelled examples alone: finetune --arch.
+#include <cmath>
+
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const std::string bag = "finetune -q --arch bag --task ";
+
+}  // namespace
+
+TEST_CASE("bag: learns classes from texts alone, with equal bytes twice, and its file is a model like any other") {
+  const Labelled corpus;
+  corpus.must(bag + "classify --train texts.tsv --valid 10% -o bag.h5");
+  corpus.must(bag + "classify --train texts.tsv --valid 10% -o again.h5 --threads 1");
+  CHECK(corpus.weights("bag.h5") == corpus.weights("again.h5"));
+  CHECK(corpus.evaluated("classify bag.h5 texts.tsv")["accuracy"] == 1.0);
+  CHECK(corpus.must("echo 'My QUEEN sees!' | classify bag.h5").out.starts_with("royal\t0."));
+  CHECK(lines_in(corpus.must("printf 'unheard words\\n\\n' | classify bag.h5").out) == 2);
+  const json about = json::parse(corpus.must("inspect bag.h5 --json").out);
+  CHECK(about["config"]["arch"] == "bag");
+  CHECK(about["config"]["width"] == 2);
+  CHECK(contains(corpus.must("inspect verify bag.h5").out, "no problem"));
+  corpus.must("convert -q bag.h5 --dtype bf16 -o half.h5");
+  CHECK(corpus.evaluated("classify half.h5 texts.tsv")["accuracy"] == 1.0);
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
+  const Labelled corpus;
+  write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");
+  corpus.must(bag + "classify --train tiny.tsv -o tiny.h5 --ngrams 1 --steps 1 --learning-rate 1e-12");
+  // Texts that have a token, plus 1: [CLS] and [SEP] 3 and 2 each, good 3 and 1, film 2 and 1, bad 1 and 2.
+  const double praise = std::log(3.0 / 12), blame = std::log(2.0 / 8);
+  const double states = (2 * (praise - blame) + std::log(3.0 / 12) - std::log(1.0 / 8)) / 2 / std::sqrt(3.0);
+  const double logit = 2 * states + std::log(3.0 / 2);
+  const json answer = json::parse(corpus.must("echo good | classify tiny.h5 --jsonl").out);
+  CHECK(answer["label"] == "praise");
+  CHECK(answer["probability"].get<double>() == doctest::Approx(1 / (1 + std::exp(-logit))).epsilon(1e-4));
+}
+
+TEST_CASE("bag: pairs, tags and numbers") {
+  const Labelled corpus;
+  corpus.must(bag + "pair --train pairs.tsv -o p.h5");
+  CHECK(corpus.evaluated("classify p.h5 pairs.tsv")["accuracy"] == 1.0);
+  corpus.must(bag + "label --train tags.conll -o t.h5");
+  CHECK(corpus.evaluated("classify t.h5 tags.conll")["accuracy"] == 1.0);
+  corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > numbers.tsv");
+  corpus.must(bag + "regress --train numbers.tsv -o n.h5");
+  CHECK(corpus.evaluated("classify n.h5 numbers.tsv")["pearson"] > 0.95);
+}
+
+TEST_CASE("bag: an interrupted run continues to the same bits, and another shape is refused") {
+  const Labelled corpus;
+  const std::string command = bag + "classify --train texts.tsv --epochs 4 ";
+  corpus.must(command + "-o whole.h5");
+  corpus.refused(command + "-o parts.h5 --max-time 0.001s", 75, "");
+  corpus.refused(command + "-o parts.h5 --ngrams 3", 2, "--ngrams");
+  corpus.must(command + "-o parts.h5");
+  CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
+}
+
+TEST_CASE("new models: other architectures learn from examples alone, with a tokenizer that is given") {
+  const Labelled corpus;
+  corpus.must(
+      "finetune -q --arch encoder --layers 1 --width 16 --heads 2 --ffn-width 32 --task classify "
+      "--train texts.tsv -o encoder.h5 --learning-rate 1e-2");
+  CHECK(corpus.evaluated("classify encoder.h5 texts.tsv")["accuracy"] == 1.0);
+  corpus.must(bag + "classify -t model.h5 --train texts.tsv -o other.h5");
+  CHECK(corpus.evaluated("classify other.h5 texts.tsv")["accuracy"] == 1.0);
+}
+
+TEST_CASE("new models: what does not go together is refused in one line") {
+  const Labelled corpus;
+  const std::string data = " --train texts.tsv -o x.h5";
+  const std::pair<const char*, const char*> wrong[] = {
+      {"finetune --task classify", "--from MODEL is missing"},
+      {"finetune --from model.h5 --ngrams 2 --arch bag --task classify", "--arch: is for new models"},
+      {"finetune --from model.h5 --layers 2 --task classify", "--layers"},
+      {"finetune --arch bag --layers 2 --task classify", "--layers"},
+      {"finetune --arch bag --task lm", "pretrain"},
+      {"finetune --arch bag --lora-rank 2 --task classify", "--from MODEL"},
+      {"finetune --arch sack --task classify", "bag"},
+      {"finetune --arch bag --vocab-size 3 --task classify -t model.h5", "--vocab-size"}};
+  for (const auto& [command, message] : wrong) {
+    CAPTURE(command);
+    CHECK(lines_in(corpus.refused(command + data, 2, message).err) == 1);
+  }
+  corpus.refused("pretrain --arch bag --train train.h5 -o x.h5", 2, "finetune");
+}
