@@ -61,8 +61,11 @@ struct TaskConfig {
   bool layer_mix = false;
   std::vector<std::string> labels{};  // of the classes, in order of their ids
   bool two_texts = false;
-  bool null_answers = false;    // span: whether there may be no answer
-  double mean = 0, stddev = 1;  // of the numbers to predict: the head predicts (number - mean) / stddev
+  bool null_answers = false;          // span: whether there may be no answer
+  double mean = 0, stddev = 1;        // of the numbers to predict: the head predicts (number - mean) / stddev
+  std::vector<Index> label_counts{};  // of the training examples, in order of ids; empty: not known
+  std::vector<std::string> words{};   // label: those whose most frequent tag is not that of all words
+  std::vector<Index> word_tags{};     // of each of these words
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -75,8 +78,21 @@ struct TaskConfig {
     visitor(Field("mean", "regression: mean of the numbers (head output 0)"), self.mean);
     visitor(Field("stddev", "regression: standard deviation of the numbers (head output 1 above the mean)"),
             self.stddev);
+    visitor(Field("label_counts", "number of training examples, or words, of each class, for the baseline"),
+            self.label_counts);
+    visitor(Field("words", "label: training words whose most frequent tag is not the most frequent one of all words"),
+            self.words);
+    visitor(Field("word_tags", "label: the most frequent tag of each of these words"), self.word_tags);
   }
 
+  // Without what only a baseline needs.
+  TaskConfig without_counts() const {
+    TaskConfig rest = *this;
+    rest.label_counts.clear();
+    rest.words.clear();
+    rest.word_tags.clear();
+    return rest;
+  }
   bool has_classes() const { return task == Task::classify || task == Task::pair || task == Task::label; }
 };
 

@@ -17,6 +17,18 @@ Index outputs_of(const TaskConfig& task) {
   return classes;
 }
 
+// Throws UsageError for what a baseline is made of if it does not fit the labels.
+void check_counts(const TaskConfig& task) {
+  const auto labels = static_cast<Index>(task.labels.size());
+  check<UsageError>(task.label_counts.empty() || static_cast<Index>(task.label_counts.size()) == labels,
+                    "label_counts: ", task.label_counts.size(), " counts for ", labels, " labels");
+  check<UsageError>(task.words.size() == task.word_tags.size(), "word_tags: ", task.word_tags.size(), " tags for ",
+                    task.words.size(), " words");
+  for (const Index tag : task.word_tags) {
+    check<UsageError>(tag >= 0 && tag < labels, "word_tags: ", tag, " is none of ", labels, " labels");
+  }
+}
+
 std::vector<Index> lengths_of(const Sequences& sequences) {
   if (!sequences.lengths.empty()) return sequences.lengths;
   return std::vector<Index>(static_cast<std::size_t>(sequences.ids.shape[0]), sequences.ids.shape[1]);
@@ -32,6 +44,7 @@ Pooling resolved(Pooling pooling, const ContextualVectors& vectors) {
 TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
     : body_(std::move(body)), vectors_(require<ContextualVectors>(*body_, "a task", "the model")), task_(task) {
   task_.pooling = resolved(task.pooling, vectors_);
+  check_counts(task);
   check<UsageError>(task_.pooling != Pooling::first || vectors_.is_bidirectional(),
                     "pooling = first: in a model that reads in one direction the first token's state does not depend "
                     "on the other tokens; use last or mean");

@@ -185,7 +185,8 @@ class Classifier {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
     check_metric(data, task, labels, options_.metric);
-    const Judge how{options_.metric, true, null_threshold(task), seed};
+    const std::optional<Baseline> baseline = baseline_of(data, task, labels);
+    const Judge how{options_.metric, true, null_threshold(task), seed, baseline ? &*baseline : nullptr};
     const TaskAnswers answers = answerer(data);
     const Judgement judgement = arguments_.given("threshold")
                                     ? judge_answered(data, task, labels, answers, options_.threshold, how)

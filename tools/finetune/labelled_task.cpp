@@ -127,6 +127,7 @@ models::TaskConfig LabelledTask::config() const {
   config.two_texts = settings.task == Task::pair;
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
+  learn_baseline(config, train_, labels_);
   if (settings.task != Task::regress) return config;
   std::vector<double> numbers;
   for (const TaskData& file : train_files_) {
@@ -221,6 +222,16 @@ EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& confi
   }
   const auto read = static_cast<double>(valid_->size());
   return {.parts = static_cast<double>(all) / read, .batches = read / static_cast<double>(batch_size)};
+}
+
+std::string LabelledTask::baseline_note() const {
+  if (!valid_) return {};
+  const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_);
+  if (!baseline) return {};
+  const training::Metric metric =
+      judge(*valid_, config(), labels_, baseline->answers, {.metric = options_.settings.metric}).metrics.front();
+  return concatenate("the baseline, ", baseline->what, ", has a validation ", metric.name, " of ",
+                     std::round(metric.value * 1e4) / 1e4);
 }
 
 std::string LabelledTask::summary() const {

@@ -26,6 +26,7 @@ class LabelledTask : public FinetuningTask {
                                                  const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
   std::string summary() const override;
+  std::string baseline_note() const override;
 
  private:
   void warn_of_slips() const;

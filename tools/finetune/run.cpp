@@ -246,7 +246,9 @@ int FinetuneRun::run() {
   if (start_.beginning == Beginning::finished) return settle_finished(options_.output, start_, arguments_);
   describe();
   if (const std::string note = objective_->note(); !note.empty()) arguments_.say(note);
-  return session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
+  const int status = session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
+  if (const std::string note = task_->baseline_note(); status == 0 && !note.empty()) arguments_.say(note);
+  return status;
 }
 
 }  // namespace heddle

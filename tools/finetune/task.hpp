@@ -25,6 +25,8 @@ class FinetuningTask {
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) = 0;
   // A description of the training data: "4,014 examples of 2 classes".
   virtual std::string summary() const = 0;
+  // How good the simplest predictions for the validation data are; empty where there are none.
+  virtual std::string baseline_note() const { return {}; }
   // Has a new model start from the examples, where it can.
   virtual void start(models::TaskModel&) {}
 };

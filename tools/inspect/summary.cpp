@@ -53,7 +53,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   if (file.has_history()) summary.history = file.history();
   if (file.has_part("adapters")) summary.adapters = file.part<LowRankOptions>("adapters");
   if (!file.has_part("task")) return summary;
-  summary.task = file.part<models::TaskConfig>("task");
+  summary.task = file.part<models::TaskConfig>("task").without_counts();
   summary.description += ", fine-tuned for the task " + to_text(summary.task->task);
   if (summary.task->has_classes()) summary.description += " (" + join(summary.task->labels) + ")";
   return summary;

@@ -77,8 +77,29 @@ void choose(std::vector<Measure>& measures, const std::string& metric) {
   std::rotate(measures.begin(), found, found + 1);
 }
 
-// The metrics of all examples, and the confidence interval of the first.
-void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how) {
+// The metric that decides, of the baseline, and the model's difference from it on the same samples.
+void add_baseline(Judgement& judgement, const Measure& model, const Measure& baseline, Index examples,
+                  const Judge& how) {
+  const std::vector<Index> all = all_places(examples);
+  const double value = baseline.of(all), difference = model.of(all) - value;
+  const metrics::Interval interval = metrics::bootstrap_interval(
+      examples, [&](Places places) { return model.of(places) - baseline.of(places); }, {.seed = how.seed});
+  const bool is_better = interval.low > 0;
+  judgement.json["baseline"] = {{"what", how.baseline->what},  {"metric", model.name}, {"value", value},
+                                {"difference", difference},    {"low", interval.low},  {"high", interval.high},
+                                {"model_is_better", is_better}};
+  judgement.text += concatenate("baseline            ", rounded(value), " (", how.baseline->what, ")\n");
+  judgement.text +=
+      concatenate(is_better ? "the model is better than the baseline" : "the model is not better than the baseline",
+                  ": difference of ", model.name, " ", rounded(difference), ", from ", rounded(interval.low), " to ",
+                  rounded(interval.high), " with 95 % confidence\n");
+}
+
+// The metrics of all examples, and the confidence interval of the first. The measures of the baseline, if there are
+// any, are the same ones in the same order.
+void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how,
+                  std::vector<Measure> of_baseline = {}) {
+  if (!of_baseline.empty()) choose(of_baseline, how.metric);
   choose(measures, how.metric);
   const std::vector<Index> all = all_places(examples);
   for (const auto& [name, of] : measures) {
@@ -94,6 +115,7 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
   judgement.json["interval"] = {{"metric", name}, {"level", 0.95}, {"low", interval.low}, {"high", interval.high}};
   judgement.text += concatenate("95 % confidence interval: ", name, " from ", rounded(interval.low), " to ",
                                 rounded(interval.high), "\n");
+  if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, how);
 }
 
 // Labels with their predictions, in the groups that are resampled: one for a text, one per word for a sentence.
@@ -144,17 +166,22 @@ Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, 
   return predictions;
 }
 
-Judgement judge_classes(const Predictions& predictions, const data::LabelSet& labels, const Judge& how) {
+std::vector<Measure> class_measures(const Predictions& predictions) {
+  return {{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }},
+          {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
+          {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}};
+}
+
+// The baseline's predictions are null if there is none.
+Judgement judge_classes(const Predictions& predictions, const std::optional<Predictions>& of_baseline,
+                        const data::LabelSet& labels, const Judge& how) {
   const metrics::ClassificationReport report = metrics::report(predictions.confusion(), labels.names());
   Judgement judgement;
   judgement.json = formats::to_json(report);
   judgement.text = scores_table(report.classes.entries) + "\n";
   if (labels.size() <= 12) judgement.text += confusion_table(report) + "\n";
-  add_measures(judgement,
-               {{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }},
-                {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
-                {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}},
-               predictions.groups(), how);
+  add_measures(judgement, class_measures(predictions), predictions.groups(), how,
+               of_baseline ? class_measures(*of_baseline) : std::vector<Measure>());
   return judgement;
 }
 
@@ -172,30 +199,43 @@ std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const d
   return matches;
 }
 
-Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
-                         const Judge& how) {
-  const Predictions predictions = tag_predictions(data, labels, answers);
-  const std::vector<metrics::EntityMatches> by_sentence = entity_matches(data, labels, answers);
-  metrics::EntityMatches all;
-  for (const metrics::EntityMatches& matches : by_sentence) {
-    for (const auto& [type, of_type] : matches) all[type] += of_type;
-  }
-  const auto scores = [&](Places places) {
+// What entities of the sentences are compared by; the predictions are those of the same tags.
+struct EntityPredictions {
+  Predictions tags;
+  std::vector<metrics::EntityMatches> by_sentence;
+
+  EntityPredictions(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers)
+      : tags(tag_predictions(data, labels, answers)), by_sentence(entity_matches(data, labels, answers)) {}
+
+  metrics::Scores scores(Places places) const {
     metrics::Matches sum;
     for (const Index place : places) sum += metrics::total(by_sentence[static_cast<std::size_t>(place)]);
     return metrics::scores_of(sum);
-  };
+  }
+  std::vector<Measure> measures() const {
+    return {{"entity_f1", [this](Places places) { return scores(places).f1; }},
+            {"entity_precision", [this](Places places) { return scores(places).precision; }},
+            {"entity_recall", [this](Places places) { return scores(places).recall; }},
+            {"accuracy", [this](Places places) { return tags.confusion(places).accuracy(); }}};
+  }
+};
+
+Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+                         const Judge& how) {
+  const EntityPredictions predictions(data, labels, answers);
+  std::optional<EntityPredictions> of_baseline;
+  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->answers);
+  metrics::EntityMatches all;
+  for (const metrics::EntityMatches& matches : predictions.by_sentence) {
+    for (const auto& [type, of_type] : matches) all[type] += of_type;
+  }
   const metrics::EntityReport report = metrics::report(all);
   Judgement judgement;
-  judgement.json = formats::to_json(metrics::report(predictions.confusion(), labels.names()));
+  judgement.json = formats::to_json(metrics::report(predictions.tags.confusion(), labels.names()));
   judgement.json["entities"] = formats::to_json(report);
   judgement.text = scores_table(report.types.entries) + "\n";
-  add_measures(judgement,
-               {{"entity_f1", [&](Places places) { return scores(places).f1; }},
-                {"entity_precision", [&](Places places) { return scores(places).precision; }},
-                {"entity_recall", [&](Places places) { return scores(places).recall; }},
-                {"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }}},
-               predictions.groups(), how);
+  add_measures(judgement, predictions.measures(), predictions.tags.groups(), how,
+               of_baseline ? of_baseline->measures() : std::vector<Measure>());
   return judgement;
 }
 
@@ -278,16 +318,20 @@ Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Ju
 
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                 const TaskAnswers& answers, const Judge& how) {
+  const auto of_baseline = [&](const auto& predictions) -> std::optional<Predictions> {
+    if (how.baseline == nullptr) return std::nullopt;
+    return predictions(data, labels, how.baseline->answers);
+  };
   switch (task.task) {
     case Task::label:
       if (metrics::mark_entities(labels.names())) return judge_entities(data, labels, answers, how);
-      return judge_classes(tag_predictions(data, labels, answers), labels, how);
+      return judge_classes(tag_predictions(data, labels, answers), of_baseline(tag_predictions), labels, how);
     case Task::regress:
       return judge_numbers(data, answers, how);
     case Task::span:
       return judge_spans(data, answers, how);
     default:
-      return judge_classes(text_predictions(data, labels, answers), labels, how);
+      return judge_classes(text_predictions(data, labels, answers), of_baseline(text_predictions), labels, how);
   }
 }
 
@@ -303,7 +347,10 @@ Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, c
   }
   const std::size_t count = answered.texts.size(), all = data.texts.size();
   const double coverage = static_cast<double>(count) / static_cast<double>(all);
-  Judgement judgement = count > 0 ? judge(answered, task, labels, given, how) : Judgement();
+  const std::optional<Baseline> baseline = baseline_of(answered, task, labels);
+  Judge with = how;
+  if (how.baseline != nullptr) with.baseline = baseline ? &*baseline : nullptr;
+  Judgement judgement = count > 0 ? judge(answered, task, labels, given, with) : Judgement();
   judgement.json["coverage"] = coverage;
   judgement.json["answered"] = count;
   judgement.text += concatenate("coverage            ", rounded(coverage), " (", count, " of ", all, " texts)\n");

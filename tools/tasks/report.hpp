@@ -7,6 +7,7 @@
 #include "heddle/formats/archives/json_archive.hpp"
 #include "heddle/training/objective.hpp"
 #include "tools/tasks/answers.hpp"
+#include "tools/tasks/baseline.hpp"
 
 namespace heddle {
 
@@ -21,6 +22,7 @@ struct Judge {
   bool intervals = false;     // a bootstrap interval of that metric, for which texts, sentences or questions are drawn
   double null_threshold = 0;  // of spans
   std::uint64_t seed = 1;
+  const Baseline* baseline = nullptr;  // with which the model is compared
 };
 
 // Throws UsageError for a metric that the task does not have.

@@ -1,0 +1,63 @@
+// What evaluations print beside a model's metrics: those of the simplest predictions.
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const std::string bag = "finetune -q --arch bag --task ";
+
+}  // namespace
+
+TEST_CASE("baseline: the most frequent label of the training examples, whatever the evaluated ones have") {
+  const Labelled corpus;
+  corpus.must(
+      "for i in 1 2 3 4 5; do printf 'a\\tred %s\\n' $i; done > train.tsv; for i in 1 2 3; do printf 'b\\tblue %s\\n' "
+      "$i; done "
+      ">> train.tsv");
+  corpus.must("for i in 1 2 3 4; do printf 'a\\tred\\nb\\tblue\\nb\\tblue\\nb\\tblue\\n'; done > test.tsv");
+  corpus.must(bag + "classify --train train.tsv -o model.h5");
+  const json report = corpus.evaluated("classify model.h5 test.tsv");
+  CHECK(report["accuracy"] == 1.0);
+  CHECK(report["baseline"]["what"] == "always 'a'");
+  CHECK(report["baseline"]["metric"] == "accuracy");
+  CHECK(report["baseline"]["value"] == 0.25);
+  CHECK(report["baseline"]["difference"] == 0.75);
+  CHECK(report["baseline"]["low"] > 0.25);
+  CHECK(report["baseline"]["high"] <= 1.0);
+  CHECK(report["baseline"]["model_is_better"] == true);
+  // The macro F1 of always a: F1 of a is 2 * 4 / (16 + 4), of b 0.
+  CHECK(corpus.evaluated("classify model.h5 test.tsv --metric macro_f1")["baseline"]["value"] == doctest::Approx(0.2));
+  CHECK(contains(corpus.must("classify model.h5 test.tsv --evaluate").out, "the model is better than the baseline"));
+}
+
+TEST_CASE("baseline: a model that says what it says is not better, in text and in JSON") {
+  const Labelled corpus;
+  corpus.must("printf 'a\\tsame\\na\\tsame\\nb\\tsame\\nb\\tsame\\na\\tsame\\n' > train.tsv");
+  corpus.must(bag + "classify --train train.tsv -o model.h5");
+  const json report = corpus.evaluated("classify model.h5 train.tsv");
+  CHECK(report["baseline"]["difference"] == 0.0);
+  CHECK(report["baseline"]["model_is_better"] == false);
+  CHECK(
+      contains(corpus.must("classify model.h5 train.tsv --evaluate").out, "the model is not better than the baseline"));
+}
+
+TEST_CASE("baseline: each word's most frequent tag, and the most frequent one for unknown words") {
+  const Labelled corpus;
+  write_file(corpus.path("train.conll"), "the\tD\nrun\tN\n\nruns\tV\nrun\tV\nrun\tV\n\na\tD\nthe\tD\na\tD\n\n");
+  corpus.must(bag + "label --train train.conll -o tagger.h5");
+  // D is the most frequent tag, 4 of 8. Right: the, run as V, the unknown word as D; wrong: run as N.
+  write_file(corpus.path("test.conll"), "the\tD\nrun\tV\nrun\tN\nunheard\tD\n\n");
+  const json report = corpus.evaluated("classify tagger.h5 test.conll");
+  CHECK(report["baseline"]["what"] == "each word's most frequent tag");
+  CHECK(report["baseline"]["value"] == 0.75);
+}
+
+TEST_CASE("baseline: finetune prints it at its end") {
+  const Labelled corpus;
+  const auto outcome =
+      corpus.must("finetune --arch bag --task classify --train texts.tsv --valid texts.tsv -o model.h5");
+  CHECK(contains(outcome.err, "the baseline, always 'animal', has a validation accuracy of 0.5"));
+  CHECK_FALSE(corpus.evaluated("classify model.h5 texts.tsv")["baseline"].is_null());
+}

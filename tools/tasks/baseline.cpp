@@ -1,0 +1,85 @@
+#include "tools/tasks/baseline.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "heddle/base/printable.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+
+// Words that are stored, at most.
+constexpr std::size_t most_words = 100000;
+
+// The first of the most frequent.
+Index most_frequent(const std::vector<Index>& counts) {
+  return static_cast<Index>(std::ranges::max_element(counts) - counts.begin());
+}
+
+std::vector<double> certain(Index label, Index labels) {
+  std::vector<double> probabilities(static_cast<std::size_t>(labels), 0);
+  probabilities[static_cast<std::size_t>(label)] = 1;
+  return probabilities;
+}
+
+// The tags of words that are not those of unknown words.
+void learn_words(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
+  std::map<std::string, std::vector<Index>> counts;
+  for (const data::TaggedSentence& sentence : train.sentences) {
+    const std::vector<Index> tags = data::tag_ids(sentence, labels, train.file);
+    for (std::size_t w = 0; w < tags.size(); ++w) {
+      const auto of_word = counts.try_emplace(sentence.words[w], static_cast<std::size_t>(labels.size()), 0).first;
+      ++of_word->second[static_cast<std::size_t>(tags[w])];
+    }
+  }
+  const Index usual = most_frequent(task.label_counts);
+  for (const auto& [word, of_word] : counts) {
+    const Index tag = most_frequent(of_word);
+    if (tag == usual || !is_printable(word) || word.empty() || task.words.size() == most_words) continue;
+    task.words.push_back(word);
+    task.word_tags.push_back(tag);
+  }
+}
+
+TaskAnswers tags_of_words(const TaskData& data, const models::TaskConfig& task, Index usual) {
+  std::unordered_map<std::string_view, Index> known;
+  for (std::size_t i = 0; i < task.words.size(); ++i) known.emplace(task.words[i], task.word_tags[i]);
+  const auto labels = static_cast<Index>(task.labels.size());
+  TaskAnswers answers;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    std::vector<std::vector<double>> tags;
+    for (const std::string& word : sentence.words) {
+      const auto found = known.find(word);
+      tags.push_back(certain(found == known.end() ? usual : found->second, labels));
+    }
+    answers.tags.push_back(std::move(tags));
+  }
+  return answers;
+}
+
+}  // namespace
+
+void learn_baseline(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
+  if (!task.has_classes()) return;
+  task.label_counts = label_counts_in(train, task.task, labels);
+  if (task.task == Task::label) learn_words(task, train, labels);
+}
+
+std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConfig& task,
+                                    const data::LabelSet& labels) {
+  if (!task.has_classes() || task.label_counts.empty()) return std::nullopt;
+  const Index usual = most_frequent(task.label_counts);
+  const std::string always = concatenate("always '", labels.name(usual), "'");
+  if (task.task == Task::label) {
+    return Baseline{task.words.empty() ? always : "each word's most frequent tag", tags_of_words(data, task, usual)};
+  }
+  TaskAnswers answers;
+  answers.classes.assign(data.texts.size(), certain(usual, labels.size()));
+  return Baseline{always, std::move(answers)};
+}
+
+}  // namespace heddle
