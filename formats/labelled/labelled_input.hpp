@@ -48,8 +48,7 @@ struct LabelledInput {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
-                                        " (.json is squad)"))
-                .essential(),
+                                        " (.json is squad)")),
             self.format);
     visitor(Field("text_column",
                   "column of the text in a TSV or CSV file: its name, or a number from 1; of JSONL the key; default: "

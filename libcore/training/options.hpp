@@ -159,12 +159,11 @@ void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("precision",
-                "precision of matrix products and activations; weights, norms, softmax and loss are always f32; auto "
-                "measures which is faster")
-              .takes("NAME")
-              .essential(),
-          self.precision);
+  visitor(
+      Field("precision", "precision of matrix products and activations, all else is f32; auto measures which is faster")
+          .takes("NAME")
+          .essential(),
+      self.precision);
   visitor(Field("steps", "number of steps; auto means by --epochs")
               .formerly("max_steps")
               .formerly("num_steps")
@@ -194,8 +193,7 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
   visitor(Field("eval_every", "steps between evaluations, or after each epoch; the last step always has one")
               .range(1, 1e9)
               .word(0, "epoch")
-              .takes("N")
-              .essential(),
+              .takes("N"),
           self.eval_every);
   visitor(Field("eval_tokens", "maximum number of tokens per evaluation").range(1, 1e12).word(0, "all").takes("N"),
           self.eval_tokens);

@@ -194,7 +194,7 @@ TEST_CASE("classify: the lines before a bad one have their answers") {
   write_file(corpus.path("two.tsv"), "a\tthe cat\nb\ta dog\na\tmy cat\nb\tmy dog\n");
   corpus.must("finetune --from model.h5 --train two.tsv -o t.h5" + quick);
   write_file(corpus.path("texts"), "the cat\na dog\n" + repeated("the cat sees ", 40) + "\nmy cat\n");
-  const Outcome outcome = corpus.run("classify t.h5 texts");
+  const Outcome outcome = corpus.run("classify t.h5 texts --overlong error");
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.err, "texts:3: "));
   CHECK(outcome.out == corpus.must("head -n 2 texts | classify t.h5").out);
@@ -229,7 +229,8 @@ TEST_CASE("classify: prompts that are too long are refused, or cut and counted")
 TEST_CASE("classify: templates have special tokens and the text as often as they say; texts have no special tokens") {
   const Labelled corpus;
   const auto ask = [&](const std::string& text, const std::string& pattern) {
-    return corpus.run("echo '" + text + "' | classify model.h5 --labels sees,the --template '" + pattern + "'");
+    return corpus.run("echo '" + text + "' | classify model.h5 --labels sees,the --overlong error --template '" +
+                      pattern + "'");
   };
   // As tokens these fit the context, as text they do not.
   const std::string ends = repeated("<|endoftext|>", 8);
@@ -470,7 +471,7 @@ TEST_CASE("classify: a sentence is answered before the next is there, and those 
       "for i in 1 2 3; do read -t 60 answer <&${COPROC[0]}; echo \"got $answer\"; done\nexec {COPROC[1]}>&-\nwait");
   CHECK(waiting.out == "got the\tDET\ngot cat\tNOUN\ngot \n");
   write_file(corpus.path("long"), "the\ncat\n\n" + repeated("sees\n", 40) + "\nmy\n");
-  const Outcome outcome = corpus.run("classify t.h5 long");
+  const Outcome outcome = corpus.run("classify t.h5 long --overlong error");
   CHECK(outcome.status == 1);
   CHECK(outcome.out == "the\tDET\ncat\tNOUN\n\n");
 }

@@ -122,7 +122,8 @@ TEST_CASE("dry run: evaluations on many examples count whole, though only some a
   for (int i = 0; i < 600; ++i) few += i % 2 == 0 ? "cat\tthe cat\n" : "king\tthe king\n";
   write_file(corpus.path("few.tsv"), few);
   write_file(corpus.path("late.tsv"), few + "cat\t" + std::string(9000, 'x') + "\n");
-  corpus.refused("finetune -q --from base.h5 --train few.tsv --valid late.tsv --dry-run", 1, "late.tsv:601");
+  corpus.refused("finetune -q --from base.h5 --train few.tsv --valid late.tsv --overlong error --dry-run", 1,
+                 "late.tsv:601");
   // More than three times as long on an idle machine.
   CHECK(evaluated > alone);
   CHECK(evaluated < 60 * alone);

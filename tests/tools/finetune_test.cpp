@@ -71,8 +71,8 @@ TEST_CASE("classify: answers come while the input is open, in order, whatever th
   check_alike(corpus.answers("c.h5 --batch-tokens 2"), corpus.answers("c.h5"), 1e-4);
   CHECK(corpus.must("cut -f1 tags.conll | classify t.h5 --batch-tokens 1").out ==
         corpus.must("cut -f1 tags.conll | classify t.h5").out);
-  const Outcome wrong =
-      corpus.run("(cut -f2 texts.tsv; yes 'a dog' | head -100 | tr '\\n' ' ') | classify c.h5 --batch-tokens 8");
+  const Outcome wrong = corpus.run(
+      "(cut -f2 texts.tsv; yes 'a dog' | head -100 | tr '\\n' ' ') | classify c.h5 --overlong error --batch-tokens 8");
   CHECK(wrong.status == 1);
   CHECK(contains(wrong.err, "standard input:121"));
   CHECK(lines_in(wrong.out) > 60);
@@ -202,7 +202,7 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused(start + "texts.tsv --lora-rank 2 --lora-targets queries", 2, "queries");
   refused(start + "texts.tsv --valid texts.tsv --metric f2", 2, "accuracy");
   write_file(corpus.path("long.tsv"), "a\t" + std::string(300, 'x') + "\nb\tshort\na\tshort\nb\tshort\n");
-  refused(start + "long.tsv", 1, "long.tsv:1");
+  refused(start + "long.tsv --overlong error", 1, "long.tsv:1");
   refused(start + "texts.tsv --task label", 2, "--format");
   CHECK(!std::filesystem::exists(corpus.path("x.h5")));
   corpus.must(

@@ -275,6 +275,28 @@ TEST_CASE("attention: tokens are text in a page, whatever they look like") {
   corpus.must("inspect attention model.h5 '" + hostile + "' --layer 1 --head 1 -o a.png");
 }
 
+TEST_CASE("attention: a text is a word, a file or standard input") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --batch-size 4 --steps 1 -o model.h5");
+  write_file(corpus.path("first.txt"), "the cat sees\n");
+  write_file(corpus.path("second.txt"), "my queen\n");
+  for (const std::string verb : {"attention", "align"}) {
+    const std::string command = "inspect " + verb + " model.h5";
+    const auto texts = [&](const std::string& words) { return json::parse(corpus.must(command + words).out); };
+    const json expected = texts(" 'the cat sees' 'my queen' --json");
+    for (const std::string words : {" first.txt second.txt", " - second.txt <first.txt", " first.txt - <second.txt"}) {
+      CAPTURE(words);
+      CHECK(texts(words + " --json") == expected);
+    }
+    CHECK(texts(" --json <first.txt") == texts(" --json 'the cat sees'"));
+    corpus.refused(command + " - - <first.txt", 2, "standard input gives one text");
+    corpus.refused(command + " no.txt", 1, "no.txt: there is no such file; standard input takes it as a text");
+    corpus.refused(command + " </dev/null", 1, "has no text");
+    corpus.refused(command + " first.txt -o first.tsv -q && " + command + " first.tsv -o first.tsv", 2, "first.tsv");
+  }
+}
+
 TEST_CASE("attention: what cannot be shown is refused in one line") {
   const SmallCorpus corpus;
   corpus.must(decoder);
@@ -292,7 +314,7 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
       {of + "''", "TEXT: has no token", 1},
       {of + "\"$(cat valid.txt)\"", "tokens are more than the model's context of 16; give a shorter text", 1},
       {"inspect attention train.h5 'the cat'", "train.h5", 1},
-      {"inspect attention model.h5", "TEXT is missing", 2}};
+      {"inspect attention model.h5", "standard input: has no text", 1}};
   for (const Refusal& refusal : refusals) {
     const Outcome outcome = corpus.refused(refusal);
     CHECK(lines_in(outcome.err) == 1);

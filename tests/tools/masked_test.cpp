@@ -90,7 +90,8 @@ TEST_CASE("encoders: with one kind of segment, pairs and questions are read as R
     if (model == "two") {
       CHECK(lines_in(corpus.must("classify pair.h5 more.tsv").out) == 1);
     } else {
-      corpus.refused("classify pair.h5 more.tsv --overlong error", 1, "more.tsv:1: 17 tokens are more than the context of 16");
+      corpus.refused("classify pair.h5 more.tsv --overlong error", 1,
+                     "more.tsv:1: 17 tokens are more than the context of 16");
     }
     corpus.must(tune + "spans.jsonl --task span -o span.h5");
     CHECK(lines_in(corpus.must("classify span.h5 spans.jsonl").out) == 1);

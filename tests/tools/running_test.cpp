@@ -575,7 +575,7 @@ TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their 
   corpus.refused(command + "--train first.tsv,second.tsv -o second.tsv", 2,
                  "second.tsv: refusing to overwrite the input");
   write_file(corpus.path("second.tsv"), second + "good\t" + std::string(200, 'x') + "\n");
-  corpus.refused(command + "--train first.tsv,second.tsv -o x.h5", 1, "second.tsv:3: ");
+  corpus.refused(command + "--train first.tsv,second.tsv --overlong error -o x.h5", 1, "second.tsv:3: ");
 
   const std::string more = "finetune -q --threads 1 --from base.h5 --task lm --steps 10 --batch-size 2 ";
   corpus.must(more + "--train train.h5 -o one.h5");

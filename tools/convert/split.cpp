@@ -22,22 +22,6 @@ using models::Task;
 
 constexpr std::array<const char*, 3> part_names{"train", "valid", "test"};
 
-std::vector<Index> shares_of(const std::string& words) {
-  std::vector<Index> shares;
-  for (const std::string& word : split(words, ',')) {
-    Index share = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), share);
-    const bool sound = error == std::errc() && end == word.data() + word.size() && share >= 0 && share <= 1'000'000;
-    check<UsageError>(sound, "--split: '", word, "' is no size, a whole number up to 1000000; write --split 80,10,10");
-    shares.push_back(share);
-  }
-  check<UsageError>(shares.size() == part_names.size(), "--split: takes three sizes, of train, valid and test, not ",
-                    shares.size(), "; write --split 80,10,10, or 80,0,20 for no validation");
-  check<UsageError>(shares[0] > 0 && shares[1] + shares[2] > 0,
-                    "--split: train and one of the others need a size above 0; write --split 80,10,10");
-  return shares;
-}
-
 std::string_view first_line(std::string_view content) {
   content = without_byte_order_mark(content);
   std::string_view line = content.substr(0, content.find('\n'));
@@ -110,7 +94,7 @@ class Splitter {
         task_(task),
         options_(options),
         arguments_(arguments),
-        shares_(shares_of(options.shares)),
+        shares_(options.shares.sizes),
         labels_(labels_in(data, task)),
         units_(units_of(data)) {}
 
@@ -297,9 +281,30 @@ void check_parts(const TaskData& data, const std::vector<Index>& shares, const s
 
 }  // namespace
 
+std::string Shares::text() const {
+  return *this == Shares() ? "none" : concatenate(sizes[0], ",", sizes[1], ",", sizes[2]);
+}
+
+Shares Shares::from_text(std::string_view text) {
+  if (text == "none") return {};
+  std::vector<Index> sizes;
+  for (const std::string& word : split(std::string(text), ',')) {
+    Index size = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+    const bool sound = error == std::errc() && end == word.data() + word.size() && size >= 0 && size <= 1'000'000;
+    check<UsageError>(sound, "'", word, "' is no size, a whole number up to 1000000; write --split 80,10,10");
+    sizes.push_back(size);
+  }
+  check<UsageError>(sizes.size() == part_names.size(), "takes three sizes, of train, valid and test, not ",
+                    sizes.size(), "; write --split 80,10,10, or 80,0,20 for no validation");
+  check<UsageError>(sizes[0] > 0 && sizes[1] + sizes[2] > 0,
+                    "train and one of the others need a size above 0; write --split 80,10,10");
+  return {sizes};
+}
+
 void split_labelled(const std::string& path, const std::string& output, const SplitOptions& options,
                     const cli::Arguments& arguments) {
-  const std::vector<Index> shares = shares_of(options.shares);
+  const std::vector<Index>& shares = options.shares.sizes;
   cli::Input source = arguments.open_text(path);
   const std::string content = cli::read_all(source);
   const LabelledFormat format = formats::labelled_format(path, options.input);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "heddle/base/visit.hpp"
 #include "heddle/cli/arguments.hpp"
@@ -17,8 +19,19 @@ struct Names<RareClasses> {
                                                                       {RareClasses::train, "train"}};
 };
 
+// The sizes of train, valid and test, in any unit; all 0: no split.
+struct Shares {
+  std::vector<Index> sizes{0, 0, 0};
+
+  // "80,10,10", or "none". from_text throws UsageError for other texts.
+  std::string text() const;
+  static Shares from_text(std::string_view text);
+
+  bool operator==(const Shares&) const = default;
+};
+
 struct SplitOptions {
-  std::string shares;  // of train, valid and test
+  Shares shares;
   RareClasses rare = RareClasses::error;
   formats::LabelledInput input;
 
@@ -27,7 +40,7 @@ struct SplitOptions {
     visitor(Field("split",
                   "split a labelled file into train, valid and test in the directory of the output: their sizes, such "
                   "as 80,10,10; a size of 0 makes no file")
-                .takes("TRAIN,VALID,TEST")
+                .takes("TRAIN,VALID,TEST|none")
                 .essential(),
             self.shares);
     visitor(

@@ -15,7 +15,7 @@ namespace {
 
 const cli::About about{
     .name = "finetune",
-    .summary = "Trains a pre-trained or a new model for a task on labelled examples, or on more text.",
+    .summary = "Trains a model for a task on labelled examples, or on more text.",
     .synopsis = {"--from MODEL --task NAME --train FILE [--valid FILE] -o TUNED [options]",
                  "--from MODEL --task lm --train TOKENS|TEXT [--valid FILE] -o TUNED [options]",
                  "--arch bag --task NAME --train FILE [--valid FILE] -o MODEL [options]",

@@ -40,16 +40,17 @@ struct FinetuneSettings {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task",
-                  "what to learn: a class for a text or for a pair of texts, a number, a tag for each word, the span "
-                  "of a context that answers a question, or language modelling as in pre-training (lm)")
+                  "what to learn: a class for a text or a pair of texts, a number, a tag for each word, the span of a "
+                  "context that answers a question, or language modelling (lm)")
                 .takes("NAME")
                 .essential(),
             self.task);
     visitor(Field("input", "Labelled files"), self.input);
-    visitor(Field("overlong",
-                  "examples longer than the context, and questions longer than half of it: truncate them, report an error, "
-                  "or split them and train on all parts (not questions)"),
-            self.overlong);
+    visitor(
+        Field("overlong",
+              "examples longer than the context, and questions longer than half of it: truncate them, report an error, "
+              "or split them and train on all parts (not questions)"),
+        self.overlong);
     visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
             self.folds);
     visitor(Field("fold",
@@ -128,8 +129,8 @@ struct NewModelOptions {
       if (field.name == "dropout") return;
       if (field.name == "arch") {
         field.help =
-            "architecture of a new model, instead of --from, that learns from the examples alone; bag: a classifier by "
-            "words and n-grams that trains in seconds";
+            "architecture of a new model, instead of --from; bag: a classifier by words and n-grams that trains in "
+            "seconds";
       } else {
         field.is_essential = false;
       }

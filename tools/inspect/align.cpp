@@ -9,6 +9,7 @@
 #include "heddle/formats/heddle/task_file.hpp"
 #include "tools/inspect/attention_report.hpp"
 #include "tools/inspect/attention_text.hpp"
+#include "tools/inspect/given_texts.hpp"
 #include "tools/inspect/matrix_picture.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
@@ -133,11 +134,16 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
   check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
                     ": alignments can be written to .svg, .png, .pdf, .tsv and .h5 files");
   check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
-  cli::keep_inputs({model}, {path}, arguments);
+  std::vector<std::string> inputs{model};
+  for (const char* operand : {"SOURCE", "TARGET"}) {
+    const std::vector<std::string>& words = arguments.operands(operand);
+    inputs.insert(inputs.end(), words.begin(), words.end());
+  }
+  cli::keep_inputs(inputs, {path}, arguments);
+  const std::vector<std::string> texts = read_each_text(arguments, {"SOURCE", "TARGET"});
   const formats::LoadedModel loaded = formats::load_language_model(model);
-  const std::vector<std::string>& target = arguments.operands("TARGET");
   const Alignment alignment =
-      align(loaded, model, arguments.operand("SOURCE"), target.empty() ? std::nullopt : std::optional(target.front()));
+      align(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()));
   const Tensor weights = chosen(alignment, options);
   if (options.json) {
     std::cout << dump(
@@ -158,10 +164,11 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
 cli::Verb verbs::align() {
   return cli::make_verb<AlignOptions>(
       {.summary = "Shows the source tokens that a sequence-to-sequence model attends to while it predicts the target.",
-       .synopsis = {"MODEL SOURCE [TARGET] [--layer N,...] [--head N] [-o FILE] [--json]"},
+       .synopsis = {"MODEL [SOURCE|FILE [TARGET]] [--layer N,...] [--head N] [-o FILE] [--json]"},
        .operands = {{"MODEL", "a sequence-to-sequence model", 1, 1},
-                    {"SOURCE", "the source text", 1, 1},
-                    {"TARGET", "the target text; none is the model's own, by greedy decoding", 0, 1}}},
+                    {"SOURCE", "the source text, or a file with it, or - for standard input, as without it", 0, 1},
+                    {"TARGET", "the target text, or a file with it; none is the model's own, by greedy decoding", 0,
+                     1}}},
       static_cast<void (*)(const cli::Arguments&, const AlignOptions&)>(heddle::align));
 }
 

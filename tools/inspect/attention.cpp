@@ -7,6 +7,7 @@
 #include "tools/inspect/attention_output.hpp"
 #include "tools/inspect/attention_page.hpp"
 #include "tools/inspect/attention_text.hpp"
+#include "tools/inspect/given_texts.hpp"
 #include "tools/inspect/matrix_picture.hpp"
 #include "tools/inspect/pages/page.hpp"
 #include "tools/inspect/print.hpp"
@@ -122,21 +123,26 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
                     ": such a file has every head; leave out --head");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
-  cli::keep_inputs({arguments.operand("MODEL"), options.base}, {path}, arguments);
+  std::vector<std::string> inputs{arguments.operand("MODEL"), options.base};
+  for (const char* operand : {"TEXT", "SECOND"}) {
+    const std::vector<std::string>& words = arguments.operands(operand);
+    inputs.insert(inputs.end(), words.begin(), words.end());
+  }
+  cli::keep_inputs(inputs, {path}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.
 int attention(const cli::Arguments& arguments, const AttentionOptions& options) {
   check_usage(arguments, options);
   const std::string &path = options.output, model = arguments.operand("MODEL");
+  const std::vector<std::string> texts = read_each_text(arguments, {"TEXT", "SECOND"});
   const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(model));
-  const std::vector<std::string>& second = arguments.operands("SECOND");
-  AttentionReport report = read_attention(loaded, model, arguments.operand("TEXT"),
-                                          second.empty() ? std::nullopt : std::optional(second.front()),
-                                          {.user = "inspect attention",
-                                           .layers = options.layer,
-                                           .group = options.of,
-                                           .picture = Picture::is_name(path) ? path : ""});
+  AttentionReport report =
+      read_attention(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()),
+                     {.user = "inspect attention",
+                      .layers = options.layer,
+                      .group = options.of,
+                      .picture = Picture::is_name(path) ? path : ""});
   report.keep_head(options.head);
   if (path.empty()) {
     print(report, options, model);
@@ -160,10 +166,14 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
 cli::Verb verbs::attention() {
   return cli::make_verb<AttentionOptions>(
       {.summary = "Shows the attention weights of every layer and head in a text or a pair of texts.",
-       .synopsis = {"MODEL TEXT [SECOND] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]"},
+       .synopsis = {"MODEL [TEXT|FILE [SECOND]] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]"},
        .operands = {{"MODEL", "a model with attention", 1, 1},
-                    {"TEXT", "a text; of a sequence-to-sequence model, the source", 1, 1},
-                    {"SECOND", "the second text of a pair, or the target; without it, the model's own translation", 0,
+                    {"TEXT",
+                     "a text, or a file with one, or - for standard input, as without it; of a sequence-to-sequence "
+                     "model, the source",
+                     0, 1},
+                    {"SECOND",
+                     "the second text of a pair, or the target, likewise; without it, the model's own translation", 0,
                      1}}},
       heddle::attention);
 }

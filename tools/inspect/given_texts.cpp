@@ -56,6 +56,15 @@ std::vector<InputText> read_file(cli::Input input, TextOf documents) {
   return texts;
 }
 
+// Of a word that is neither standard input nor a file, the text is the word itself.
+std::vector<InputText> texts_of(const std::string& word, TextOf documents, const cli::Arguments& arguments,
+                                std::string_view other_way) {
+  if (word == "-" || exists(word)) return read_file(arguments.open_text(word), documents);
+  check<UsageError>(!word.empty(), "the text is empty");
+  check<DataError>(!looks_like_path(word), word, ": there is no such file; ", other_way, " takes it as a text");
+  return {{word, "the text", 0}};
+}
+
 }  // namespace
 
 std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_view operand, const GivenTexts& given) {
@@ -64,13 +73,26 @@ std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_v
     check<UsageError>(words.empty(), "--text gives the text; leave out '", words.empty() ? "" : words.front(), "'");
     return {{given.text, "--text", 0}};
   }
-  const std::string word = words.empty() ? "-" : words.front();
-  if (word == "-" || exists(word)) {
-    return read_file(arguments.open_text(arguments.input_or_usage(operand).front()), given.documents);
+  return texts_of(arguments.input_or_usage(operand).front(), given.documents, arguments, "--text");
+}
+
+std::vector<std::string> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands) {
+  std::vector<std::string> texts;
+  bool uses_input = false;
+  for (const std::string& operand : operands) {
+    const std::vector<std::string> words =
+        texts.empty() ? arguments.input_or_usage(operand) : arguments.operands(operand);
+    if (words.empty()) break;
+    if (words.front().empty()) {
+      texts.emplace_back();
+      continue;
+    }
+    const bool is_input = words.front() == "-";
+    check<UsageError>(!(is_input && uses_input), operand, ": standard input gives one text; name a file for the other");
+    uses_input = uses_input || is_input;
+    texts.push_back(texts_of(words.front(), TextOf::file, arguments, "standard input").front().text);
   }
-  check<UsageError>(!word.empty(), "the text is empty");
-  check<DataError>(!looks_like_path(word), word, ": there is no such file; --text takes it as a text");
-  return {{word, "the text", 0}};
+  return texts;
 }
 
 }  // namespace heddle

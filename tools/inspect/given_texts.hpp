@@ -36,4 +36,8 @@ struct GivenTexts {
 // look like the name of a file that is not there; UsageError for both a word and --text.
 std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_view operand, const GivenTexts& given);
 
+// One text for each operand of a model that reads one or two, by the same rules: the first may be left out for standard
+// input, the second for none.
+std::vector<std::string> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands);
+
 }  // namespace heddle

@@ -83,12 +83,11 @@ struct RunControl {
                 .word(0, "none")
                 .takes("N"),
             self.keep);
-    visitor(Field("max_time",
-                  "save and exit with status 75 after this time: 90m, 11h30m, 45s, or in the format of Slurm, "
-                  "11:30:00, 1-12, 90 (minutes)")
-                .takes("TIME|none")
-                .essential(),
-            self.max_time);
+    visitor(
+        Field("max_time", "save and exit with status 75 after this time: 90m, 11h30m, or as in Slurm 11:30:00, 1-12")
+            .takes("TIME|none")
+            .essential(),
+        self.max_time);
     visitor(Field("on_usr1", "what SIGUSR1 does: save a checkpoint, or save a checkpoint and exit").takes("NAME"),
             self.on_usr1);
   }
