@@ -36,7 +36,7 @@ void InputFile::read_header() {
 
 std::string a_file(FileKind kind) {
   if (kind == FileKind::tokens) return "a token file";
-  return (kind == FileKind::adapter ? "an " : "a ") + to_text(kind) + " file";
+  return (kind == FileKind::adapter || kind == FileKind::ensemble ? "an " : "a ") + to_text(kind) + " file";
 }
 
 const InputFile& InputFile::expect(FileKind expected) const {

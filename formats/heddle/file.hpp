@@ -18,7 +18,7 @@
 
 namespace heddle::formats {
 
-enum class FileKind { tokenizer, tokens, pairs, model, adapter, tensors };
+enum class FileKind { tokenizer, tokens, pairs, model, adapter, ensemble, tensors };
 
 }  // namespace heddle::formats
 
@@ -27,7 +27,8 @@ struct heddle::Names<heddle::formats::FileKind> {
   static constexpr std::pair<formats::FileKind, std::string_view> list[] = {
       {formats::FileKind::tokenizer, "tokenizer"}, {formats::FileKind::tokens, "tokens"},
       {formats::FileKind::pairs, "pairs"},         {formats::FileKind::model, "model"},
-      {formats::FileKind::adapter, "adapter"},     {formats::FileKind::tensors, "tensors"}};
+      {formats::FileKind::adapter, "adapter"},     {formats::FileKind::ensemble, "ensemble"},
+      {formats::FileKind::tensors, "tensors"}};
 };
 
 namespace heddle::formats {
@@ -37,7 +38,8 @@ namespace heddle::formats {
 // 2: weights may be bfloat16 or int8.
 // 3: fine-tuned models and adapters.
 // 4: configurations of any architecture; models and adapters of earlier versions are refused. Pairs of texts.
-inline constexpr Index format_version = 4;
+// 5: ensembles of models.
+inline constexpr Index format_version = 5;
 inline constexpr Index oldest_model_version = 4;
 
 // The attributes of the root group.

@@ -61,3 +61,29 @@ TEST_CASE("baseline: finetune prints it at its end") {
   CHECK(contains(outcome.err, "the baseline, always 'animal', has a validation accuracy of 0.5"));
   CHECK_FALSE(corpus.evaluated("classify model.h5 texts.tsv")["baseline"].is_null());
 }
+
+TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag would make") {
+  const Labelled corpus;
+  corpus.must("tail -n 60 texts.tsv > valid.tsv && head -n 60 texts.tsv > train.tsv");
+  corpus.must("finetune --arch bag --task classify --train train.tsv --valid valid.tsv -o bag.h5 -q");
+  const double of_bag = corpus.evaluated("classify bag.h5 valid.tsv")["accuracy"];
+  const std::string start = "finetune --from model.h5 --train train.tsv --valid valid.tsv ";
+  const std::string poor = corpus.must(start + "-o poor.h5 --steps 1 --learning-rate 1e-9").err;
+  CHECK(of_bag == 1.0);
+  CHECK(contains(poor, "a bag of words and n-grams has a validation accuracy of 1, and this model no better one, 0."));
+  CHECK(contains(poor, "finetune --arch bag makes a model of it"));
+  // Without validation there is nothing to compare by; a quiet run does not train the bag.
+  CHECK(!contains(corpus.must("finetune --from model.h5 --train train.tsv -o no.h5 --steps 1").err, "bag of words"));
+  CHECK(!contains(corpus.must(start + "-o quiet.h5 --steps 1 -q").err, "bag of words"));
+
+  const json report = corpus.evaluated("classify poor.h5 valid.tsv --baseline bag.h5");
+  CHECK(report["baseline"]["what"] == "bag.h5");
+  CHECK(report["baseline"]["value"] == 1.0);
+  CHECK(report["baseline"]["model_is_better"] == false);
+  CHECK(report["baseline"]["high"] < 0);
+  corpus.must("sed 's/^royal/court/' texts.tsv > court.tsv && " + bag + "classify --train court.tsv -o court.h5");
+  corpus.refused("classify poor.h5 valid.tsv --evaluate --baseline court.h5", 1,
+                 "court.h5: has the labels animal, court");
+  corpus.refused("classify poor.h5 valid.tsv --baseline bag.h5", 2, "--baseline");
+  corpus.refused("classify poor.h5 valid.tsv --evaluate --baseline bag.h5 -o bag.h5", 2, "bag.h5");
+}

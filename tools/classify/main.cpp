@@ -16,6 +16,7 @@
 #include "tools/classify/write.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/json_line.hpp"
+#include "tools/tasks/ensemble.hpp"
 #include "tools/tasks/report.hpp"
 
 using namespace heddle;
@@ -30,7 +31,10 @@ const cli::About about{
         "Labels texts, tags words or answers questions with a fine-tuned model, or labels texts with a language model.",
     .synopsis = {"MODEL [FILE] [--top K] [--jsonl]", "TAGGER [FILE] --raw [--jsonl]",
                  "MODEL FILE --evaluate [-o PREDICTIONS]", "DECODER --labels LIST --template TEXT [FILE]"},
-    .operands = {{"MODEL", "model or adapter file made by finetune; a decoder with --labels", 1, 1},
+    .operands = {{"MODEL",
+                  "model, adapter or ensemble file made by finetune, or several, a.h5,b.h5, which predict together; a "
+                  "decoder with --labels",
+                  1, 1},
                  {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}}};
 
 // Predicts and prints the answers for parts of the input.
@@ -78,20 +82,21 @@ class Classifier {
   formats::Gold gold() const { return options_.evaluate ? formats::Gold::given : formats::Gold::absent; }
 
   void with_task_model() {
-    const formats::LoadedTask loaded = formats::load_task(arguments_.operand("MODEL"), options_.base);
-    const models::TaskConfig& task = loaded.model->task();
-    check<DataError>(!models::has_own_head(task.task), arguments_.operand("MODEL"),
-                     ": is a language model's adapter, for generate");
+    const Ensemble models(arguments_.operand("MODEL"), options_.base);
+    const models::TaskConfig& task = models.task();
+    const data::LabelSet& labels = models.labels();
     refuse_for(task.task);
-    const data::LabelSet labels = task.has_classes() ? data::LabelSet(task.labels) : data::LabelSet();
-    const models::Model& body = loaded.model->body();
-    const data::Framing framing(loaded.of_sources(), body.position_limit(), body.config()->has_segments());
-    const decoding::SpanLimits limits{options_.max_answer_length, options_.top};
+    const AskModels how{gold(), {options_.max_answer_length, options_.top}, {.batch_tokens = options_.batch_tokens}};
     data::OverlongTexts overlong{options_.overlong};
+    if (!options_.baseline.empty()) {
+      baseline_ = [&, other = std::make_shared<Ensemble>(options_.baseline, "", &models)](const TaskData& data) {
+        data::OverlongTexts cut{options_.overlong};
+        return other->ask(data, how, cut);
+      };
+    }
     Index unseen = 0;
     classify(task, labels, [&](const TaskData& data) {
-      const auto examples = encode_task(data, {task.task, labels, loaded.of_sources(), framing, gold()}, overlong);
-      TaskAnswers answers = answer(*loaded.model, data, examples, limits, {.batch_tokens = options_.batch_tokens});
+      TaskAnswers answers = models.ask(data, how, overlong);
       unseen += unseen_words(answers);
       return answers;
     });
@@ -108,6 +113,7 @@ class Classifier {
     const formats::LoadedModel loaded = formats::load_language_model(path, options_.base);
     const auto& model = models::require<models::TokenLoss>(*loaded.model, "--labels", path);
     refuse_for(Task::classify);
+    refuse({"baseline"}, arguments_, ": is for fine-tuned models, whose labels both have");
     const std::optional<std::string> neutral =
         arguments_.given("neutral") ? std::optional(options_.zero_shot.neutral) : std::nullopt;
     LabelAsker ask(model, loaded.tokenizer, options_, neutral);
@@ -185,7 +191,8 @@ class Classifier {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
     check_metric(data, task, labels, options_.metric);
-    const std::optional<Baseline> baseline = baseline_of(data, task, labels);
+    const std::optional<Baseline> baseline =
+        baseline_ ? Baseline{options_.baseline, baseline_(data)} : baseline_of(data, task, labels);
     const Judge how{options_.metric, true, null_threshold(task), seed, baseline ? &*baseline : nullptr};
     const TaskAnswers answers = answerer(data);
     const Judgement judgement = arguments_.given("threshold")
@@ -201,6 +208,7 @@ class Classifier {
   const cli::Arguments& arguments_;
   const ClassifyOptions& options_;
   std::string path_;
+  Answerer baseline_;  // of --baseline
   cli::Output output_;
 };
 
@@ -221,7 +229,9 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
   check<UsageError>(!(options.evaluate && options.raw),
                     "--raw reads text without tags, which --evaluate has nothing to compare with");
   if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
-  cli::keep_inputs({arguments.operand("MODEL"), options.base, arguments.operand("FILE")}, {options.output}, arguments);
+  std::vector<std::string> inputs = model_files(arguments.operand("MODEL"));
+  inputs.insert(inputs.end(), {options.base, options.baseline, arguments.operand("FILE")});
+  cli::keep_inputs(inputs, {options.output}, arguments);
 }
 
 }  // namespace

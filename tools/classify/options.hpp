@@ -42,7 +42,7 @@ struct ZeroShotOptions {
 };
 
 struct ClassifyOptions {
-  std::string base, output = "-";
+  std::string base, baseline, output = "-";
   Index top = 1;
   bool raw = false, jsonl = false, evaluate = false, json = false;
   std::string metric = "auto";
@@ -62,6 +62,11 @@ struct ClassifyOptions {
                 .takes("MODEL")
                 .essential(),
             self.base);
+    visitor(Field("baseline", "compare with this model, made by finetune, instead of with the most frequent label")
+                .needs({"evaluate"})
+                .not_empty()
+                .takes("MODEL"),
+            self.baseline);
     visitor(Field("output",
                   "file for the results; with --evaluate for text, gold label, prediction and probability of each "
                   "example, as NAME.tsv or NAME.jsonl")

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "heddle/tensor/context.hpp"
-#include "heddle/text/trainer.hpp"
+#include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/warnings.hpp"
 #include "tools/training/files.hpp"
 
@@ -48,29 +48,8 @@ std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, 
   return all;
 }
 
-// Of BERT's kind, with room for every word but rare ones of large data: at most `most_words` pieces, unless
-// --vocab-size says otherwise.
-text::Tokenizer tokenizer_of_words(const TaskData& data, const ModelOptions& shape, const cli::Arguments& arguments) {
-  constexpr Index most_words = 50000;
-  const Index given = shape.chosen(arguments, nullptr)->vocab_size;
-  text::Trainer trainer(
-      {.kind = text::TokenizerKind::wordpiece, .vocab_size = given > 0 ? given : most_words, .min_frequency = 1});
-  const auto add = [&](std::string_view text) {
-    trainer.add(text);
-    trainer.end_document();
-  };
-  for (const data::LabelledText& example : data.texts) {
-    add(example.text);
-    if (example.second_text) add(*example.second_text);
-  }
-  for (const data::TaggedSentence& sentence : data.sentences) {
-    for (const std::string& word : sentence.words) add(word);
-  }
-  for (const data::SpanQuestion& question : data.questions) {
-    add(question.question);
-    add(*question.context);
-  }
-  return text::Tokenizer(trainer.finish());
+double rounded(double value) {
+  return std::round(value * 1e4) / 1e4;
 }
 
 }  // namespace
@@ -98,7 +77,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, std::optional<text::T
   if (!valid.file.empty()) valid_files_.push_back(read_task_data(arguments.open_text(valid.file), input));
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
-  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, options.model.shape, arguments);
+  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, options.model.shape.chosen(arguments, nullptr)->vocab_size);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
   if (labels_.size() == 0) return;
@@ -224,14 +203,28 @@ EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& confi
   return {.parts = static_cast<double>(all) / read, .batches = read / static_cast<double>(batch_size)};
 }
 
-std::string LabelledTask::baseline_note() const {
+std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best,
+                                                      const std::function<bool()>& stop) const {
   if (!valid_) return {};
-  const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_);
-  if (!baseline) return {};
-  const training::Metric metric =
-      judge(*valid_, config(), labels_, baseline->answers, {.metric = options_.settings.metric}).metrics.front();
-  return concatenate("the baseline, ", baseline->what, ", has a validation ", metric.name, " of ",
-                     std::round(metric.value * 1e4) / 1e4);
+  std::vector<std::string> notes;
+  const std::string& metric = options_.settings.metric;
+  if (const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_)) {
+    const training::Metric usual =
+        judge(*valid_, config(), labels_, baseline->answers, {.metric = metric}).metrics.front();
+    notes.push_back(
+        concatenate("the baseline, ", baseline->what, ", has a validation ", usual.name, " of ", rounded(usual.value)));
+  }
+  if (options_.begins_new() && options_.model.shape.arch() == "bag") return notes;
+  const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+  const std::optional<training::Metric> bag = bag_metric({train_, *valid_, labels_}, config(), metric, seed, stop);
+  if (!bag) return notes;
+  notes.push_back(concatenate("a bag of words and n-grams has a validation ", bag->name, " of ", rounded(bag->value)));
+  const bool lower = metric == "mean_squared_error";
+  if (best && (lower ? *best >= bag->value : *best <= bag->value)) {
+    notes.back() += concatenate(", and this model no better one, ", rounded(*best),
+                                "; finetune --arch bag makes a model of it in seconds");
+  }
+  return notes;
 }
 
 std::string LabelledTask::summary() const {

@@ -26,7 +26,7 @@ class LabelledTask : public FinetuningTask {
                                                  const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
   std::string summary() const override;
-  std::string baseline_note() const override;
+  std::vector<std::string> baseline_notes(std::optional<double> best, const std::function<bool()>& stop) const override;
 
  private:
   void warn_of_slips() const;

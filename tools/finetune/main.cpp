@@ -5,6 +5,7 @@
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
 #include "tools/finetune/dry_run.hpp"
+#include "tools/finetune/ensemble.hpp"
 #include "tools/finetune/run.hpp"
 #include "tools/training/files.hpp"
 #include "tools/training/outputs.hpp"
@@ -41,11 +42,12 @@ void check_start(const FinetuneOptions& options, const cli::Arguments& arguments
 // Settings of a new model that the command line leaves out are those that suit its architecture.
 void complete(FinetuneOptions& options, const cli::Arguments& arguments) {
   if (!options.begins_new() || !arguments.given("arch")) return;
-  const models::FromScratch& suits = models::architecture(options.model.shape.arch()).from_scratch;
-  training::TrainingOptions& training = options.setup.training;
-  if (!arguments.given("learning_rate")) options.setup.schedule.learning_rate = suits.learning_rate;
-  if (!arguments.given("batch_size")) training.batch_size = suits.batch_size;
-  if (!arguments.given("epochs") && !arguments.given("steps")) training.epochs = suits.epochs;
+  const double learning_rate = options.setup.schedule.learning_rate, epochs = options.setup.training.epochs;
+  const Index batch_size = options.setup.training.batch_size;
+  options.suit(models::architecture(options.model.shape.arch()).from_scratch);
+  if (arguments.given("learning_rate")) options.setup.schedule.learning_rate = learning_rate;
+  if (arguments.given("batch_size")) options.setup.training.batch_size = batch_size;
+  if (arguments.given("epochs") || arguments.given("steps")) options.setup.training.epochs = epochs;
 }
 
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {
@@ -67,6 +69,10 @@ int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<FinetuneOptions>([&](FinetuneOptions& read) { complete(read, arguments); });
+    if (!options.ensemble.empty()) {
+      make_ensemble(options, arguments);
+      return 0;
+    }
     check_usage(options, arguments);
     take_seed<FinetuneRecord>(options.control, options.output, arguments);
     if (options.dry_run) {

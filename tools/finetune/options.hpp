@@ -6,6 +6,7 @@
 
 #include "heddle/data/framing.hpp"
 #include "heddle/formats/labelled/labelled_input.hpp"
+#include "heddle/models/architecture.hpp"
 #include "heddle/models/task.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "tools/training/fields.hpp"
@@ -141,13 +142,20 @@ struct NewModelOptions {
 };
 
 struct FinetuneOptions {
-  std::string from, tokenizer, valid, output, log;
+  std::string from, ensemble, tokenizer, valid, output, log;
   std::vector<std::string> train;
   bool dry_run = false, json = false;
   RunControl control;
   FinetuneSettings settings;
   NewModelOptions model;
   TrainingSetup setup;
+
+  // Takes the settings with which a new model of an architecture is trained.
+  void suit(const models::FromScratch& scratch) {
+    setup.schedule.learning_rate = scratch.learning_rate;
+    setup.training.batch_size = scratch.batch_size;
+    setup.training.epochs = scratch.epochs;
+  }
 
   // Whether the model is a new one, not that of `from`.
   bool begins_new() const { return from.empty(); }
@@ -156,6 +164,11 @@ struct FinetuneOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
             self.from);
+    visitor(Field("ensemble",
+                  "train nothing, but find on --valid the weights with which these models predict together best")
+                .not_empty()
+                .takes("MODEL,..."),
+            self.ensemble);
     visitor(Field("tokenizer",
                   "tokenizer of a new model: a tokenizer, token or model file, or one of another program; by default "
                   "one of words in lower case is trained on the examples")

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "heddle/cli/signals.hpp"
 #include "heddle/tensor/context.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/files.hpp"
@@ -247,7 +248,12 @@ int FinetuneRun::run() {
   describe();
   if (const std::string note = objective_->note(); !note.empty()) arguments_.say(note);
   const int status = session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
-  if (const std::string note = task_->baseline_note(); status == 0 && !note.empty()) arguments_.say(note);
+  if (status != 0 || arguments_.common().quiet) return status;
+  const training::TrainingState state = session_->record().progress;
+  const auto best = state.best_step > 0 ? std::optional(state.best_metric) : std::nullopt;
+  for (const std::string& note : task_->baseline_notes(best, [] { return cli::stop_requested() != 0; })) {
+    arguments_.say(note);
+  }
   return status;
 }
 

@@ -1,8 +1,11 @@
 // A fine-tuning task: its data and its objective.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/cli/arguments.hpp"
 #include "heddle/formats/heddle/model_file.hpp"
@@ -25,8 +28,12 @@ class FinetuningTask {
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) = 0;
   // A description of the training data: "4,014 examples of 2 classes".
   virtual std::string summary() const = 0;
-  // How good the simplest predictions for the validation data are; empty where there are none.
-  virtual std::string baseline_note() const { return {}; }
+  // How good the simplest predictions for the validation data are, and a bag of words trained on the same examples;
+  // none where there is no such thing, and none of the bag if `stop` becomes true. `best` is the model's metric.
+  virtual std::vector<std::string> baseline_notes(std::optional<double> /*best*/,
+                                                  const std::function<bool()>& /*stop*/) const {
+    return {};
+  }
   // Has a new model start from the examples, where it can.
   virtual void start(models::TaskModel&) {}
 };

@@ -78,6 +78,7 @@ Json as_json(const Summary& summary) {
   if (summary.config) json["config"] = formats::to_json(*summary.config);
   if (summary.task) json["task"] = formats::to_json(*summary.task);
   if (summary.adapters) json["adapters"] = formats::to_json(*summary.adapters);
+  if (summary.ensemble) json["ensemble"] = formats::to_json(*summary.ensemble);
   if (summary.weights) json["weights"] = weights_json(*summary.weights);
   if (summary.tokens) {
     json["documents"] = summary.tokens->documents;

@@ -98,6 +98,11 @@ Summary summarize_all(const std::string& path) {
       summary.tokenizer = formats::read_tokenizer_model(file);
       return summary;
     }
+    case formats::FileKind::ensemble: {
+      Summary summary = start_summary(formats::InputFile(path));
+      summary.ensemble = formats::read_ensemble(path).members;
+      return summary;
+    }
     case formats::FileKind::tensors:
       return start_summary(formats::InputFile(path));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/base/visit.hpp"
+#include "heddle/formats/heddle/ensemble_file.hpp"
 #include "heddle/formats/heddle/history.hpp"
 #include "heddle/formats/heddle/provenance.hpp"
 #include "heddle/formats/heddle/tensor_group.hpp"
@@ -60,6 +61,7 @@ struct Summary {
   std::optional<models::ModelConfig> config = {};
   std::optional<models::TaskConfig> task = {};  // of fine-tuned models, with the configuration
   std::optional<LowRankOptions> adapters = {};  // of adapter files, with the configuration
+  std::optional<formats::EnsembleMembers> ensemble = {};
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};
   std::optional<PairCounts> pairs = {};

@@ -117,6 +117,7 @@ std::string as_text(const Summary& summary) {
   if (summary.config) text += text_section("Configuration", formats::to_text(*summary.config));
   if (summary.task) text += text_section("Task", formats::to_text(*summary.task));
   if (summary.adapters) text += text_section("Adapters", formats::to_text(*summary.adapters));
+  if (summary.ensemble) text += text_section("Models", formats::to_text(*summary.ensemble));
   if (summary.weights) text += text_section("Weights", weight_table(*summary.weights));
   if (summary.tokens) text += text_section("Tokens", tokens_text(*summary.tokens, "document"));
   if (summary.pairs) {

@@ -6,6 +6,7 @@
 #include "heddle/base/printable.hpp"
 #include "heddle/formats/heddle/attention_file.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
+#include "heddle/formats/heddle/ensemble_file.hpp"
 #include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/problems.hpp"
 #include "heddle/formats/heddle/shapes_file.hpp"
@@ -80,6 +81,17 @@ std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
   return problems.list();
 }
 
+// Its own, and those of its models.
+std::vector<std::string> verify_ensemble(const std::string& path) {
+  formats::Problems problems;
+  problems.watch([&] {
+    for (const std::string& model : formats::read_ensemble(path).paths) {
+      problems.add(formats::ModelFile(model, formats::kind_of(model)).verify());
+    }
+  });
+  return problems.list();
+}
+
 // The problems of the file, one line each. Throws DataError if it cannot be opened.
 std::vector<std::string> problems_of(const std::string& path) {
   if (std::filesystem::is_directory(path) || formats::find_foreign_vocabulary(path) != nullptr) {
@@ -89,6 +101,7 @@ std::vector<std::string> problems_of(const std::string& path) {
   const formats::InputFile file(path);
   if (file.kind() == formats::FileKind::model) return verify_model(formats::ModelFile(path));
   if (file.kind() == formats::FileKind::adapter) return formats::ModelFile(path, file.kind()).verify();
+  if (file.kind() == formats::FileKind::ensemble) return verify_ensemble(path);
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
   if (file.kind() == formats::FileKind::pairs) return formats::PairsFile(path).verify();
   if (file.kind() == formats::FileKind::tensors) {

@@ -1,0 +1,124 @@
+// Models that predict together: classify a.h5,b.h5, and finetune --ensemble.
+#include <cmath>
+#include <filesystem>
+
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace {
+
+const std::string bag = "finetune -q --arch bag --task ";
+
+// The probability of the class `animal` for each line of texts.txt.
+std::vector<double> animals(const Labelled& corpus, const std::string& models) {
+  std::vector<double> all;
+  for (const json& answer : json_lines(corpus.must("classify --jsonl --top 2 " + models + " texts.txt").out)) {
+    for (const json& entry : answer["top"]) {
+      if (entry[0] == "animal") all.push_back(entry[1].get<double>());
+    }
+  }
+  REQUIRE(all.size() == 120);
+  return all;
+}
+
+double logit(double p) {
+  return std::log(p / (1 - p));
+}
+
+}  // namespace
+
+TEST_CASE("ensemble: a network and a bag, by the mean of their log-probabilities or by weights that a file has") {
+  const Labelled corpus;
+  // The bag has its labels in another order.
+  corpus.must(bag + "classify --train texts.tsv -o bag.h5 --steps 3");
+  corpus.must("tac texts.tsv > other.tsv");
+  corpus.must("finetune --from model.h5 --train other.tsv -o net.h5 -q --steps 3 --learning-rate 1e-3");
+  const std::vector<double> of_bag = animals(corpus, "bag.h5"), of_net = animals(corpus, "net.h5"),
+                            mean = animals(corpus, "bag.h5,net.h5");
+  const std::string made = corpus.must("finetune --ensemble bag.h5,net.h5 --valid texts.tsv -o both.h5").out;
+  CHECK(lines_in(made) == 4);
+  CHECK(contains(made, "both.h5"));
+  const json members = json::parse(corpus.must("inspect both.h5 --json").out)["ensemble"];
+  CHECK(members["names"] == json({"bag.h5", "net.h5"}));
+  const double w = members["shares"][0], v = members["shares"][1];
+  CHECK(w + v > 0);
+  const std::vector<double> together = animals(corpus, "both.h5");
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    CHECK(logit(mean[i]) == doctest::Approx((logit(of_bag[i]) + logit(of_net[i])) / 2).epsilon(1e-3));
+    CHECK(logit(together[i]) == doctest::Approx(w * logit(of_bag[i]) + v * logit(of_net[i])).epsilon(1e-3));
+  }
+  const json judged = corpus.evaluated("classify both.h5 texts.tsv");
+  CHECK(judged["accuracy"] >= 0.9);
+  CHECK(judged["baseline"]["what"].is_string());
+  CHECK(contains(corpus.must("inspect verify both.h5").out, "no problem"));
+  corpus.must("classify both.h5 texts.tsv --evaluate -o predictions.tsv");
+  CHECK(lines_in(read_file(corpus.path("predictions.tsv"))) == 121);
+}
+
+TEST_CASE("ensemble: tags and numbers") {
+  const Labelled corpus;
+  corpus.must(bag + "label --train tags.conll -o t.h5 --steps 4");
+  corpus.must("finetune --from model.h5 --task label --train tags.conll -o u.h5" + quick);
+  corpus.must("finetune --ensemble t.h5,u.h5 --valid tags.conll -o tags.h5");
+  CHECK(corpus.evaluated("classify tags.h5 tags.conll")["accuracy"] == 1.0);
+  CHECK(corpus.evaluated("classify t.h5,u.h5 tags.conll")["accuracy"] > 0.5);
+  corpus.must("awk -F'\\t' '{print ($1 == \"animal\" ? 10 : 20) + NR % 3 \"\\t\" $2}' texts.tsv > numbers.tsv");
+  corpus.must(bag + "regress --train numbers.tsv -o a.h5 --steps 9 && " + bag +
+              "regress --train numbers.tsv -o b.h5 --steps 2");
+  const auto error = [&](const std::string& models) {
+    return corpus.evaluated("classify " + models + " numbers.tsv")["mean_squared_error"].get<double>();
+  };
+  corpus.must("finetune --ensemble a.h5,b.h5 --valid numbers.tsv -o n.h5");
+  CHECK(error("n.h5") <= std::min(error("a.h5"), error("b.h5")) + 1e-6);
+  CHECK(error("a.h5,b.h5") < std::max(error("a.h5"), error("b.h5")));
+}
+
+TEST_CASE("ensemble: its models are in its own directory, and are those that it was made of") {
+  const Labelled corpus;
+  corpus.must(bag + "classify --train texts.tsv -o a.h5 --steps 3 && " + bag +
+              "classify --train texts.tsv -o b.h5 --steps 5");
+  const std::string make = "finetune --ensemble a.h5,b.h5 --valid texts.tsv -o ";
+  corpus.refused("mkdir -p sub && " + make + "sub/both.h5", 1, "write it beside its models");
+  CHECK(!std::filesystem::exists(corpus.path("sub/both.h5")));
+  corpus.must(make + "both.h5");
+  corpus.must("mkdir moved && cp a.h5 b.h5 both.h5 moved/ && classify moved/both.h5 texts.txt");
+  corpus.refused("rm moved/b.h5 && classify moved/both.h5 texts.txt", 1, "'b.h5', which is not in the same directory");
+  corpus.refused("cp a.h5 moved/b.h5 && classify moved/both.h5 texts.txt", 1, "another 'b.h5'");
+  CHECK(corpus.run("inspect verify moved/both.h5").status == 1);
+}
+
+TEST_CASE("ensemble: what does not go together is refused in one line") {
+  const Labelled corpus;
+  corpus.must(bag + "classify --train texts.tsv -o a.h5 --steps 3 && cp a.h5 b.h5");
+  corpus.must(bag + "label --train tags.conll -o t.h5 --steps 1");
+  corpus.must("sed 's/^royal/court/' texts.tsv > court.tsv && " + bag + "classify --train court.tsv -o c.h5 --steps 1");
+  corpus.must("finetune --ensemble a.h5,b.h5 --valid texts.tsv -o both.h5");
+  const std::string valid = " --valid texts.tsv -o x.h5";
+  const Refusal refusals[] = {
+      {"classify a.h5,t.h5 texts.txt", "t.h5: is for the task label, and a.h5 for classify", 1},
+      {"classify a.h5,c.h5 texts.txt", "c.h5: has the labels animal, court, and a.h5 has animal, royal", 1},
+      {"classify a.h5,a.h5 texts.txt", "a.h5 is named twice", 2},
+      {"classify a.h5, texts.txt", "a name is empty", 2},
+      {"classify a.h5,both.h5 texts.txt", "both.h5: is an ensemble itself", 1},
+      {"classify a.h5,no.h5 texts.txt", "no.h5: cannot open", 1},
+      {"classify a.h5,b.h5 texts.txt --base model.h5", "--base: is for one adapter", 2},
+      {"classify a.h5,b.h5 texts.txt -o b.h5", "refusing to overwrite the input", 2},
+      {"finetune --ensemble a.h5" + valid, "takes two models or more", 2},
+      {"finetune --ensemble a.h5,b.h5 -o x.h5", "--valid FILE is missing", 2},
+      {"finetune --ensemble a.h5,b.h5 --valid 10% -o x.h5", "--valid FILE is missing", 2},
+      {"finetune --ensemble a.h5,b.h5 --valid texts.tsv", "-o FILE is missing", 2},
+      {"finetune --ensemble a.h5,b.h5 --epochs 3" + valid, "--epochs: is for training", 2},
+      {"finetune --ensemble a.h5,b.h5 --from model.h5" + valid, "--from: is for training", 2},
+      {"finetune --ensemble a.h5,b.h5 --valid court.tsv -o x.h5", "court", 1},
+      {"finetune --ensemble a.h5,b.h5 --valid texts.tsv -o a.h5", "refusing to overwrite the input", 2},
+      {"generate both.h5 -p x", "both.h5: is an ensemble file; a model file is needed", 1},
+      {"convert both.h5 -o dir/", "both.h5: is an ensemble file", 1},
+      {"finetune --from both.h5 --train texts.tsv -o x.h5", "both.h5: is an ensemble file", 1},
+  };
+  for (const Refusal& refusal : refusals) {
+    CHECK(lines_in(corpus.refused(refusal).err) == 1);
+    CHECK(!std::filesystem::exists(corpus.path("x.h5")));
+  }
+}

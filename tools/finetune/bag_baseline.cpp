@@ -1,0 +1,78 @@
+#include "tools/finetune/bag_baseline.hpp"
+
+#include "heddle/formats/heddle/task_file.hpp"
+#include "heddle/models/architecture.hpp"
+#include "heddle/text/trainer.hpp"
+#include "heddle/training/task_objective.hpp"
+#include "heddle/training/trainer.hpp"
+#include "tools/finetune/options.hpp"
+#include "tools/tasks/report.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr Index most_pieces_of_words = 50000, most_examples = 100000;
+
+}  // namespace
+
+text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_pieces) {
+  text::Trainer trainer({.kind = text::TokenizerKind::wordpiece,
+                         .vocab_size = most_pieces > 0 ? most_pieces : most_pieces_of_words,
+                         .min_frequency = 1});
+  const auto add = [&](std::string_view text) {
+    trainer.add(text);
+    trainer.end_document();
+  };
+  for (const data::LabelledText& example : data.texts) {
+    add(example.text);
+    if (example.second_text) add(*example.second_text);
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    for (const std::string& word : sentence.words) add(word);
+  }
+  for (const data::SpanQuestion& question : data.questions) {
+    add(question.question);
+    add(*question.context);
+  }
+  return text::Tokenizer(trainer.finish());
+}
+
+std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConfig task, const std::string& metric,
+                                           std::uint64_t seed, const std::function<bool()>& stop) {
+  if (task.task == models::Task::span || data.train.size() > most_examples) return std::nullopt;
+  task.pooling = models::Pooling::automatic;
+  task.layer_mix = false;
+  const text::Tokenizer tokenizer = tokenizer_of_words(data.train, 0);
+  models::ModelConfig config = models::architecture("bag").defaults;
+  config->fit_vocabularies({tokenizer.vocab_size(), tokenizer.vocab_size()});
+  const data::Framing framing(tokenizer, config->position_limit(), config->has_segments());
+  data::OverlongTexts overlong{data::Overlong::truncate};
+  const EncodeTask with{task.task, data.labels, tokenizer, framing, formats::Gold::given};
+  const std::vector<data::TaskExample> train = encode_task(data.train, with, overlong),
+                                       valid = encode_task(data.valid, with, overlong);
+  config->fit_examples(models::counted_examples(train, task.task), data.labels.size());
+  const formats::LoadedTask bag =
+      formats::start_new_task(config, tokenizer, {.task = task, .adapters = {}, .seed = seed});
+  (void)bag.model->start_from_counts(train);
+
+  FinetuneOptions options;
+  options.suit(models::architecture("bag").from_scratch);
+  const auto judged = [&](const std::function<bool()>& stopped) -> std::vector<training::Metric> {
+    const TaskAnswers answers = answer(*bag.model, data.valid, valid, {}, {.stop = stopped});
+    if (stopped()) return {{"nothing", 0}};
+    return judge(data.valid, bag.model->task(), data.labels, answers, {.metric = metric}).metrics;
+  };
+  const auto better = metric == "mean_squared_error" ? training::Better::lower : training::Better::higher;
+  const training::TrainingConfig training = options.setup.config(static_cast<Index>(seed));
+  training::TaskObjective objective(*bag.model, train, training, {}, judged, better);
+  training::Trainer trainer(objective, training);
+  training::Hooks hooks;
+  hooks.stop = stop;
+  trainer.run(hooks);
+  const training::TrainingState& state = trainer.state();
+  if (stop() || state.best_step == 0) return std::nullopt;
+  return training::Metric{state.metric, state.best_metric};
+}
+
+}  // namespace heddle

@@ -1,0 +1,28 @@
+// What a bag of words and n-grams learns from the same examples, in seconds: the baseline of models that are
+// fine-tuned.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "heddle/data/label_set.hpp"
+#include "heddle/training/objective.hpp"
+#include "tools/tasks/data.hpp"
+
+namespace heddle {
+
+// A tokenizer of BERT's kind, trained on the examples, with room for every word but rare ones of large data: at most
+// `most_pieces` pieces.
+text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_pieces);
+
+struct BagData {
+  const TaskData &train, &valid;
+  const data::LabelSet& labels;
+};
+
+// The metric that decides on the validation data, at its best, of a bag with the settings that finetune --arch bag has
+// by default. Nothing for tasks without classes or numbers, for more than 100,000 examples, and if `stop` became true.
+std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConfig task, const std::string& metric,
+                                           std::uint64_t seed, const std::function<bool()>& stop);
+
+}  // namespace heddle

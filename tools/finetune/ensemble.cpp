@@ -1,0 +1,95 @@
+#include "tools/finetune/ensemble.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+#include <set>
+
+#include "heddle/cli/outputs.hpp"
+#include "heddle/cli/refuse.hpp"
+#include "heddle/cli/text_table.hpp"
+#include "heddle/formats/heddle/ensemble_file.hpp"
+#include "tools/tasks/ensemble.hpp"
+#include "tools/tasks/report.hpp"
+#include "tools/training/files.hpp"
+
+namespace heddle {
+
+namespace {
+
+// The names of all fields but those that an ensemble uses, in whatever section.
+std::vector<std::string> fields_of_training(const FinetuneOptions& options) {
+  std::vector<std::string> fields;
+  const std::set<std::string> used{"ensemble",      "valid",        "output", "format", "text_column",
+                                   "text_b_column", "label_column", "header", "metric", "overlong"};
+  const auto add = [&](const auto& self, const auto& object) -> void {
+    auto visitor = [&]<class Value>(const Field& field, const Value& value) {
+      if constexpr (Visitable<Value>) {
+        self(self, value);
+      } else if (!used.contains(field.name)) {
+        fields.push_back(field.name);
+      }
+    };
+    visit_fields(object, visitor);
+  };
+  add(add, options);
+  return fields;
+}
+
+void check_usage(const FinetuneOptions& options, const std::vector<std::string>& models,
+                 const cli::Arguments& arguments) {
+  refuse(fields_of_training(options), arguments, ": is for training; --ensemble takes models that are trained");
+  check<UsageError>(models.size() > 1, "--ensemble: takes two models or more, as a.h5,b.h5");
+  check<UsageError>(!options.valid.empty() && !validation(options.valid).holds_out(),
+                    "--valid FILE is missing: examples that no model was trained on, for the weights");
+  check<UsageError>(!options.output.empty(), "-o FILE is missing: the ensemble file to write");
+  std::vector<std::string> inputs = models;
+  inputs.push_back(options.valid);
+  cli::keep_inputs(inputs, {options.output}, arguments);
+}
+
+formats::Provenance provenance_of(const std::vector<std::string>& models, const FinetuneOptions& options,
+                                  const cli::Arguments& arguments) {
+  formats::Provenance provenance = formats::start_provenance(arguments.command_line());
+  for (const std::string& model : models) formats::add_input(provenance, "model", model);
+  formats::add_input(provenance, "valid", options.valid);
+  return provenance;
+}
+
+}  // namespace
+
+void make_ensemble(const FinetuneOptions& options, const cli::Arguments& arguments) {
+  const std::vector<std::string> files = model_files(options.ensemble);
+  check_usage(options, files, arguments);
+  const FinetuneSettings& settings = options.settings;
+  Ensemble models(options.ensemble);
+  const models::TaskConfig& task = models.task();
+  const TaskData data = read_task_data(
+      arguments.open_text(options.valid),
+      {settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, formats::Gold::given});
+  check_metric(data, task, models.labels(), settings.metric);
+  std::vector<TaskAnswers> answers;
+  data::OverlongTexts overlong{settings.overlong};
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    overlong.count = 0;
+    answers.push_back(models.ask(m, data, {.gold = formats::Gold::given, .limits = {}, .predict = {}}, overlong));
+    if (overlong.count > 0) arguments.say(models.path(m) + ": " + overlong_note(overlong, task.task));
+  }
+  models.set_weights(best_weights(models, answers, data));
+  formats::write_ensemble(options.output, files, models.weights(), provenance_of(files, options, arguments));
+
+  const auto metric = [&](const TaskAnswers& of) {
+    return judge(data, task, models.labels(), of, {.metric = settings.metric}).metrics.front();
+  };
+  const auto number = [](double value) { return fmt::format("{:.4f}", value); };
+  std::vector<std::vector<std::string>> rows{{"model", "weight", metric(answers.front()).name}};
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    rows.push_back({models.path(m), number(models.weights()[m]), number(metric(answers[m]).value)});
+  }
+  rows.push_back({options.output, "", number(metric(models.pool(answers)).value)});
+  std::cout << text_table(rows, "lrr");
+}
+
+}  // namespace heddle

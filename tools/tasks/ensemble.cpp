@@ -1,0 +1,193 @@
+#include "tools/tasks/ensemble.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "heddle/base/strings.hpp"
+#include "heddle/decoding/pool.hpp"
+#include "heddle/formats/heddle/ensemble_file.hpp"
+
+namespace heddle {
+
+namespace {
+
+using decoding::ClassPredictions;
+using models::Task;
+
+// What a model says of the classes, in another order: places[i] is where its class i belongs.
+void reorder(std::vector<double>& probabilities, const std::vector<std::size_t>& places) {
+  if (probabilities.empty() || places.empty()) return;
+  const std::vector<double> own = probabilities;
+  for (std::size_t i = 0; i < own.size(); ++i) probabilities[places[i]] = own[i];
+}
+
+// The pool of those that say something.
+std::vector<double> pool_of(const std::vector<const std::vector<double>*>& models, const std::vector<double>& weights) {
+  std::vector<std::span<const double>> given;
+  std::vector<double> of_given;
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    if (models[m]->empty()) continue;
+    given.emplace_back(*models[m]);
+    of_given.push_back(weights[m]);
+  }
+  return given.empty() ? std::vector<double>() : decoding::pooled(given, of_given);
+}
+
+// The predictions for words that all models have read, as examples.
+std::vector<ClassPredictions> words_of(const std::vector<TaskAnswers>& answers, const TaskData& data,
+                                       const data::LabelSet& labels, std::vector<Index>& gold) {
+  std::vector<ClassPredictions> words(answers.size());
+  for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+    const std::vector<Index> tags = data::tag_ids(data.sentences[s], labels, data.file);
+    for (std::size_t w = 0; w < tags.size(); ++w) {
+      const bool all_read =
+          std::ranges::none_of(answers, [&](const TaskAnswers& model) { return model.tags[s][w].empty(); });
+      if (!all_read) continue;
+      gold.push_back(tags[w]);
+      for (std::size_t m = 0; m < answers.size(); ++m) words[m].push_back(answers[m].tags[s][w]);
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> model_files(const std::string& words) {
+  std::error_code ignored;
+  if (words.find(',') == words.npos || std::filesystem::exists(words, ignored)) return {words};
+  std::vector<std::string> files = split(words, ',');
+  for (const std::string& file : files) {
+    check<UsageError>(!file.empty(), words, ": a name is empty; write models as a.h5,b.h5");
+    check<UsageError>(std::ranges::count(files, file) == 1, words, ": ", file, " is named twice");
+  }
+  return files;
+}
+
+Ensemble::Ensemble(const std::string& words, const std::string& base, const Ensemble* like) : like_(like) {
+  const std::vector<std::string> files = model_files(words);
+  if (files.size() == 1 && formats::kind_of(words) == formats::FileKind::ensemble) {
+    check<UsageError>(base.empty(), words, ": is an ensemble, not an adapter; leave out --base");
+    const formats::EnsembleFile ensemble = formats::read_ensemble(words);
+    for (const std::string& path : ensemble.paths) add(path, "");
+    weights_ = ensemble.members.shares;
+    return;
+  }
+  check<UsageError>(files.size() == 1 || base.empty(),
+                    "--base: is for one adapter; of several each must be beside its base");
+  for (const std::string& path : files) add(path, base);
+  weights_.assign(files.size(), 1.0 / static_cast<double>(files.size()));
+}
+
+void Ensemble::add(const std::string& path, const std::string& base) {
+  check<DataError>(formats::kind_of(path) != formats::FileKind::ensemble, path,
+                   ": is an ensemble itself; name its models (inspect ", path, " lists them)");
+  Member member{path, formats::load_task(path, base), {}};
+  const models::TaskConfig& own = member.loaded.model->task();
+  check<DataError>(!models::has_own_head(own.task), path, ": is a language model's adapter, for generate");
+  if (like_ == nullptr) like_ = this;
+  if (like_->members_.empty()) {
+    if (own.has_classes()) labels_ = data::LabelSet(own.labels);
+  } else {
+    check_alike(path, own);
+    labels_ = like_->labels_;
+    if (own.labels != labels_.names()) {
+      for (const std::string& label : own.labels)
+        member.places.push_back(static_cast<std::size_t>(*labels_.find(label)));
+    }
+  }
+  members_.push_back(std::move(member));
+}
+
+void Ensemble::check_alike(const std::string& path, const models::TaskConfig& own) const {
+  const models::TaskConfig& task = like_->task();
+  const std::string& first = like_->path(0);
+  check<DataError>(own.task == task.task && own.two_texts == task.two_texts, path, ": is for the task ",
+                   to_text(own.task), ", and ", first, " for ", to_text(task.task), "; models of one task are needed");
+  check<DataError>(own.task != Task::span || members_.empty(), path,
+                   ": finds answers in texts; models are pooled for classes, numbers and tags");
+  const bool all_known =
+      std::ranges::all_of(own.labels, [&](const std::string& label) { return like_->labels_.find(label).has_value(); });
+  check<DataError>(all_known && own.labels.size() == task.labels.size(), path, ": has the labels ", join(own.labels),
+                   ", and ", first, " has ", join(task.labels), "; models with the same labels are needed");
+}
+
+TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskModels& how,
+                          data::OverlongTexts& overlong) const {
+  const Member& member = members_[number];
+  const formats::LoadedTask& loaded = member.loaded;
+  const models::Model& body = loaded.model->body();
+  const models::TaskConfig& own = loaded.model->task();
+  const data::LabelSet own_labels = own.has_classes() ? data::LabelSet(own.labels) : data::LabelSet();
+  const data::Framing framing(loaded.of_sources(), body.position_limit(), body.config()->has_segments());
+  const auto examples = encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, how.gold}, overlong);
+  TaskAnswers answers = answer(*loaded.model, data, examples, how.limits, how.predict);
+  for (std::vector<double>& text : answers.classes) reorder(text, member.places);
+  for (auto& sentence : answers.tags) {
+    for (std::vector<double>& word : sentence) reorder(word, member.places);
+  }
+  return answers;
+}
+
+TaskAnswers Ensemble::ask(const TaskData& data, const AskModels& how, data::OverlongTexts& overlong) const {
+  if (members_.size() == 1 && weights_.front() == 1) return ask(0, data, how, overlong);
+  std::vector<TaskAnswers> answers;
+  Index longest = 0;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    data::OverlongTexts of_member{overlong.how};
+    answers.push_back(ask(m, data, how, of_member));
+    longest = std::max(longest, of_member.count);
+  }
+  overlong.count += longest;
+  return pool(answers);
+}
+
+TaskAnswers Ensemble::pool(const std::vector<TaskAnswers>& answers) const {
+  TaskAnswers pool;
+  const auto all = [&](const auto& of_model) {
+    std::vector<const std::vector<double>*> models;
+    for (const TaskAnswers& model : answers) models.push_back(&of_model(model));
+    return pool_of(models, weights_);
+  };
+  for (std::size_t n = 0; n < answers.front().classes.size(); ++n) {
+    pool.classes.push_back(all([n](const TaskAnswers& model) -> const auto& { return model.classes[n]; }));
+  }
+  for (std::size_t s = 0; s < answers.front().tags.size(); ++s) {
+    pool.tags.emplace_back();
+    for (std::size_t w = 0; w < answers.front().tags[s].size(); ++w) {
+      pool.tags[s].push_back(all([ s, w ](const TaskAnswers& model) -> const auto& { return model.tags[s][w]; }));
+    }
+  }
+  const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  for (std::size_t n = 0; n < answers.front().numbers.size(); ++n) {
+    double mean = 0;
+    for (std::size_t m = 0; m < answers.size(); ++m) mean += weights_[m] / sum * answers[m].numbers[n];
+    pool.numbers.push_back(mean);
+  }
+  return pool;
+}
+
+std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskAnswers>& answers,
+                                 const TaskData& data) {
+  switch (models.task().task) {
+    case Task::span:
+      throw UsageError("--ensemble: models are pooled for classes, numbers and tags, not for answers in texts");
+    case Task::regress: {
+      std::vector<decoding::NumberPredictions> numbers;
+      for (const TaskAnswers& model : answers) numbers.push_back(model.numbers);
+      return decoding::mean_weights(numbers, gold_numbers(data));
+    }
+    case Task::label: {
+      std::vector<Index> gold;
+      const std::vector<ClassPredictions> words = words_of(answers, data, models.labels(), gold);
+      return decoding::pool_weights(words, gold);
+    }
+    default: {
+      std::vector<ClassPredictions> classes;
+      for (const TaskAnswers& model : answers) classes.push_back(model.classes);
+      return decoding::pool_weights(classes, gold_labels(data, models.labels()));
+    }
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,63 @@
+// Fine-tuned models that predict together: one, or several whose predictions are pooled (heddle/decoding/pool.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/cli/arguments.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
+#include "tools/tasks/answers.hpp"
+
+namespace heddle {
+
+// The files of "a.h5,b.h5", or the one file of that name if it is there.
+std::vector<std::string> model_files(const std::string& words);
+
+struct AskModels {
+  formats::Gold gold = formats::Gold::absent;
+  decoding::SpanLimits limits;
+  decoding::PredictOptions predict;
+};
+
+class Ensemble {
+ public:
+  // A model file or an adapter file (with its base, see formats::load_task), an ensemble file, or several models by
+  // model_files(), whose weights are equal. Throws DataError for what cannot be read, and for models of other tasks or
+  // with other labels than the first, whose order may differ.
+  // With `like`, classes are in the order of that one's labels(), and its task is required.
+  explicit Ensemble(const std::string& words, const std::string& base = "", const Ensemble* like = nullptr);
+
+  const models::TaskConfig& task() const { return members_.front().loaded.model->task(); }
+  const data::LabelSet& labels() const { return labels_; }  // of the first model; none for tasks without classes
+  std::size_t size() const { return members_.size(); }
+  const std::string& path(std::size_t member) const { return members_[member].path; }
+  const std::vector<double>& weights() const { return weights_; }
+  void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
+
+  // What one model predicts, with its classes in the order of labels(). Examples that are too long for it are counted.
+  TaskAnswers ask(std::size_t member, const TaskData& data, const AskModels& how, data::OverlongTexts& overlong) const;
+  // What all predict together. An example is too long once, for however many models.
+  TaskAnswers ask(const TaskData& data, const AskModels& how, data::OverlongTexts& overlong) const;
+  // The pool of what each of them predicts.
+  TaskAnswers pool(const std::vector<TaskAnswers>& answers) const;
+
+ private:
+  struct Member {
+    std::string path;
+    formats::LoadedTask loaded;
+    std::vector<std::size_t> places;  // in its own order, of labels(); empty if the order is the same
+  };
+  void add(const std::string& path, const std::string& base);
+  void check_alike(const std::string& path, const models::TaskConfig& own) const;
+
+  const Ensemble* like_;  // while models are added
+  std::vector<Member> members_;
+  std::vector<double> weights_;
+  data::LabelSet labels_;
+};
+
+// The weights with which the pool of the models predicts the gold answers best (decoding::pool_weights, of every word
+// for tags; decoding::mean_weights for numbers). Throws UsageError for spans.
+std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskAnswers>& answers, const TaskData& data);
+
+}  // namespace heddle
