@@ -24,7 +24,7 @@ using NumberPredictions = std::vector<double>;
 //
 //   sum over examples of log p(gold)  -  1/2 sum over models m of (w_m - 1/M)^2,      w_m >= 0,
 //
-// which is unique. Their sum need not be 1: above it sharpens, below it softens what the models say. Preconditions: a
+// which is unique. Their sum need not be 1: the pool is more certain with a larger one. Preconditions: a
 // model at least, and as many examples of each as gold classes.
 std::vector<double> pool_weights(std::span<const ClassPredictions> models, std::span<const Index> gold);
 

@@ -44,6 +44,7 @@ EncoderConfig bert(Index layers, Index width, Index heads) {
   config.heads = heads;
   config.context = 512;
   config.vocab_size = 30522;
+  config.positions = "learned";
   config.activation = "gelu";
   config.block = "post";
   config.norm_epsilon = 1e-12;

@@ -139,6 +139,11 @@ double Causal::flops_per_token() const {
   return model_.training_flops_per_token(predictor_.training_length(), 1);
 }
 
+std::optional<double> Causal::frequency_loss() const {
+  if (options_.label_smoothing > 0) return std::nullopt;
+  return frequency_entropy(windows_.source());
+}
+
 std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {
   const Evaluation result = training::evaluate(
       predictor_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});

@@ -58,6 +58,7 @@ class Causal : public Objective {
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
   std::string note() const override;
+  std::optional<double> frequency_loss() const override;
   double flops_per_token() const override;
   // The memory: memory/LAYER, [samples of a step, memory, width] each, of which the last positions are filled.
   std::vector<StateTensor> state() const override;

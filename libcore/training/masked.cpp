@@ -123,6 +123,11 @@ double Masked::flops_per_token() const {
   return model_.training_flops_per_token(predictor_.training_length(), masked_fraction_);
 }
 
+std::optional<double> Masked::frequency_loss() const {
+  if (predictor_.has_next_sentence() || options_.label_smoothing > 0) return std::nullopt;
+  return frequency_entropy(windows_.source());
+}
+
 std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
   const MaskedEvaluation result =
       training::evaluate(predictor_, *valid_, options_.eval_tokens, options_.batch_size, stop);

@@ -66,6 +66,7 @@ class Masked : public Objective {
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
   double flops_per_token() const override;
+  std::optional<double> frequency_loss() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;

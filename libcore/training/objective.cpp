@@ -1,12 +1,35 @@
 #include "heddle/training/objective.hpp"
 
+#include <cmath>
 #include <map>
 #include <set>
 
 namespace heddle::training {
 
 namespace {
+
 constexpr std::size_t most_named = 64;  // so that a message stays one that can be read
+constexpr Index most_counted = 1'000'000;
+
+}  // namespace
+
+double frequency_entropy(const data::TokenSource& tokens) {
+  std::vector<double> counts(static_cast<std::size_t>(tokens.vocab_size()), 0);
+  double sum = 0;
+  for (const data::TokenSource::Part& part : tokens.parts()) {
+    std::vector<TokenId> ids(static_cast<std::size_t>(std::min(most_counted, part.end - part.begin)));
+    tokens.read(part.begin, ids);
+    // A part of the text that was cut stands for the whole.
+    const double weight =
+        ids.empty() ? 0 : part.weight * static_cast<double>(part.end - part.begin) / static_cast<double>(ids.size());
+    for (const TokenId id : ids) counts[static_cast<std::size_t>(id)] += weight;
+    sum += weight * static_cast<double>(ids.size());
+  }
+  double entropy = 0;
+  for (const double count : counts) {
+    if (count > 0) entropy -= count / sum * std::log(count / sum);
+  }
+  return entropy;
 }
 
 Origin origin_of(const data::TokenSource& tokens, Index offset) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,12 +77,19 @@ class Objective {
   // is abandoned is computed again from its beginning, without this call.
   virtual void finish_step() {}
 
+  // The loss, in nats per token, of predicting each token by its frequency in the training text alone; nothing where
+  // the objective's loss, and the metric "loss" of its evaluation, are not of tokens. Reads a part of the text.
+  virtual std::optional<double> frequency_loss() const { return std::nullopt; }
+
   virtual bool can_evaluate() const = 0;
   // The first metric decides which model is best, and whether lower or higher is better. `stop` is called from time to
   // time; if it returns true, the metrics are undefined. Precondition: can_evaluate().
   virtual std::vector<Metric> evaluate(const std::function<bool()>& stop) const = 0;
   virtual Better better() const { return Better::lower; }
 };
+
+// The entropy of the frequencies of the first million tokens of each part, in nats.
+double frequency_entropy(const data::TokenSource& tokens);
 
 Origin origin_of(const data::TokenSource& tokens, Index offset);
 

@@ -133,3 +133,21 @@ TEST_CASE("pretrain: a dry run foresees an encoder, with and without tokens") {
   const Outcome profile = corpus.must("inspect profile --preset nano --json");
   CHECK(json::parse(profile.out)["operations"].size() > 5);
 }
+
+TEST_CASE("pretrain: a loss at the level of token frequencies is told once, with what to change") {
+  const EncoderCorpus corpus;
+  const std::string command = "pretrain --train train.h5 --log-every 5 --steps 520 --layers 1 --width 16 --heads 2 ";
+  const auto warned = [](const Outcome& outcome) {
+    std::size_t count = 0;
+    for (const std::string& line : lines_of(outcome.err))
+      count += contains(line, "is that of token frequencies alone") ? 1U : 0U;
+    return count;
+  };
+  for (const std::string arch : {"decoder", "encoder"}) {
+    CAPTURE(arch);
+    // A model whose output is flat: worse than the frequencies.
+    CHECK(warned(corpus.must(command + "-o flat.h5 --restart --learning-rate 1e-9 --arch " + arch)) == 1);
+    CHECK(warned(corpus.must(command + "-o good.h5 --restart --learning-rate 5e-3 --arch " + arch)) == 0);
+    CHECK(warned(corpus.must(command + "-o short.h5 --restart --learning-rate 1e-9 --steps 400 --arch " + arch)) == 0);
+  }
+}

@@ -19,7 +19,10 @@ struct Models : SmallCorpus {
     must("pretrain -q --train train.h5 -o decoder.h5 --no-tie-embeddings" + tiny);
     must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
     must("tokenize -q -t pieces.h5 -o masked.h5 train.txt");
-    must("pretrain -q --train masked.h5 -o encoder.h5 --arch encoder --segments 2 --pooler --next-sentence" + tiny);
+    must(
+        "pretrain -q --train masked.h5 -o encoder.h5 --arch encoder --segments 2 --pooler --next-sentence --positions "
+        "learned" +
+        tiny);
     write_file(path("texts.tsv"), "a\tthe cat\nb\tthe king\na\tcat\nb\tking\n");
     write_file(path("pairs.tsv"), "a\tthe\tcat\nb\tthe\tking\n");
     write_file(path("numbers.tsv"), "1\tthe cat\n2\tthe king\n");

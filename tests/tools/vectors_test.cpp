@@ -214,7 +214,7 @@ TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and
   corpus.must(
       "tokenize -q --train --model wordpiece --vocab-size 100 -o t.h5 planted.txt && "
       "tokenize -q -t t.h5 --documents line -o planted.h5 planted.txt");
-  corpus.must("pretrain -q --arch encoder --train planted.h5 -o encoder.h5 --context 10 " + learn);
+  corpus.must("pretrain -q --arch encoder --positions learned --train planted.h5 -o encoder.h5 --context 10 " + learn);
   check_planted(corpus, "encoder.h5");
   write_file(corpus.path("labels.tsv"), unrelated_labels());
   corpus.must("finetune -q --from encoder.h5 --train labels.tsv -o labels.h5 --epochs 4 --learning-rate 1e-3");

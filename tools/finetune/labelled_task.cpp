@@ -214,7 +214,9 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
     notes.push_back(
         concatenate("the baseline, ", baseline->what, ", has a validation ", usual.name, " of ", rounded(usual.value)));
   }
-  if (options_.begins_new() && options_.model.shape.arch() == "bag") return notes;
+  const bool is_bag =
+      options_.begins_new() && models::architecture(options_.model.shape.arch()).plays(models::CountedStart::what);
+  if (is_bag) return notes;
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   const std::optional<training::Metric> bag = bag_metric({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) return notes;

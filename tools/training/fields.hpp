@@ -21,7 +21,7 @@ inline Field log_field() {
 }
 
 inline Field dry_run_field() {
-  return Field("dry_run", "print parameters, memory, floating-point operations and time, and train nothing")
+  return Field("dry_run", "print size, memory, time and cost; train nothing")
       .essential();
 }
 

@@ -32,6 +32,26 @@ std::map<std::string, Value> values_of(std::vector<models::ModelConfig>& configs
   return values;
 }
 
+// "; rope with --arch encoder": where an architecture's default is not that of the first one.
+std::string other_defaults(const std::string& name) {
+  std::optional<std::string> first;
+  std::map<std::string, std::vector<std::string>> others;
+  for (const models::Architecture& entry : models::architectures()) {
+    models::ModelConfig defaults = entry.defaults;
+    for_each_field(defaults, [&](const Field& field, const auto& value) {
+      if (field.name != name) return;
+      const std::string text = text_of_value(field, value);
+      if (!first) first = text;
+      if (text != *first) others[text].push_back(entry.name);
+    });
+  }
+  std::string note;
+  for (const auto& [text, architectures] : others) {
+    note += concatenate("; ", text, " with --arch ", join(architectures, " or "));
+  }
+  return note;
+}
+
 template <class T>
 const T& as(const std::map<std::string, Value>& values, const Field& field) {
   return std::get<T>(values.at(field.name));
@@ -55,6 +75,7 @@ Field ModelOptions::qualified(Field field) const {
       }
     });
   }
+  field.help += other_defaults(field.name);
   if (having.size() < configs_.size() && field.needed.empty()) return std::move(field).needs(having);
   return field;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "heddle/cli/run.hpp"
 #include "heddle/cli/signals.hpp"
@@ -130,6 +131,7 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   for (const training::Metric& metric : record.valid) row.emplace_back(valid_prefix + metric.name, metric.value);
   if (log_) log_->write(record, matmul_rate_);
   history_.append(row);
+  watch_plateau(record.step);
   if (record.valid.empty()) return;
   std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4);
   for (const training::Metric& metric : record.valid) {
@@ -137,6 +139,26 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   }
   if (record.tokens_per_second > 0) note += ", " + text_of(record.tokens_per_second, 0) + " tokens/s";
   progress_.note(note);
+}
+
+// Once, when a model should have begun to use the context: at a tenth of the run, and after 500 steps at least.
+void TrainingSession::watch_plateau(Index step) {
+  constexpr Index first = 500;
+  constexpr std::size_t rows = 20;
+  constexpr double near = 0.97;
+  if (has_watched_ || step < std::max(first, total_steps() / 10)) return;
+  has_watched_ = true;
+  const std::optional<double> frequencies = objective_.frequency_loss();
+  const std::vector<double>* const losses = history_.find("loss");
+  if (!frequencies || losses == nullptr) return;
+  const std::size_t count = std::min(rows, losses->size());
+  const double loss = std::accumulate(losses->end() - static_cast<std::ptrdiff_t>(count), losses->end(), 0.0) /
+                      static_cast<double>(count);
+  if (loss < near * *frequencies) return;
+  arguments_.warn(concatenate("after ", step, " steps the loss, ", text_of(loss, 2),
+                              ", is that of token frequencies alone, ", text_of(*frequencies, 2),
+                              ": the model does not use the context yet. A lower --learning-rate, --positions rope, "
+                              "smaller steps (--batch-size) or more of them help"));
 }
 
 bool TrainingSession::out_of_patience() const {

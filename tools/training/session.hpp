@@ -60,6 +60,7 @@ class TrainingSession {
   int train(const SaveModel& save);
   training::Hooks hooks(const SaveModel& save);
   void on_step(const training::StepRecord& record);
+  void watch_plateau(Index step);
   void save_checkpoint(const SaveModel& save);
   void save_best(const SaveModel& save);
   void read_best() const;
@@ -87,6 +88,7 @@ class TrainingSession {
   Index first_step_ = 0;  // that were done when this run began
   Index changed_at_ = 0;  // TrainingRecord
   bool is_new_ = true;    // without a checkpoint
+  bool has_watched_ = false;
 };
 
 }  // namespace heddle

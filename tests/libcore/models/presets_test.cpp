@@ -43,16 +43,18 @@ std::string changes_of(const models::ModelConfig& config) {
 }  // namespace
 
 TEST_CASE("presets: the defaults of transformers") {
-  const std::string decoder =
-      "layers=4 distinct_layers=0 width=128 heads=4 kv_heads=0 head_width=0 ffn_width=0 "
-      "activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=learned "
-      "context=0 attention=dot window=0 bias=yes attention_bias=yes projections=standard attention_output=yes "
-      "layer_dropout=0 vocab_size=0 "
-      "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
+  const auto with = [](const std::string& positions) {
+    return "layers=4 distinct_layers=0 width=128 heads=4 kv_heads=0 head_width=0 ffn_width=0 "
+           "activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=" +
+           positions +
+           " context=0 attention=dot window=0 bias=yes attention_bias=yes projections=standard attention_output=yes "
+           "layer_dropout=0 vocab_size=0 "
+           "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
+  };
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
-  CHECK(fields("decoder") == decoder + " memory=0");
+  CHECK(fields("decoder") == with("learned") + " memory=0");
   CHECK(fields("encoder") ==
-        decoder + " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
+        with("rope") + " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
 }
 
 TEST_CASE("presets: what every preset changes of its architecture's defaults") {
@@ -92,10 +94,11 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
        "decoder: layers=16 width=410 heads=10 ffn_width=2100 activation=relu block=post positions=transformer-xl "
        "attention_bias=no vocab_size=267735 sequence_length=150 dropout=0.1 memory=150"},
       {"bert-base",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 context=512 "
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
+       "context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},
       {"bert-large",
-       "encoder: layers=24 width=1024 heads=16 activation=gelu block=post norm_epsilon=1e-12 "
+       "encoder: layers=24 width=1024 heads=16 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
        "context=512 vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},
       {"roberta-base",
        "encoder: layers=12 width=768 heads=12 activation=gelu block=post positions=learned:offset=2 "
@@ -108,10 +111,11 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
        "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-07 "
        "positions=disentangled vocab_size=50265 dropout=0.1 embedding_norm=yes pooler=yes"},
       {"electra-small",
-       "encoder: layers=12 width=256 activation=gelu block=post norm_epsilon=1e-12 context=512 "
+       "encoder: layers=12 width=256 activation=gelu block=post norm_epsilon=1e-12 positions=learned context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes embedding_width=128 generator_width=64"},
       {"electra-base",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 context=512 "
+       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
+       "context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes generator_width=256"},
       {"xlnet-base",
        "two-stream: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 attention_bias=no "

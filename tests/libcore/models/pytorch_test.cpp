@@ -67,6 +67,7 @@ models::TaskModel model_of(const json& task, models::TaskConfig config) {
   shape.context = 5;
   shape.vocab_size = 9;
   shape.segments = 2;
+  shape.positions = "learned";
   shape.block = "post";
   shape.embedding_norm = true;
   shape.pooler = config.task == models::Task::classify;

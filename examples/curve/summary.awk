@@ -1,0 +1,27 @@
+# Rows WAY, PER CENT, SEED, VALUE: a table of means and standard deviations, a row for each per cent; with points=1 the numbers
+# alone, for a picture.
+BEGIN { FS = "\t" }
+{
+  if (!($1 in way)) { way[$1] = ++ways; name[ways] = $1 }
+  if (!($2 in size)) { size[$2] = ++sizes; percent[sizes] = $2 }
+  sum[$1, $2] += $4
+  square[$1, $2] += $4 * $4
+  count[$1, $2]++
+}
+END {
+  printf points ? "percent" : "per cent"
+  for (w = 1; w <= ways; ++w) printf points ? "\t%s\t%s" : "\t%s", name[w], name[w]
+  print ""
+  for (s = 1; s <= sizes; ++s) {
+    printf "%s", percent[s]
+    for (w = 1; w <= ways; ++w) {
+      key = name[w] SUBSEP percent[s]
+      n = count[key]
+      mean = sum[key] / n
+      variance = n > 1 ? (square[key] - n * mean * mean) / (n - 1) : 0
+      stddev = sqrt(variance > 0 ? variance : 0)
+      printf points ? "\t%.4f\t%.4f" : "\t%.4f ± %.4f", mean, stddev
+    }
+    print ""
+  }
+}
