@@ -21,8 +21,7 @@ inline Field log_field() {
 }
 
 inline Field dry_run_field() {
-  return Field("dry_run", "print size, memory, time and cost; train nothing")
-      .essential();
+  return Field("dry_run", "print size, memory, time and cost; train nothing").essential();
 }
 
 inline Field dry_run_json_field() {
