@@ -68,7 +68,9 @@ data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, con
                                        const data::MaskVocabulary& vocabulary, Index time) {
   return {checked_source(model, tokens, vocabulary),
           vocabulary,
-          {.time = time > 0 ? time : model.training_length(), .unrelated_pairs = model.has_next_sentence()}};
+          {.time = time > 0 ? time : model.training_length(),
+           .masking = {.mask_probability = 0.15},
+           .unrelated_pairs = model.has_next_sentence()}};
 }
 
 MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit,

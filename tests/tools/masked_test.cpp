@@ -51,9 +51,9 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
   }
   CHECK(corpus.evaluate("whole.h5").contains("next_sentence_accuracy"));
   REQUIRE(corpus.run(train + "-q --steps 9 -o m.h5 --max-time 0.001s").status == 75);
-  corpus.refused(train + "-q --steps 9 -o m.h5 --mask-probability 0.3", 2,
-                 "m.checkpoint.h5: --mask-probability was 0.15 and is 0.3 now");
-  corpus.refused(train + "-o x.h5 --resume m.checkpoint.h5 --mask-probability 0.3", 2,
+  corpus.refused(train + "-q --steps 9 -o m.h5 --mask-probability 0.4", 2,
+                 "m.checkpoint.h5: --mask-probability was 0.3 and is 0.4 now");
+  corpus.refused(train + "-o x.h5 --resume m.checkpoint.h5 --mask-probability 0.4", 2,
                  "--mask-probability differs from what m.checkpoint.h5 was trained with");
 }
 

@@ -93,6 +93,7 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
       {"transformer-xl",
        "decoder: layers=16 width=410 heads=10 ffn_width=2100 activation=relu block=post positions=transformer-xl "
        "attention_bias=no vocab_size=267735 sequence_length=150 dropout=0.1 memory=150"},
+      {"small-encoder", "encoder: width=256 ffn_width=704 activation=silu gated=yes norm=rms"},
       {"bert-base",
        "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
        "context=512 "

@@ -521,12 +521,12 @@ TEST_CASE("tasks: the masks of auxiliary texts are drawn in each epoch independe
   const MaskStatistics found = statistics_of([](training::TaskObjective& objective) {
     objective.predict_text({1, data::MaskVocabulary(vocabulary)});
   });
-  // Of n ordinary pieces k = max(1, round(0.15 n)) are chosen, 80 % of them masked, 10 % replaced by one of 16.
+  // Of n ordinary pieces k = max(1, round(0.3 n)) are chosen, 80 % of them masked, 10 % replaced by one of 16.
   double chosen = 0, both = 0;
   for (const data::TaskExample& example : examples_of(watched_examples)) {
     const auto is_ordinary = [](TokenId id) { return id < first_special; };
     const auto n = static_cast<double>(std::ranges::count_if(example.sequence.ids, is_ordinary));
-    const double k = n == 0 ? 0 : std::max(1.0, std::round(0.15 * n));
+    const double k = n == 0 ? 0 : std::max(1.0, std::round(0.3 * n));
     chosen += k;
     both += n == 0 ? 0 : 0.64 * k * k / n;
   }
