@@ -1,6 +1,6 @@
 // Selects the tokens that a masked language model predicts, and replaces them (SPEC 4.3).
-// Source: Devlin et al. 2019, "BERT", section 3.1 and appendix A.1; Liu et al. 2019, "RoBERTa", section 4.1; Wettig et al.
-// 2023, "Should you mask 15% in masked language modeling?", for the default rate.
+// Source: Devlin et al. 2019, "BERT", section 3.1 and appendix A.1; Liu et al. 2019, "RoBERTa", section 4.1; Wettig et
+// al. 2023, "Should you mask 15% in masked language modeling?", for the default rate.
 #pragma once
 
 #include <span>

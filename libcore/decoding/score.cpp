@@ -178,6 +178,20 @@ std::vector<Result> masked_scores(const models::MaskedPredictor& model, const To
   return all;
 }
 
+template <class Model>
+std::vector<std::vector<double>> mean_of(std::span<const Model* const> models, std::span<const GivenTokens> texts) {
+  std::vector<std::vector<double>> mean = token_log_probabilities(*models.front(), texts);
+  for (const Model* const model : models.subspan(1)) {
+    const std::vector<std::vector<double>> other = token_log_probabilities(*model, texts);
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      std::ranges::transform(mean[i], other[i], mean[i].begin(), std::plus());
+  }
+  for (std::vector<double>& text : mean) {
+    for (double& value : text) value /= static_cast<double>(models.size());
+  }
+  return mean;
+}
+
 }  // namespace
 
 Index score_limit(const models::TokenModel& model) {
@@ -192,6 +206,16 @@ std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss
 std::vector<std::vector<double>> token_log_probabilities(const models::SequenceToSequence& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens) {
   return scores_of<double>(scorer_of(model), texts, batch_tokens, log_probabilities);
+}
+
+std::vector<std::vector<double>> mean_log_probabilities(std::span<const models::TokenLoss* const> models,
+                                                        std::span<const GivenTokens> texts) {
+  return mean_of(models, texts);
+}
+
+std::vector<std::vector<double>> mean_log_probabilities(std::span<const models::SequenceToSequence* const> models,
+                                                        std::span<const GivenTokens> texts) {
+  return mean_of(models, texts);
 }
 
 std::vector<std::vector<TokenPrediction>> token_predictions(const models::TokenLoss& model,

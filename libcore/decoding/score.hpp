@@ -30,6 +30,13 @@ std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss
 std::vector<std::vector<double>> token_log_probabilities(const models::SequenceToSequence& model,
                                                          std::span<const GivenTokens> texts, Index batch_tokens = 4096);
 
+// The mean of what the models say: the logarithm of the geometric mean of their probabilities, whose sum is less than 1
+// where they differ. Precondition: a model at least.
+std::vector<std::vector<double>> mean_log_probabilities(std::span<const models::TokenLoss* const> models,
+                                                        std::span<const GivenTokens> texts);
+std::vector<std::vector<double>> mean_log_probabilities(std::span<const models::SequenceToSequence* const> models,
+                                                        std::span<const GivenTokens> texts);
+
 // The distribution in which a given token was scored.
 struct TokenPrediction {
   double log_probability;        // of the token, nats

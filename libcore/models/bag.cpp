@@ -162,6 +162,7 @@ class Bag : public Model, public CountedStart {
   Index layers() const override { return 0; }
   Index width() const override { return tokens_.weight().shape()[1]; }
   bool is_bidirectional() const override { return true; }
+  bool has_summary() const override { return true; }
   const Tensor& token_embeddings() const override { return tokens_.weight().value(); }
 
   Variable hidden(const Sequences& sequences, const Pass& pass, const Observer& observe) const override {

@@ -100,7 +100,7 @@ EncoderConfig electra_base() {
   return config;
 }
 
-// What learned most in half an hour of a processor core among the shapes tried; README has the figures.
+// Of the shapes tried, the one that learned most in half an hour on one core (README.md has the results).
 EncoderConfig small_encoder() {
   EncoderConfig config;
   config.width = 256;

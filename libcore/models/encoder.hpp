@@ -65,6 +65,7 @@ class Encoder : public StackModel, public MaskedPredictor {
 
   // tanh(W h_0 + b) where the model has a pooler.
   Variable summary(const Variable& first) const override;
+  bool has_summary() const override { return pooler_.has_value(); }
   bool is_of_summary(std::string_view parameter) const override { return parameter.starts_with("encoder/pooler/"); }
 
   const heads::TokenHead& masked_token_head() const override { return head_; }

@@ -53,6 +53,8 @@ class ContextualVectors : public virtual TokenModel {
                              const Pass& pass = {}) const;
   // The vector of a whole text, from the hidden state of its first token: [batch, 1, width] -> [batch, width].
   virtual Variable summary(const Variable& first) const;
+  // Whether summary() is what the model is made for: it has weights of its own, or sums up all tokens.
+  virtual bool has_summary() const { return false; }
 
   // The vectors of single tokens, before positions: [vocab, width], of any dtype.
   virtual const Tensor& token_embeddings() const = 0;

@@ -30,7 +30,7 @@ constexpr bool pools(Task task) {
 
 // The hidden state that represents a whole text.
 enum class Pooling {
-  automatic,  // an encoder's first, a decoder's last
+  automatic,  // of an encoder the mean, or its first with a pooler; of a decoder the last
   first,      // of [CLS], through the pooler where the model has one (Devlin et al. 2019)
   mean,       // the mean over the text's tokens
   last,       // the last token's (Radford et al. 2018)

@@ -38,7 +38,8 @@ std::vector<Index> lengths_of(const Sequences& sequences) {
 
 Pooling resolved(Pooling pooling, const ContextualVectors& vectors) {
   if (pooling != Pooling::automatic) return pooling;
-  return vectors.is_bidirectional() ? Pooling::first : Pooling::last;
+  if (!vectors.is_bidirectional()) return Pooling::last;
+  return vectors.has_summary() ? Pooling::first : Pooling::mean;
 }
 
 TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)

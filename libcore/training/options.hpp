@@ -19,7 +19,7 @@ enum class ScheduleKind { constant, linear, cosine, inverse_sqrt };
 struct OptimizerOptions {
   std::string optimizer = "adamw";
   double beta1 = 0.9;
-  double beta2 = 0.95;
+  double beta2 = 0.98;
   double epsilon = 1e-8;
   double weight_decay = -1;  // -1: 0.1 with adamw, where it is decoupled, else 0
   double momentum = 0.9;
@@ -32,11 +32,14 @@ struct OptimizerOptions {
   static void visit(Self& self, Visitor& visitor);
 };
 
+// A rate that suits the model. Whoever makes a training::TrainingConfig sets it.
+inline constexpr double automatic_rate = -1;
+
 struct ScheduleOptions {
   double learning_rate = 1e-3;
   double final_learning_rate = -1;  // -1: a tenth of the peak
   ScheduleKind schedule = ScheduleKind::cosine;
-  Warmup warmup{.percent = 1};
+  Warmup warmup{.percent = 4};
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -140,7 +143,12 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
 
 template <class Self, class Visitor>
 void heddle::training::ScheduleOptions::visit(Self& self, Visitor& visitor) {
-  visitor(Field("learning_rate", "peak learning rate").formerly("lr").above(0, 1000).takes("RATE").essential(),
+  visitor(Field("learning_rate", "peak learning rate; auto means 0.001, or 0.08 / width for a trained model")
+              .formerly("lr")
+              .above(0, 1000)
+              .word(automatic_rate, "auto")
+              .takes("RATE")
+              .essential(),
           self.learning_rate);
   visitor(Field("final_learning_rate", "learning rate at the last step; auto means a tenth of the peak")
               .needs({"schedule=linear", "schedule=cosine"})
@@ -164,7 +172,7 @@ void heddle::training::TrainingOptions::visit(Self& self, Visitor& visitor) {
           .takes("NAME")
           .essential(),
       self.precision);
-  visitor(Field("steps", "number of steps; auto means by --epochs")
+  visitor(Field("steps", "steps; auto means by --epochs")
               .formerly("max_steps")
               .formerly("num_steps")
               .range(1, 1e9)

@@ -38,7 +38,7 @@ TEST_CASE("detect: a model learns, is evaluated, fills blanks with its generator
   }
   write_file(corpus.path("train.tsv"), labelled);
   const std::string tune = "finetune -q --from model.h5 --learning-rate 5e-3 ";
-  corpus.must(tune + "--task classify --train train.tsv --epochs 8 -o tuned.h5");
+  corpus.must(tune + "--task classify --train train.tsv --epochs 16 -o tuned.h5");
   CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
   const auto before = corpus.weights("model.h5"), after = corpus.weights("tuned.h5");
   for (const auto& [name, values] : before) {

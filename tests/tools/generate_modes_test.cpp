@@ -124,6 +124,31 @@ TEST_CASE("generate: --score gives one number per line, empty ones too, and what
   CHECK(corpus.must("printf 'the cat\\0\\377' | generate -q model.h5 --score").out.size() > 2);
 }
 
+TEST_CASE("generate: several models give each token the mean of their log-probabilities") {
+  const Trained corpus;
+  corpus.must("pretrain -q --train train.h5 -o longer.h5 --seed 7 --steps 20" + tiny_model);
+  const auto scores = [&](const std::string& models) {
+    return json_lines(corpus.steady("generate -q " + models + " prompts --score --jsonl"));
+  };
+  const auto first = scores("model.h5"), second = scores("longer.h5"), both = scores("longer.h5,model.h5");
+  REQUIRE(both.size() == 6);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    REQUIRE(both[i]["ids"] == first[i]["ids"]);
+    const double mean = (first[i]["log_likelihood"].get<double>() + second[i]["log_likelihood"].get<double>()) / 2;
+    CHECK(both[i]["log_likelihood"].get<double>() == doctest::Approx(mean).epsilon(1e-9));
+  }
+  corpus.must(
+      "tokenize -q --train --vocab-size 290 -o other.h5 train.txt && tokenize -q -t other.h5 -o o.h5 train.txt && "
+      "pretrain -q --train o.h5 -o stranger.h5 --steps 1" +
+      tiny_model);
+  corpus.refused("generate model.h5,stranger.h5 prompts --score", 1,
+                 "stranger.h5: has another tokenizer than model.h5; models that score texts together need the same");
+  corpus.refused("generate model.h5,longer.h5 prompts", 2,
+                 "model.h5,longer.h5: several models score texts together (--score); text is written by one");
+  corpus.refused("generate model.h5,longer.h5 prompts --score --base model.h5", 2, "--base: is for one adapter");
+  corpus.refused("generate model.h5,none.h5 prompts --score", 1, "none.h5");
+}
+
 TEST_CASE("generate: texts that are too long to score are refused, cut, or read in parts, as told") {
   const Trained corpus;
   std::string longer;

@@ -301,6 +301,13 @@ TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the war
   CHECK(rates.at(1) == doctest::Approx(0.5e-3));
   CHECK(rates.at(2) == doctest::Approx(1e-3));
   CHECK(rates.at(4) < 1e-3);
+  for (const char* rate : {"", "--learning-rate auto "}) {
+    all.must(
+        "finetune -q --from encoder.h5 --train texts.tsv -o own.h5 --restart --steps 4 --warmup 2 --log-every 1 "
+        "--log own.jsonl " +
+        std::string(rate));
+    CHECK(by_step(read_file(all.path("own.jsonl")), "learning_rate").at(2) == doctest::Approx(0.08 / 16));
+  }
   const std::string help = all.must("finetune --help=all | tr -s ' \\n' ' '").out;
   for (const char* part : {"auto means by --epochs (default auto)", "auto means by --steps (default 3)",
                            "the last step always has one (default epoch)", "a percentage of all steps (default 10%)"}) {

@@ -389,7 +389,7 @@ TEST_CASE("translate: trained with additive attention, a model aligns each word 
     corpus.must("tokenize -q --train --model word -o language.h5 words.src words.tgt");
     corpus.must("tokenize -q -t language.h5 --pairs -o language-pairs.h5 words.src words.tgt");
     corpus.must(
-        "pretrain -q --train language-pairs.h5 --arch rnn --width 48 --batch-size 32 --learning-rate 1e-2 --steps 500 "
+        "pretrain -q --train language-pairs.h5 --arch rnn --width 48 --batch-size 32 --learning-rate 1e-2 --steps 700 "
         "-o model.h5");
     const auto sources = lines_of(test.source), targets = lines_of(test.target);
     std::size_t right = 0, words = 0;

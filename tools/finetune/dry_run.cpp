@@ -16,7 +16,7 @@ class FinetuneTrial : public Trial {
   FinetuneTrial(const FinetuneOptions& options, FinetuningTask& task, models::ModelConfig config,
                 const training::TrainingConfig& training) {
     const FinetuneSettings& settings = options.settings;
-    if (settings.dropout >= 0) config->dropout = settings.dropout;
+    if (settings.dropout >= 0 || !options.begins_new()) config->dropout = dropout_of(settings, config);
     const ParameterSource source =
         with_adapters(ParameterSource(0).trained_at(learning_rates(settings, config)), settings.adapters);
     model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), task.config());
@@ -59,6 +59,9 @@ Begun begin(const FinetuneOptions& options, const cli::Arguments& arguments) {
 }  // namespace
 
 void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) {
+  if (!options.begins_new()) {
+    settle_rate(options.setup.schedule, formats::ModelFile(options.from).config<models::ModelConfig>());
+  }
   settle_length(options.setup.training, arguments);
   const Index steps_done = steps_done_of(options, arguments);
   settle_length(options.setup.training, arguments);
@@ -80,7 +83,7 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   run.keeps_best = resolved(options.settings.select, run.evaluates, "--valid or --folds") == Select::best;
   run.evaluation = evaluation;
   run.simulates_evaluation = models::has_own_head(options.settings.task);
-  dry_run(run, options.json, arguments);
+  (void)dry_run(run, options.json, arguments);
 }
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "heddle/cli/model_files.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/text_table.hpp"
@@ -61,7 +62,7 @@ formats::Provenance provenance_of(const std::vector<std::string>& models, const 
 }  // namespace
 
 void make_ensemble(const FinetuneOptions& options, const cli::Arguments& arguments) {
-  const std::vector<std::string> files = model_files(options.ensemble);
+  const std::vector<std::string> files = cli::model_files(options.ensemble);
   check_usage(options, files, arguments);
   const FinetuneSettings& settings = options.settings;
   Ensemble models(options.ensemble);

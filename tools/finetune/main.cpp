@@ -45,7 +45,7 @@ void complete(FinetuneOptions& options, const cli::Arguments& arguments) {
   const double learning_rate = options.setup.schedule.learning_rate, epochs = options.setup.training.epochs;
   const Index batch_size = options.setup.training.batch_size;
   options.suit(models::architecture(options.model.shape.arch()).from_scratch);
-  if (arguments.given("learning_rate")) options.setup.schedule.learning_rate = learning_rate;
+  if (learning_rate != training::automatic_rate) options.setup.schedule.learning_rate = learning_rate;
   if (arguments.given("batch_size")) options.setup.training.batch_size = batch_size;
   if (arguments.given("epochs") || arguments.given("steps")) options.setup.training.epochs = epochs;
 }

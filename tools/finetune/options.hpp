@@ -77,7 +77,7 @@ struct FinetuneSettings {
             self.patience);
     visitor(Field("pooling",
                   "hidden state that represents a text: of the first token, of the last, or the mean; auto means the "
-                  "first for encoders and the last for decoders")
+                  "mean for encoders, the first for those with a pooler, and the last for decoders")
                 .needs({"task=classify", "task=pair", "task=regress"}),
             self.pooling);
     visitor(
@@ -99,7 +99,10 @@ struct FinetuneSettings {
                 .above(0, 1)
                 .takes("X"),
             self.layer_decay);
-    visitor(Field("dropout", "dropout rate; auto means the model's own").range(0, 0.99).word(-1, "auto").takes("P"),
+    visitor(Field("dropout", "dropout rate; auto means that of --from, or 0.1 if it is less")
+                .range(0, 0.99)
+                .word(-1, "auto")
+                .takes("P"),
             self.dropout);
     visitor(Field("token_dropout",
                   "fraction of the tokens of the examples that are masked in training, selected anew in every epoch")
@@ -213,7 +216,7 @@ struct FinetuneOptions {
     setup.training.eval_every = 0;
     setup.training.batch_size = 16;
     control.checkpoint_every = {};
-    setup.schedule.learning_rate = 1e-4;
+    setup.schedule.learning_rate = training::automatic_rate;
     setup.schedule.final_learning_rate = 0;
     setup.schedule.warmup = {.percent = 10};
     setup.schedule.schedule = training::ScheduleKind::linear;

@@ -92,6 +92,18 @@ ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const mod
   };
 }
 
+void settle_rate(training::ScheduleOptions& schedule, const models::ModelConfig& config) {
+  if (schedule.learning_rate != training::automatic_rate) return;
+  const std::shared_ptr<const models::Model> model = outline_of(config);
+  const auto* const vectors = model->as<models::ContextualVectors>();
+  schedule.learning_rate = vectors == nullptr ? 3e-4 : 0.08 / static_cast<double>(vectors->width());
+}
+
+double dropout_of(const FinetuneSettings& settings, const models::ModelConfig& config) {
+  if (settings.dropout >= 0) return settings.dropout;
+  return models::has_own_head(settings.task) ? config->dropout : std::max(0.1, config->dropout);
+}
+
 bool evaluates(const FinetuneOptions& options) {
   return !options.valid.empty() || options.settings.folds > 0;
 }
@@ -129,7 +141,10 @@ void check_same_options(const FinetuneOptions& options, const formats::ModelFile
 
 FinetuneRun::FinetuneRun(const FinetuneOptions& options, const cli::Arguments& arguments)
     : options_(options), arguments_(arguments), provenance_(formats::start_provenance(arguments.command_line())) {
-  if (!options.begins_new()) base_.emplace(options.from);
+  if (!options.begins_new()) {
+    base_.emplace(options.from);
+    settle_rate(options_.setup.schedule, base_->config<models::ModelConfig>());
+  }
   settle_length(options_.setup.training, arguments);
   read_inputs();
   start_ = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
@@ -199,7 +214,7 @@ formats::NewTask FinetuneRun::new_task(const models::ModelConfig& config) const 
           settings.adapters,
           learning_rates(settings, config),
           static_cast<std::uint64_t>(arguments_.common().seed),
-          settings.dropout,
+          base_ ? dropout_of(settings, config) : settings.dropout,
           start_.file ? &*start_.file : nullptr};
 }
 

@@ -57,6 +57,13 @@ class FinetuneRun {
   std::optional<TrainingSession> session_;
 };
 
+// Sets the learning rate that suits the model's width, where none is given: 0.08 / width, which is about that of
+// ELECTRA for each of its sizes (Clark et al. 2020, table 7).
+void settle_rate(training::ScheduleOptions& schedule, const models::ModelConfig& config);
+
+// The dropout rate with which a model that was trained is tuned for a task.
+double dropout_of(const FinetuneSettings& settings, const models::ModelConfig& config);
+
 // The factor of each parameter's learning rate: 0 where it is frozen; layer_decay to the number of blocks above it;
 // with adapters 0 for all but them and the head of a task.
 ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& config);

@@ -2,6 +2,7 @@
 #include <optional>
 #include <ostream>
 
+#include "heddle/cli/model_files.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/run.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
@@ -9,6 +10,7 @@
 #include "tools/generate/fill_texts.hpp"
 #include "tools/generate/score_pairs.hpp"
 #include "tools/generate/score_texts.hpp"
+#include "tools/generate/scoring_models.hpp"
 #include "tools/generate/translate_texts.hpp"
 #include "tools/generate/translation_report.hpp"
 #include "tools/lines/answer_texts.hpp"
@@ -23,18 +25,22 @@ const cli::About about{
         "Continues texts with a decoder, translates them with a sequence-to-sequence model, or fills in masked tokens "
         "with an encoder; or prints their log-likelihoods.",
     .synopsis = {"MODEL -p TEXT [options]", "MODEL [options] [FILE]", "MODEL --beam N [--n-best N] [options] [FILE]",
-                 "MODEL --score [--jsonl] [FILE]", "MODEL --evaluate REFERENCES [--json] [options] [FILE]",
+                 "MODEL[,MODEL...] --score [--jsonl] [FILE]", "MODEL --evaluate REFERENCES [--json] [options] [FILE]",
                  "ENCODER [--top K] [--jsonl] [FILE]"},
-    .operands = {{"MODEL", "model file made by pretrain, finetune --task lm or convert; or an adapter file", 1, 1},
+    .operands = {{"MODEL",
+                  "model file made by pretrain, finetune --task lm or convert; or an adapter file; with --score also "
+                  "several, a.h5,b.h5",
+                  1, 1},
                  {"FILE", "one text per line; none or - is standard input", 0, 1}}};
 
-// Processes --prompt or the lines of the file with a mode: TextContinuer, TextTranslator, TextFiller or TextScorer.
-// `texts`: what the mode reads and writes texts with: the tokenizer, or the loaded model with all its tokenizers.
-template <class Mode, class Role, class Texts>
-void run(const Role& role, const Texts& texts, const GenerateOptions& options, const std::string& file,
-         const cli::Arguments& arguments) {
+// Processes --prompt or the lines of the file with a mode: TextContinuer, TextTranslator, TextFiller, TextScorer or
+// PairScorer. `models`: the model or models, and what the mode reads and writes texts with: the tokenizer, or the
+// loaded model with all its tokenizers.
+template <class Mode, class... Models>
+void run(const GenerateOptions& options, const std::string& file, const cli::Arguments& arguments,
+         const Models&... models) {
   cli::Output output(options.output);
-  Mode mode(role, texts, options, arguments, output.stream());
+  Mode mode(models..., options, arguments, output.stream());
   if (arguments.given("prompt")) {
     mode.answer_one(mode.make({options.prompt, "--prompt", 0}));
   } else {
@@ -44,6 +50,17 @@ void run(const Role& role, const Texts& texts, const GenerateOptions& options, c
   }
   output.close();
   mode.report();
+}
+
+// Scores the lines of the file, or pairs of texts, with one model or several.
+void score(const std::vector<std::string>& files, const GenerateOptions& options, const std::string& file,
+           const cli::Arguments& arguments) {
+  const std::vector<formats::LoadedModel> loaded = load_scoring_models(files, options.base);
+  if (loaded.front().model->as<models::SequenceToSequence>() != nullptr) {
+    run<PairScorer>(options, file, arguments, ScoringModels<models::SequenceToSequence>(loaded, files));
+  } else {
+    run<TextScorer>(options, file, arguments, ScoringModels<models::TokenLoss>(loaded, files));
+  }
 }
 
 // Translates the lines of the file and compares them with the references.
@@ -75,26 +92,31 @@ int main(int argc, char** argv) {
     const auto options = arguments.read<GenerateOptions>();
     check_usage(options, arguments);
     const std::string file = arguments.given("prompt") ? "" : arguments.input_or_usage("FILE").front();
-    cli::keep_inputs({arguments.operand("MODEL"), options.base, file, options.evaluate}, {options.output}, arguments);
-    const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
-    const models::Model& model = *loaded.model;
     const std::string path = arguments.operand("MODEL");
+    const std::vector<std::string> files = cli::model_files(path);
+    std::vector<std::string> inputs = files;
+    inputs.insert(inputs.end(), {options.base, file, options.evaluate});
+    cli::keep_inputs(inputs, {options.output}, arguments);
+    if (options.score) {
+      score(files, options, file, arguments);
+      return;
+    }
+    check<UsageError>(files.size() == 1, path,
+                      ": several models score texts together (--score); text is written by one");
+    const formats::LoadedModel loaded = formats::load_language_model(path, options.base);
+    const models::Model& model = *loaded.model;
     const auto* const translator = model.as<models::SequenceToSequence>();
     check<UsageError>(translator != nullptr || options.evaluate.empty(), "--evaluate: needs a model that ",
                       models::SequenceToSequence::what, "; inspect evaluate measures other models");
     if (translator != nullptr && !options.evaluate.empty()) {
       evaluate(*translator, loaded, options, file, arguments);
     } else if (translator != nullptr) {
-      options.score ? run<PairScorer>(*translator, loaded, options, file, arguments)
-                    : run<TextTranslator>(*translator, loaded, options, file, arguments);
-    } else if (options.score) {
-      run<TextScorer>(models::require<models::TokenLoss>(model, "--score", path), loaded.tokenizer, options, file,
-                      arguments);
+      run<TextTranslator>(options, file, arguments, *translator, loaded);
     } else if (model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr) {
-      run<TextFiller>(model, loaded.tokenizer, options, file, arguments);
+      run<TextFiller>(options, file, arguments, model, loaded.tokenizer);
     } else {
-      run<TextContinuer>(models::require<models::Generator>(model, "generate", path), loaded.tokenizer, options, file,
-                         arguments);
+      run<TextContinuer>(options, file, arguments, models::require<models::Generator>(model, "generate", path),
+                         loaded.tokenizer);
     }
   });
 }

@@ -8,11 +8,10 @@
 
 namespace heddle {
 
-PairScorer::PairScorer(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
-                       const GenerateOptions& options, const cli::Arguments& arguments, std::ostream& out)
-    : model_(model),
-      loaded_(loaded),
-      frames_(model, loaded),
+PairScorer::PairScorer(ScoringModels<models::SequenceToSequence> models, const GenerateOptions& options,
+                       const cli::Arguments& arguments, std::ostream& out)
+    : models_(std::move(models)),
+      frames_(models_.shortest(), models_.first()),
       options_(options),
       arguments_(arguments),
       out_(out),
@@ -25,7 +24,7 @@ PairScorer::PairScorer(const models::SequenceToSequence& model, const formats::L
 void PairScorer::answer(const std::vector<Pair>& pairs) {
   std::vector<decoding::GivenTokens> texts;
   for (const Pair& pair : pairs) texts.push_back(pair.tokens);
-  const auto scores = decoding::token_log_probabilities(model_, texts);
+  const auto scores = decoding::mean_log_probabilities(models_.all(), texts);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     out_ << line(pairs[i], scores[i]) << "\n";
     ++pairs_;

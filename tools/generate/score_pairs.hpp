@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/generate/scoring_models.hpp"
 #include "tools/generate/translate_texts.hpp"
 #include "tools/lines/scored_text.hpp"
 
@@ -12,12 +13,12 @@ namespace heddle {
 class PairScorer {
  public:
   // The arguments must outlive this object. Throws UsageError for options of other modes.
-  PairScorer(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
-             const GenerateOptions& options, const cli::Arguments& arguments, std::ostream& out);
+  PairScorer(ScoringModels<models::SequenceToSequence> models, const GenerateOptions& options,
+             const cli::Arguments& arguments, std::ostream& out);
 
   using Pair = ScoredPair;
   Index batch_size() const { return options_.lines_at_once(256); }
-  Pair make(const InputText& input) { return scored_pair(model_, loaded_, frames_, input, limit_); }
+  Pair make(const InputText& input) { return scored_pair(models_.shortest(), models_.first(), frames_, input, limit_); }
   // One line for each pair.
   void answer(const std::vector<Pair>& pairs);
   void answer_one(const Pair& pair) { answer({pair}); }
@@ -26,8 +27,7 @@ class PairScorer {
  private:
   std::string line(const Pair& pair, const std::vector<double>& scores) const;
 
-  const models::SequenceToSequence& model_;
-  const formats::LoadedModel& loaded_;
+  ScoringModels<models::SequenceToSequence> models_;
   TranslationFrames frames_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;

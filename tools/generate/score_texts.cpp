@@ -17,22 +17,18 @@ double sum(const std::vector<double>& values) {
 
 }  // namespace
 
-TextScorer::TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
+TextScorer::TextScorer(ScoringModels<models::TokenLoss> models, const GenerateOptions& options,
                        const cli::Arguments& arguments, std::ostream& out)
-    : model_(model),
-      tokenizer_(tokenizer),
-      options_(options),
-      arguments_(arguments),
-      out_(out),
-      limit_(options.overlong) {
+    : models_(std::move(models)), options_(options), arguments_(arguments), out_(out), limit_(options.overlong) {
   refuse({"top"}, arguments, ": is for models that fill in masks");
-  check<DataError>(model.position_limit() > 1, "the model's context is one token, which is too short to score a text");
+  check<DataError>(models_.shortest().position_limit() > 1,
+                   "the model's context is one token, which is too short to score a text");
 }
 
 void TextScorer::answer(const std::vector<Text>& texts) {
   std::vector<decoding::GivenTokens> parts;
   for (const Text& text : texts) parts.insert(parts.end(), text.parts.begin(), text.parts.end());
-  const auto scores = decoding::token_log_probabilities(model_, parts);
+  const auto scores = decoding::mean_log_probabilities(models_.all(), parts);
   auto next = scores.begin();
   for (const Text& text : texts) {
     std::vector<double> own;

@@ -6,6 +6,7 @@
 
 #include "heddle/cli/arguments.hpp"
 #include "tools/generate/options.hpp"
+#include "tools/generate/scoring_models.hpp"
 #include "tools/lines/scored_text.hpp"
 
 namespace heddle {
@@ -13,13 +14,15 @@ namespace heddle {
 class TextScorer {
  public:
   // The arguments must outlive this object. Throws UsageError for options for filling in blanks.
-  TextScorer(const models::TokenLoss& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
-             const cli::Arguments& arguments, std::ostream& out);
+  TextScorer(ScoringModels<models::TokenLoss> models, const GenerateOptions& options, const cli::Arguments& arguments,
+             std::ostream& out);
 
   using Text = ScoredText;
 
   Index batch_size() const { return options_.lines_at_once(256); }
-  Text make(const InputText& input) { return scored_text(model_, tokenizer_, input, limit_); }
+  Text make(const InputText& input) {
+    return scored_text(models_.shortest(), models_.first().tokenizer, input, limit_);
+  }
   // One line per text.
   void answer(const std::vector<Text>& texts);
   void answer_one(const Text& text) { answer({text}); }
@@ -29,8 +32,7 @@ class TextScorer {
   // `scores` are those of the last tokens; the first may have none.
   std::string line(const Text& text, const std::vector<double>& scores) const;
 
-  const models::TokenLoss& model_;
-  const text::Tokenizer& tokenizer_;
+  ScoringModels<models::TokenLoss> models_;
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
   std::ostream& out_;

@@ -25,6 +25,8 @@ const cli::About about{.name = "pretrain",
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
   options.model.show(chosen_model(options, arguments));
   settle_length(options.setup.training, arguments);
+  double& rate = options.setup.schedule.learning_rate;
+  if (rate == training::automatic_rate) rate = training::ScheduleOptions().learning_rate;
 }
 
 }  // namespace

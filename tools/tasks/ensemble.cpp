@@ -1,10 +1,10 @@
 #include "tools/tasks/ensemble.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/cli/model_files.hpp"
 #include "heddle/decoding/pool.hpp"
 #include "heddle/formats/heddle/ensemble_file.hpp"
 
@@ -53,19 +53,8 @@ std::vector<ClassPredictions> words_of(const std::vector<TaskAnswers>& answers, 
 
 }  // namespace
 
-std::vector<std::string> model_files(const std::string& words) {
-  std::error_code ignored;
-  if (words.find(',') == words.npos || std::filesystem::exists(words, ignored)) return {words};
-  std::vector<std::string> files = split(words, ',');
-  for (const std::string& file : files) {
-    check<UsageError>(!file.empty(), words, ": a name is empty; write models as a.h5,b.h5");
-    check<UsageError>(std::ranges::count(files, file) == 1, words, ": ", file, " is named twice");
-  }
-  return files;
-}
-
 Ensemble::Ensemble(const std::string& words, const std::string& base, const Ensemble* like) : like_(like) {
-  const std::vector<std::string> files = model_files(words);
+  const std::vector<std::string> files = cli::model_files(words);
   if (files.size() == 1 && formats::kind_of(words) == formats::FileKind::ensemble) {
     check<UsageError>(base.empty(), words, ": is an ensemble, not an adapter; leave out --base");
     const formats::EnsembleFile ensemble = formats::read_ensemble(words);

@@ -10,9 +10,6 @@
 
 namespace heddle {
 
-// The files of "a.h5,b.h5", or the one file of that name if it is there.
-std::vector<std::string> model_files(const std::string& words);
-
 struct AskModels {
   formats::Gold gold = formats::Gold::absent;
   decoding::SpanLimits limits;
@@ -22,9 +19,9 @@ struct AskModels {
 class Ensemble {
  public:
   // A model file or an adapter file (with its base, see formats::load_task), an ensemble file, or several models by
-  // model_files(), whose weights are equal. Throws DataError for what cannot be read, and for models of other tasks or
-  // with other labels than the first, whose order may differ.
-  // With `like`, classes are in the order of that one's labels(), and its task is required.
+  // cli::model_files(), whose weights are equal. Throws DataError for what cannot be read, and for models of other
+  // tasks or with other labels than the first, whose order may differ. With `like`, classes are in the order of that
+  // one's labels(), and its task is required.
   explicit Ensemble(const std::string& words, const std::string& base = "", const Ensemble* like = nullptr);
 
   const models::TaskConfig& task() const { return members_.front().loaded.model->task(); }

@@ -223,13 +223,14 @@ Estimate estimate(DryRun run) {
 
 }  // namespace
 
-void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
+Estimate dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
   const Estimate result = estimate(run);
   if (json) {
     std::cout << json_line(formats::to_json(result)) << "\n";
   } else {
     print(result, arguments.common().threads, run.control);
   }
+  return result;
 }
 
 }  // namespace heddle

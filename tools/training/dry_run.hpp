@@ -86,8 +86,8 @@ struct DryRun {
   EvaluationSample evaluation = {};  // the data that a trial's evaluation reads
 };
 
-// Prints the estimate for the configured precision to standard output. Steps are simulated to find the memory, and
-// timed if they are short enough and the memory suffices.
-void dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
+// Prints the estimate for the configured precision to standard output, and returns it. Steps are simulated to find the
+// memory, and timed if they are short enough and the memory suffices.
+Estimate dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -119,7 +119,8 @@ TEST_CASE("masking: the number of pieces is 15 % of those that are not special, 
       std::vector<TokenId> tokens(static_cast<std::size_t>(length) + 3, 5);
       tokens.front() = 996;
       tokens.back() = tokens[tokens.size() / 2] = 997;
-      CHECK(mask_tokens(tokens, plain, {}, RandomStream(1, 2, step)).positions.size() == expected);
+      CHECK(mask_tokens(tokens, plain, {.mask_probability = 0.15}, RandomStream(1, 2, step)).positions.size() ==
+            expected);
     }
   }
   for (const auto& [probability, expected] : std::vector<std::pair<double, std::size_t>>{{0.34, 3}, {0.36, 4}}) {

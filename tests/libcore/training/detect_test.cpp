@@ -44,7 +44,7 @@ struct Run {
         objective(make_objective("auto", {.model = *model,
                                           .train = {.text = &tokens},
                                           .valid = {.text = valid},
-                                          .masking = {},
+                                          .masking = {.mask_probability = 0.15},
                                           .noise = {},
                                           .pairs = {},
                                           .config = config,

@@ -170,6 +170,10 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   otherwise.masking = {.masking = data::MaskingKind::unchanging, .mask_probability = 0.4, .whole_words = true};
   const auto again = Masked(model, otherwise, settings).evaluate([] { return false; });
   CHECK(again[0].value == after[0].value);
+  const auto windows = evaluation_windows(model, valid, data::MaskVocabulary(30));
+  const Index count = windows.windows_per_epoch();
+  const auto masked = static_cast<double>(windows.in_order(0, count).rows.size());
+  CHECK(masked == doctest::Approx(0.15 * static_cast<double>(valid.size())).epsilon(0.15));  // one window's is rounded
 }
 
 TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and after") {

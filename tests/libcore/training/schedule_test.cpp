@@ -35,12 +35,14 @@ TEST_CASE("schedules: warm-up, peak and end as the formulas say (SPEC A11)") {
   CHECK(rate(ScheduleKind::inverse_sqrt, 39) == doctest::Approx(1.0));
 }
 
-TEST_CASE("schedules: defaults are a tenth of the peak and a hundredth of the steps; no warm-up starts at the peak") {
+TEST_CASE(
+    "schedules: defaults are a tenth of the peak and a warm-up of a twenty-fifth of the steps; no warm-up starts at "
+    "the peak") {
   ScheduleOptions options;
   options.learning_rate = 1;
   const Schedule schedule(options, 1000);
-  CHECK(schedule.rate(9) == doctest::Approx(1));
-  CHECK(schedule.rate(8) < 1);
+  CHECK(schedule.rate(39) == doctest::Approx(1));
+  CHECK(schedule.rate(38) < 1);
   CHECK(schedule.rate(999) == doctest::Approx(0.1));
   options.warmup = {};
   CHECK(Schedule(options, 1000).rate(0) == doctest::Approx(1));
