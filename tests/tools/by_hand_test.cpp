@@ -155,8 +155,9 @@ TEST_CASE("by hand: class weights and label smoothing of finetune") {
                                                    {"--label-smoothing 0.2", false, 0.2},
                                                    {"--class-weights auto --label-smoothing 0.2", true, 0.2}}) {
     CAPTURE(options);
-    const std::string train = "finetune --from model.h5 --train texts.tsv --batch-size 12 --learning-rate 0.01 " +
-                              std::string(options) + steady;
+    const std::string train =
+        "finetune --from model.h5 --train texts.tsv --dropout 0 --batch-size 12 --learning-rate 0.01 " +
+        std::string(options) + steady;
     corpus.must(train + "--steps 2 -o two.h5");
     corpus.must(train + "--steps 3 -o three.h5");
     const auto answers = json_lines(corpus.must("cut -f2 texts.tsv | classify two.h5 --jsonl --top 3").out);
@@ -293,7 +294,7 @@ TEST_CASE("by hand: finetune reads every example once in an epoch, in other batc
   for (const double number : numbers) lines += std::to_string(number) + "\tthe cat sees\n";
   write_file(corpus.path("numbers.tsv"), lines);
   corpus.must(
-      "finetune --from model.h5 --task regress --train numbers.tsv --batch-size 2 --epochs 4 -o still.h5 "
+      "finetune --from model.h5 --task regress --train numbers.tsv --dropout 0 --batch-size 2 --epochs 4 -o still.h5 "
       "--learning-rate 1e-30" +
       steady);
   // The squared error, in standard deviations of the numbers: their mean is 10.5, the mean of their squares 227.5.

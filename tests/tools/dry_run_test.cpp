@@ -142,3 +142,13 @@ TEST_CASE("dry run: files that cannot be read are errors, without --train too, a
                  "valid.h5: a vocabulary of 300 is larger than --vocab-size 299");
   CHECK(contains(corpus.must(shape + vocab + "--valid valid.h5").out, "parameters "));
 }
+
+TEST_CASE("dry run: an encoder that would read too little to be of use is told the number of steps that do") {
+  const SmallCorpus corpus;
+  const std::string run = "pretrain --dry-run --vocab-size 300 --layers 1 --width 16 --heads 2 --batch-size 10 ";
+  const std::string few = corpus.must(run + "--arch encoder --sequence-length 50 --steps 1000").err;
+  CHECK(contains(few, "500,000 tokens are a small budget"));
+  CHECK(contains(few, "--steps 10000 reads so many"));
+  CHECK_FALSE(contains(corpus.must(run + "--arch encoder --sequence-length 50 --steps 10000").err, "budget"));
+  CHECK_FALSE(contains(corpus.must(run + "--steps 10").err, "budget"));
+}

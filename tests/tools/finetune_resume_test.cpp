@@ -81,7 +81,7 @@ TEST_CASE("finetune: the best model by the validation is the output, of an adapt
   corpus.must("sed 's/^animal/20/; s/^royal/10/' texts.tsv > train.tsv");
   const std::string command =
       "finetune -q --from model.h5 --task regress --train train.tsv --valid valid.tsv --metric mean_squared_error "
-      "--batch-size 8 --steps 60 --eval-every 6 --log-every 1 --learning-rate 1e-2 --warmup 0 ";
+      "--batch-size 8 --steps 60 --eval-every 6 --log-every 1 --learning-rate 1e-2 --warmup 0 --dropout 0 ";
   const auto error_of = [&](const std::string& model) {
     return json::parse(corpus.must("classify " + model + " valid.tsv --evaluate --json").out)["mean_squared_error"]
         .get<double>();

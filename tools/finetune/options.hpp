@@ -212,7 +212,7 @@ struct FinetuneOptions {
   // Defaults of fine-tuning that differ from those of pre-training.
   FinetuneOptions() {
     setup.training.steps = 0;
-    setup.training.epochs = 3;
+    setup.training.epochs = 4;
     setup.training.eval_every = 0;
     setup.training.batch_size = 16;
     control.checkpoint_every = {};
