@@ -53,7 +53,9 @@ std::vector<std::string> verify_shapes(const InputFile& file) {
     problems.add(group.verify());
     std::map<std::string, Shape> tensors;
     for (const TensorInfo& tensor : group.tensors()) tensors.emplace(tensor.name, tensor.shape);
-    for (const auto& [name, shape] : tensors) {
+    for (const auto& tensor : tensors) {
+      const std::string& name = tensor.first;
+      const Shape& shape = tensor.second;
       if (!name.ends_with("/values")) continue;
       const std::string table = name.substr(0, name.rfind('/'));
       problems.watch([&] {

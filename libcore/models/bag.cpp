@@ -59,8 +59,7 @@ struct Features {
 template <class Value>
 void keep_once(std::vector<Value>& values) {
   std::ranges::sort(values);
-  const auto rest = std::ranges::unique(values);
-  values.erase(rest.begin(), rest.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 // Calls visit(hash) for the n-grams of 2 to `ngrams` tokens that begin at `begin`.

@@ -379,6 +379,22 @@ Sentences sentences(unsigned seed, unsigned count, bool reverses) {
 
 }  // namespace
 
+TEST_CASE("translate: a model whose own translation has no end is aligned up to its context") {
+  const SmallCorpus corpus;
+  const Sentences words = sentences(1, 50, true);
+  write_file(corpus.path("words.src"), words.source);
+  write_file(corpus.path("words.tgt"), words.target);
+  corpus.must("tokenize -q --train --model word -o language.h5 words.src words.tgt");
+  corpus.must("tokenize -q -t language.h5 --pairs -o pairs.h5 words.src words.tgt");
+  corpus.must(
+      "pretrain -q --train pairs.h5 --arch encoder-decoder --layers 1 --width 16 --heads 2 --context 12 --steps 1 "
+      "--learning-rate 1e-12 -o model.h5");
+  const std::string source = lines_of(words.source).front();
+  const json map = json::parse(corpus.must("inspect align model.h5 '" + source + "' --json").out);
+  CHECK(map["target"].size() <= 12);
+  corpus.must("inspect attention model.h5 '" + source + "'");
+}
+
 TEST_CASE("translate: trained with additive attention, a model aligns each word with the one that it translates") {
   const SmallCorpus corpus;
   for (const bool reverses : {true, false}) {

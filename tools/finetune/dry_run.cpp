@@ -65,13 +65,15 @@ void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) 
   settle_length(options.setup.training, arguments);
   const Index steps_done = steps_done_of(options, arguments);
   settle_length(options.setup.training, arguments);
-  const auto [finetuning, config] = begin(options, arguments);
+  const Begun begun = begin(options, arguments);
+  FinetuningTask& finetuning = *begun.task;
+  const models::ModelConfig& config = begun.config;
   options.setup.training.precision = choose_precision(options.setup.training.precision, arguments);
   training::TrainingConfig training = options.setup.config(0);
-  const EvaluationSample evaluation = finetuning->sample_evaluation(training, config);
+  const EvaluationSample evaluation = finetuning.sample_evaluation(training, config);
   DryRun run{.begin =
                  [&](const training::TrainingConfig& trial) {
-                   return std::make_unique<FinetuneTrial>(options, *finetuning, config, trial);
+                   return std::make_unique<FinetuneTrial>(options, finetuning, config, trial);
                  },
              .config = training,
              .control = options.control,

@@ -70,6 +70,7 @@ std::vector<TokenId> translated(const models::Generator& model, const formats::L
   std::vector<TokenId> ids;
   const auto found = decoding::beam_search(model, {frames.prompt}, 0, greedy, {source});
   for (const decoding::Choice& token : found.front().front().tokens) ids.push_back(token.id);
+  if (std::ssize(ids) == room) ids.pop_back();  // the last one of a text without an end is not read
   return ids;
 }
 
