@@ -212,8 +212,8 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
     const std::string& name = declaration.names[0];
     if (options.resumed != nullptr && options.resumed->weights().has(name))
       return of_file(*options.resumed, declaration);
-    if (!base.weights().has(name) || name.starts_with(task_prefix)) return fresh(declaration);
-    return of_file(base, declaration);
+    const bool is_new = !base.weights().has(name) || name.starts_with(task_prefix) || options.is_reset(name);
+    return is_new ? fresh(declaration) : of_file(base, declaration);
   });
   const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
   auto config = base.config<models::ModelConfig>();

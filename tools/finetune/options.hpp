@@ -35,6 +35,7 @@ struct FinetuneSettings {
   ClassWeights class_weights = ClassWeights::none;
   std::string metric = "auto", freeze;
   double layer_decay = 1;
+  Index reset_layers = 0;
   double dropout = -1, token_dropout = 0, auxiliary_weight = 0;
   LowRankOptions adapters;
 
@@ -99,6 +100,12 @@ struct FinetuneSettings {
                 .above(0, 1)
                 .takes("X"),
             self.layer_decay);
+    visitor(Field("reset_layers",
+                  "start this many layers, counted from the last, from random weights instead of those of --from "
+                  "(Zhang et al. 2021)")
+                .range(0, 1000)
+                .takes("N"),
+            self.reset_layers);
     visitor(Field("dropout", "dropout rate; auto means that of --from, or 0.1 if it is less")
                 .range(0, 0.99)
                 .word(-1, "auto")

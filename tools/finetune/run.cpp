@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "heddle/cli/signals.hpp"
 #include "heddle/tensor/context.hpp"
@@ -15,13 +17,19 @@ namespace {
 
 using models::Task;
 
-// Blocks between a parameter and the head; the embeddings are below all blocks.
-Index blocks_above(std::string_view name, Index layers) {
+// The block of a parameter such as encoder/3/norm/weight, from 0; none where it is of no block.
+std::optional<Index> block_of(std::string_view name) {
   const std::size_t begin = name.find('/') + 1;
-  if (name.starts_with("embedding/") || name.substr(begin).starts_with("embedding/")) return layers;
   Index block = 0;
   const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), block);
-  return error == std::errc() && *end == '/' ? layers - 1 - block : 0;
+  return error == std::errc() && *end == '/' ? std::optional(block) : std::nullopt;
+}
+
+// Blocks between a parameter and the head; the embeddings are below all blocks.
+Index blocks_above(std::string_view name, Index layers) {
+  if (name.starts_with("embedding/") || name.substr(name.find('/') + 1).starts_with("embedding/")) return layers;
+  const std::optional<Index> block = block_of(name);
+  return block ? layers - 1 - *block : 0;
 }
 
 // Whether the word, a prefix of a name, "embeddings" or "body", selects the parameter.
@@ -75,12 +83,31 @@ std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& confi
 
 }  // namespace
 
+// Layers of the model that the task's head reads; 0 where it has no such vectors.
+Index layers_of(const models::Model& model) {
+  const auto* const vectors = model.as<models::ContextualVectors>();
+  return vectors == nullptr ? 0 : vectors->layers();
+}
+
+// Whether a weight of the model is drawn anew instead of being taken from --from. Throws UsageError for more layers than
+// the model has.
+std::function<bool(std::string_view)> reset_weights(const FinetuneSettings& settings,
+                                                    const models::ModelConfig& config) {
+  if (settings.reset_layers == 0) return [](std::string_view) { return false; };
+  const Index layers = layers_of(*outline_of(config));
+  check<UsageError>(settings.reset_layers <= layers, "--reset-layers ", settings.reset_layers, ": the model has ",
+                    counted(layers, "layer", "layers"));
+  check<UsageError>(!settings.adapts(), "--reset-layers: an adapter has no weights of layers; leave out --lora-rank");
+  return [first = layers - settings.reset_layers](std::string_view name) {
+    const std::optional<Index> block = block_of(name);
+    return block && *block >= first;
+  };
+}
+
 ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& config) {
   const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
   const std::shared_ptr<const models::Model> model = outline_of(config);
-  const auto* const vectors = model->as<models::ContextualVectors>();
-  const Index layers = vectors == nullptr ? 0 : vectors->layers();
-  return [frozen, settings, model, layers](std::string_view name) {
+  return [frozen, settings, model, layers = layers_of(*model)](std::string_view name) {
     if (name.starts_with("task/")) return 1.0;
     if (is_idle(name, settings, *model)) return 0.0;
     const bool is_adapter = name.find("/lora/") != name.npos;
@@ -210,9 +237,11 @@ void FinetuneRun::make_new_model() {
 
 formats::NewTask FinetuneRun::new_task(const models::ModelConfig& config) const {
   const FinetuneSettings& settings = options_.settings;
+  check<UsageError>(base_ || settings.reset_layers == 0, "--reset-layers needs --from");
   return {task_->config(),
           settings.adapters,
           learning_rates(settings, config),
+          reset_weights(settings, config),
           static_cast<std::uint64_t>(arguments_.common().seed),
           base_ ? dropout_of(settings, config) : settings.dropout,
           start_.file ? &*start_.file : nullptr};
