@@ -1,5 +1,5 @@
-# Rows WAY, PER CENT, SEED, VALUE: a table of means and standard deviations, a row for each per cent; with points=1 the numbers
-# alone, for a picture.
+# Rows WAY, PER CENT, SEED, VALUE: a table of means and, of several seeds, standard deviations, a row for each per cent; with
+# points=1 the numbers alone, for a picture.
 BEGIN { FS = "\t" }
 {
   if (!($1 in way)) { way[$1] = ++ways; name[ways] = $1 }
@@ -20,7 +20,9 @@ END {
       mean = sum[key] / n
       variance = n > 1 ? (square[key] - n * mean * mean) / (n - 1) : 0
       stddev = sqrt(variance > 0 ? variance : 0)
-      printf points ? "\t%.4f\t%.4f" : "\t%.4f ± %.4f", mean, stddev
+      if (points) printf "\t%.4f\t%.4f", mean, stddev
+      else if (n == 1) printf "\t%.4f", mean
+      else printf "\t%.4f ± %.4f", mean, stddev
     }
     print ""
   }

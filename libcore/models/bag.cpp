@@ -11,12 +11,15 @@
 //
 // E can start from counts: for class c, with n_fc the examples of c that have f, and a = 1,
 //
-//   E_fc = log (n_fc + a) / sum over g of (n_gc + a)  -  its mean over the classes,    0 for an f that none has,
+//   E_fc = log (n_fc + a) / sum over g of (n_gc + a)  -  its mean over the classes,
 //
-// the weights of multinomial naive Bayes. Training then makes them those of a logistic regression that began as one.
-// Source: Wang and Manning 2012, "Baselines and bigrams: simple, good sentiment and topic classification" (NB-SVM).
+// and 0 for an f that none has, or all have.
+// These are the weights of multinomial naive Bayes. Training then makes them those of a logistic regression that began
+// as one. Source: Wang and Manning 2012, "Baselines and bigrams: simple, good sentiment and topic classification"
+// (NB-SVM).
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 
 #include "heddle/models/architecture.hpp"
@@ -31,6 +34,8 @@ namespace {
 constexpr double embedding_stddev = 0.02;
 constexpr Index default_width = 32;
 constexpr Index default_buckets = Index(1) << 18;
+// Most n-grams of a new text are in no example; in a row that an example's has, they would speak for its class.
+constexpr std::uint64_t buckets_per_ngram = 8;
 constexpr Index least_buckets = 1024, most_buckets = Index(1) << 22;
 
 // A hash on which the meaning of files depends (the finalizer of SplitMix64 over the ids).
@@ -99,11 +104,17 @@ Features features_at(TokenList text, Index position, Index ngrams) {
   return features;
 }
 
+// What the sum of their vectors is multiplied by.
+double scale_of(const Features& features) {
+  const auto count = static_cast<double>(features.tokens.size() + features.hashes.size());
+  return count > 0 ? 1 / std::sqrt(count) : 0;
+}
+
 struct BagConfig : CommonConfig {
   static constexpr const char* arch_name = "bag";
   Index width = 0;  // 0: the number of classes
   Index ngrams = 2;
-  Index buckets = 0;  // 0: two for each n-gram of the examples
+  Index buckets = 0;  // 0: eight for each n-gram of the examples, at least
 
   void check(Naming) const {}
   Index table_width() const { return width > 0 ? width : default_width; }
@@ -117,7 +128,7 @@ struct BagConfig : CommonConfig {
       const Features features = features_at(example.text, example.position, ngrams);
       seen.insert(features.hashes.begin(), features.hashes.end());
     }
-    const auto wanted = std::bit_ceil(2 * static_cast<std::uint64_t>(seen.size()));
+    const auto wanted = std::bit_ceil(buckets_per_ngram * static_cast<std::uint64_t>(seen.size()));
     buckets = std::clamp(static_cast<Index>(wanted), least_buckets, most_buckets);
   }
 
@@ -132,13 +143,14 @@ struct BagConfig : CommonConfig {
                 .range(1, 16)
                 .takes("N"),
             self.ngrams);
-    visitor(Field("buckets",
-                  "rows of the table that n-grams share by their hash; auto means at least two for each n-gram of the "
-                  "examples")
-                .range(1, 1 << 30)
-                .word(0, "auto")
-                .takes("N"),
-            self.buckets);
+    visitor(
+        Field("buckets",
+              "rows of the table that n-grams share by their hash; auto means at least eight for each n-gram of the "
+              "examples")
+            .range(1, 1 << 30)
+            .word(0, "auto")
+            .takes("N"),
+        self.buckets);
     CommonConfig::visit(self, visitor);
   }
 };
@@ -188,19 +200,22 @@ class Bag : public Model, public CountedStart {
     return reshaped(sum(bags, pass), {static_cast<Index>(positions.size()), 1, width()});
   }
 
-  bool start_from_counts(std::span<const CountedExample> examples, Index classes) override {
-    if (width() != classes) return false;
+  std::optional<double> start_from_counts(std::span<const CountedExample> examples, Index classes) override {
+    if (width() != classes) return std::nullopt;
     const Tensor& words = tokens_.weight().value();
     words.fill(0);
     if (table_) table_->weight().value().fill(0);
+    double scales = 0;
     for (const CountedExample& example : examples) {
+      const Features features = features_at(example.text, example.position, ngrams_);
       Bags bag;
-      bag.add(features_at(example.text, example.position, ngrams_), buckets());
+      bag.add(features, buckets());
       for (const TokenId id : bag.tokens) words[id * classes + example.label] += 1;
       for (const TokenId row : bag.rows) table_->weight().value()[row * classes + example.label] += 1;
+      scales += scale_of(features);
     }
-    to_log_ratios(classes);
-    return true;
+    to_log_ratios(classes, static_cast<Real>(examples.size()));
+    return scales / static_cast<double>(examples.size());
   }
 
   double training_flops_per_token(Index, double) const override {
@@ -218,8 +233,7 @@ class Bag : public Model, public CountedStart {
       for (const std::uint64_t hash : features.hashes) {
         rows.push_back(static_cast<TokenId>(hash % static_cast<std::uint64_t>(buckets)));
       }
-      const auto count = static_cast<double>(features.tokens.size() + features.hashes.size());
-      const auto scale = static_cast<Real>(count > 0 ? 1 / std::sqrt(count) : 0);
+      const auto scale = static_cast<Real>(scale_of(features));
       of_tokens.close(static_cast<Index>(tokens.size()), scale);
       of_rows.close(static_cast<Index>(rows.size()), scale);
     }
@@ -246,9 +260,12 @@ class Bag : public Model, public CountedStart {
   }
 
   // Turns the counts that the tables hold into what the head of the file says.
-  void to_log_ratios(Index classes) {
+  void to_log_ratios(Index classes, Real examples) {
     std::vector<const Tensor*> tables{&tokens_.weight().value()};
     if (table_) tables.push_back(&table_->weight().value());
+    for_each_seen(tables, classes, [&](Real* counts) {
+      if (std::accumulate(counts, counts + classes, Real(0)) == examples) std::fill(counts, counts + classes, Real(0));
+    });
     std::vector<double> totals(static_cast<std::size_t>(classes), 0);
     for_each_seen(tables, classes, [&](Real* counts) {
       for (Index c = 0; c < classes; ++c) totals[static_cast<std::size_t>(c)] += static_cast<double>(counts[c]) + 1;

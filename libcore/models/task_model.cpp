@@ -82,7 +82,9 @@ bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
   if (body == nullptr || !classifier_ || task_.pooling != Pooling::first || task_.layer_mix) return false;
   const auto classes = static_cast<Index>(task_.labels.size());
   const std::vector<CountedExample> counted = counted_examples(examples, task_.task);
-  if (counted.empty() || !body->start_from_counts(counted, classes)) return false;
+  if (counted.empty()) return false;
+  const std::optional<double> factor = body->start_from_counts(counted, classes);
+  if (!factor) return false;
   std::vector<double> counts(static_cast<std::size_t>(classes), 1);
   for (const CountedExample& example : counted) counts[static_cast<std::size_t>(example.label)] += 1;
   const Tensor &weight = parameters().find("task/weight")->value(), &bias = parameters().find("task/bias")->value();
@@ -90,7 +92,7 @@ bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
   for (Index c = 0; c < classes; ++c) {
     weight[c * classes + c] = 1;
     const double frequency = counts[static_cast<std::size_t>(c)] / static_cast<double>(counted.size());
-    bias[c] = static_cast<Real>(std::log(frequency));
+    bias[c] = static_cast<Real>(*factor * std::log(frequency));
   }
   return true;
 }

@@ -180,6 +180,7 @@ TokenizerModel Trainer::finish() {
 
 void Trainer::add_wordpieces(TokenizerModel& model, std::size_t room) const {
   model.lowercase = model.strip_accents = !options_.cased;
+  if (options_.whole_words) return add_items(model, room);
   const Alphabet alphabet = Alphabet::characters(most_frequent_characters((room + 1) / 2));
   LearntMerges learnt = learn_merges(items_, counts_, room - alphabet.pieces.size(), options_.min_frequency, alphabet);
   std::ranges::move(learnt.pieces, std::back_inserter(model.pieces));

@@ -21,6 +21,7 @@ struct TrainerOptions {
   Index min_frequency = 1;
   bool byte_fallback = true;
   bool cased = false;
+  bool whole_words = false;  // of wordpiece: no parts of words, so that words without a piece are unknown
   std::string end_of_text = "auto";
   std::string unknown = "none";
   std::vector<std::string> special_tokens = {};

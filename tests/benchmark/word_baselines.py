@@ -45,20 +45,29 @@ def naive_bayes(x, gold):
     return np.log(counts / counts.sum(0)), np.log(gold.mean(0))
 
 
-def logistic(x, gold, penalty, steps=150):
-    """Accelerated gradient descent (Nesterov 1983) on the mean loss + penalty / 2 |w|^2 / n."""
+def logistic(x, gold, penalty, start=None, tolerance=1e-3, most_steps=3000):
+    """The least mean loss + penalty / 2 |w|^2 / n, by accelerated gradient descent (Nesterov 1983) that begins again
+    where its momentum points uphill (O'Donoghue and Candes 2015), until the gradient is `tolerance` of that at zero."""
     n = len(gold)
-    w = np.zeros((x.shape[1], gold.shape[1]))
-    b = np.zeros(gold.shape[1])
-    lengths = np.bincount(x.rows, minlength=n)
-    rate = 4.0 / lengths.mean()
-    looked, at, momentum = w, b, 1.0
-    for _ in range(steps):
-        logits = x.times(looked) + at
+    w = np.zeros((x.shape[1], gold.shape[1])) if start is None else start[0]
+    b = np.zeros(gold.shape[1]) if start is None else start[1]
+    rate = 4.0 / np.bincount(x.rows, minlength=n).mean()
+
+    def slope(w, b):
+        logits = x.times(w) + b
         p = np.exp(logits - logits.max(1, keepdims=True))
         error = (p / p.sum(1, keepdims=True) - gold) / n
-        new_w = looked - rate * (x.transposed_times(error) + penalty / n * looked)
-        new_b = at - error.sum(0)
+        return x.transposed_times(error) + penalty / n * w, error.sum(0)
+
+    enough = tolerance * np.linalg.norm(x.transposed_times((1 / gold.shape[1] - gold) / n))
+    looked, at, momentum = w, b, 1.0
+    for _ in range(most_steps):
+        of_w, of_b = slope(looked, at)
+        if np.linalg.norm(of_w) < enough:
+            break
+        new_w, new_b = looked - rate * of_w, at - rate * of_b
+        if (of_w * (new_w - w)).sum() > 0:
+            momentum = 1.0
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         looked = new_w + (momentum - 1) / following * (new_w - w)
         at = new_b + (momentum - 1) / following * (new_b - b)
@@ -83,7 +92,11 @@ def main():
     held = np.arange(len(texts)) % 10 == 0
     part = lambda of, mask: [t for t, m in zip(of, mask) if m]
     inner, outer = Matrix(part(texts, ~held), columns), Matrix(part(texts, held), columns)
-    best = max((0.3, 1.0, 3.0, 10.0), key=lambda c: accuracy(logistic(inner, gold[~held], c), outer, gold[held]))
+    best, most, model = None, -1.0, None
+    for penalty in (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1):
+        model = logistic(inner, gold[~held], penalty, model)
+        if accuracy(model, outer, gold[held]) > most:
+            best, most = penalty, accuracy(model, outer, gold[held])
     print(f"logistic {accuracy(logistic(x, gold, best), test, test_gold):.4f} penalty {best}")
 
 

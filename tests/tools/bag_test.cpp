@@ -33,10 +33,11 @@ TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const Labelled corpus;
   write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");
   corpus.must(bag + "classify --train tiny.tsv -o tiny.h5 --ngrams 1 --steps 1 --learning-rate 1e-12");
-  // Texts that have a token, plus 1: [CLS] and [SEP] 3 and 2 each, good 3 and 1, film 2 and 1, bad 1 and 2.
-  const double praise = std::log(3.0 / 12), blame = std::log(2.0 / 8);
-  const double states = (2 * (praise - blame) + std::log(3.0 / 12) - std::log(1.0 / 8)) / 2 / std::sqrt(3.0);
-  const double logit = 2 * states + std::log(3.0 / 2);
+  // Texts that have a token, plus 1: good 3 and 1, film 2 and 1, bad 1 and 2; all have [CLS] and [SEP], which therefore
+  // say nothing. The prior counts as much as the words do on average: texts have 3, 4 and 3 features.
+  const double praise = std::log(3.0 / 6), blame = std::log(1.0 / 4);
+  const double states = (praise - blame) / std::sqrt(3.0);
+  const double logit = states + (1 / std::sqrt(3.0) + 1 / std::sqrt(4.0) + 1 / std::sqrt(3.0)) / 3 * std::log(3.0 / 2);
   const json answer = json::parse(corpus.must("echo good | classify tiny.h5 --jsonl").out);
   CHECK(answer["label"] == "praise");
   CHECK(answer["probability"].get<double>() == doctest::Approx(1 / (1 + std::exp(-logit))).epsilon(1e-4));

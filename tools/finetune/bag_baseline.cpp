@@ -12,14 +12,17 @@ namespace heddle {
 
 namespace {
 
-constexpr Index most_pieces_of_words = 50000, most_examples = 100000;
+constexpr Index default_most_words = 50000, most_examples = 100000;
 
 }  // namespace
 
-text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_pieces) {
+// Parts of words would be among the examples' words by chance alone, and bring their weights into words that they are
+// no part of.
+text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words) {
   text::Trainer trainer({.kind = text::TokenizerKind::wordpiece,
-                         .vocab_size = most_pieces > 0 ? most_pieces : most_pieces_of_words,
-                         .min_frequency = 1});
+                         .vocab_size = most_words > 0 ? most_words : default_most_words,
+                         .min_frequency = 1,
+                         .whole_words = true});
   const auto add = [&](std::string_view text) {
     trainer.add(text);
     trainer.end_document();

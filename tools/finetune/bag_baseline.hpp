@@ -11,9 +11,9 @@
 
 namespace heddle {
 
-// A tokenizer of BERT's kind, trained on the examples, with room for every word but rare ones of large data: at most
-// `most_pieces` pieces.
-text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_pieces);
+// A tokenizer that cuts texts into words as BERT's does and knows the most frequent words of the examples, `most_words`
+// at most, or 50,000 if that is 0; other words are unknown.
+text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words);
 
 struct BagData {
   const TaskData &train, &valid;

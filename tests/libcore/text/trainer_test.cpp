@@ -150,6 +150,14 @@ TEST_CASE("trainer: wordpiece begins with its special tokens, then characters, t
   CHECK_FALSE(cased.lowercase);
 }
 
+TEST_CASE("trainer: wordpiece of whole words has the most frequent words alone, and the others are unknown") {
+  const TokenizerModel model =
+      train("Pug pun hugs Hugs hugs pug", {.kind = TokenizerKind::wordpiece, .vocab_size = 7, .whole_words = true});
+  CHECK(pieces_from(model, 5) == Pieces{"hugs", "pug"});
+  const Tokenizer tokenizer(model);
+  CHECK(tokenizer.encode("HUGS hug pugs pun pug") == std::vector<TokenId>{5, 1, 1, 1, 6});
+}
+
 TEST_CASE("trainer: wordpiece leaves words with rare characters out of account") {
   // Four places: two for characters, two for merges.
   const TokenizerModel model = train("aa aa aa xz", {.kind = TokenizerKind::wordpiece, .vocab_size = 9});
