@@ -47,7 +47,7 @@ struct ScheduleOptions {
 
 struct TrainingOptions {
   PrecisionChoice precision = PrecisionChoice::f32;
-  Index steps = 2000;  // 0: by epochs
+  Index steps = 2000;  // 0: by epochs; if they are 0, too, by the number of samples: see trainer.cpp
   double epochs = 0;   // 0: by steps
   Index batch_size = 12;
   Index accumulate = 1;

@@ -38,11 +38,21 @@ Index samples_per_step(const TrainingOptions& options, const Objective& objectiv
   return objective.samples_per_batch(options.batch_size) * options.accumulate;
 }
 
-Index steps_in_all(const TrainingOptions& options, const Objective& objective) {
-  check<UsageError>(options.steps > 0 || options.epochs > 0, "--steps or --epochs must be more than 0");
-  if (options.epochs <= 0) return options.steps;
-  const double samples = options.epochs * static_cast<double>(objective.samples_per_epoch());
+Index steps_of(double epochs, const TrainingOptions& options, const Objective& objective) {
+  const double samples = epochs * static_cast<double>(objective.samples_per_epoch());
   return std::max<Index>(1, std::llround(samples / static_cast<double>(samples_per_step(options, objective))));
+}
+
+// Four epochs, or of few examples as many as make 500 steps, up to twenty: epochs of few examples are too few steps for
+// new layers (Zhang et al. 2021, "Revisiting few-sample BERT fine-tuning", section 6).
+Index usual_steps(const TrainingOptions& options, const Objective& objective) {
+  const auto steps = [&](double epochs) { return steps_of(epochs, options, objective); };
+  return std::max(steps(4), std::min<Index>(500, steps(20)));
+}
+
+Index steps_in_all(const TrainingOptions& options, const Objective& objective) {
+  if (options.epochs > 0) return steps_of(options.epochs, options, objective);
+  return options.steps > 0 ? options.steps : usual_steps(options, objective);
 }
 
 Index steps_between_evaluations(const TrainingOptions& options, const Objective& objective) {

@@ -27,6 +27,21 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   CHECK(contains(corpus.must("inspect verify a.h5").out, "no problem"));
 }
 
+TEST_CASE("finetune: few examples are read up to twenty times, text without labels four times") {
+  const Labelled corpus;
+  const auto steps = [&](const std::string& options) {
+    const auto plan = json::parse(corpus.must("finetune --from model.h5 --dry-run --json " + options).out);
+    return plan["steps"].get<int>();
+  };
+  CHECK(steps("--train texts.tsv") == 150);  // 120 examples, 20 times, in batches of 16
+  CHECK(steps("--train texts.tsv --batch-size 4") == 500);
+  CHECK(steps("--train texts.tsv --batch-size 1") == 500);
+  CHECK(steps("--train texts.tsv --epochs 2") == 15);
+  CHECK(steps("--train texts.tsv --steps 7") == 7);
+  CHECK(steps("--task lm --train train.h5") == steps("--task lm --train train.h5 --epochs 4"));
+  corpus.refused("pretrain --train train.h5 -o x.h5 --steps auto", 2, "--steps auto needs --epochs");
+}
+
 TEST_CASE("finetune and classify: an empty text is a text") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o a.h5 -q --epochs 1");

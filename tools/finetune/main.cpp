@@ -39,15 +39,18 @@ void check_start(const FinetuneOptions& options, const cli::Arguments& arguments
   refuse(fields, arguments, ": is for new models; --from names one, which has its own shape and tokenizer");
 }
 
-// Settings of a new model that the command line leaves out are those that suit its architecture.
+// Settings of a new model that the command line leaves out are those that suit its architecture; texts without labels
+// are read four times.
 void complete(FinetuneOptions& options, const cli::Arguments& arguments) {
+  const bool has_length = arguments.given("epochs") || arguments.given("steps");
+  if (models::has_own_head(options.settings.task) && !has_length) options.setup.training.epochs = 4;
   if (!options.begins_new() || !arguments.given("arch")) return;
   const double learning_rate = options.setup.schedule.learning_rate, epochs = options.setup.training.epochs;
   const Index batch_size = options.setup.training.batch_size;
   options.suit(models::architecture(options.model.shape.arch()).from_scratch);
   if (learning_rate != training::automatic_rate) options.setup.schedule.learning_rate = learning_rate;
   if (arguments.given("batch_size")) options.setup.training.batch_size = batch_size;
-  if (arguments.given("epochs") || arguments.given("steps")) options.setup.training.epochs = epochs;
+  if (has_length) options.setup.training.epochs = epochs;
 }
 
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {

@@ -209,6 +209,9 @@ struct FinetuneOptions {
     FinetuneSettings::visit(self.settings, visitor);
     visitor(Field("model", "New models"), self.model);
     auto for_this_tool = [&visitor](Field field, auto& value) {
+      if (field.name == "epochs") {
+        field.help += "; without both 4, or as many as make 500 steps, but not more than 20";
+      }
       if (field.name == "masking" || field.name == "permutation" || field.name == "detection" || field.name == "noise")
         field.help += ", with --task lm";
       visitor(field, value);
@@ -219,7 +222,7 @@ struct FinetuneOptions {
   // Defaults of fine-tuning that differ from those of pre-training.
   FinetuneOptions() {
     setup.training.steps = 0;
-    setup.training.epochs = 4;
+    setup.training.epochs = 0;
     setup.training.eval_every = 0;
     setup.training.batch_size = 16;
     control.checkpoint_every = {};

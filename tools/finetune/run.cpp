@@ -89,8 +89,8 @@ Index layers_of(const models::Model& model) {
   return vectors == nullptr ? 0 : vectors->layers();
 }
 
-// Whether a weight of the model is drawn anew instead of being taken from --from. Throws UsageError for more layers than
-// the model has.
+// Whether a weight of the model is drawn anew instead of being taken from --from. Throws UsageError for more layers
+// than the model has.
 std::function<bool(std::string_view)> reset_weights(const FinetuneSettings& settings,
                                                     const models::ModelConfig& config) {
   if (settings.reset_layers == 0) return [](std::string_view) { return false; };

@@ -25,6 +25,9 @@ const cli::About about{.name = "pretrain",
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
   options.model.show(chosen_model(options, arguments));
   settle_length(options.setup.training, arguments);
+  const training::TrainingOptions& length = options.setup.training;
+  check<UsageError>(length.steps > 0 || length.epochs > 0 || !options.control.resume.empty(),
+                    "--steps auto needs --epochs");
   double& rate = options.setup.schedule.learning_rate;
   if (rate == training::automatic_rate) rate = training::ScheduleOptions().learning_rate;
 }

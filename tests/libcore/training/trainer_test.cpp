@@ -330,9 +330,18 @@ TEST_CASE("training: tokens that do not fit the model are refused before any wor
                        "tokenizer",
                        DataError);
   CHECK_THROWS_AS(CausalTrainer(model, few, nullptr, quick_settings(1)), DataError);
-  const auto enough = noisy_text(3000, 50, 1);
-  CHECK_THROWS_WITH_AS(CausalTrainer(model, enough, nullptr, quick_settings(0)),
-                       "--steps or --epochs must be more than 0", UsageError);
+}
+
+TEST_CASE("training: without steps and epochs, four epochs, or up to twenty where they are not 500 steps") {
+  models::Decoder model(tiny(50), 4);
+  const auto steps_for = [&](Index windows) {
+    const auto tokens = noisy_text(16 * (windows + 1) + 1, 50, 1);
+    return CausalTrainer(model, tokens, nullptr, quick_settings(0)).total_steps();  // batches of 4
+  };
+  CHECK(steps_for(40) == 200);   // 20 epochs of 10
+  CHECK(steps_for(100) == 500);  // 20 epochs of 25
+  CHECK(steps_for(200) == 500);  // 10 epochs of 50
+  CHECK(steps_for(600) == 600);  // 4 epochs of 150
 }
 
 TEST_CASE("training: epochs become steps") {
