@@ -309,7 +309,7 @@ TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the war
     CHECK(by_step(read_file(all.path("own.jsonl")), "learning_rate").at(2) == doctest::Approx(0.08 / 16));
   }
   const std::string help = all.must("finetune --help=all | tr -s ' \\n' ' '").out;
-  for (const char* part : {"auto means by --epochs (default auto)", "auto means by --steps (default 4)",
+  for (const char* part : {"auto means by --epochs (default auto)", "auto means by --steps (default auto)",
                            "the last step always has one (default epoch)", "a percentage of all steps (default 10%)"}) {
     CAPTURE(part);
     CHECK(contains(help, part));

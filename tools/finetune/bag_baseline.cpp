@@ -16,8 +16,7 @@ constexpr Index default_most_words = 50000, most_examples = 100000;
 
 }  // namespace
 
-// Parts of words would be among the examples' words by chance alone, and bring their weights into words that they are
-// no part of.
+// Without parts of words: some are spelled like words of the examples, by chance alone, and have the weights of those.
 text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words) {
   text::Trainer trainer({.kind = text::TokenizerKind::wordpiece,
                          .vocab_size = most_words > 0 ? most_words : default_most_words,

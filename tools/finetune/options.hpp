@@ -209,9 +209,6 @@ struct FinetuneOptions {
     FinetuneSettings::visit(self.settings, visitor);
     visitor(Field("model", "New models"), self.model);
     auto for_this_tool = [&visitor](Field field, auto& value) {
-      if (field.name == "epochs") {
-        field.help += "; without both 4, or as many as make 500 steps, but not more than 20";
-      }
       if (field.name == "masking" || field.name == "permutation" || field.name == "detection" || field.name == "noise")
         field.help += ", with --task lm";
       visitor(field, value);

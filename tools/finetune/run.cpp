@@ -282,8 +282,9 @@ void FinetuneRun::describe() const {
   const Index trained = parameters.trained_count();
   const Index all = parameters.count();
   const auto fraction = static_cast<double>(trained) / static_cast<double>(all);
-  arguments_.say(concatenate(task_->summary(), ", ", grouped(trained), " of ", grouped(all),
-                             " parameters are trained (", std::round(fraction * 1000) / 10, " %)",
+  arguments_.say(concatenate(task_->summary(), ", ", counted(session_->total_steps(), "step", "steps"), ", ",
+                             grouped(trained), " of ", grouped(all), " parameters are trained (",
+                             std::round(fraction * 1000) / 10, " %)",
                              start_.file ? "; continuing " + start_.file->file().path() : ""));
 }
 

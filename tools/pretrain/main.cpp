@@ -25,9 +25,6 @@ const cli::About about{.name = "pretrain",
 void complete(PretrainOptions& options, const cli::Arguments& arguments) {
   options.model.show(chosen_model(options, arguments));
   settle_length(options.setup.training, arguments);
-  const training::TrainingOptions& length = options.setup.training;
-  check<UsageError>(length.steps > 0 || length.epochs > 0 || !options.control.resume.empty(),
-                    "--steps auto needs --epochs");
   double& rate = options.setup.schedule.learning_rate;
   if (rate == training::automatic_rate) rate = training::ScheduleOptions().learning_rate;
 }
@@ -39,6 +36,9 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
     check_control(options.control);
+    const training::TrainingOptions& length = options.setup.training;
+    check<UsageError>(length.steps > 0 || length.epochs > 0 || !options.control.resume.empty(),
+                      "--steps auto needs --epochs");
     if (options.control.resume.empty()) chosen_model(options, arguments).check(models::Naming::options);
     check_file_output(options.output);
     take_seed<PretrainRecord>(options.control, options.output, arguments);
