@@ -107,9 +107,11 @@ TEST_CASE("bag: gradients of both tables match differences, of whole texts and o
 
 TEST_CASE("bag: starts as naive Bayes, with the frequencies of the classes in the bias") {
   models::TaskModel model = task_model(bag(2, 1));
-  REQUIRE(model.start_from_counts(reviews()));
-  // Examples of each class that have a token, plus 1: good 3 and 1, bad 1 and 2, the token 3 2 and 1.
-  const double praise = 3 + 1 + 2, blame = 1 + 2 + 1;
+  auto examples = reviews();
+  examples.insert(examples.end(), 2, examples.back());
+  REQUIRE(model.start_from_counts(examples));
+  // Examples of each class that have a token, plus 1: good 3 and 1, bad 1 and 4, the token 3 2 and 1.
+  const double praise = 3 + 1 + 2, blame = 1 + 4 + 1;
   const Tensor& table = model.vectors().token_embeddings();
   const auto expect = [&](TokenId token, double of_praise, double of_blame) {
     const double half = 0.5 * (std::log(of_praise / praise) - std::log(of_blame / blame));
@@ -117,16 +119,16 @@ TEST_CASE("bag: starts as naive Bayes, with the frequencies of the classes in th
     CHECK(table[token * 2 + 1] == doctest::Approx(-half).epsilon(1e-12));
   };
   expect(1, 3, 1);
-  expect(2, 1, 2);
+  expect(2, 1, 4);
   expect(3, 2, 1);
   CHECK(table[0] == 0);      // [CLS], in all examples
   CHECK(table[4 * 2] == 0);  // in none
   const Tensor logits = logits_of(model, {0, 1});
-  // The frequencies count as much as the tokens do on average: the examples have 2, 3 and 2 different ones.
-  const double factor = (2 / std::sqrt(2.0) + 1 / std::sqrt(3.0)) / 3;
+  // The frequencies count as much as the tokens do on average: one example has 3 different ones, the others 2.
+  const double factor = (4 / std::sqrt(2.0) + 1 / std::sqrt(3.0)) / 5;
   const double states = table[2] / std::sqrt(2.0);
-  CHECK(logits[0] == doctest::Approx(states + factor * std::log(3.0 / 3)).epsilon(1e-12));
-  CHECK(logits[1] == doctest::Approx(-states + factor * std::log(2.0 / 3)).epsilon(1e-12));
+  CHECK(logits[0] == doctest::Approx(states + factor * std::log(3.0 / 5)).epsilon(1e-12));
+  CHECK(logits[1] == doctest::Approx(-states + factor * std::log(4.0 / 5)).epsilon(1e-12));
 }
 
 TEST_CASE("bag: counts n-grams too, and a model of another width does not start from counts") {
