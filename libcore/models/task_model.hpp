@@ -29,8 +29,8 @@ class TaskModel {
   const Parameters& parameters() const { return body_->parameters(); }
 
   // Of a model that starts from counts: sets its weights, and the head's to hand on what the hidden states say, with
-  // the frequencies of the classes in its bias, so that the logits are those of naive Bayes times one factor. Returns false, and does nothing, for other models and tasks.
-  // Precondition: labels of classes, or tags, -1 for none.
+  // the frequencies of the classes in its bias, so that the logits are those of naive Bayes times one factor. Returns
+  // false, and does nothing, for other models and tasks. Precondition: labels of classes, or tags, -1 for none.
   bool start_from_counts(std::span<const data::TaskExample> examples);
 
   // classify, pair and regress: a row for each sequence, [batch, classes]
