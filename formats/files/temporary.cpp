@@ -47,7 +47,7 @@ void remove_directory(const char* path) noexcept {
   ::rmdir(path);
 }
 
-constexpr std::string_view mark = ".tmp.";
+constexpr std::string_view temporary_mark = ".tmp.";
 
 std::string folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path().string() : ".";
@@ -55,9 +55,9 @@ std::string folder_of(const std::filesystem::path& path) {
 
 // The target of a temporary name, ".NAME.tmp.PID" or ".NAME.tmp.PID.ATTEMPT"; "" for other names.
 std::string_view target_of(std::string_view name) {
-  const std::size_t at = name.rfind(mark);
+  const std::size_t at = name.rfind(temporary_mark);
   if (!name.starts_with('.') || at == name.npos || at < 2) return "";
-  const std::string_view numbers = name.substr(at + mark.size());
+  const std::string_view numbers = name.substr(at + temporary_mark.size());
   const bool is_numbers = !numbers.empty() && numbers.find_first_not_of("0123456789.") == numbers.npos;
   return is_numbers ? name.substr(1, at - 1) : "";
 }
@@ -76,7 +76,7 @@ void remove_if_abandoned(const std::filesystem::path& path) {
 
 std::string temporary_name(const std::string& target) {
   const std::filesystem::path path(target);
-  return (path.parent_path() / concatenate(".", path.filename().string(), mark, ::getpid())).string();
+  return (path.parent_path() / concatenate(".", path.filename().string(), temporary_mark, ::getpid())).string();
 }
 
 bool mark_in_use(const Descriptor& open, const std::string& path) {

@@ -8,7 +8,7 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t prefix_width = 6, checksum_width = 4, address_width = 8;  // of nodes
+constexpr std::uint64_t prefix_width = 6;  // of nodes
 constexpr unsigned most_levels = 16;
 
 // Bytes needed for a number up to this one.

@@ -8,7 +8,7 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t checksum_width = 4, address_width = 8, mask_width = 4;
+constexpr std::uint64_t mask_width = 4;
 constexpr std::uint64_t offset_width = 4;                            // of a block's place in the array
 constexpr std::uint64_t block_prefix = 4 + 1 + 1 + address_width;    // signature, version, what has the array, header
 constexpr std::uint64_t elements_in_index = 4, least_elements = 16;  // of a data block

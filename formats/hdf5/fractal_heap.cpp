@@ -11,8 +11,6 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t checksum_width = 4, address_width = 8;
-
 std::uint64_t log2_of(std::uint64_t power) {
   return static_cast<std::uint64_t>(std::countr_zero(power));
 }

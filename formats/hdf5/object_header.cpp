@@ -8,8 +8,6 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t checksum_width = 4;
-
 // Of the header's flags.
 constexpr unsigned width_of_size = 3, tracks_order = 4, has_phase_change = 16, has_times = 32;
 // Of a message's flags.

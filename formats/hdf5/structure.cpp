@@ -10,7 +10,6 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-constexpr std::size_t checksum_width = 4;
 // Each structure is read once, and the objects in a heap are read once more. The structures of heddle's files are never
 // larger than this, however large the file (which may be large without taking space on the disk).
 constexpr std::uint64_t times_read = 2;

@@ -22,6 +22,9 @@ namespace heddle::formats::hdf5 {
 using Address = std::uint64_t;
 inline constexpr Address undefined_address = ~Address{0};
 
+// Bytes that a checksum and an address take.
+inline constexpr std::uint64_t checksum_width = 4, address_width = 8;
+
 // Throw DataError: the file is damaged, or is valid but not as heddle writes files.
 [[noreturn]] void fail_damaged(const std::string& where, const std::string& what);
 [[noreturn]] void fail_foreign(const std::string& where, const std::string& what);

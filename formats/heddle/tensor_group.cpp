@@ -77,7 +77,7 @@ void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
   if (tensor.dtype() == DType::int8) return;
   with_elements(tensor, [&](const auto& elements) {
     const auto bad = std::find_if(elements.begin(), elements.end(),
-                                  [](auto x) { return !std::isfinite(static_cast<double>(load(x))); });
+                                  [](auto x) { return !std::isfinite(static_cast<double>(heddle::load(x))); });
     check<DataError>(bad == elements.end(), dataset.where(), ": element ", bad - elements.begin(), " is not finite");
   });
 }

@@ -9,7 +9,7 @@ namespace {
 constexpr Index offset = 2;
 constexpr Index usual_start = 2;  // </s>
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+models::ModelConfig read_bart(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"normalize_embedding", true}, {"static_position_embeddings", false}});
   models::EncoderDecoderConfig config = read_bart_config(json, tensors);
   config.embedding_norm = true;
@@ -19,7 +19,7 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) 
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_bart(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::EncoderDecoderConfig>();
   nlohmann::ordered_json json = write_bart_config(config, tokenizer);
   json["architectures"] = {"BartForConditionalGeneration"};
@@ -33,8 +33,8 @@ ForeignArchitecture bart_architecture() {
   return {.model_type = "bart",
           .arch = models::EncoderDecoderConfig::arch_name,
           .tensors = bart_tensors(),
-          .read_config = read_config,
-          .write_config = write_config};
+          .read_config = read_bart,
+          .write_config = write_bart};
 }
 
 }  // namespace heddle::formats

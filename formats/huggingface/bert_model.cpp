@@ -6,7 +6,7 @@ namespace heddle::formats {
 
 namespace {
 
-TensorNames tensor_names() {
+TensorNames bert_tensor_names() {
   TensorNames names = encoder_tensors("bert.", {.dense = "cls.predictions.transform.dense",
                                                 .norm = "cls.predictions.transform.LayerNorm",
                                                 .bias = "cls.predictions.bias",
@@ -16,14 +16,14 @@ TensorNames tensor_names() {
   return names;
 }
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+models::ModelConfig read_bert(const JsonNode& json, const TensorSet& tensors) {
   models::EncoderConfig config = read_encoder_config(json);
   config.pooler = tensors.has("bert.pooler.dense.weight");
   config.next_sentence = tensors.has("cls.seq_relationship.weight");
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_bert(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::EncoderConfig>();
   nlohmann::ordered_json json = write_encoder_config(config);
   json["architectures"] = {config.next_sentence ? "BertForPreTraining" : "BertForMaskedLM"};
@@ -36,9 +36,9 @@ nlohmann::ordered_json write_config(const models::ModelConfig& model, const text
 ForeignArchitecture bert_architecture() {
   return {.model_type = "bert",
           .arch = models::EncoderConfig::arch_name,
-          .tensors = tensor_names(),
-          .read_config = read_config,
-          .write_config = write_config};
+          .tensors = bert_tensor_names(),
+          .read_config = read_bert,
+          .write_config = write_bert};
 }
 
 }  // namespace heddle::formats

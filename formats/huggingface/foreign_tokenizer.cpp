@@ -34,7 +34,7 @@ struct Role {
   const char* name;  // in tokenizer_config.json
   Index TokenizerModel::*id;
 };
-constexpr std::array roles{
+constexpr std::array token_roles{
     Role{"unk_token", &TokenizerModel::unknown},        Role{"eos_token", &TokenizerModel::end_of_text},
     Role{"cls_token", &TokenizerModel::classification}, Role{"sep_token", &TokenizerModel::separator},
     Role{"mask_token", &TokenizerModel::mask},          Role{"pad_token", &TokenizerModel::padding}};
@@ -46,8 +46,8 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
                                                   {Class::bert, "BertTokenizer"}};
   const Class kind = class_of(tokenizer);
   Json json{{"tokenizer_class", names.at(kind)}};
-  // A class adds default tokens for roles that are not set to the vocabulary.
-  for (const auto& [name, id] : roles) {
+  // A class adds default tokens for token_roles that are not set to the vocabulary.
+  for (const auto& [name, id] : token_roles) {
     json[name] = tokenizer.*id < 0 ? Json() : Json(tokenizer.pieces[static_cast<std::size_t>(tokenizer.*id)]);
   }
   json["bos_token"] = kind == Class::roberta ? json["cls_token"] : json["eos_token"];

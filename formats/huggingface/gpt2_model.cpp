@@ -7,7 +7,7 @@ namespace heddle::formats {
 
 namespace {
 
-TensorNames tensor_names() {
+TensorNames gpt2_tensor_names() {
   constexpr auto transposed = TensorRule::Form::transposed;
   return {
       .prefix = "transformer.",
@@ -39,7 +39,7 @@ TensorNames tensor_names() {
   };
 }
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
+models::ModelConfig read_gpt2(const JsonNode& json, const TensorSet&) {
   expect_fixed(
       json, {{"scale_attn_weights", true}, {"scale_attn_by_inverse_layer_idx", false}, {"add_cross_attention", false}});
   models::DecoderConfig config;
@@ -57,7 +57,7 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet&) {
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_gpt2(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::DecoderConfig>();
   const Index context = config.max_positions().value_or(0);
   nlohmann::ordered_json json{{"architectures", {"GPT2LMHeadModel"}},
@@ -84,9 +84,9 @@ nlohmann::ordered_json write_config(const models::ModelConfig& model, const text
 ForeignArchitecture gpt2_architecture() {
   return {.model_type = "gpt2",
           .arch = models::DecoderConfig::arch_name,
-          .tensors = tensor_names(),
-          .read_config = read_config,
-          .write_config = write_config};
+          .tensors = gpt2_tensor_names(),
+          .read_config = read_gpt2,
+          .write_config = write_gpt2};
 }
 
 }  // namespace heddle::formats

@@ -6,7 +6,7 @@ namespace heddle::formats {
 
 namespace {
 
-TensorNames tensor_names() {
+TensorNames marian_tensor_names() {
   TensorNames names = bart_tensors();
   // Of models whose source and target have embeddings of their own.
   const std::string source = names.prefix + "encoder.embed_tokens.weight",
@@ -20,7 +20,7 @@ TensorNames tensor_names() {
   return names;
 }
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+models::ModelConfig read_marian(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"normalize_embedding", false}, {"static_position_embeddings", true}});
   models::EncoderDecoderConfig config = read_bart_config(json, tensors);
   const Index sources = config.vocab_size, targets = json["decoder_vocab_size"].number_or(sources);
@@ -39,7 +39,7 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) 
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_marian(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::EncoderDecoderConfig>();
   nlohmann::ordered_json json = write_bart_config(config, tokenizer);
   json["architectures"] = {"MarianMTModel"};
@@ -59,9 +59,9 @@ nlohmann::ordered_json write_config(const models::ModelConfig& model, const text
 ForeignArchitecture marian_architecture() {
   return {.model_type = "marian",
           .arch = models::EncoderDecoderConfig::arch_name,
-          .tensors = tensor_names(),
-          .read_config = read_config,
-          .write_config = write_config};
+          .tensors = marian_tensor_names(),
+          .read_config = read_marian,
+          .write_config = write_marian};
 }
 
 }  // namespace heddle::formats

@@ -6,7 +6,7 @@ namespace heddle::formats {
 
 namespace {
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+models::ModelConfig read_roberta(const JsonNode& json, const TensorSet& tensors) {
   models::EncoderConfig config = read_encoder_config(json);
   const Index offset = json["pad_token_id"].number_or(1) + 1;
   config.positions = concatenate("learned:offset=", offset);
@@ -15,7 +15,7 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) 
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_roberta(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::EncoderConfig>();
   nlohmann::ordered_json json = write_encoder_config(config);
   json["architectures"] = {"RobertaForMaskedLM"};
@@ -39,8 +39,8 @@ ForeignArchitecture roberta_architecture() {
                                                   .norm = "lm_head.layer_norm",
                                                   .bias = "lm_head.bias",
                                                   .decoder = "lm_head.decoder"}),
-          .read_config = read_config,
-          .write_config = write_config};
+          .read_config = read_roberta,
+          .write_config = write_roberta};
 }
 
 }  // namespace heddle::formats

@@ -130,7 +130,7 @@ Tensor view_elements(const Safetensor& tensor, const Shape& shape, DType dtype) 
 void check_finite(const Tensor& tensor, const std::string& where) {
   tensor.with_data([&](const auto* elements) {
     const auto* end = elements + tensor.size();
-    const auto* bad = std::find_if(elements, end, [](auto x) { return !std::isfinite(load(x)); });
+    const auto* bad = std::find_if(elements, end, [](auto x) { return !std::isfinite(heddle::load(x)); });
     check<DataError>(bad == end, where, ": element ", bad - elements, " is not finite");
   });
 }

@@ -31,7 +31,7 @@ void add_feed_forward(TensorNames& names, const std::string& layer, const FeedFo
   names.rules.push_back({dense + "wo.weight", {of.down}});
 }
 
-TensorNames tensor_names() {
+TensorNames t5_tensor_names() {
   const std::string encoder = "encoder.block.#.layer.", decoder = "decoder.block.#.layer.",
                     bias = ".layer.0.SelfAttention.relative_attention_bias.weight";
   TensorNames names{
@@ -100,7 +100,7 @@ void read_output(const JsonNode& json, const TensorSet& tensors, EncoderDecoderC
   config.scale_logits = scaled.flag_or(tied);
 }
 
-models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) {
+models::ModelConfig read_t5(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"is_encoder_decoder", true}, {"is_decoder", false}});
   EncoderDecoderConfig config;
   config.block = to_text(BlockOrder::pre);
@@ -127,7 +127,7 @@ models::ModelConfig read_config(const JsonNode& json, const TensorSet& tensors) 
   return config;
 }
 
-nlohmann::ordered_json write_config(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
+nlohmann::ordered_json write_t5(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   auto config = *model.as<EncoderDecoderConfig>();
   config.spell_out();
   Settings positions(config.positions);
@@ -156,9 +156,9 @@ nlohmann::ordered_json write_config(const models::ModelConfig& model, const text
 ForeignArchitecture t5_architecture() {
   return {.model_type = "t5",
           .arch = EncoderDecoderConfig::arch_name,
-          .tensors = tensor_names(),
-          .read_config = read_config,
-          .write_config = write_config};
+          .tensors = t5_tensor_names(),
+          .read_config = read_t5,
+          .write_config = write_t5};
 }
 
 }  // namespace heddle::formats

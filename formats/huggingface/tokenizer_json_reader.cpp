@@ -21,9 +21,9 @@ using tokenizer_json::TextSteps;
 
 using Names = std::vector<std::string>;
 
-class Reader {
+class TokenizerJsonReader {
  public:
-  explicit Reader(const JsonNode& document)
+  explicit TokenizerJsonReader(const JsonNode& document)
       : document_(document), model_(document["model"]), steps_(tokenizer_json::read_text_steps(document)) {
     document.expect_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                           "post_processor", "decoder", "model"});
@@ -81,19 +81,19 @@ class Reader {
 };
 
 // Missing in older files.
-std::string Reader::type_of_model() const {
+std::string TokenizerJsonReader::type_of_model() const {
   if (const JsonNode type = model_["type"]; !type.is_null()) return std::string(type.text());
   if (!model_["merges"].is_null()) return "BPE";
   return model_["vocab"].is_list() ? "Unigram" : "WordPiece";
 }
 
-void Reader::refuse_steps() const {
+void TokenizerJsonReader::refuse_steps() const {
   const auto named = [](const Names& names) { return names.empty() ? std::string("none") : join(names); };
   document_.refuse(concatenate("heddle has no tokenizer of type ", type_of_model(), " with these normalizers: ",
                                named(steps_.normalisers), "; and pre_tokenizers: ", named(steps_.pretokenisers)));
 }
 
-void Reader::take_cuts(bool spelled_in_bytes) {
+void TokenizerJsonReader::take_cuts(bool spelled_in_bytes) {
   Names cuts = steps_.pretokenisers;
   const auto byte_levels = std::erase(cuts, "byte-level");
   const auto is_cut = [](const std::string& name) {
@@ -105,7 +105,7 @@ void Reader::take_cuts(bool spelled_in_bytes) {
   if (cuts != Names{"gpt2"}) result_.cuts = cuts;
 }
 
-void Reader::read_bpe() {
+void TokenizerJsonReader::read_bpe() {
   model_.expect_only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                       "byte_fallback", "ignore_merges", "vocab", "merges"});
   model_["dropout"].expect_any_of({nullptr, 0.0});
@@ -129,7 +129,7 @@ void Reader::read_bpe() {
   read_merges();
 }
 
-void Reader::read_wordpiece() {
+void TokenizerJsonReader::read_wordpiece() {
   model_.expect_only({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
   model_["continuing_subword_prefix"].expect(std::string(text::continuation_mark));
   model_["max_input_chars_per_word"].expect(100);
@@ -141,7 +141,7 @@ void Reader::read_wordpiece() {
   read_vocabulary();
 }
 
-void Reader::read_unigram() {
+void TokenizerJsonReader::read_unigram() {
   model_.expect_only({"type", "unk_id", "byte_fallback", "vocab"});
   result_.kind = TokenizerKind::unigram;
   result_.byte_fallback = model_["byte_fallback"].flag_or(false);
@@ -157,7 +157,7 @@ void Reader::read_unigram() {
   read_scores();
 }
 
-void Reader::expect_decoder(std::initializer_list<std::string_view> types) const {
+void TokenizerJsonReader::expect_decoder(std::initializer_list<std::string_view> types) const {
   const JsonNode decoder = document_["decoder"];
   if (decoder.is_null()) return;
   const auto expect_step = [&](const JsonNode& step) {
@@ -171,7 +171,7 @@ void Reader::expect_decoder(std::initializer_list<std::string_view> types) const
   for (const JsonNode& step : steps.list()) expect_step(step);
 }
 
-void Reader::read_vocabulary() {
+void TokenizerJsonReader::read_vocabulary() {
   const JsonNode vocabulary = model_["vocab"];
   if (!vocabulary.is_object()) vocabulary.refuse("must be an object from pieces to ids");
   result_.pieces.resize(vocabulary.size());
@@ -191,7 +191,7 @@ void Reader::read_vocabulary() {
 }
 
 // "LEFT RIGHT" in older files, [LEFT, RIGHT] in newer ones.
-void Reader::read_merges() {
+void TokenizerJsonReader::read_merges() {
   const JsonNode merges = model_["merges"];
   const JsonNodes list = merges.list();
   result_.merges.reserve(2 * merges.size());
@@ -210,7 +210,7 @@ void Reader::read_merges() {
   }
 }
 
-void Reader::read_scores() {
+void TokenizerJsonReader::read_scores() {
   const JsonNode vocabulary = model_["vocab"];
   if (!vocabulary.is_list()) vocabulary.refuse("must be a list of pieces and scores");
   result_.pieces.reserve(vocabulary.size());
@@ -228,7 +228,7 @@ void Reader::read_scores() {
   }
 }
 
-void Reader::read_added_tokens() {
+void TokenizerJsonReader::read_added_tokens() {
   const JsonNode tokens = document_["added_tokens"];
   if (tokens.is_null()) return;
   std::vector<std::pair<Index, JsonNodes::Iterator>> by_id;
@@ -239,7 +239,7 @@ void Reader::read_added_tokens() {
   for (const auto& [id, token] : by_id) read_added_token(*token);
 }
 
-void Reader::read_added_token(const JsonNode& token) {
+void TokenizerJsonReader::read_added_token(const JsonNode& token) {
   token.expect_only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
   const Index id = token["id"].number();
   const std::string_view content = token["content"].text();
@@ -259,7 +259,7 @@ void Reader::read_added_token(const JsonNode& token) {
   if (token["rstrip"].flag_or(false)) result_.strip_right.push_back(id);
 }
 
-void Reader::name_unknown() {
+void TokenizerJsonReader::name_unknown() {
   if (result_.kind == TokenizerKind::unigram) {
     if (const JsonNode id = model_["unk_id"]; !id.is_null()) {
       result_.unknown = id.number();
@@ -276,7 +276,7 @@ void Reader::name_unknown() {
   }
 }
 
-std::optional<Index> Reader::special(std::initializer_list<const char*> texts) const {
+std::optional<Index> TokenizerJsonReader::special(std::initializer_list<const char*> texts) const {
   for (const char* text : texts) {
     const auto found = ids_.find(text);
     if (found == ids_.end()) continue;
@@ -286,7 +286,7 @@ std::optional<Index> Reader::special(std::initializer_list<const char*> texts) c
   return std::nullopt;
 }
 
-void Reader::name_others() {
+void TokenizerJsonReader::name_others() {
   result_.mask = special({"[MASK]", "<mask>"}).value_or(-1);
   const JsonNode post_processor = document_["post_processor"];
   const tokenizer_json::Frame frame = tokenizer_json::read_frame(
@@ -309,7 +309,7 @@ void Reader::name_others() {
 }
 
 // Pieces of bytes and of wordpiece have the same spelling in heddle.
-void Reader::spell_pieces() {
+void TokenizerJsonReader::spell_pieces() {
   if (result_.kind != TokenizerKind::unigram && result_.kind != TokenizerKind::char_bpe) return;
   std::vector<bool> as_is(result_.pieces.size());
   for (const Index id : result_.special_tokens) as_is[static_cast<std::size_t>(id)] = true;
@@ -339,7 +339,7 @@ TokenizerModel read_tokenizer_json(const std::string& path) {
   const std::vector<std::string> files = tokenizer_json_files(path);
   check<DataError>(!files.empty(), path, ": no tokenizer.json");
   const JsonDocument document = read_json(files[0]);
-  return Reader(JsonNode(document)).read();
+  return TokenizerJsonReader(JsonNode(document)).read();
 }
 
 }  // namespace heddle::formats

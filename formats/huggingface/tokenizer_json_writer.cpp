@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 using text::TokenizerKind;
 using text::TokenizerModel;
 
-const std::string mark(text::space_mark);
+const std::string space_mark_text(text::space_mark);
 
 Json of_type(const char* type, Json members = Json::object()) {
   Json object{{"type", type}};
@@ -37,7 +37,8 @@ Json split(const char* pattern) {
 }
 
 Json metaspace() {
-  return of_type("Metaspace", {{"replacement", mark}, {"add_prefix_space", true}, {"prepend_scheme", "always"}});
+  return of_type("Metaspace",
+                 {{"replacement", space_mark_text}, {"add_prefix_space", true}, {"prepend_scheme", "always"}});
 }
 
 class Writer {
@@ -116,8 +117,8 @@ Json Writer::normaliser() const {
   if (!model_.charsmap.empty()) return of_type("Precompiled", {{"precompiled_charsmap", join(model_.charsmap, "")}});
   if (model_.kind != TokenizerKind::char_bpe) return nullptr;
   Json steps = Json::array();
-  if (model_.prefix_space) steps.push_back(of_type("Prepend", {{"prepend", mark}}));
-  steps.push_back(of_type("Replace", {{"pattern", {{"String", " "}}}, {"content", mark}}));
+  if (model_.prefix_space) steps.push_back(of_type("Prepend", {{"prepend", space_mark_text}}));
+  steps.push_back(of_type("Replace", {{"pattern", {{"String", " "}}}, {"content", space_mark_text}}));
   return sequence("normalizers", steps);
 }
 
@@ -182,7 +183,7 @@ Json Writer::decoder() const {
   if (model_.spaced_words) return metaspace();
   Json steps = Json::array();
   if (model_.kind == TokenizerKind::char_bpe) {
-    steps.push_back(of_type("Replace", {{"pattern", {{"String", mark}}}, {"content", " "}}));
+    steps.push_back(of_type("Replace", {{"pattern", {{"String", space_mark_text}}}, {"content", " "}}));
   }
   steps.push_back(of_type("ByteFallback"));
   steps.push_back(of_type("Fuse"));
@@ -200,7 +201,7 @@ std::string Writer::spelling(Index id) const {
                    ", cannot be written as tokenizer.json: it is not UTF-8");
   const bool has_marks = model_.spaced_words || model_.kind == TokenizerKind::char_bpe;
   for (std::size_t at = 0; has_marks && (at = bytes.find(' ', at)) != std::string::npos; ++at)
-    bytes.replace(at, 1, mark);
+    bytes.replace(at, 1, space_mark_text);
   return bytes;
 }
 

@@ -20,7 +20,7 @@ using Value = JsonDocument::Value;
 using Kind = JsonDocument::Kind;
 
 constexpr int most_depth = 128;
-constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // bytes, and values
+constexpr std::size_t most_in_document = std::numeric_limits<std::uint32_t>::max();  // bytes, and values
 
 struct Extent {
   int depth = 0;           // nesting depth of objects and lists
@@ -257,12 +257,14 @@ class Parser {
 
 JsonDocument::JsonDocument(std::string text, std::string_view file, Index first_line)
     : file_(file), text_(std::move(text)) {
-  check<DataError>(text_.size() <= most, file, ":", first_line, ": ", text_.size(), " bytes are too many for JSON");
+  check<DataError>(text_.size() <= most_in_document, file, ":", first_line, ": ", text_.size(),
+                   " bytes are too many for JSON");
   const Extent extent = extent_of(text_);
   // Parsing and printing a value use a stack frame for each level.
   check<DataError>(extent.depth <= most_depth, file, ":", first_line, ": not valid JSON, or of more than ", most_depth,
                    " levels of objects and lists");
-  check<DataError>(extent.values <= most, file, ":", first_line, ": ", extent.values, " values are too many");
+  check<DataError>(extent.values <= most_in_document, file, ":", first_line, ": ", extent.values,
+                   " values are too many");
   values_.reserve(extent.values);
   Parser(text_, values_, file_, first_line).parse();
 }

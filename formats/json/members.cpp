@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "heddle/base/strings.hpp"
+
 namespace heddle::formats {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
+constexpr std::string_view json_blanks = " \t\r\n";
 
 // The length of the string that the text begins with, with its quotes.
 std::size_t string_length(std::string_view text) {
@@ -42,9 +39,9 @@ std::size_t member_length(std::string_view text) {
 
 std::vector<SpelledMember> spelled_members(std::string_view object) {
   std::vector<SpelledMember> members;
-  for (std::string_view rest = trimmed(object).substr(1);;) {
+  for (std::string_view rest = trimmed(object, json_blanks).substr(1);;) {
     const std::size_t length = member_length(rest);
-    const std::string_view whole = trimmed(rest.substr(0, length));
+    const std::string_view whole = trimmed(rest.substr(0, length), json_blanks);
     if (whole.empty()) return members;
     const std::string_view key = whole.substr(0, string_length(whole));
     const nlohmann::json name = nlohmann::json::parse(key, nullptr, /*allow_exceptions=*/false);

@@ -15,13 +15,6 @@ namespace {
 
 using data::PlacedText;
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char letter) { return letter == ' ' || letter == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 void check_text(std::string_view line, const Place& place) {
   check<DataError>(printable_lines(line) == line, place, ": is not UTF-8 text, or has control characters");
 }
@@ -52,9 +45,9 @@ const std::map<std::string, std::vector<std::string>>& keys_of_kinds() {
 Section parse_heading(std::string_view line, const Place& place) {
   Section section;
   section.line = place.line;
-  const std::string_view inner = trimmed(line.ends_with(']') ? line.substr(1, line.size() - 2) : "");
+  const std::string_view inner = trimmed(line.ends_with(']') ? line.substr(1, line.size() - 2) : "", blanks);
   section.kind = inner.substr(0, inner.find(' '));
-  section.name = trimmed(inner.substr(section.kind.size()));
+  section.name = trimmed(inner.substr(section.kind.size()), blanks);
   check<DataError>(keys_of_kinds().contains(section.kind), place, ": '", line, "' does not begin a section; there are ",
                    headings);
   return section;
@@ -63,17 +56,17 @@ Section parse_heading(std::string_view line, const Place& place) {
 void parse_entry(std::string_view line, const Place& place, Section& section, Room& room) {
   const std::size_t equals = line.find('=');
   check<DataError>(equals != std::string_view::npos, place, ": '", line, "' is not KEY = VALUE");
-  const std::string key(trimmed(line.substr(0, equals)));
+  const std::string key(trimmed(line.substr(0, equals), blanks));
   const std::vector<std::string>& keys = keys_of_kinds().at(section.kind);
   check<DataError>(std::ranges::find(keys, key) != keys.end(), place, ": '", key, "' is not a key of a section ",
                    section.kind, ", which has ", join(keys));
-  const std::string value(trimmed(line.substr(equals + 1)));
+  const std::string value(trimmed(line.substr(equals + 1), blanks));
   const bool whole = section.kind == "pairs" || key == "template" || key == "context";
   constexpr std::size_t growth = 3;
   room.take((static_cast<std::size_t>(std::ranges::count(value, ',')) + 1) *
             (sizeof(std::string) + growth * sizeof(PlacedText)));
   for (const std::string& part : whole ? std::vector{value} : split(value, ',')) {
-    const std::string text(trimmed(part));
+    const std::string text(trimmed(part, blanks));
     check<DataError>(!text.empty(), place, ": ", key, " has an empty text");
     section.lists[key].push_back({text, place.line});
   }
@@ -169,7 +162,7 @@ data::BiasTests read_bias_tests(std::string_view content, std::string_view file)
   Section section;
   for_each_line(content, file, [&](std::string_view raw, const Place& place) {
     check_text(raw, place);
-    const std::string_view line = trimmed(raw);
+    const std::string_view line = trimmed(raw, blanks);
     if (line.empty() || line.front() == '#') return;
     const bool begins = line.front() == '[' && line.find('=') == std::string_view::npos;
     check<DataError>(begins || !section.kind.empty(), place, ": '", line,

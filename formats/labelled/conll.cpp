@@ -14,9 +14,7 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr std::string_view blanks = " \t";
-
-std::optional<Index> number_of(std::string_view digits) {
+std::optional<Index> index_of(std::string_view digits) {
   Index number = 0;
   const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const bool whole = error == std::errc() && rest == digits.data() + digits.size();
@@ -81,7 +79,7 @@ void split_columns(std::string_view line, std::vector<std::string_view>& columns
 // The place of the tag among the columns from 0, or nothing for the last.
 std::optional<std::size_t> conll_column(std::string_view column) {
   if (column.empty()) return std::nullopt;
-  const std::optional<Index> number = number_of(column);
+  const std::optional<Index> number = index_of(column);
   check<UsageError>(number && *number >= 2, "--label-column: '", column,
                     "' is no column of tags in CoNLL columns; give its number, from 2 on");
   return static_cast<std::size_t>(*number - 1);
@@ -94,7 +92,7 @@ std::size_t conllu_column(std::string_view column) {
                                           "feats", "head", "deprel", "deps", "misc"};
   const auto named = std::ranges::find(names, column.empty() ? "upos" : column);
   if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
-  const std::optional<Index> number = number_of(column);
+  const std::optional<Index> number = index_of(column);
   check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--label-column: '",
                     column, "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
   return static_cast<std::size_t>(*number - 1);
@@ -103,8 +101,8 @@ std::size_t conllu_column(std::string_view column) {
 // Whether the line is a word, not a multiword token or an empty node. Words are numbered from 1.
 bool is_word(std::string_view id, Index next, const Place& place) {
   const std::size_t mark = id.find_first_of("-.");
-  const std::optional<Index> first = number_of(id.substr(0, mark));
-  const bool sound = first && (mark == id.npos ? *first == next : number_of(id.substr(mark + 1)).has_value());
+  const std::optional<Index> first = index_of(id.substr(0, mark));
+  const bool sound = first && (mark == id.npos ? *first == next : index_of(id.substr(mark + 1)).has_value());
   check<DataError>(sound, place, ": the ID is ", text::quoted(id), " where word ", next,
                    " of the sentence is expected");
   return mark == id.npos;

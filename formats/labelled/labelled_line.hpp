@@ -10,6 +10,9 @@
 
 namespace heddle::formats {
 
+// Blanks within a line.
+inline constexpr std::string_view blanks = " \t";
+
 // Whether the gold answers (labels, tags, spans) are required. Those that are not required may be missing.
 enum class Gold { given, absent };
 

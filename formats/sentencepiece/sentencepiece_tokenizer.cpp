@@ -22,9 +22,10 @@ using text::TokenizerKind;
 using text::TokenizerModel;
 using PieceType = ModelProto::PieceType;
 
-class Reader {
+class SentencePieceReader {
  public:
-  explicit Reader(const std::string& file) : mapped_(Descriptor::open_for_reading(file)), proto_(bytes(), file) {
+  explicit SentencePieceReader(const std::string& file)
+      : mapped_(Descriptor::open_for_reading(file)), proto_(bytes(), file) {
     read_steps();
   }
 
@@ -46,7 +47,7 @@ class Reader {
 };
 
 // What is done to text before it is cut into pieces.
-void Reader::read_steps() {
+void SentencePieceReader::read_steps() {
   const auto refuse = [&](const auto&... problem) { throw DataError(concatenate(proto_.file(), ": ", problem...)); };
   const bool is_bpe = proto_.algorithm == ModelProto::Algorithm::bpe;
   if (!is_bpe && proto_.algorithm != ModelProto::Algorithm::unigram) {
@@ -82,7 +83,7 @@ std::string spelled(TokenizerKind kind, const ModelProto::Piece& piece) {
   return spelling_of_piece(kind, piece.text);
 }
 
-void Reader::check_piece(const ModelProto::Piece& piece) const {
+void SentencePieceReader::check_piece(const ModelProto::Piece& piece) const {
   const bool is_unigram = result_.kind == TokenizerKind::unigram;
   if (piece.type == PieceType::unused) piece.field.refuse("a piece of the type unused, which heddle does not support");
   if (piece.type == PieceType::user_defined) {
@@ -111,17 +112,17 @@ void Reader::check_piece(const ModelProto::Piece& piece) const {
 }
 
 // SentencePiece prefers user-defined pieces to all others, whose scores are negative.
-double Reader::score_of(const ModelProto::Piece& piece) const {
+double SentencePieceReader::score_of(const ModelProto::Piece& piece) const {
   return piece.type == PieceType::user_defined ? -0.1 : piece.type == PieceType::normal ? piece.score : 0;
 }
 
 // The id where it is that of a control piece, else none.
-Index Reader::control_token(Index id) const {
+Index SentencePieceReader::control_token(Index id) const {
   if (id == result_.unknown) return -1;
   return std::ranges::find(result_.special_tokens, id) != result_.special_tokens.end() ? id : -1;
 }
 
-TokenizerModel Reader::tokenizer() {
+TokenizerModel SentencePieceReader::tokenizer() {
   result_.pieces.reserve(static_cast<std::size_t>(proto_.pieces));
   result_.scores.reserve(static_cast<std::size_t>(proto_.pieces));
   proto_.for_each_piece([&](const ModelProto::Piece& piece) {
@@ -145,7 +146,7 @@ TokenizerModel Reader::tokenizer() {
   return std::move(result_);
 }
 
-TokenizerModel Reader::segmentation() {
+TokenizerModel SentencePieceReader::segmentation() {
   proto_.for_each_piece([&](const ModelProto::Piece& piece) {
     if (piece.type == PieceType::byte) result_.byte_fallback = true;
     if (piece.type != PieceType::normal && piece.type != PieceType::user_defined) return;
@@ -195,7 +196,7 @@ std::vector<std::string> sentencepiece_files(const std::string& path) {
 TokenizerModel read_sentencepiece(const std::string& path) {
   const std::vector<std::string> files = sentencepiece_files(path);
   check<DataError>(!files.empty(), path, ": no model of SentencePiece, which is a file .model or .spm");
-  TokenizerModel model = Reader(files[0]).tokenizer();
+  TokenizerModel model = SentencePieceReader(files[0]).tokenizer();
   const std::filesystem::path config = std::filesystem::path(path) / "tokenizer_config.json";
   if (std::filesystem::is_directory(path) && std::filesystem::exists(config)) {
     constexpr Index most = 10000;
@@ -207,7 +208,7 @@ TokenizerModel read_sentencepiece(const std::string& path) {
 }
 
 TokenizerModel read_segmentation(const std::string& file) {
-  return Reader(file).segmentation();
+  return SentencePieceReader(file).segmentation();
 }
 
 }  // namespace heddle::formats

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "heddle/analysis/dot.hpp"
 #include "heddle/base/random.hpp"
 #include "heddle/base/strings.hpp"
 
@@ -12,12 +13,6 @@ namespace heddle::analysis {
 namespace {
 
 using Vector = std::vector<double>;
-
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 // a x + b y
 Vector combined(double a, const Vector& x, double b, const Vector& y) {

@@ -156,7 +156,7 @@ double entry(const Real* row, Index columns, Index zero, Index offset) {
   return static_cast<double>(row[std::clamp(offset + zero, Index{0}, columns - 1)]);
 }
 
-double dot(const Real* a, const Real* b, Index width) {
+double dot_of_rows(const Real* a, const Real* b, Index width) {
   double sum = 0;
   for (Index i = 0; i < width; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
   return sum;
@@ -183,7 +183,7 @@ OffsetBias bias_by_offset(const PositionsInLayer& in, Index positions) {
   for (Index h = 0; h < heads; ++h) {
     for (Index j = 0; j < keys; ++j) {
       const Index offset = j - query_at, key_row = h / groups * keys + j;
-      double product = dot(query.data() + h * width, key.data() + key_row * width, width);
+      double product = dot_of_rows(query.data() + h * width, key.data() + key_row * width, width);
       if (!of_query.empty()) {
         const Index columns = of_query.shape()[3];
         product += entry(of_query.data() + h * columns, columns, terms.query.zero, offset);

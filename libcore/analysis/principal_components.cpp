@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "heddle/analysis/dot.hpp"
 #include "heddle/base/random.hpp"
 #include "heddle/tensor/threads.hpp"
 
@@ -18,10 +19,6 @@ using Matrix = std::vector<Vector>;  // a list of vectors
 constexpr Index spare_directions = 8;
 constexpr int most_rounds = 500;
 constexpr double tolerance = 1e-12;
-
-double dot(const Vector& a, const Vector& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 void add(Vector& y, double factor, const Vector& x) {
   for (std::size_t j = 0; j < y.size(); ++j) y[j] += factor * x[j];

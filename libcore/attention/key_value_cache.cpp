@@ -21,7 +21,7 @@ void copy(const Part& from, const Part& to, Index length) {
   part(to).assign(part(from));
 }
 
-std::vector<Index> picked(const std::vector<Index>& numbers, const std::vector<Index>& rows) {
+std::vector<Index> picked_numbers(const std::vector<Index>& numbers, const std::vector<Index>& rows) {
   std::vector<Index> result;
   for (const Index row : rows) result.push_back(numbers.at(static_cast<std::size_t>(row)));
   return result;
@@ -107,8 +107,8 @@ void KeyValueCache::resize(Index places, Index size, Contents contents) {
 
 // Copies only where several rows continue one: into places that no row needs any longer.
 void KeyValueCache::reorder(const std::vector<Index>& rows) {
-  first_ = picked(first_, rows);
-  end_ = picked(end_, rows);
+  first_ = picked_numbers(first_, rows);
+  end_ = picked_numbers(end_, rows);
   if (const auto count = static_cast<Index>(rows.size()); count > keys_.shape()[0]) {
     resize(count, keys_.shape()[2], Contents::kept);
   }

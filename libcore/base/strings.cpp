@@ -77,6 +77,11 @@ std::string grouped(long long number) {
   return digits;
 }
 
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
 bool is_utf8(std::string_view text) {
   std::size_t i = 0;
   const auto continuation = [&](std::size_t at) {

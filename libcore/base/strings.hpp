@@ -28,6 +28,9 @@ inline std::string counted(long long count, std::string_view one, std::string_vi
   return std::to_string(count) + " " + std::string(count == 1 ? one : many);
 }
 
+// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks);
+
 // True where the text is well-formed UTF-8 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view text);
 

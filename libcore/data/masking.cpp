@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t replacement_draws = std::uint64_t{1} << 32, order_draws = std::uint64_t{1} << 33;
 
 // Of a vocabulary without texts.
-constexpr Index special_tokens = 4;
+constexpr Index usual_special_tokens = 4;
 
 // Runs of positions that are chosen together: words, or single tokens. Special tokens are in none.
 std::vector<TokenRange> choices(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary, bool whole_words) {
@@ -67,8 +67,8 @@ MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::stri
   check<DataError>(!ordinary.empty(), name, ": its tokenizer has only special tokens");
 }
 
-MaskVocabulary::MaskVocabulary(Index vocab_size) : WordVocabulary(vocab_size, special_tokens) {
-  const auto first = static_cast<TokenId>(vocab_size - special_tokens);
+MaskVocabulary::MaskVocabulary(Index vocab_size) : WordVocabulary(vocab_size, usual_special_tokens) {
+  const auto first = static_cast<TokenId>(vocab_size - usual_special_tokens);
   classification = first, separator = first + 1, mask = first + 2, padding = first + 3;
   ordinary.resize(static_cast<std::size_t>(first));
   std::iota(ordinary.begin(), ordinary.end(), 0);

@@ -25,7 +25,7 @@ enum Draws : std::uint64_t {
 // Sentinels of a vocabulary without texts: as many as T5 has, where they leave room for as many others.
 constexpr Index usual_sentinels = 100;
 
-Index special_tokens(Index vocab_size) {
+Index count_of_special_tokens(Index vocab_size) {
   return std::min(usual_sentinels + 1, vocab_size / 2);
 }
 
@@ -176,12 +176,12 @@ NoiseVocabulary::NoiseVocabulary(const text::Tokenizer& tokenizer, NoiseKind noi
 }
 
 NoiseVocabulary::NoiseVocabulary(Index vocab_size)
-    : WordVocabulary(vocab_size, special_tokens(vocab_size)),
+    : WordVocabulary(vocab_size, count_of_special_tokens(vocab_size)),
       mask(static_cast<TokenId>(vocab_size - 1)),
       ends_documents(false),
       ends_sentence(is_special.size()),
       closes(is_special.size()) {
-  for (Index id = vocab_size - special_tokens(vocab_size); id + 1 < vocab_size; ++id) {
+  for (Index id = vocab_size - count_of_special_tokens(vocab_size); id + 1 < vocab_size; ++id) {
     sentinels.push_back(static_cast<TokenId>(id));
   }
 }

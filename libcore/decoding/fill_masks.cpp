@@ -14,7 +14,7 @@ namespace heddle::decoding {
 namespace {
 
 // Masks whose logits are in memory at the same time.
-constexpr std::size_t rows_at_once = 256;
+constexpr std::size_t masks_at_once = 256;
 
 // One entry per masked row of the batch.
 std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& model, models::TaskExamples batch,
@@ -26,8 +26,8 @@ std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& 
   const Variable hidden = model.masked_hidden(sequences);
   const Index vocab = model.vocab_size();
   std::vector<std::vector<LikelyToken>> result(rows.size());
-  for (std::size_t begin = 0; begin < rows.size(); begin += rows_at_once) {
-    const std::size_t end = std::min(rows.size(), begin + rows_at_once);
+  for (std::size_t begin = 0; begin < rows.size(); begin += masks_at_once) {
+    const std::size_t end = std::min(rows.size(), begin + masks_at_once);
     const std::vector<Index> part(rows.begin() + static_cast<std::ptrdiff_t>(begin),
                                   rows.begin() + static_cast<std::ptrdiff_t>(end));
     const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, part)).value();

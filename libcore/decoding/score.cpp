@@ -18,7 +18,7 @@ namespace {
 using Batch = std::span<const std::size_t>;
 
 // The logits of all scored tokens of a batch take much memory: they are computed for some at a time.
-constexpr Index rows_at_once = 1024;
+constexpr Index logit_rows_at_once = 1024;
 
 // The parts of both kinds of models that scoring uses.
 struct Scorer {
@@ -37,7 +37,7 @@ std::vector<Result> read_targets(const heads::TokenHead& head, const Variable& h
                                  const Tokens& targets, const Reader<Result>& read) {
   std::vector<Result> all;
   for (auto begin = rows.begin(); begin != rows.end();) {
-    const auto end = begin + std::min<Index>(rows_at_once, rows.end() - begin);
+    const auto end = begin + std::min<Index>(logit_rows_at_once, rows.end() - begin);
     const Tokens some(targets.begin() + (begin - rows.begin()), targets.begin() + (end - rows.begin()));
     const Variable logits = head(ops::gather_rows(hidden, {begin, end}));
     std::ranges::move(read(logits.value(), some), std::back_inserter(all));

@@ -31,7 +31,6 @@ namespace heddle::models {
 
 namespace {
 
-constexpr double embedding_stddev = 0.02;
 constexpr Index default_width = 32;
 constexpr Index default_buckets = Index(1) << 18;
 // Most n-grams of a new text are in no example; in a row that an example's has, they would speak for its class.

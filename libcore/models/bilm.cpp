@@ -19,8 +19,6 @@ namespace heddle::models {
 
 namespace {
 
-constexpr double embedding_stddev = 0.02;
-
 struct BilmConfig : CommonConfig {
   static constexpr const char* arch_name = "bilm";
   Index layers = 2;

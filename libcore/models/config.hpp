@@ -25,6 +25,8 @@ struct Vocabularies {
   bool are_one = true;  // an id is the same piece on both sides
 };
 
+inline constexpr double embedding_stddev = 0.02;  // of the vectors of tokens at the start
+
 // What every architecture has.
 struct CommonConfig {
   Index vocab_size = 0;       // 0: the tokenizer's

@@ -9,8 +9,6 @@ namespace heddle::models {
 
 namespace {
 
-constexpr double embedding_stddev = 0.02;
-
 struct LstmConfig : CommonConfig {
   static constexpr const char* arch_name = "lstm";
   Index layers = 2;

@@ -11,8 +11,6 @@
 
 namespace heddle::models {
 
-inline constexpr double embedding_stddev = 0.02;
-
 // 0.02 at GPT-2's width, as in GPT-2; for other widths scaled so that a projection's output has the same size.
 double projection_stddev(Index width);
 

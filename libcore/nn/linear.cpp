@@ -1,6 +1,12 @@
 #include "heddle/nn/linear.hpp"
 
+#include <cmath>
+
 namespace heddle::nn {
+
+double stddev_by_inputs(Index inputs) {
+  return 1 / std::sqrt(3.0 * static_cast<double>(inputs));
+}
 
 Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double stddev)
     : weight_(scope.parameter("weight", {out, in}, Initializer::normal(stddev), Decay::yes)) {

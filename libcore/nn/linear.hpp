@@ -9,6 +9,10 @@ namespace heddle::nn {
 
 enum class Bias { no, yes };
 
+// That of weights which multiply so many inputs, in modules that begin as the usual uniform weights within 1 /
+// sqrt(inputs) do.
+double stddev_by_inputs(Index inputs);
+
 // Parameters: weight [out, in], bias [out]. Weights start normal with the given standard deviation, biases at zero.
 class Linear {
  public:

@@ -1,22 +1,16 @@
 #include "heddle/nn/recurrent.hpp"
 #include "heddle/nn/parts.hpp"
 
-#include <cmath>
-
 #include "heddle/ops/concatenate.hpp"
 
 namespace heddle::nn {
 
 namespace {
 
-double stddev(Index width) {
-  return 1 / std::sqrt(3.0 * static_cast<double>(width));
-}
-
 ops::RecurrentWeights weights_of(const Scope& scope, const ops::Cell& cell, Index width, Bias bias) {
   ops::RecurrentWeights weights;
   weights.recurrent =
-      scope.parameter("weight", {cell.gates * width, width}, Initializer::normal(stddev(width)), Decay::yes);
+      scope.parameter("weight", {cell.gates * width, width}, Initializer::normal(stddev_by_inputs(width)), Decay::yes);
   if (cell.recurrent_bias && bias == Bias::yes) {
     weights.bias = scope.parameter("bias", {width}, Initializer::zeros(), Decay::no);
   }
@@ -28,7 +22,7 @@ ops::RecurrentWeights projecting(const Scope& scope, const ops::Cell& cell, cons
   check<UsageError>(cell.gate == nullptr, "a projection does not go with the cell ", cell.name,
                     ", whose gate acts on the state before it is multiplied");
   const auto parameter = [&](const char* path, Index out, Index in) {
-    return (scope / path).parameter("weight", {out, in}, Initializer::normal(stddev(in)), Decay::yes);
+    return (scope / path).parameter("weight", {out, in}, Initializer::normal(stddev_by_inputs(in)), Decay::yes);
   };
   ops::RecurrentWeights weights;
   weights.recurrent = parameter("recurrent", cell.gates * shape.width, shape.out);
@@ -43,12 +37,12 @@ ops::RecurrentWeights projecting(const Scope& scope, const ops::Cell& cell, cons
 
 Recurrent::Recurrent(const Scope& scope, const ops::Cell& cell, Index in, Index width, Bias bias)
     : cell_(&cell),
-      input_(scope / "input", in, cell.gates * width, bias, stddev(width)),
+      input_(scope / "input", in, cell.gates * width, bias, stddev_by_inputs(width)),
       weights_(weights_of(scope / "recurrent", cell, width, bias)) {}
 
 Recurrent::Recurrent(const Scope& scope, const ops::Cell& cell, Index in, const ProjectedShape& shape)
     : cell_(&cell),
-      input_(scope / "input", in, cell.gates * shape.width, Bias::yes, stddev(in)),
+      input_(scope / "input", in, cell.gates * shape.width, Bias::yes, stddev_by_inputs(in)),
       weights_(projecting(scope, cell, shape)) {}
 
 Recurrent::State Recurrent::start(Index batch) const {

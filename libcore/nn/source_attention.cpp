@@ -1,8 +1,6 @@
 #include "heddle/nn/source_attention.hpp"
 #include "heddle/nn/parts.hpp"
 
-#include <cmath>
-
 #include "heddle/ops/additive_scores.hpp"
 #include "heddle/ops/batched_matmul.hpp"
 #include "heddle/ops/concatenate.hpp"
@@ -11,10 +9,6 @@
 namespace heddle::nn {
 
 namespace {
-
-double stddev(Index in) {
-  return 1 / std::sqrt(3.0 * static_cast<double>(in));
-}
 
 // States as queries or keys of one head: [batch, time, width] -> [batch, 1, time, width].
 Variable as_head(const Variable& x) {
@@ -34,11 +28,12 @@ Variable row_of(const Variable& x, Index row) {
 
 SourceAttention::SourceAttention(const Scope& scope, const std::string& score, Index width, Index annotation_width) {
   if (score == "additive") {
-    query_.emplace(scope / "query", width, width, Bias::no, stddev(width));
-    key_.emplace(scope / "key", annotation_width, width, Bias::no, stddev(annotation_width));
-    score_ = (scope / "score").parameter("weight", {1, width}, Initializer::normal(stddev(width)), Decay::yes);
+    query_.emplace(scope / "query", width, width, Bias::no, stddev_by_inputs(width));
+    key_.emplace(scope / "key", annotation_width, width, Bias::no, stddev_by_inputs(annotation_width));
+    score_ =
+        (scope / "score").parameter("weight", {1, width}, Initializer::normal(stddev_by_inputs(width)), Decay::yes);
   } else if (score == "bilinear") {
-    query_.emplace(scope / "query", width, annotation_width, Bias::no, stddev(width));
+    query_.emplace(scope / "query", width, annotation_width, Bias::no, stddev_by_inputs(width));
   } else {
     check<UsageError>(score == "dot", "scores '", score, "' are none of ", join(scores()));
     check<UsageError>(width == annotation_width, "the dot product of states of width ", width,

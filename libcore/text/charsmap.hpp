@@ -12,6 +12,8 @@
 
 namespace heddle::text {
 
+inline constexpr std::string_view ascii_blanks = " \t\n\r";
+
 class Charsmap {
  public:
   // The number of bytes of the trie (4, little-endian), the trie, the replacements. Throws DataError where the map is

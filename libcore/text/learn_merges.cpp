@@ -45,9 +45,9 @@ struct KeyHash {
   std::size_t operator()(std::uint64_t key) const { return (key ^ key >> 29) * 0x9E3779B97F4A7C15u >> 7; }
 };
 
-class Learner {
+class BpeLearner {
  public:
-  Learner(const StringTable& words, const std::vector<Index>& counts, const Alphabet& alphabet);
+  BpeLearner(const StringTable& words, const std::vector<Index>& counts, const Alphabet& alphabet);
   LearntMerges learn(std::size_t limit, Index minimum_count);
 
  private:
@@ -72,7 +72,7 @@ class Learner {
   std::vector<std::uint64_t> new_keys_;
 };
 
-Learner::Learner(const StringTable& words, const std::vector<Index>& counts, const Alphabet& alphabet)
+BpeLearner::BpeLearner(const StringTable& words, const std::vector<Index>& counts, const Alphabet& alphabet)
     : counts_(counts), mark_(alphabet.mark), pieces_(alphabet.pieces), lengths_(alphabet.pieces.size(), 1) {
   std::size_t slots = 1;
   for (std::size_t word = 0; word < words.size(); ++word) slots += words[word].size() + 1;
@@ -96,7 +96,7 @@ Learner::Learner(const StringTable& words, const std::vector<Index>& counts, con
   }
 }
 
-bool Learner::comes_later(const Candidate& a, const Candidate& b) const {
+bool BpeLearner::comes_later(const Candidate& a, const Candidate& b) const {
   if (a.count != b.count) return a.count < b.count;
   const auto bytes = [this](Piece piece) -> const std::string& { return pieces_[static_cast<std::size_t>(piece)]; };
   const int order = bytes(left_of(a.key)).compare(bytes(left_of(b.key)));
@@ -104,7 +104,7 @@ bool Learner::comes_later(const Candidate& a, const Candidate& b) const {
 }
 
 // Counts of old pairs only fall, so a candidate whose count is out of date goes back into the queue with the new one.
-LearntMerges Learner::learn(std::size_t limit, Index minimum_count) {
+LearntMerges BpeLearner::learn(std::size_t limit, Index minimum_count) {
   const auto later = [this](const Candidate& a, const Candidate& b) { return comes_later(a, b); };
   std::priority_queue<Candidate, std::vector<Candidate>, decltype(later)> queue(later);
   std::vector<Index> merges;
@@ -125,7 +125,7 @@ LearntMerges Learner::learn(std::size_t limit, Index minimum_count) {
   return {std::move(pieces_), std::move(merges)};
 }
 
-void Learner::merge(std::uint64_t key) {
+void BpeLearner::merge(std::uint64_t key) {
   const auto merged = static_cast<Piece>(pieces_.size());
   const Piece left = left_of(key), right = right_of(key);
   const std::string& tail = pieces_[static_cast<std::size_t>(right)];
@@ -136,7 +136,7 @@ void Learner::merge(std::uint64_t key) {
   for (const Occurrence& occurrence : occurrences) merge_at(occurrence, left, right, merged);
 }
 
-void Learner::merge_at(const Occurrence& occurrence, Piece left, Piece right, Piece merged) {
+void BpeLearner::merge_at(const Occurrence& occurrence, Piece left, Piece right, Piece merged) {
   const std::size_t begin = occurrence.slot, middle = begin + length(left), end = middle + length(right);
   if (slots_[begin] != left || slots_[middle] != right) return;
   const Index count = counts_[occurrence.word];
@@ -152,11 +152,11 @@ void Learner::merge_at(const Occurrence& occurrence, Piece left, Piece right, Pi
   }
 }
 
-void Learner::lose(Piece left, Piece right, Index count) {
+void BpeLearner::lose(Piece left, Piece right, Index count) {
   if (const auto pair = pairs_.find(key_of(left, right)); pair != pairs_.end()) pair->second.count -= count;
 }
 
-void Learner::gain(Piece left, Piece right, Index count, const Occurrence& occurrence) {
+void BpeLearner::gain(Piece left, Piece right, Index count, const Occurrence& occurrence) {
   const auto [pair, is_new] = pairs_.try_emplace(key_of(left, right));
   if (is_new) new_keys_.push_back(pair->first);
   pair->second.count += count;
@@ -193,7 +193,7 @@ Alphabet Alphabet::characters(std::vector<std::string> pieces) {
 
 LearntMerges learn_merges(const StringTable& words, const std::vector<Index>& counts, std::size_t limit,
                           Index minimum_count, const Alphabet& alphabet) {
-  return Learner(words, counts, alphabet).learn(limit, std::max<Index>(minimum_count, 1));
+  return BpeLearner(words, counts, alphabet).learn(limit, std::max<Index>(minimum_count, 1));
 }
 
 }  // namespace heddle::text

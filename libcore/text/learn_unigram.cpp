@@ -88,9 +88,9 @@ Counted known_characters(const StringTable& words, const std::vector<Index>& cou
   return known;
 }
 
-class Learner {
+class UnigramLearner {
  public:
-  Learner(const StringTable& words, const std::vector<Index>& counts, const UnigramGoal& goal) : goal_(goal) {
+  UnigramLearner(const StringTable& words, const std::vector<Index>& counts, const UnigramGoal& goal) : goal_(goal) {
     const Counted characters = known_characters(words, counts, goal);
     for (std::size_t word = 0; word < words.size(); ++word) {
       for_each_known_run(words[word], characters, [&](std::size_t begin, std::size_t end) {
@@ -151,7 +151,7 @@ class Learner {
 // Calls take(substring, count) for each place of a substring of so many characters whose beginning and end, one
 // shorter, occur twice.
 template <class Take>
-void Learner::for_each_substring(const Counted& shorter, std::size_t characters, const Take& take) const {
+void UnigramLearner::for_each_substring(const Counted& shorter, std::size_t characters, const Take& take) const {
   std::vector<std::size_t> places;
   for (std::size_t run = 0; run < runs_.counts.size(); ++run) {
     const std::string_view text = runs_.texts[run];
@@ -189,7 +189,7 @@ class Sieve {
 
 // Substrings that are one character longer and occur twice, and a few that occur once. A table of all takes many
 // times the text, of which most substrings occur once.
-Counted Learner::longer_substrings(const Counted& shorter, std::size_t characters) const {
+Counted UnigramLearner::longer_substrings(const Counted& shorter, std::size_t characters) const {
   std::size_t places = 0;
   for (std::size_t run = 0; run < runs_.counts.size(); ++run) places += runs_.texts[run].size();
   Sieve sieve(places);
@@ -224,7 +224,7 @@ struct Seeds {
   }
 };
 
-void Learner::add_seeds(const Counted& characters) {
+void UnigramLearner::add_seeds(const Counted& characters) {
   Seeds seeds{seeds_per_piece * goal_.pieces, {}, {}};
   Counted substrings;
   for (std::size_t i = 0; i < characters.counts.size(); ++i) substrings.add(characters.texts[i], characters.counts[i]);
@@ -240,13 +240,13 @@ void Learner::add_seeds(const Counted& characters) {
 }
 
 // From counts to scores.
-void Learner::normalise() {
+void UnigramLearner::normalise() {
   double sum = 0;
   for (double& count : scores_) sum += count = std::max(count, least_count);
   for (double& score : scores_) score = std::log(score / sum);
 }
 
-PieceTrie Learner::trie() const {
+PieceTrie UnigramLearner::trie() const {
   std::vector<PieceTrie::Piece> pieces;
   for (std::size_t i = 0; i < pieces_.size(); ++i) pieces.emplace_back(pieces_[i], static_cast<TokenId>(i));
   return PieceTrie(std::move(pieces));
@@ -259,7 +259,8 @@ double add_logs(double a, double b) {
 }
 
 // Adds how often each piece is expected in the ways to write a run, weighed by their probabilities.
-void Learner::expect_run(std::size_t run, const PieceTrie& index, Expectation& sum, std::vector<Match>& matches) const {
+void UnigramLearner::expect_run(std::size_t run, const PieceTrie& index, Expectation& sum,
+                                std::vector<Match>& matches) const {
   const std::string_view text = runs_.texts[run];
   const auto score = [&](const Match& match) { return scores_[static_cast<std::size_t>(match.piece)]; };
   matches.clear();
@@ -283,7 +284,7 @@ void Learner::expect_run(std::size_t run, const PieceTrie& index, Expectation& s
 }
 
 // One step of expectation maximisation.
-void Learner::improve() {
+void UnigramLearner::improve() {
   const PieceTrie index = trie();
   std::vector<Expectation> parts(tasks);
   const std::size_t size = runs_.counts.size();
@@ -306,7 +307,7 @@ void Learner::improve() {
 }
 
 // How often each piece occurs in the most probable ways to write the words.
-std::vector<double> Learner::best_counts(const PieceTrie& index) const {
+std::vector<double> UnigramLearner::best_counts(const PieceTrie& index) const {
   std::vector<double> counts(pieces_.size());
   std::vector<LastPiece> ways;
   for (std::size_t run = 0; run < runs_.counts.size(); ++run) {
@@ -319,7 +320,7 @@ std::vector<double> Learner::best_counts(const PieceTrie& index) const {
 }
 
 // The most probable pieces of a piece but itself.
-std::vector<TokenId> Learner::without_itself(TokenId piece, const PieceTrie& index) const {
+std::vector<TokenId> UnigramLearner::without_itself(TokenId piece, const PieceTrie& index) const {
   std::vector<LastPiece> ways;
   const auto number = static_cast<std::size_t>(piece);
   std::vector<TokenId> parts;
@@ -329,7 +330,7 @@ std::vector<TokenId> Learner::without_itself(TokenId piece, const PieceTrie& ind
 }
 
 // What goes is replaced by its parts, and their counts rise by its own.
-void Learner::prune() {
+void UnigramLearner::prune() {
   const PieceTrie index = trie();
   const std::vector<double> counts = best_counts(index);
   double sum = 0;
@@ -358,7 +359,7 @@ void Learner::prune() {
   scores_.resize(kept);
 }
 
-LearntUnigram Learner::sorted() const {
+LearntUnigram UnigramLearner::sorted() const {
   std::vector<std::pair<double, std::string_view>> order;
   for (std::size_t i = 0; i < pieces_.size(); ++i) order.emplace_back(-scores_[i], pieces_[i]);
   std::ranges::sort(order);
@@ -373,7 +374,7 @@ LearntUnigram Learner::sorted() const {
 }  // namespace
 
 LearntUnigram learn_unigram(const StringTable& words, const std::vector<Index>& counts, const UnigramGoal& goal) {
-  return Learner(words, counts, goal).learn();
+  return UnigramLearner(words, counts, goal).learn();
 }
 
 }  // namespace heddle::text

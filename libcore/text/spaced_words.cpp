@@ -10,10 +10,8 @@ namespace heddle::text {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\n\r";
-
 // SentencePiece has no space in U+0085, though Unicode has.
-bool is_space(char32_t code) {
+bool is_sentencepiece_space(char32_t code) {
   constexpr char32_t next_line = 0x85;
   return classify(code) == CharacterClass::space && code != next_line;
 }
@@ -28,7 +26,7 @@ SpacedWords::SpacedWords(const TokenizerModel& model) : only_spaces_(model.only_
     map += *bytes;
   }
   if (!map.empty()) charsmap_ = std::make_unique<const Charsmap>(map);
-  for (const char blank : blanks) {
+  for (const char blank : ascii_blanks) {
     std::string normalised(1, blank);
     if (only_spaces_ && charsmap_) {
       normalised.clear();
@@ -71,7 +69,7 @@ void SpacedWords::words_by_white_space(std::string_view normalised, std::string&
     while (at < normalised.size()) {
       const Character character = decode(normalised, at);
       const std::string_view raw = normalised.substr(at, character.length);
-      if (is_space(character.code) || (raw == space_mark && at > begin)) break;
+      if (is_sentencepiece_space(character.code) || (raw == space_mark && at > begin)) break;
       if (raw != space_mark) word += raw;
       at += character.length;
     }
@@ -117,13 +115,14 @@ bool SpacedWords::maps_all_white_space() const {
   if (!only_spaces_) return true;
   std::string character, normalised;
   for (char32_t code = 0; code < detail::unicode_table_end; ++code) {
-    if (!is_space(code) || code == ' ') continue;
+    if (!is_sentencepiece_space(code) || code == ' ') continue;
     character.clear();
     normalised.clear();
     append_utf8(character, code);
     if (!charsmap_) return false;
     charsmap_->apply(character, normalised);
-    const bool is_removed = normalised.empty() && (code >= 0x80 || blanks.find(static_cast<char>(code)) == blanks.npos);
+    const bool is_removed =
+        normalised.empty() && (code >= 0x80 || ascii_blanks.find(static_cast<char>(code)) == ascii_blanks.npos);
     if (normalised != " " && !is_removed) return false;
   }
   return true;

@@ -48,7 +48,7 @@ class Fnv1a {
 };
 
 template <class T>
-std::string hash_of(const T& value) {
+std::string value_fingerprint(const T& value) {
   Fnv1a hash;
   hash.add(value);
   return hash.text();
@@ -70,12 +70,12 @@ std::string fingerprint(const TokenizerModel& model) {
     for (const Index item : later) hash.add(item);
   }
   std::vector<std::string> defaults;
-  const auto note_default = [&](const Field&, const auto& value) { defaults.push_back(hash_of(value)); };
+  const auto note_default = [&](const Field&, const auto& value) { defaults.push_back(value_fingerprint(value)); };
   const TokenizerModel unchanged;
   visit_fields(unchanged, note_default);
   std::size_t at = 0;
   const auto add_later = [&](const Field& field, const auto& value) {
-    const bool is_default = hash_of(value) == defaults[at++];
+    const bool is_default = value_fingerprint(value) == defaults[at++];
     if (is_default || std::ranges::find(first_fields, field.name) != first_fields.end()) return;
     hash.add(field.name);
     hash.add(value);

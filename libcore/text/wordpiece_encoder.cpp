@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_word = 100;  // characters; longer ones are unknown
 
-std::size_t characters_of(std::string_view word) {
+std::size_t character_count(std::string_view word) {
   return static_cast<std::size_t>(
       std::ranges::count_if(word, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
@@ -38,7 +38,7 @@ class WordPieceEncoder : public Encoder {
  private:
   void encode_word(std::string_view word, std::vector<TokenId>& ids) const {
     const std::size_t before = ids.size();
-    if (word.size() <= longest_word || characters_of(word) <= longest_word) {
+    if (word.size() <= longest_word || character_count(word) <= longest_word) {
       std::string rest(word);
       for (std::size_t mark = 0;; mark = continuation_mark.size()) {
         const std::size_t length = longest_piece(rest, mark, ids);

@@ -11,15 +11,16 @@ namespace heddle::training {
 
 namespace {
 
-struct Constants {
+struct AdadeltaConstants {
   Real rho, epsilon, rate, decay, gradient_scale;
 };
 
-struct State {
+struct AdadeltaState {
   Real *v, *u;
 };
 
-HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, const State& state, Index count) {
+HEDDLE_KERNEL void update_elements(const AdadeltaConstants& c, Real* w, const Real* g, const AdadeltaState& state,
+                                   Index count) {
   Real *const v = state.v, *const u = state.u;
   for (Index i = 0; i < count; ++i) {
     const Real gradient = c.gradient_scale * g[i] + c.decay * w[i];
@@ -39,10 +40,10 @@ class Adadelta : public Optimizer {
 
   void update(const UpdateStep& step) override {
     slices_.for_each([&](const Slice& slice) {
-      const Constants constants{static_cast<Real>(options_.beta2), static_cast<Real>(options_.epsilon),
-                                static_cast<Real>(step.learning_rate) * slice.rate,
-                                slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),
-                                static_cast<Real>(step.gradient_scale)};
+      const AdadeltaConstants constants{static_cast<Real>(options_.beta2), static_cast<Real>(options_.epsilon),
+                                        static_cast<Real>(step.learning_rate) * slice.rate,
+                                        slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),
+                                        static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, {slice.state[0], slice.state[1]}, slice.count);
     });
   }

@@ -10,11 +10,11 @@ namespace heddle::training {
 
 namespace {
 
-struct Constants {
+struct AdagradConstants {
   Real epsilon, rate, decay, gradient_scale;
 };
 
-HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, Real* v, Index count) {
+HEDDLE_KERNEL void update_elements(const AdagradConstants& c, Real* w, const Real* g, Real* v, Index count) {
   for (Index i = 0; i < count; ++i) {
     const Real gradient = c.gradient_scale * g[i] + c.decay * w[i];
     v[i] += gradient * gradient;
@@ -30,9 +30,9 @@ class Adagrad : public Optimizer {
 
   void update(const UpdateStep& step) override {
     slices_.for_each([&](const Slice& slice) {
-      const Constants constants{static_cast<Real>(options_.epsilon), static_cast<Real>(step.learning_rate) * slice.rate,
-                                slice.decays ? static_cast<Real>(options_.decay()) : Real(0),
-                                static_cast<Real>(step.gradient_scale)};
+      const AdagradConstants constants{
+          static_cast<Real>(options_.epsilon), static_cast<Real>(step.learning_rate) * slice.rate,
+          slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
     });
   }

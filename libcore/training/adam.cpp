@@ -14,12 +14,12 @@ namespace {
 
 enum class DecayOf { weights, gradient };
 
-struct Constants {
+struct AdamConstants {
   Real beta1, beta2, epsilon, rate, decay, coupled_decay, gradient_scale;
   Real mean_correction, square_correction;  // 1 / (1 - b1^t), 1 / (1 - b2^t)
 };
 
-HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, Real* m, Real* v, Index count) {
+HEDDLE_KERNEL void update_elements(const AdamConstants& c, Real* w, const Real* g, Real* m, Real* v, Index count) {
   const Real keep = 1 - c.rate * c.decay;
   for (Index i = 0; i < count; ++i) {
     const Real gradient = c.gradient_scale * g[i] + c.coupled_decay * w[i];
@@ -39,17 +39,17 @@ class Adam : public Optimizer {
 
   void update(const UpdateStep& step) override {
     const auto t = static_cast<double>(step.step + 1);
-    const Constants common{static_cast<Real>(options_.beta1),
-                           static_cast<Real>(options_.beta2),
-                           static_cast<Real>(options_.epsilon),
-                           static_cast<Real>(step.learning_rate),
-                           0,
-                           0,
-                           static_cast<Real>(step.gradient_scale),
-                           static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
-                           static_cast<Real>(1 / (1 - std::pow(options_.beta2, t)))};
+    const AdamConstants common{static_cast<Real>(options_.beta1),
+                               static_cast<Real>(options_.beta2),
+                               static_cast<Real>(options_.epsilon),
+                               static_cast<Real>(step.learning_rate),
+                               0,
+                               0,
+                               static_cast<Real>(step.gradient_scale),
+                               static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
+                               static_cast<Real>(1 / (1 - std::pow(options_.beta2, t)))};
     slices_.for_each([&](const Slice& slice) {
-      Constants constants = common;
+      AdamConstants constants = common;
       constants.rate *= slice.rate;
       if (slice.decays) {
         (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) = static_cast<Real>(options_.decay());

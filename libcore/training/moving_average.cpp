@@ -5,12 +5,11 @@
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/profile.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "heddle/training/slices.hpp"
 
 namespace heddle::training {
 
 namespace {
-
-constexpr Index grain = 32768;  // elements per task
 
 HEDDLE_KERNEL void approach(Real* average, const Real* weights, Real fraction, Index count) {
   for (Index i = 0; i < count; ++i) average[i] += fraction * (weights[i] - average[i]);
@@ -35,7 +34,7 @@ void MovingAverage::update(Index step) const {
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     const Tensor &average = kept_[i].value, &weights = weights_[i];
     section.add_bytes(3.0 * static_cast<double>(weights.bytes()));
-    parallel_ranges(weights.size(), grain, [&](Index begin, Index end) {
+    parallel_ranges(weights.size(), slice_elements, [&](Index begin, Index end) {
       approach(average.data() + begin, weights.data() + begin, fraction, end - begin);
     });
   }

@@ -6,6 +6,7 @@
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/tensor/profile.hpp"
 #include "heddle/tensor/threads.hpp"
+#include "heddle/training/slices.hpp"
 
 namespace heddle::training {
 
@@ -16,8 +17,6 @@ namespace heddle::training {
 
 namespace {
 
-constexpr Index grain = 32768;  // elements per task
-
 HEDDLE_KERNEL double sum_of_squares(const Real* x, Index count) {
   double sum = 0;
   HEDDLE_SIMD_SUM(sum)
@@ -26,9 +25,9 @@ HEDDLE_KERNEL double sum_of_squares(const Real* x, Index count) {
 }
 
 double sum_of_squares(const Tensor& tensor) {
-  std::vector<double> sums(static_cast<std::size_t>((tensor.size() + grain - 1) / grain), 0.0);
-  parallel_ranges(tensor.size(), grain, [&](Index begin, Index end) {
-    sums[static_cast<std::size_t>(begin / grain)] = sum_of_squares(tensor.data() + begin, end - begin);
+  std::vector<double> sums(static_cast<std::size_t>((tensor.size() + slice_elements - 1) / slice_elements), 0.0);
+  parallel_ranges(tensor.size(), slice_elements, [&](Index begin, Index end) {
+    sums[static_cast<std::size_t>(begin / slice_elements)] = sum_of_squares(tensor.data() + begin, end - begin);
   });
   double sum = 0;
   for (const double part : sums) sum += part;

@@ -8,11 +8,11 @@ namespace heddle::training {
 
 namespace {
 
-struct Constants {
+struct SgdConstants {
   Real momentum, rate, decay, gradient_scale;
 };
 
-HEDDLE_KERNEL void update_elements(const Constants& c, Real* w, const Real* g, Real* m, Index count) {
+HEDDLE_KERNEL void update_elements(const SgdConstants& c, Real* w, const Real* g, Real* m, Index count) {
   for (Index i = 0; i < count; ++i) {
     m[i] = c.momentum * m[i] + c.gradient_scale * g[i] + c.decay * w[i];
     w[i] -= c.rate * m[i];
@@ -27,7 +27,7 @@ class Sgd : public Optimizer {
 
   void update(const UpdateStep& step) override {
     slices_.for_each([&](const Slice& slice) {
-      const Constants constants{
+      const SgdConstants constants{
           static_cast<Real>(options_.momentum), static_cast<Real>(step.learning_rate) * slice.rate,
           slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);

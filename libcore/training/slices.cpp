@@ -6,10 +6,6 @@
 
 namespace heddle::training {
 
-namespace {
-constexpr Index grain = 32768;  // elements a slice
-}
-
 Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_names) {
   for (const Parameter& parameter : parameters.all()) {
     if (!parameter.is_trained()) continue;
@@ -20,7 +16,7 @@ Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_
     }
     // The gradient is read; weights and state are written, too.
     traffic_ += static_cast<double>(parameter.value().bytes()) * static_cast<double>(3 + 2 * trained.state.size());
-    const Index size = parameter.size(), each = Simulation::active() ? size : grain;  // updates nothing
+    const Index size = parameter.size(), each = Simulation::active() ? size : slice_elements;  // updates nothing
     for (Index begin = 0; begin < size; begin += each) {
       ranges_.push_back({trained_.size(), begin, std::min(size, begin + each)});
     }

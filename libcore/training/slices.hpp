@@ -13,6 +13,9 @@
 
 namespace heddle::training {
 
+// Of a slice, and of what a task of another loop over parameters has.
+inline constexpr Index slice_elements = 32768;
+
 // Elements of one parameter.
 struct Slice {
   Real* weights;

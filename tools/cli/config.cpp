@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "heddle/base/printable.hpp"
+#include "heddle/base/strings.hpp"
 
 namespace heddle::cli {
 
@@ -15,16 +16,10 @@ constexpr std::string_view blanks = " \t\r";
 constexpr std::array<std::pair<char, char>, 5> escapes{
     {{'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}, {'r', '\r'}}};
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
-
 std::string_view without_comment(std::string_view value) {
   for (std::size_t i = 0; i < value.size(); ++i) {
     if (value[i] == '#' && (i == 0 || blanks.find(value[i - 1]) != std::string_view::npos)) {
-      return trimmed(value.substr(0, i));
+      return trimmed(value.substr(0, i), blanks);
     }
   }
   return value;
@@ -48,7 +43,8 @@ std::string unquoted(std::string_view value, const std::string& where) {
   std::string text;
   for (std::size_t i = 1; i < value.size(); ++i) {
     if (value[i] == '"') {
-      check<DataError>(without_comment(trimmed(value.substr(i + 1))).empty(), where, ": text after the closing quote");
+      check<DataError>(without_comment(trimmed(value.substr(i + 1), blanks)).empty(), where,
+                       ": text after the closing quote");
       return text;
     }
     if (value[i] == '\\') {
@@ -72,7 +68,7 @@ std::string in_quotes(std::string_view value) {
 }
 
 bool needs_quotes(std::string_view value) {
-  return !is_printable(value) || value.find('#') != std::string_view::npos || trimmed(value) != value ||
+  return !is_printable(value) || value.find('#') != std::string_view::npos || trimmed(value, blanks) != value ||
          value.starts_with('"');
 }
 
@@ -93,7 +89,7 @@ std::vector<ConfigLine> parse_config(std::string_view text, const std::string& f
     ++number;
     check<DataError>(raw.find('\0') == std::string::npos, file, ":", number,
                      ": contains a NUL byte; it is not a text file");
-    const std::string_view line = trimmed(raw);
+    const std::string_view line = trimmed(raw, blanks);
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     const std::string where = concatenate(file, ":", number);
     if (line[0] == '[') {
@@ -103,8 +99,8 @@ std::vector<ConfigLine> parse_config(std::string_view text, const std::string& f
     const std::size_t equals = line.find('=');
     check<DataError>(equals != std::string_view::npos && equals > 0, where,
                      ": expected 'option = value', a [heading] or a # comment");
-    const std::string_view value = trimmed(line.substr(equals + 1));
-    settings.push_back({std::string(trimmed(line.substr(0, equals))),
+    const std::string_view value = trimmed(line.substr(equals + 1), blanks);
+    settings.push_back({std::string(trimmed(line.substr(0, equals), blanks)),
                         value.starts_with('"') ? unquoted(value, where) : std::string(without_comment(value)), number});
   }
   return settings;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/base/strings.hpp"
 #include "heddle/data/folds.hpp"
 
 namespace heddle {
@@ -9,6 +10,8 @@ namespace heddle {
 namespace {
 
 using models::Task;
+
+constexpr std::string_view white_space = " \t\r\n\v\f";
 
 template <class Example>
 std::vector<Example> chosen(const std::vector<Example>& all, const std::vector<Index>& places) {
@@ -23,12 +26,6 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   if (!data.sentences.empty()) part.sentences = chosen(data.sentences, places);
   if (!data.questions.empty()) part.questions = chosen(data.questions, places);
   return part;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n\v\f";
-  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
 }  // namespace
@@ -93,8 +90,8 @@ std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   for (const data::LabelledText& example : data.texts) {
     data::ContentKey key;
-    key.add(trimmed(example.text));
-    if (example.second_text) key.add(trimmed(*example.second_text));
+    key.add(trimmed(example.text, white_space));
+    if (example.second_text) key.add(trimmed(*example.second_text, white_space));
     units.push_back({.key = key.value()});
   }
   for (const data::TaggedSentence& sentence : data.sentences) {
@@ -103,7 +100,7 @@ std::vector<data::Unit> units_of(const TaskData& data) {
     units.push_back({.key = key.value()});
   }
   for (const data::SpanQuestion& question : data.questions) {
-    units.push_back({.key = data::ContentKey().add(trimmed(*question.context)).value()});
+    units.push_back({.key = data::ContentKey().add(trimmed(*question.context, white_space)).value()});
   }
   return units;
 }
