@@ -39,8 +39,8 @@ std::vector<std::string> fields_of_training(const FinetuneOptions& options) {
   return fields;
 }
 
-void check_usage(const FinetuneOptions& options, const std::vector<std::string>& models,
-                 const cli::Arguments& arguments) {
+void check_ensemble_usage(const FinetuneOptions& options, const std::vector<std::string>& models,
+                          const cli::Arguments& arguments) {
   refuse(fields_of_training(options), arguments, ": is for training; --ensemble takes models that are trained");
   check<UsageError>(models.size() > 1, "--ensemble: takes two models or more, as a.h5,b.h5");
   check<UsageError>(!options.valid.empty() && !validation(options.valid).holds_out(),
@@ -63,7 +63,7 @@ formats::Provenance provenance_of(const std::vector<std::string>& models, const 
 
 void make_ensemble(const FinetuneOptions& options, const cli::Arguments& arguments) {
   const std::vector<std::string> files = cli::model_files(options.ensemble);
-  check_usage(options, files, arguments);
+  check_ensemble_usage(options, files, arguments);
   const FinetuneSettings& settings = options.settings;
   Ensemble models(options.ensemble);
   const models::TaskConfig& task = models.task();

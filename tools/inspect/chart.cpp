@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-constexpr Index columns = 64, rows = 14, rows_a_label = 3;
+constexpr Index chart_columns = 64, chart_rows = 14, rows_a_label = 3;
 
 // The index of the part of [low, high], divided into `count` equal parts, that contains the value.
 Index part_of(double value, double low, double high, Index count) {
@@ -22,7 +22,7 @@ Index part_of(double value, double low, double high, Index count) {
 
 // Adds linearly interpolated points, so that no column stays empty.
 Curve joined(const Curve& curve, const Extent& extent) {
-  const double distance = (extent.last_step - extent.first_step) / columns;
+  const double distance = (extent.last_step - extent.first_step) / chart_columns;
   Curve result;
   for (std::size_t i = 0; i < curve.size(); ++i) {
     result.push_back(curve[i]);
@@ -94,20 +94,20 @@ Curve thinned(const Curve& curve, Index count) {
 
 std::string terminal_chart(const LossCurves& curves) {
   const Extent extent = extent_of(curves);
-  std::vector<std::string> picture(rows, std::string(columns, ' '));
+  std::vector<std::string> picture(chart_rows, std::string(chart_columns, ' '));
   const auto mark = [&](const CurvePoint& point, char letter) {
-    const Index row = rows - 1 - part_of(point.loss, extent.low, extent.high, rows);
-    const Index column = part_of(point.step, extent.first_step, extent.last_step, columns);
+    const Index row = chart_rows - 1 - part_of(point.loss, extent.low, extent.high, chart_rows);
+    const Index column = part_of(point.step, extent.first_step, extent.last_step, chart_columns);
     picture[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = letter;
   };
-  for (const CurvePoint& point : joined(thinned(curves.train, columns), extent)) mark(point, '.');
-  for (const CurvePoint& point : thinned(curves.valid, columns)) mark(point, 'o');
+  for (const CurvePoint& point : joined(thinned(curves.train, chart_columns), extent)) mark(point, '.');
+  for (const CurvePoint& point : thinned(curves.valid, chart_columns)) mark(point, 'o');
 
   std::string text =
       "loss in nats per token: . training" + std::string(curves.valid.empty() ? "" : ", o validation") + "\n";
   const std::string blank(label(0).size(), ' ');
-  for (Index row = 0; row < rows; ++row) {
-    const double middle = extent.high - (extent.high - extent.low) * (static_cast<double>(row) + 0.5) / rows;
+  for (Index row = 0; row < chart_rows; ++row) {
+    const double middle = extent.high - (extent.high - extent.low) * (static_cast<double>(row) + 0.5) / chart_rows;
     std::string& line = picture[static_cast<std::size_t>(row)];
     line.resize(line.find_last_not_of(' ') + 1);
     text += (row % rows_a_label == 0 ? label(middle) : blank) + "|" + line + "\n";
@@ -115,9 +115,9 @@ std::string terminal_chart(const LossCurves& curves) {
   const std::string first = "step " + grouped(std::llround(extent.first_step));
   const std::string last = grouped(std::llround(extent.last_step));
   const std::size_t gap =
-      static_cast<std::size_t>(columns) - std::min<std::size_t>(columns, first.size() + last.size());
-  return text + blank + "+" + std::string(columns, '-') + "\n" + blank + " " + first + std::string(gap, ' ') + last +
-         "\n";
+      static_cast<std::size_t>(chart_columns) - std::min<std::size_t>(chart_columns, first.size() + last.size());
+  return text + blank + "+" + std::string(chart_columns, '-') + "\n" + blank + " " + first + std::string(gap, ' ') +
+         last + "\n";
 }
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 
 #include "heddle/nn/parts.hpp"
 #include "tools/inspect/cost_report.hpp"
+#include "tools/inspect/palette.hpp"
 #include "tools/inspect/picture.hpp"
 #include "tools/inspect/quantity.hpp"
 
@@ -15,24 +16,22 @@ namespace heddle {
 
 namespace {
 
-constexpr double width = 760, margin = 24, bar_height = 22, bar_gap = 8, panel_gap = 26, legend_line = 18;
+using palette::of_byte;
+
+constexpr double bars_width = 760, chart_margin = 24, bar_height = 22, bar_gap = 8, panel_gap = 26,
+                 bar_legend_line = 18;
 constexpr double character = 6.6;  // of names, at their size
 constexpr double name_size = 11, total_width = 96, label_character = 5.6;
 constexpr std::size_t longest_name = 28, legend_columns = 4;
 
-constexpr Colour of_byte(int red, int green, int blue) {
-  return {red / 255.0, green / 255.0, blue / 255.0};
-}
-
 constexpr std::array memory_colours{of_byte(0x1b, 0x3a, 0x5c), of_byte(0x3f, 0x74, 0xa8), of_byte(0x8a, 0xb6, 0xd6),
                                     of_byte(0xc9, 0xa2, 0x27)};
 // Of the parts in their order, the same in all pictures: Okabe and Ito's for those that are large in transformers.
-constexpr std::array colours{
+constexpr std::array part_colours{
     of_byte(0x00, 0x72, 0xb2), of_byte(0xe6, 0x9f, 0x00), of_byte(0xf2, 0xb8, 0x9b), of_byte(0x7a, 0x5c, 0xa6),
     of_byte(0x66, 0xa6, 0x1e), of_byte(0x9b, 0xd6, 0xc3), of_byte(0x00, 0x9e, 0x73), of_byte(0x56, 0xb4, 0xe9),
     of_byte(0xd5, 0x5e, 0x00), of_byte(0xf0, 0xe4, 0x42), of_byte(0x55, 0x55, 0x55), of_byte(0xb5, 0xa1, 0x6a),
     of_byte(0x00, 0x3f, 0x5c), of_byte(0xcc, 0x79, 0xa7), of_byte(0x8a, 0x4f, 0x00), of_byte(0xaa, 0xaa, 0xaa)};
-constexpr Colour text_colour = of_byte(0x33, 0x33, 0x33);
 
 constexpr std::array<std::string_view, 4> memory_categories{"weights", "gradients", "optimizer", "activations"};
 
@@ -42,16 +41,16 @@ struct Segment {
 };
 
 // A group of bars on one scale, a bar per model.
-struct Panel {
+struct BarGroup {
   std::string title;
   std::vector<std::vector<Segment>> bars;
   std::function<std::string(double)> text;
 };
 
 template <class Value>
-Panel panel_of(std::string title, const std::vector<CostReport>& reports, std::function<std::string(double)> text,
-               const Value& value) {
-  Panel panel{std::move(title), {}, std::move(text)};
+BarGroup bar_group(std::string title, const std::vector<CostReport>& reports, std::function<std::string(double)> text,
+                   const Value& value) {
+  BarGroup panel{std::move(title), {}, std::move(text)};
   for (const CostReport& report : reports) {
     panel.bars.emplace_back();
     for (const analysis::PartCost& part : report.cost.parts) {
@@ -61,8 +60,8 @@ Panel panel_of(std::string title, const std::vector<CostReport>& reports, std::f
   return panel;
 }
 
-Panel memory_panel(const std::vector<CostReport>& reports) {
-  Panel panel{"Memory of training", {}, bytes_text};
+BarGroup memory_panel(const std::vector<CostReport>& reports) {
+  BarGroup panel{"Memory of training", {}, bytes_text};
   for (const CostReport& report : reports) {
     const analysis::TrainingMemory& memory = report.cost.memory;
     const std::array bytes{memory.weights, memory.gradients, memory.optimizer, memory.activations};
@@ -74,22 +73,22 @@ Panel memory_panel(const std::vector<CostReport>& reports) {
   return panel;
 }
 
-std::vector<Panel> panels_of(const std::vector<CostReport>& reports) {
+std::vector<BarGroup> panels_of(const std::vector<CostReport>& reports) {
   using analysis::PartCost;
-  std::vector<Panel> panels{
-      panel_of(
+  std::vector<BarGroup> panels{
+      bar_group(
           "Parameters", reports, [](double value) { return quantity_text(value, ""); },
           [](const CostReport&, const PartCost& part) { return static_cast<double>(part.parameters); }),
-      panel_of(
+      bar_group(
           "FLOPs of a token in training, forward and backward", reports,
           [](double value) { return quantity_text(value, "FLOP"); },
           [](const CostReport& report, const PartCost& part) { return part.flops() / report.cost.tokens(); })};
   if (std::ranges::all_of(reports, [](const CostReport& report) { return report.step.has_value(); })) {
-    panels.push_back(panel_of("Time of a step on this machine", reports, duration_text,
-                              [](const CostReport& report, const PartCost& part) {
-                                const auto found = report.step->parts.find(part.part);
-                                return found == report.step->parts.end() ? 0 : found->second;
-                              }));
+    panels.push_back(bar_group("Time of a step on this machine", reports, duration_text,
+                               [](const CostReport& report, const PartCost& part) {
+                                 const auto found = report.step->parts.find(part.part);
+                                 return found == report.step->parts.end() ? 0 : found->second;
+                               }));
   }
   panels.push_back(memory_panel(reports));
   return panels;
@@ -98,10 +97,11 @@ std::vector<Panel> panels_of(const std::vector<CostReport>& reports) {
 // The names of segments that panels have, with their colours.
 class Legend {
  public:
-  Legend(std::span<const Panel> panels, std::span<const std::string_view> order, std::span<const Colour> palette)
+  Legend(std::span<const BarGroup> panels, std::span<const std::string_view> order, std::span<const Colour> palette)
       : order_(order.begin(), order.end()), palette_(palette) {
     for (const std::string_view name : order) {
-      if (std::ranges::any_of(panels, [&](const Panel& panel) { return has(panel, name); })) names_.emplace_back(name);
+      if (std::ranges::any_of(panels, [&](const BarGroup& panel) { return has(panel, name); }))
+        names_.emplace_back(name);
     }
   }
 
@@ -111,21 +111,21 @@ class Legend {
   }
 
   double height() const {
-    return legend_line * static_cast<double>((names_.size() + legend_columns - 1) / legend_columns);
+    return bar_legend_line * static_cast<double>((names_.size() + legend_columns - 1) / legend_columns);
   }
 
   void draw(Picture& picture, double top) const {
-    const double column = (width - 2 * margin) / static_cast<double>(legend_columns);
+    const double column = (bars_width - 2 * chart_margin) / static_cast<double>(legend_columns);
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      const double x = margin + column * static_cast<double>(i % legend_columns);
-      const double y = top + legend_line * static_cast<double>(i / legend_columns);
+      const double x = chart_margin + column * static_cast<double>(i % legend_columns);
+      const double y = top + bar_legend_line * static_cast<double>(i / legend_columns);
       picture.rectangle({x, y}, 11, 11, colour(names_[i]));
-      picture.text({x + 17, y + 10}, names_[i], Anchor::start, text_colour, name_size);
+      picture.text({x + 17, y + 10}, names_[i], Anchor::start, palette::text, name_size);
     }
   }
 
  private:
-  static bool has(const Panel& panel, std::string_view name) {
+  static bool has(const BarGroup& panel, std::string_view name) {
     return std::ranges::any_of(panel.bars, [&](const std::vector<Segment>& bar) {
       return std::ranges::any_of(bar, [&](const Segment& each) { return each.name == name && each.value > 0; });
     });
@@ -135,37 +135,37 @@ class Legend {
   std::span<const Colour> palette_;
 };
 
-std::string shortened(const std::string& name) {
+std::string shortened_name(const std::string& name) {
   return name.size() <= longest_name ? name : "..." + name.substr(name.size() - longest_name + 3);
 }
 
-double panel_height(const Panel& panel) {
+double panel_height(const BarGroup& panel) {
   return panel_gap + (bar_height + bar_gap) * static_cast<double>(panel.bars.size());
 }
 
 class CostChart {
  public:
   CostChart(const std::string& path, double height, const std::vector<CostReport>& reports)
-      : picture_(path, width, height) {
+      : picture_(path, bars_width, height) {
     std::size_t longest = 0;
     for (const CostReport& report : reports) {
-      names_.push_back(shortened(report.name));
+      names_.push_back(shortened_name(report.name));
       longest = std::max(longest, names_.back().size());
     }
-    left_ = margin + character * static_cast<double>(longest) + 8;
+    left_ = chart_margin + character * static_cast<double>(longest) + 8;
   }
 
   Picture& picture() { return picture_; }
 
-  void draw(const Panel& panel, const Legend& legend, double top) {
-    picture_.text({margin, top + 14}, panel.title, Anchor::start, text_colour, 13);
+  void draw(const BarGroup& panel, const Legend& legend, double top) {
+    picture_.text({chart_margin, top + 14}, panel.title, Anchor::start, palette::text, 13);
     double most = 0;
     for (const auto& bar : panel.bars) most = std::max(most, total(bar));
     double y = top + panel_gap;
     for (std::size_t i = 0; i < panel.bars.size(); ++i, y += bar_height + bar_gap) {
-      picture_.text({left_ - 8, y + 15}, names_[i], Anchor::end, text_colour, name_size);
+      picture_.text({left_ - 8, y + 15}, names_[i], Anchor::end, palette::text, name_size);
       const double end = draw_bar(panel.bars[i], most, legend, y);
-      picture_.text({end + 6, y + 15}, panel.text(total(panel.bars[i])), Anchor::start, text_colour, name_size);
+      picture_.text({end + 6, y + 15}, panel.text(total(panel.bars[i])), Anchor::start, palette::text, name_size);
     }
   }
 
@@ -177,7 +177,7 @@ class CostChart {
   }
 
   double draw_bar(const std::vector<Segment>& bar, double most, const Legend& legend, double y) {
-    const double scale = most > 0 ? (width - margin - total_width - left_) / most : 0;
+    const double scale = most > 0 ? (bars_width - chart_margin - total_width - left_) / most : 0;
     double x = left_;
     const double all = total(bar);
     for (const Segment& segment : bar) {
@@ -211,15 +211,15 @@ class CostChart {
 }  // namespace
 
 void save_cost_chart(const std::string& path, const std::vector<CostReport>& reports) {
-  const std::vector<Panel> panels = panels_of(reports);
+  const std::vector<BarGroup> panels = panels_of(reports);
   const std::vector<std::string_view> order = nn::parts::all();
-  const std::span<const Panel> all = panels;
-  const Legend parts(all.first(panels.size() - 1), order, colours);
+  const std::span<const BarGroup> all = panels;
+  const Legend parts(all.first(panels.size() - 1), order, part_colours);
   const Legend memory(all.last(1), memory_categories, memory_colours);
-  double height = 2 * margin + parts.height() + memory.height() + panel_gap;
-  for (const Panel& panel : panels) height += panel_height(panel) + bar_gap;
+  double height = 2 * chart_margin + parts.height() + memory.height() + panel_gap;
+  for (const BarGroup& panel : panels) height += panel_height(panel) + bar_gap;
   CostChart chart(path, height, reports);
-  double y = margin;
+  double y = chart_margin;
   for (std::size_t i = 0; i + 1 < panels.size(); ++i) {
     chart.draw(panels[i], parts, y);
     y += panel_height(panels[i]) + bar_gap;

@@ -99,7 +99,7 @@ struct KernelsOptions {
 };
 
 // A variant that is compared: all of one layer's heads.
-struct Subject {
+struct KernelSubject {
   std::string name, text;  // what people read, and what make_attention() takes
   const Attention* variant;
   HeadShape shape;
@@ -117,9 +117,9 @@ struct VariantAlone {
 };
 
 // The variants, those that they estimate, and the model and the positions that they are of.
-class Subjects {
+class KernelSubjects {
  public:
-  Subjects(const cli::Arguments& arguments, const KernelsOptions& options)
+  KernelSubjects(const cli::Arguments& arguments, const KernelsOptions& options)
       : options_(options), seed_(static_cast<std::uint64_t>(arguments.common().seed)) {
     const std::string path = arguments.operand("MODEL");
     shape_ = {options.heads, options.head_width};
@@ -129,7 +129,7 @@ class Subjects {
     add_estimated();
   }
 
-  const std::vector<Subject>& all() const { return all_; }
+  const std::vector<KernelSubject>& all() const { return all_; }
   const HeadShape& shape() const { return shape_; }
   bool before_training() const { return before_training_; }
   std::uint64_t seed() const { return seed_; }
@@ -190,7 +190,8 @@ class Subjects {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const auto estimate = all_[i].variant->estimate();
       if (!estimate) continue;
-      const bool there = std::ranges::any_of(all_, [&](const Subject& each) { return each.text == estimate->of; });
+      const bool there =
+          std::ranges::any_of(all_, [&](const KernelSubject& each) { return each.text == estimate->of; });
       if (!there) add(estimate->of);
     }
   }
@@ -204,7 +205,7 @@ class Subjects {
   std::shared_ptr<const AttentionPositions> scheme_layer_;
   bool before_training_ = false;
   std::vector<std::unique_ptr<VariantAlone>> alone_;
-  std::vector<Subject> all_;
+  std::vector<KernelSubject> all_;
 };
 
 bool has_equal_rows(const Grid& grid) {
@@ -227,9 +228,9 @@ std::vector<double> evenly(double from, double to, Index count) {
   return values;
 }
 
-class Shapes {
+class KernelShapes {
  public:
-  Shapes(Subjects& subjects, const KernelsOptions& options) : subjects_(subjects), options_(options) {
+  KernelShapes(KernelSubjects& subjects, const KernelsOptions& options) : subjects_(subjects), options_(options) {
     const double root = std::pow(static_cast<double>(subjects.shape().key_width), 0.25);
     length_ = options.length > 0 ? options.length : root;
     reach_ = options.reach > 0 ? options.reach : 3 * root;
@@ -273,7 +274,7 @@ class Shapes {
   ShapeTable curves(const std::string& name, const std::string& title, const PanelAxis& x,
                     const Weights& weights) const {
     ShapeTable table{name, title, {"curve", {}, {}}, x, {}};
-    for (const Subject& subject : subjects_.all()) {
+    for (const KernelSubject& subject : subjects_.all()) {
       const Grid grid = weights(subject);
       std::vector<Index> heads = chosen_heads(options_.choice.head, grid.rows);
       const bool one = heads.size() > 1 && has_equal_rows(grid);
@@ -294,7 +295,7 @@ class Shapes {
   void add_with_scores(const std::string& name, const std::string& keys, const PanelAxis& x,
                        const analysis::KernelProbe& probe) {
     if (!wanted(name) && !wanted(name + "-score")) return;
-    ShapeTable weights = curves(name, "Weight of a key " + keys, x, [&](const Subject& subject) {
+    ShapeTable weights = curves(name, "Weight of a key " + keys, x, [&](const KernelSubject& subject) {
       return analysis::relative_weights(*subject.variant, subject.shape, probe);
     });
     ShapeTable scores{name + "-score", "Score (logarithm of the weight) of a key " + keys, weights.rows, x,
@@ -323,7 +324,7 @@ class Shapes {
     const std::vector<double> x = evenly(-reach_, reach_, plane_points), down(x.rbegin(), x.rend());
     const analysis::KernelProbe probe = analysis::probe_over(plane_, length_, x);
     Index number = 0;
-    for (const Subject& subject : subjects_.all()) {
+    for (const KernelSubject& subject : subjects_.all()) {
       const Grid all = analysis::relative_weights(*subject.variant, subject.shape, probe);
       const Index head = chosen_heads(options_.choice.head, all.rows).front();
       Grid map(plane_points, plane_points);
@@ -347,7 +348,7 @@ class Shapes {
     ShapeTable table{
         "error", "Error of estimated weights: root mean square of estimate / exact - 1", {"curve", {}, {}}, {}, {}};
     for (const Index count : feature_counts) table.columns.numbers.push_back(static_cast<double>(count));
-    for (const Subject& subject : subjects_.all()) {
+    for (const KernelSubject& subject : subjects_.all()) {
       const auto estimate = subject.variant->estimate();
       if (!estimate) continue;
       table.columns.name = estimate->setting;
@@ -368,14 +369,14 @@ class Shapes {
 
   void add_offset() {
     const bool all =
-        std::ranges::all_of(subjects_.all(), [](const Subject& each) { return each.positions.has_value(); });
+        std::ranges::all_of(subjects_.all(), [](const KernelSubject& each) { return each.positions.has_value(); });
     check<UsageError>(!asked_for("offset") || all,
                       "--what offset needs positions that act in attention: give --scheme NAME");
     if (!all) return;
     analysis::OffsetWeights last{};
     ShapeTable table =
         curves("offset", "Weight of a key equal to the query, relative to that at the query's own position",
-               {"offset of the key's position from the query's", {}, {}}, [&](const Subject& subject) {
+               {"offset of the key's position from the query's", {}, {}}, [&](const KernelSubject& subject) {
                  last = analysis::weights_by_offset(*subject.variant, subject.text, *subject.positions, options_.count);
                  return last.heads;
                });
@@ -422,7 +423,7 @@ class Shapes {
     return table_text(turned, TableForm::columns) + legend;
   }
 
-  Subjects& subjects_;
+  KernelSubjects& subjects_;
   const KernelsOptions& options_;
   double length_, reach_;
   analysis::ProbePlane plane_;
@@ -447,8 +448,8 @@ void kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   }
   check_shape_output(path, options.json);
   cli::keep_inputs({model}, {path}, arguments);
-  Subjects subjects(arguments, options);
-  const Shapes shapes(subjects, options);
+  KernelSubjects subjects(arguments, options);
+  const KernelShapes shapes(subjects, options);
   std::vector<std::string> heading{
       model.empty() ? "Kernels of attention" : model + ": kernels of attention",
       fmt::format("Head width {}, query of length {:.4g}{}", subjects.shape().key_width, shapes.length(),

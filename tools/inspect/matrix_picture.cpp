@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-constexpr double margin = 12, title_size = 12;
+constexpr double matrix_margin = 12, matrix_title_size = 12;
 
 // Points of a cell, and of the labels beside it, so that no two overlap. Sides are multiples of half a point.
 struct CellSizes {
@@ -89,23 +89,28 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
              columns = static_cast<double>(matrix.weights.shape()[1]);
   const std::vector<std::string> row_labels = shortened(matrix.rows), column_labels = shortened(matrix.columns);
   const Picture ruler(path, 1, 1);
-  const double heading = matrix.title.empty() ? 0 : title_size + 8;
+  const double heading = matrix.title.empty() ? 0 : matrix_title_size + 8;
   const double turned = matrix.row_title.empty() ? 0 : size + 8, above = matrix.column_title.empty() ? 0 : size + 8;
   // On whole points, so that cells begin on pixels.
-  const double left = std::ceil(margin + turned + widest(ruler, row_labels, size) + 6),
-               top = std::ceil(margin + heading + above + widest(ruler, column_labels, size) + 6);
-  const double width = std::max(left + columns * cell + margin,
-                                matrix.title.empty() ? 0 : ruler.text_width(matrix.title, title_size) + 2 * margin);
-  const double height = top + rows * cell + margin;
+  const double left = std::ceil(matrix_margin + turned + widest(ruler, row_labels, size) + 6),
+               top = std::ceil(matrix_margin + heading + above + widest(ruler, column_labels, size) + 6);
+  const double width =
+      std::max(left + columns * cell + matrix_margin,
+               matrix.title.empty() ? 0 : ruler.text_width(matrix.title, matrix_title_size) + 2 * matrix_margin);
+  const double height = top + rows * cell + matrix_margin;
   check_pixels(path, width, height);
   Picture picture(path, width, height);
-  if (heading > 0) picture.text({margin, margin + title_size - 2}, matrix.title, Anchor::start, {}, title_size);
+  if (heading > 0)
+    picture.text({matrix_margin, matrix_margin + matrix_title_size - 2}, matrix.title, Anchor::start, {},
+                 matrix_title_size);
   constexpr Colour grey{0.35, 0.35, 0.35};
   if (above > 0) {
-    picture.text({left + columns * cell / 2, margin + heading + size}, matrix.column_title, Anchor::middle, grey, size);
+    picture.text({left + columns * cell / 2, matrix_margin + heading + size}, matrix.column_title, Anchor::middle, grey,
+                 size);
   }
   if (turned > 0) {
-    picture.text({margin + size, top + rows * cell / 2}, matrix.row_title, Anchor::middle, grey, size, Direction::up);
+    picture.text({matrix_margin + size, top + rows * cell / 2}, matrix.row_title, Anchor::middle, grey, size,
+                 Direction::up);
   }
   const double baseline = cell / 2 + 0.36 * size;
   for (std::size_t j = 0; j < column_labels.size(); ++j) {
@@ -129,16 +134,18 @@ void draw_grid(const std::string& path, const MatrixGrid& grid) {
   const double cell_width = static_cast<double>(shape[1]) * pair, cell_height = static_cast<double>(shape[0]) * pair;
   // Short texts leave cells narrower than their labels.
   const Picture ruler(path, 1, 1);
-  const double left = std::ceil(margin + widest(ruler, grid.rows, size) + 6), top = margin + title_size + 8 + size + 6;
+  const double left = std::ceil(matrix_margin + widest(ruler, grid.rows, size) + 6),
+               top = matrix_margin + matrix_title_size + 8 + size + 6;
   const double column_width = std::ceil(std::max(cell_width, widest(ruler, grid.columns, size))) + gap,
                row_height = std::ceil(std::max(cell_height, size)) + gap;
   const auto rows = static_cast<double>(grid.rows.size()), columns = static_cast<double>(grid.columns.size());
-  const double width = std::max(left + columns * column_width + margin,
-                                ruler.text_width(grid.title, title_size) + 2 * margin),
-               height = top + rows * row_height + margin;
+  const double width = std::max(left + columns * column_width + matrix_margin,
+                                ruler.text_width(grid.title, matrix_title_size) + 2 * matrix_margin),
+               height = top + rows * row_height + matrix_margin;
   check_pixels(path, width, height);
   Picture picture(path, width, height);
-  picture.text({margin, margin + title_size - 2}, grid.title, Anchor::start, {}, title_size);
+  picture.text({matrix_margin, matrix_margin + matrix_title_size - 2}, grid.title, Anchor::start, {},
+               matrix_title_size);
   for (std::size_t j = 0; j < grid.columns.size(); ++j) {
     const double middle = left + static_cast<double>(j) * column_width + (column_width - gap) / 2;
     picture.text({middle, top - 6}, grid.columns[j], Anchor::middle, {}, size);

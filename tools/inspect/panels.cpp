@@ -10,34 +10,32 @@
 
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
+#include "tools/inspect/palette.hpp"
 
 namespace heddle {
 
 namespace {
 
-constexpr double sheet_width = 800, left = 76, right = 24, title_height = 26, margin = 18;
-constexpr double label_size = 10, text_size = 11, title_size = 13;
+using palette::of_byte;
+
+constexpr double sheet_width = 800, panel_left = 76, panel_right = 24, title_height = 26, sheet_margin = 18;
+constexpr double label_size = 10, text_size = 11, panel_title_size = 13;
 constexpr Index most_circles = 16;
 
-constexpr Colour of_byte(int red, int green, int blue) {
-  return {red / 255.0, green / 255.0, blue / 255.0};
-}
 Colour colour_of(const Rgb& rgb) {
   return of_byte(rgb.red, rgb.green, rgb.blue);
 }
 
-constexpr Colour ink = of_byte(0x22, 0x22, 0x22), quiet = of_byte(0x66, 0x66, 0x66), grid = of_byte(0xdd, 0xdd, 0xdd);
+constexpr Colour ink = of_byte(0x22, 0x22, 0x22), quiet = of_byte(0x66, 0x66, 0x66);
 
-// Okabe and Ito's colours, which colour-blind people can distinguish; curves differ in their dashes, too.
-constexpr std::array<Colour, 7> colours{of_byte(0x00, 0x72, 0xb2), of_byte(0xd5, 0x5e, 0x00), of_byte(0x00, 0x9e, 0x73),
-                                        of_byte(0xcc, 0x79, 0xa7), of_byte(0xe6, 0x9f, 0x00), of_byte(0x56, 0xb4, 0xe9),
-                                        of_byte(0x33, 0x33, 0x33)};
-const std::array<std::vector<double>, 5> dashes{{{}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {5, 2, 1.5, 2, 1.5, 2}}};
+// Curves differ in their dashes, too.
+const std::array<std::vector<double>, 5> panel_dashes{{{}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {5, 2, 1.5, 2, 1.5, 2}}};
 
 // Of one of so many curves: the first are drawn first and are wider, so that curves that coincide are all seen.
 Pen pen_of(std::size_t number, std::size_t count) {
   const double further = count > 1 ? static_cast<double>(number) / static_cast<double>(count - 1) : 0.5;
-  return {colours[number % colours.size()], std::lerp(2.8, 1.3, further), dashes[number % dashes.size()]};
+  return {palette::series[number % palette::series.size()], std::lerp(2.8, 1.3, further),
+          panel_dashes[number % panel_dashes.size()]};
 }
 
 std::string number_text(double value) {
@@ -68,7 +66,7 @@ std::vector<double> ticks_of(double low, double high, double most) {
 }
 
 void draw_title(Picture& picture, const std::string& title, double top) {
-  picture.text({margin, top + 15}, title, Anchor::start, ink, title_size);
+  picture.text({sheet_margin, top + 15}, title, Anchor::start, ink, panel_title_size);
 }
 
 class HeatPanel : public Panel {
@@ -78,13 +76,15 @@ class HeatPanel : public Panel {
     const auto cell = [](double room, Index count, double most) {  // whole pixels of a PNG
       return std::clamp(std::floor(2 * room / static_cast<double>(count)) / 2, 0.5, most);
     };
-    cell_width_ = cell(sheet_width - left - right - bar_room, map_.grid.columns, 24);
+    cell_width_ = cell(sheet_width - panel_left - panel_right - bar_room, map_.grid.columns, 24);
     cell_height_ = cell(360, map_.grid.rows, 14);
     if (map_.square) cell_width_ = cell_height_ = std::min(cell_width_, cell_height_);
   }
 
-  double width() const override { return left + map_width() + bar_room + right; }
-  double height() const override { return title_height + std::max(map_height(), least_bar) + axis_height + margin; }
+  double width() const override { return panel_left + map_width() + bar_room + panel_right; }
+  double height() const override {
+    return title_height + std::max(map_height(), least_bar) + axis_height + sheet_margin;
+  }
 
   void draw(Picture& picture, double top) const override {
     draw_title(picture, map_.title, top);
@@ -92,7 +92,7 @@ class HeatPanel : public Panel {
     for (Index row = 0; row < map_.grid.rows; ++row) {
       for (Index column = 0; column < map_.grid.columns; ++column) {
         picture.rectangle(
-            {left + static_cast<double>(column) * cell_width_, y + static_cast<double>(row) * cell_height_},
+            {panel_left + static_cast<double>(column) * cell_width_, y + static_cast<double>(row) * cell_height_},
             cell_width_, cell_height_, colour_of(shade_of(map_.grid.at(row, column), limit_, shades_)));
       }
     }
@@ -132,23 +132,23 @@ class HeatPanel : public Panel {
   void draw_rows(Picture& picture, double y) const {
     for (const Index row : labelled(map_.rows, map_.grid.rows, cell_height_, 13)) {
       const double middle = y + (static_cast<double>(row) + 0.5) * cell_height_;
-      picture.line({left - 4, middle}, {left - 1, middle}, {quiet});
-      picture.text({left - 7, middle + 3.5}, label(map_.rows, row), Anchor::end, ink, label_size);
+      picture.line({panel_left - 4, middle}, {panel_left - 1, middle}, {quiet});
+      picture.text({panel_left - 7, middle + 3.5}, label(map_.rows, row), Anchor::end, ink, label_size);
     }
-    picture.text({left - 7, y + map_height() + 29}, map_.rows.name, Anchor::end, quiet, label_size);
+    picture.text({panel_left - 7, y + map_height() + 29}, map_.rows.name, Anchor::end, quiet, label_size);
   }
   void draw_columns(Picture& picture, double y) const {
     for (const Index column : labelled(map_.columns, map_.grid.columns, cell_width_, 46)) {
-      const double middle = left + (static_cast<double>(column) + 0.5) * cell_width_;
+      const double middle = panel_left + (static_cast<double>(column) + 0.5) * cell_width_;
       picture.line({middle, y + 1}, {middle, y + 4}, {quiet});
       picture.text({middle, y + 14}, label(map_.columns, column), Anchor::middle, ink, label_size);
     }
-    picture.text({left + map_width() / 2, y + 29}, map_.columns.name, Anchor::middle, quiet, label_size);
+    picture.text({panel_left + map_width() / 2, y + 29}, map_.columns.name, Anchor::middle, quiet, label_size);
   }
   // What the shades stand for, the highest value at the top.
   void draw_bar(Picture& picture, double y) const {
     constexpr double bar_width = 12, gap = 16;
-    const double x = left + map_width() + gap, length = std::max(map_height(), least_bar);
+    const double x = panel_left + map_width() + gap, length = std::max(map_height(), least_bar);
     const double low = shades_ == Shades::positive ? 0 : -limit_, high = shades_ == Shades::negative ? 0 : limit_;
     const auto steps = static_cast<int>(2 * length);
     for (int i = 0; i < steps; ++i) {
@@ -198,13 +198,13 @@ class CurvePanel : public Panel {
 
   double width() const override { return sheet_width; }
   double height() const override {
-    return title_height + plot_height + axis_height + legend_line * static_cast<double>(legend_rows_) + margin;
+    return title_height + plot_height + axis_height + legend_line * static_cast<double>(legend_rows_) + sheet_margin;
   }
 
   void draw(Picture& picture, double top) const override {
     draw_title(picture, plot_.title, top);
     const double y = top + title_height;
-    picture.text({sheet_width - right, top + 15}, plot_.y, Anchor::end, quiet, label_size);
+    picture.text({sheet_width - panel_right, top + 15}, plot_.y, Anchor::end, quiet, label_size);
     draw_grid(picture, y);
     for (std::size_t i = 0; i < plot_.curves.size(); ++i)
       draw_curve(picture, y, plot_.curves[i].values, pen_of(i, plot_.curves.size()));
@@ -244,32 +244,34 @@ class CurvePanel : public Panel {
     double longest = 0;
     for (const PanelCurve& curve : plot_.curves) longest = std::max(longest, text_width(curve.name, text_size));
     entry_width_ = sample + 6 + longest + 14;
-    const double room = sheet_width - left - right;
+    const double room = sheet_width - panel_left - panel_right;
     columns_ = std::max<Index>(1, static_cast<Index>(room / entry_width_));
     const auto count = static_cast<Index>(plot_.curves.size());
     legend_rows_ = count > 1 || !plot_.curves.front().name.empty() ? (count + columns_ - 1) / columns_ : 0;
   }
 
-  double x_of(double value) const { return left + (sheet_width - left - right) * (value - first_) / (last_ - first_); }
+  double x_of(double value) const {
+    return panel_left + (sheet_width - panel_left - panel_right) * (value - first_) / (last_ - first_);
+  }
   double y_of(double value, double y) const { return y + plot_height * (high_ - value) / (high_ - low_); }
 
   void draw_grid(Picture& picture, double y) const {
     for (const auto& [tick, name] : y_ticks()) {
       const double at = y_of(tick, y);
       const bool is_zero = tick == 0 && !plot_.logarithmic;
-      picture.line({left, at}, {sheet_width - right, at}, {is_zero ? quiet : grid});
-      picture.text({left - 7, at + 3.5}, name, Anchor::end, ink, label_size);
+      picture.line({panel_left, at}, {sheet_width - panel_right, at}, {is_zero ? quiet : palette::grid});
+      picture.text({panel_left - 7, at + 3.5}, name, Anchor::end, ink, label_size);
     }
     const bool named = !plot_.x.names.empty();
     const std::vector<double> ticks = named ? plot_.x.numbers : ticks_of(first_, last_, 12);
     for (std::size_t i = 0; i < ticks.size(); ++i) {
       const double at = x_of(ticks[i]);
-      picture.line({at, y}, {at, y + plot_height}, {grid});
+      picture.line({at, y}, {at, y + plot_height}, {palette::grid});
       picture.text({at, y + plot_height + 14}, named ? plot_.x.names[i] : number_text(ticks[i]), Anchor::middle, ink,
                    label_size);
     }
-    picture.text({(left + sheet_width - right) / 2, y + plot_height + 29}, plot_.x.name, Anchor::middle, quiet,
-                 label_size);
+    picture.text({(panel_left + sheet_width - panel_right) / 2, y + plot_height + 29}, plot_.x.name, Anchor::middle,
+                 quiet, label_size);
   }
 
   // The parts of the curve within the plot.
@@ -307,7 +309,7 @@ class CurvePanel : public Panel {
     if (legend_rows_ == 0) return;
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
       const auto number = static_cast<Index>(i);
-      const double x = left + static_cast<double>(number % columns_) * entry_width_,
+      const double x = panel_left + static_cast<double>(number % columns_) * entry_width_,
                    at = y + legend_line * (static_cast<double>(number / columns_) + 0.7);
       picture.line({x, at - 4}, {x + sample, at - 4}, pen_of(i, plot_.curves.size()));
       picture.text({x + sample + 6, at}, plot_.curves[i].name, Anchor::start, ink, text_size);
@@ -325,13 +327,13 @@ class CirclePanel : public Panel {
       : plot_(std::move(plot)), chosen_(some_of(static_cast<Index>(plot_.circles.size()), most_circles)) {}
 
   double width() const override { return sheet_width; }
-  double height() const override { return title_height + cell_height * static_cast<double>(rows()) + margin; }
+  double height() const override { return title_height + cell_height * static_cast<double>(rows()) + sheet_margin; }
 
   void draw(Picture& picture, double top) const override {
     draw_title(picture, plot_.title, top);
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       const auto number = static_cast<Index>(i);
-      const Point centre{margin + (static_cast<double>(number % per_row) + 0.5) * cell_width,
+      const Point centre{sheet_margin + (static_cast<double>(number % per_row) + 0.5) * cell_width,
                          top + title_height + 44 + static_cast<double>(number / per_row) * cell_height};
       draw_circle(picture, centre, plot_.circles[static_cast<std::size_t>(chosen_[i])]);
     }
@@ -339,7 +341,7 @@ class CirclePanel : public Panel {
 
  private:
   static constexpr Index per_row = 8;
-  static constexpr double cell_width = (sheet_width - 2 * margin) / per_row, cell_height = 116, radius = 36;
+  static constexpr double cell_width = (sheet_width - 2 * sheet_margin) / per_row, cell_height = 116, radius = 36;
 
   Index rows() const { return (static_cast<Index>(chosen_.size()) + per_row - 1) / per_row; }
 
@@ -362,8 +364,8 @@ class CirclePanel : public Panel {
       const double angle = 2 * std::numbers::pi * i / 72;
       ring.push_back(at(circle.radius * std::cos(angle), circle.radius * std::sin(angle)));
     }
-    picture.line({centre.x - radius, centre.y}, {centre.x + radius, centre.y}, {grid, 0.6});
-    picture.line({centre.x, centre.y - radius}, {centre.x, centre.y + radius}, {grid, 0.6});
+    picture.line({centre.x - radius, centre.y}, {centre.x + radius, centre.y}, {palette::grid, 0.6});
+    picture.line({centre.x, centre.y - radius}, {centre.x, centre.y + radius}, {palette::grid, 0.6});
     picture.polyline(ring, {of_byte(0xaa, 0xaa, 0xaa), 0.8});
     for (Index position = plot_.table.rows - 1; position >= 0; --position) {  // the first on top
       const Point point = at(plot_.table.at(position, circle.first), plot_.table.at(position, circle.second));
@@ -427,7 +429,7 @@ std::vector<Index> some_of(Index count, Index most) {
 
 void save_panels(const std::string& path, const std::vector<std::string>& heading, const Panels& panels) {
   constexpr double line = 17, above = 14;
-  double width = sheet_width, height = above + line * static_cast<double>(heading.size()) + margin / 2;
+  double width = sheet_width, height = above + line * static_cast<double>(heading.size()) + sheet_margin / 2;
   for (const auto& panel : panels) {
     width = std::max(width, panel->width());
     height += panel->height();
@@ -436,9 +438,9 @@ void save_panels(const std::string& path, const std::vector<std::string>& headin
   double y = above;
   for (std::size_t i = 0; i < heading.size(); ++i) {
     y += line;
-    picture.text({margin, y - 4}, heading[i], Anchor::start, i == 0 ? ink : quiet, i == 0 ? 15 : text_size);
+    picture.text({sheet_margin, y - 4}, heading[i], Anchor::start, i == 0 ? ink : quiet, i == 0 ? 15 : text_size);
   }
-  y += margin / 2;
+  y += sheet_margin / 2;
   for (const auto& panel : panels) {
     panel->draw(picture, y);
     y += panel->height();

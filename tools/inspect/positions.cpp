@@ -92,7 +92,7 @@ struct PositionsOptions {
 };
 
 // What is shown, and of what.
-struct Subject {
+struct PositionSubject {
   std::string scheme;    // its text
   std::string heading;   // "sinusoidal positions", "model.h5: learned positions"
   bool before_training;  // of learned numbers
@@ -144,9 +144,9 @@ std::vector<double> numbers_to(Index count, Index first = 0) {
 }
 
 // The tables of a subject, each with how it is drawn and printed.
-class Shapes {
+class PositionShapes {
  public:
-  Shapes(const Subject& subject, const PositionsOptions& options)
+  PositionShapes(const PositionSubject& subject, const PositionsOptions& options)
       : options_(options), vectors_(analysis::position_vectors(subject.layers.front().second, subject.count)) {
     if (vectors_) add_vectors();
     const bool acts = subject.layers.front().second.layer != nullptr;
@@ -228,7 +228,7 @@ class Shapes {
                        table});
   }
 
-  void add_bias(const Subject& subject) {
+  void add_bias(const PositionSubject& subject) {
     ShapeTable table{"bias", "What positions add to scores, by the offset of the key from the query", {}, {}, {}};
     for (const auto& [number, in] : subject.layers) {
       const analysis::OffsetBias bias = analysis::bias_by_offset(in, subject.count);
@@ -315,21 +315,21 @@ class Shapes {
   std::vector<ShapeTable> tables_;
 };
 
-std::vector<std::string> heading_of(const Subject& subject) {
+std::vector<std::string> heading_of(const PositionSubject& subject) {
   std::vector<std::string> lines{subject.heading};
   if (subject.before_training) lines.emplace_back("Learned numbers are those before training.");
   return lines;
 }
 
-void print_json(const Subject& subject, const Shapes& shapes) {
+void print_json(const PositionSubject& subject, const PositionShapes& shapes) {
   formats::Json json{
       {"scheme", subject.scheme}, {"before_training", subject.before_training}, {"positions", subject.count}};
   for (const ShapeTable& table : shapes.tables()) add_to(json, table);
   std::cout << dump(json);
 }
 
-void show(const Subject& subject, const cli::Arguments& arguments, const PositionsOptions& options) {
-  const Shapes shapes(subject, options);
+void show(const PositionSubject& subject, const cli::Arguments& arguments, const PositionsOptions& options) {
+  const PositionShapes shapes(subject, options);
   const std::string& path = options.output;
   if (options.json) {
     print_json(subject, shapes);
@@ -352,11 +352,11 @@ void show_model(const cli::Arguments& arguments, const PositionsOptions& options
   const Index count = options.count > 0 ? options.count : std::min(usual_count, context.value_or(usual_count));
   check<UsageError>(!context || count <= *context, "--count ", count, ": the model has ", context.value_or(0),
                     " positions");
-  Subject subject{stack.view.scheme,
-                  fmt::format("{}, {}: {} positions", path, stack.view.name, stack.view.scheme),
-                  false,
-                  count,
-                  {}};
+  PositionSubject subject{stack.view.scheme,
+                          fmt::format("{}, {}: {} positions", path, stack.view.name, stack.view.scheme),
+                          false,
+                          count,
+                          {}};
   for (const Index layer : stack.layers(options.choice)) subject.layers.emplace_back(layer, stack.positions(layer));
   show(subject, arguments, options);
 }
