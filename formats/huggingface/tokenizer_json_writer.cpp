@@ -32,7 +32,7 @@ Json byte_level(bool use_regex) {
   return of_type("ByteLevel", {{"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", use_regex}});
 }
 
-Json split(const char* pattern) {
+Json split_step(const char* pattern) {
   return of_type("Split", {{"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
 }
 
@@ -129,12 +129,12 @@ Json Writer::cut_steps() const {
   Json steps = Json::array();
   for (const std::string& cut : model_.cuts.empty() ? std::vector<std::string>{"gpt2"} : model_.cuts) {
     if (cut == "gpt2") {
-      steps.push_back(of_bytes && !is_byte_level ? byte_level(true) : split(tokenizer_json::gpt2_pattern));
+      steps.push_back(of_bytes && !is_byte_level ? byte_level(true) : split_step(tokenizer_json::gpt2_pattern));
       is_byte_level = of_bytes;
     } else if (cut == "punctuation") {
       steps.push_back(of_type("Punctuation", {{"behavior", "Contiguous"}}));
     } else if (cut == "digit-triples") {
-      steps.push_back(split(tokenizer_json::digit_triples_pattern));
+      steps.push_back(split_step(tokenizer_json::digit_triples_pattern));
     } else {
       check<DataError>(cut == "byte-digits" && is_byte_level, "splitting text by ", cut,
                        " here cannot be written as tokenizer.json");
