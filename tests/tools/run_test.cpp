@@ -26,7 +26,7 @@ using heddle::testing::write_file;
 
 namespace {
 
-const std::string toy = TOY_TOOL;
+const std::string toy_tool = TOY_TOOL;
 
 double seconds_of_children() {
   rusage usage{};
@@ -38,7 +38,7 @@ double seconds_of_children() {
 }
 
 Outcome run_toy(const std::string& words) {
-  return run_command(toy + " " + words);
+  return run_command(toy_tool + " " + words);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ TEST_CASE("run: the affinity mask limits the threads, and -v says so") {
   const std::string alone =
       "unset OMP_NUM_THREADS SLURM_CPUS_PER_TASK; taskset -c $(taskset -cp $$ | "
       "grep -oE '[0-9]+' | tail -n 1) " +
-      toy + " -v";
+      toy_tool + " -v";
   CHECK(run_command(alone).err.find("threads: 1 (the affinity mask allows 1 of ") != std::string::npos);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("run: --print-config reads back identically, and needs no operands") {
   const std::string config = folder / "run.ini";
   const Outcome first = run_toy("--print-config --layers 9 --stop '#,x' --seed 7 --threads 1 > " + config);
   CHECK(first.status == 0);
-  const Outcome second = run_command("HEDDLE_CONFIG=" + config + " " + toy + " --print-config");
+  const Outcome second = run_command("HEDDLE_CONFIG=" + config + " " + toy_tool + " --print-config");
   CHECK(second.out == read_file(config));
   CHECK(second.out.find("layers = 9\n") != std::string::npos);
   CHECK(second.out.find("stop = \"#,x\"\n") != std::string::npos);
@@ -150,19 +150,19 @@ TEST_CASE("run: a failed output is an error, and an old file stands") {
 }
 
 TEST_CASE("run: a closed pipe is quiet") {
-  const Outcome outcome = run_command(toy + " --action flood | head -n 1; echo ${PIPESTATUS[0]}");
+  const Outcome outcome = run_command(toy_tool + " --action flood | head -n 1; echo ${PIPESTATUS[0]}");
   CHECK(outcome.out.ends_with("\n141\n"));
   CHECK(outcome.err.empty());
-  CHECK(run_command("trap '' PIPE; " + toy + " --action flood | head -n 1").err.empty());
+  CHECK(run_command("trap '' PIPE; " + toy_tool + " --action flood | head -n 1").err.empty());
 }
 
 TEST_CASE("run: a lost standard error stops nothing") {
-  CHECK(run_command("{ " + toy + " -v <<< text 3>&1 >&3; } 2>/dev/full").out == "text\n");
+  CHECK(run_command("{ " + toy_tool + " -v <<< text 3>&1 >&3; } 2>/dev/full").out == "text\n");
 }
 
 TEST_CASE("signals: the first asks to stop, and the status says which it was") {
   const auto stopped_by = [](const std::string& signal) {
-    return run_command("coproc " + toy + " --action wait; read -ru ${COPROC[0]} ready; kill -" + signal +
+    return run_command("coproc " + toy_tool + " --action wait; read -ru ${COPROC[0]} ready; kill -" + signal +
                        " $COPROC_PID; wait $COPROC_PID")
         .status;
   };
@@ -172,7 +172,7 @@ TEST_CASE("signals: the first asks to stop, and the status says which it was") {
 
 TEST_CASE("signals: the second ends a program that does not listen") {
   // It says again that it is ready once it has seen the first. Signals within a quarter of a second are one request.
-  const Outcome outcome = run_command("coproc " + toy +
+  const Outcome outcome = run_command("coproc " + toy_tool +
                                       " --action stay; read -ru ${COPROC[0]} ready; kill $COPROC_PID; "
                                       "read -ru ${COPROC[0]} ready; sleep 0.3; "
                                       "kill $COPROC_PID || echo gone; wait $COPROC_PID");
@@ -184,9 +184,9 @@ TEST_CASE("signals: one that comes while input is awaited leaves no file behind"
   const TemporaryFolder folder;
   const std::string list = "ls -A " + (folder / ".");
   const auto stopped_by = [&](const std::string& signal, const std::string& action) {
-    return run_command(watching + "coproc " + interruptible + toy + " --action " + action + " -o " + (folder / "out") +
-                       "; run=$COPROC_PID\n" + "await $run '" + list + " | grep -q tmp'; kill -" + signal +
-                       " $run; wait $run");
+    return run_command(watching + "coproc " + interruptible + toy_tool + " --action " + action + " -o " +
+                       (folder / "out") + "; run=$COPROC_PID\n" + "await $run '" + list + " | grep -q tmp'; kill -" +
+                       signal + " $run; wait $run");
   };
   for (const auto& [signal, status] :
        std::vector<std::pair<std::string, int>>{{"TERM", 143}, {"INT", 130}, {"HUP", 129}}) {
@@ -201,19 +201,19 @@ TEST_CASE("signals: one that comes while input is awaited leaves no file behind"
 }
 
 TEST_CASE("run: what is asked for in silence stays silent") {
-  const Outcome outcome = run_command(toy + " -v <<< text");
+  const Outcome outcome = run_command(toy_tool + " -v <<< text");
   CHECK(outcome.out == "text\n");
   CHECK(outcome.err.find("kernel ") != std::string::npos);
-  CHECK(run_command(toy + " <<< text").err.empty());
+  CHECK(run_command(toy_tool + " <<< text").err.empty());
 }
 
 TEST_CASE("run: -v tells what became of the user's OPENBLAS_CORETYPE") {
-  CHECK(heddle::testing::contains(run_command("OPENBLAS_CORETYPE=Loom " + toy + " -v <<< text").err,
+  CHECK(heddle::testing::contains(run_command("OPENBLAS_CORETYPE=Loom " + toy_tool + " -v <<< text").err,
                                   "'Loom', set by OPENBLAS_CORETYPE"));
-  const std::string err = run_command("OPENBLAS_CORETYPE=haswell " + toy + " -v <<< text").err;
+  const std::string err = run_command("OPENBLAS_CORETYPE=haswell " + toy_tool + " -v <<< text").err;
   CHECK((heddle::testing::contains(err, "kernel Haswell by OPENBLAS_CORETYPE") ||
          heddle::testing::contains(err, "not 'haswell'")));
-  CHECK_FALSE(heddle::testing::contains(run_command("unset OPENBLAS_CORETYPE; " + toy + " -v <<< text").err,
+  CHECK_FALSE(heddle::testing::contains(run_command("unset OPENBLAS_CORETYPE; " + toy_tool + " -v <<< text").err,
                                         "OPENBLAS_CORETYPE"));
 }
 

@@ -28,9 +28,10 @@ double forward(const Cost& cost, const std::string& part) {
   return part_of(cost, part).forward_flops;
 }
 
-constexpr Index layers = 3, width = 24, vocab = 41, time_steps = 10;
+constexpr Index cost_layers = 3, cost_width = 24, cost_vocab = 41, cost_time = 10;
 
-const testing::ModelShape small{.layers = layers, .width = width, .heads = 3, .context = 16, .vocab_size = vocab};
+const testing::ModelShape small{
+    .layers = cost_layers, .width = cost_width, .heads = 3, .context = 16, .vocab_size = cost_vocab};
 
 double cubed(Index a, Index b, Index c) {
   return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
@@ -39,27 +40,27 @@ double cubed(Index a, Index b, Index c) {
 }  // namespace
 
 TEST_CASE("cost: small models count what the formulas say (SPEC 3.7)") {
-  constexpr Index T = time_steps, d = width, batch = 2;
+  constexpr Index T = cost_time, d = cost_width, batch = 2;
   const TrialShape shape{.time = T, .batch_size = batch};
   models::EncoderDecoderConfig translator;
   models::TwoStreamConfig permuter;
   for (models::TransformerConfig* config :
        {static_cast<models::TransformerConfig*>(&translator), static_cast<models::TransformerConfig*>(&permuter)}) {
-    config->layers = layers;
+    config->layers = cost_layers;
     config->width = d;
     config->heads = 3;
-    config->vocab_size = vocab;
+    config->vocab_size = cost_vocab;
   }
-  translator.encoder_layers = layers + 1;
+  translator.encoder_layers = cost_layers + 1;
   permuter.sequence_length = T;
   struct Case {
     models::ModelConfig config;
     double networks, all_pairs, causal;  // how often a sequence passes each, causal attention apart
   };
-  const Case cases[]{{testing::decoder(small), layers, 0, layers},
-                     {testing::encoder(small), layers, layers, 0},
-                     {translator, 2 * layers + 1, 2 * layers + 1, layers},
-                     {permuter, 2 * layers, 2 * layers, 0}};
+  const Case cases[]{{testing::decoder(small), cost_layers, 0, cost_layers},
+                     {testing::encoder(small), cost_layers, cost_layers, 0},
+                     {translator, 2 * cost_layers + 1, 2 * cost_layers + 1, cost_layers},
+                     {permuter, 2 * cost_layers, 2 * cost_layers, 0}};
   for (const Case& each : cases) {
     CAPTURE(each.config.arch());
     const Cost cost = cost_of(each.config, shape);
@@ -76,18 +77,18 @@ TEST_CASE("cost: small models count what the formulas say (SPEC 3.7)") {
 }
 
 TEST_CASE("cost: the output's products are those of predicted tokens, and of an encoder's dense layer") {
-  constexpr double d = width;
-  const Cost next = cost_of(testing::decoder(small), {.time = time_steps, .batch_size = 3});
-  CHECK(next.predicted == 3 * time_steps);
-  CHECK(forward(next, parts::output) == 2.0 * 3 * time_steps * d * vocab);
-  const Cost masked = cost_of(testing::encoder(small), {.time = time_steps, .batch_size = 4});
-  CHECK(masked.predicted < masked.batch_size * time_steps / 3);
-  CHECK(forward(masked, parts::output) == 2.0 * static_cast<double>(masked.predicted) * d * (vocab + d));
+  constexpr double d = cost_width;
+  const Cost next = cost_of(testing::decoder(small), {.time = cost_time, .batch_size = 3});
+  CHECK(next.predicted == 3 * cost_time);
+  CHECK(forward(next, parts::output) == 2.0 * 3 * cost_time * d * cost_vocab);
+  const Cost masked = cost_of(testing::encoder(small), {.time = cost_time, .batch_size = 4});
+  CHECK(masked.predicted < masked.batch_size * cost_time / 3);
+  CHECK(forward(masked, parts::output) == 2.0 * static_cast<double>(masked.predicted) * d * (cost_vocab + d));
 }
 
 TEST_CASE("cost: a step backward is two forward, and a token costs the same in any batch") {
-  const Cost one = cost_of(testing::decoder(small), {.time = time_steps}),
-             five = cost_of(testing::decoder(small), {.time = time_steps, .batch_size = 5});
+  const Cost one = cost_of(testing::decoder(small), {.time = cost_time}),
+             five = cost_of(testing::decoder(small), {.time = cost_time, .batch_size = 5});
   for (const PartCost& part : one.parts) {
     CAPTURE(part.part);
     CHECK(part.backward_flops == 2 * part.forward_flops);
@@ -108,8 +109,8 @@ TEST_CASE("cost: feed-forward networks cost 4 d / (2 d + T) of attention, less f
     const Cost cost = cost_of(testing::encoder(shape), {.time = time});
     return forward(cost, parts::feed_forward) / (forward(cost, parts::projections) + forward(cost, parts::mixing));
   };
-  CHECK(ratio(8) == 4.0 * width / (2 * width + 8));
-  CHECK(ratio(2 * width) == 1);
+  CHECK(ratio(8) == 4.0 * cost_width / (2 * cost_width + 8));
+  CHECK(ratio(2 * cost_width) == 1);
   CHECK(ratio(64) < 1);
 }
 
@@ -118,11 +119,12 @@ TEST_CASE("cost: grouped heads, gates and shared layers change the fractions of 
   config.kv_heads = 1;
   config.gated = true;
   config.distinct_layers = 1;
-  const Cost cost = cost_of(config, {.time = time_steps});
+  const Cost cost = cost_of(config, {.time = cost_time});
   const auto ratio = [&](const char* part) { return forward(cost, part) / *part_of(cost, part).formula; };
   CHECK(ratio(parts::projections) == doctest::Approx((2 + 2 / 3.0) / 4));
   CHECK(ratio(parts::feed_forward) == 1.5);
-  CHECK(part_of(cost, parts::feed_forward).parameters == 3 * 4 * width * width + 9 * width);  // of one layer
+  CHECK(part_of(cost, parts::feed_forward).parameters ==
+        3 * 4 * cost_width * cost_width + 9 * cost_width);  // of one layer
 }
 
 TEST_CASE("cost: published models have their published parameters, part by part (SPEC appendix B)") {
@@ -219,7 +221,7 @@ TEST_CASE("cost: a cache of grouped heads is smaller, and more sequences share t
   grouped.kv_heads = 1;
   const double all = cost_of(testing::decoder(small), {.time = 16, .batch_size = 64}).generation->state;
   const double few = cost_of(grouped, {.time = 16, .batch_size = 64}).generation->state;
-  CHECK(all == doctest::Approx(64.0 * layers * 2 * 16 * width * 4).epsilon(0.05));
+  CHECK(all == doctest::Approx(64.0 * cost_layers * 2 * 16 * cost_width * 4).epsilon(0.05));
   CHECK(few == doctest::Approx(all / 3).epsilon(0.05));
 }
 

@@ -12,11 +12,11 @@ using namespace heddle::analysis;
 
 namespace {
 
-constexpr Index width = 12;
+constexpr Index embed_width = 12;
 
 models::ModelConfig config_of(const std::string& arch, Index layers = 2) {
   const testing::ModelShape shape{
-      .layers = layers, .width = width, .heads = 3, .context = 8, .vocab_size = 13, .block = "post"};
+      .layers = layers, .width = embed_width, .heads = 3, .context = 8, .vocab_size = 13, .block = "post"};
   if (arch == "encoder") return testing::encoder(shape);
   return testing::decoder(shape);
 }
@@ -66,15 +66,15 @@ TEST_CASE("embed: the layers of a model are its embeddings, what its blocks give
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const auto time = static_cast<Index>(texts[i].ids.size());
       const TokenIds ids({1, time}, texts[i].ids);
-      CHECK(equal(last[i], vectors_of(model).hidden(ids).value().reshaped({time, width})));
+      CHECK(equal(last[i], vectors_of(model).hidden(ids).value().reshaped({time, embed_width})));
       CHECK(equal(layer({2})[i], last[i], 0));
-      CHECK(equal(middle[i], vectors_of(shorter).hidden(ids).value().reshaped({time, width})));
+      CHECK(equal(middle[i], vectors_of(shorter).hidden(ids).value().reshaped({time, embed_width})));
       CHECK_FALSE(equal(middle[i], last[i]));
       for (Index t = 0; t < time; ++t) {
-        for (Index j = 0; j < width; ++j) {
-          const Index at = t * width + j;
+        for (Index j = 0; j < embed_width; ++j) {
+          const Index at = t * embed_width + j;
           CHECK(first[i][at] ==
-                doctest::Approx(table[texts[i].ids[static_cast<std::size_t>(t)] * width + j] + positions[at]));
+                doctest::Approx(table[texts[i].ids[static_cast<std::size_t>(t)] * embed_width + j] + positions[at]));
           CHECK(mean[i][at] == doctest::Approx((first[i][at] + last[i][at]) / 2));
         }
       }
@@ -95,10 +95,10 @@ TEST_CASE("embed: what is wanted of a text is the mean of its states there") {
   const Tensor all = embed(vectors_of(model), {&text, 1}, {}).front();
   text.wanted = {{1, 2}, {3, 3}};
   const Tensor parts = embed(vectors_of(model), {&text, 1}, {}).front();
-  REQUIRE(parts.shape() == Shape{2, width});
-  for (Index j = 0; j < width; ++j) {
-    CHECK(parts[j] == doctest::Approx((all[width + j] + all[2 * width + j]) / 2));
-    CHECK(parts[width + j] == doctest::Approx(all[3 * width + j]));
+  REQUIRE(parts.shape() == Shape{2, embed_width});
+  for (Index j = 0; j < embed_width; ++j) {
+    CHECK(parts[j] == doctest::Approx((all[embed_width + j] + all[2 * embed_width + j]) / 2));
+    CHECK(parts[embed_width + j] == doctest::Approx(all[3 * embed_width + j]));
   }
 }
 
@@ -138,13 +138,13 @@ TEST_CASE("embed: a word without context is the mean of its pieces' embeddings")
   const auto model = models::make_model(config_of("decoder"), 3);
   const Tensor table = vectors_of(model).token_embeddings();
   const Tensor mean = embed_tokens(vectors_of(model), std::vector<TokenId>{4, 9});
-  for (Index j = 0; j < width; ++j)
-    CHECK(mean[j] == doctest::Approx((table[4 * width + j] + table[9 * width + j]) / 2));
+  for (Index j = 0; j < embed_width; ++j)
+    CHECK(mean[j] == doctest::Approx((table[4 * embed_width + j] + table[9 * embed_width + j]) / 2));
 }
 
 TEST_CASE("embed: states that are not finite are an error, those of padding nobody's concern") {
   const auto model = models::make_model(config_of("decoder"), 3);
-  model->parameters().find("decoder/embedding/token/weight")->value()[7 * width] =
+  model->parameters().find("decoder/embedding/token/weight")->value()[7 * embed_width] =
       std::numeric_limits<Real>::quiet_NaN();
   const std::vector<TextToEmbed> good{text_of({1, 2, 3}), text_of({4})};
   CHECK(embed(vectors_of(model), good, {}).size() == 2);

@@ -12,8 +12,8 @@ using namespace heddle::analysis;
 
 namespace {
 
-struct Alone {
-  Alone(const std::string& text, Index width, Index heads = 1) : shape{heads, width} {
+struct VariantAlone {
+  VariantAlone(const std::string& text, Index width, Index heads = 1) : shape{heads, width} {
     variant = make_attention(text, {Scope(parameters, "layer"), Scope(parameters, "")}, shape);
   }
   Grid weights(const KernelProbe& probe) const { return relative_weights(*variant, shape, probe); }
@@ -47,7 +47,7 @@ TEST_CASE("kernel shapes: every plane is of two directions of length 1 at a righ
 }
 
 TEST_CASE("kernel shapes: dot products by displacement and angle") {
-  const Alone alone("dot", 4);
+  const VariantAlone alone("dot", 4);
   for (const ProbeDirection direction : {ProbeDirection::axis, ProbeDirection::diagonal, ProbeDirection::random}) {
     const ProbePlane plane = probe_plane(direction, 4, 1);
     const Grid along = alone.weights(probe_along(plane, 1.5, displacements));
@@ -62,7 +62,7 @@ TEST_CASE("kernel shapes: dot products by displacement and angle") {
 }
 
 TEST_CASE("kernel shapes: the Gaussian kernel is exp(-distance^2 / (2 bandwidth)), at any query") {
-  const Alone alone("gaussian:bandwidth=0.7", 4);
+  const VariantAlone alone("gaussian:bandwidth=0.7", 4);
   for (const double length : {0.0, 2.0}) {
     const ProbePlane plane = probe_plane(ProbeDirection::diagonal, 4, 1);
     const Grid along = alone.weights(probe_along(plane, length, displacements));
@@ -73,14 +73,14 @@ TEST_CASE("kernel shapes: the Gaussian kernel is exp(-distance^2 / (2 bandwidth)
   }
   // Keys of one length: the same as a dot product at the bandwidth sqrt(width).
   const KernelProbe around = probe_around(probe_plane(ProbeDirection::random, 4, 1), 1.5, angles);
-  const Grid gaussian = Alone("gaussian", 4).weights(around), product = Alone("dot", 4).weights(around);
+  const Grid gaussian = VariantAlone("gaussian", 4).weights(around), product = VariantAlone("dot", 4).weights(around);
   for (std::size_t i = 0; i < angles.size(); ++i) {
     CHECK(gaussian.values[i] == doctest::Approx(product.values[i]).epsilon(1e-4));
   }
 }
 
 TEST_CASE("kernel shapes: the Fourier kernel is sinc(R distance)^4 along a coordinate, with its zeros") {
-  const Alone alone("fourier", 4);  // R = 2
+  const VariantAlone alone("fourier", 4);  // R = 2
   const ProbePlane plane = probe_plane(ProbeDirection::axis, 4, 1);
   const Grid along = alone.weights(probe_along(plane, 1, displacements));
   for (std::size_t i = 0; i < displacements.size(); ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("kernel shapes: the Fourier kernel is sinc(R distance)^4 along a coord
 
 TEST_CASE("kernel shapes: additive, bilinear and basic attention") {
   const ProbePlane plane = probe_plane(ProbeDirection::axis, 2, 1);
-  const Alone additive("additive", 2, 3);
+  const VariantAlone additive("additive", 2, 3);
   const Tensor& v = additive.parameters.all().front().value();  // [heads, width]
   const Grid along = additive.weights(probe_along(plane, 1, displacements));
   for (Index h = 0; h < 3; ++h) {
@@ -108,8 +108,8 @@ TEST_CASE("kernel shapes: additive, bilinear and basic attention") {
     }
   }
   const KernelProbe around = probe_around(plane, 1.5, angles);
-  const Grid product = Alone("dot:scale=1", 2).weights(around), basic = Alone("basic", 2).weights(around),
-             bilinear = Alone("bilinear:scale=1", 2).weights(around);  // which begins as the identity
+  const Grid product = VariantAlone("dot:scale=1", 2).weights(around), basic = VariantAlone("basic", 2).weights(around),
+             bilinear = VariantAlone("bilinear:scale=1", 2).weights(around);  // which begins as the identity
   for (std::size_t i = 0; i < angles.size(); ++i) {
     CHECK(basic.values[i] == doctest::Approx(product.values[i]).epsilon(1e-5));
     CHECK(bilinear.values[i] == doctest::Approx(product.values[i]).epsilon(1e-5));
@@ -117,9 +117,9 @@ TEST_CASE("kernel shapes: additive, bilinear and basic attention") {
 }
 
 TEST_CASE("kernel shapes: the error of random features falls as 1 / sqrt(m) where vectors are short") {
-  const Alone exact("dot", 16);
+  const VariantAlone exact("dot", 16);
   const auto error = [&](Index features) {
-    const Alone estimate(with_setting("performer", "features", features), 16);
+    const VariantAlone estimate(with_setting("performer", "features", features), 16);
     return estimate_error(*estimate.variant, *exact.variant, estimate.shape, 1, 64, 1);
   };
   const double few = error(64), many = error(1024);
@@ -141,7 +141,7 @@ TEST_CASE("kernel shapes: weights by offset are e^bias for a softmax, and refuse
   const auto scheme = make_positions("alibi", Scope(parameters, ""), {std::nullopt, 16, 2, 8, 0.5, true});
   const auto layer = scheme->for_layer(Scope(parameters, "0"));
   const PositionsInLayer in{scheme.get(), layer.get(), 16, HeadShape{2, 8}, true};
-  const Alone product("dot", 8, 2), performer("performer", 8, 2);
+  const VariantAlone product("dot", 8, 2), performer("performer", 8, 2);
   const OffsetWeights weights = weights_by_offset(*product.variant, "dot", in, 9);
   CHECK(weights.first == -8);
   for (Index h = 0; h < 2; ++h) {
@@ -157,7 +157,7 @@ TEST_CASE("kernel shapes: weights by offset are e^bias for a softmax, and refuse
 TEST_CASE("kernel shapes: every variant has finite weights, 1 for the query itself") {
   for (const AttentionVariant& variant : attention_variants()) {
     CAPTURE(variant.name);
-    const Alone alone(variant.name, 8, 2);
+    const VariantAlone alone(variant.name, 8, 2);
     const ProbePlane plane = probe_plane(ProbeDirection::diagonal, 8, 1);
     for (const KernelProbe& probe :
          {probe_along(plane, 1.5, displacements), probe_around(plane, 1.5, angles), probe_over(plane, 1.5, {0, 1.5})}) {
@@ -165,8 +165,8 @@ TEST_CASE("kernel shapes: every variant has finite weights, 1 for the query itse
     }
     CHECK(alone.weights(probe_along(plane, 1.5, {0})).at(1, 0) == doctest::Approx(1).epsilon(1e-5));
     if (const auto estimate = alone.variant->estimate()) {
-      CHECK_NOTHROW(Alone(estimate->of, 8));
-      CHECK_NOTHROW(Alone(with_setting(variant.name, estimate->setting, 4), 8));
+      CHECK_NOTHROW(VariantAlone(estimate->of, 8));
+      CHECK_NOTHROW(VariantAlone(with_setting(variant.name, estimate->setting, 4), 8));
     }
   }
 }

@@ -6,20 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "heddle/base/random.hpp"
+#include "libcore/analysis/samples.hpp"
 
 using namespace heddle;
 using namespace heddle::analysis;
 
 namespace {
-
-Tensor random(const Shape& shape, std::uint64_t seed) {
-  const Tensor tensor(shape);
-  for (Index i = 0; i < tensor.size(); ++i) {
-    tensor[i] = static_cast<Real>(RandomStream(seed, 1).normal(static_cast<std::uint64_t>(i)));
-  }
-  return tensor;
-}
 
 double cosine(const Real* a, const Real* b, Index width) {
   double ab = 0, aa = 0, bb = 0;
@@ -34,7 +26,7 @@ double cosine(const Real* a, const Real* b, Index width) {
 }  // namespace
 
 TEST_CASE("nearest: as comparing with every vector tells") {
-  const Tensor vectors = random({40, 7}, 1), queries = random({300, 7}, 2);
+  const Tensor vectors = random_tensor({40, 7}, 1), queries = random_tensor({300, 7}, 2);
   const auto found = NearestVectors(vectors).find(queries, 5);
   REQUIRE(found.size() == 300);
   for (std::size_t q = 0; q < found.size(); ++q) {

@@ -16,8 +16,8 @@ namespace {
 constexpr double rounding = 1e-5;
 
 // A scheme alone, with its parameters at their start.
-struct Alone {
-  Alone(const std::string& text, Index width, Index heads, bool causal, Index positions)
+struct SchemeAlone {
+  SchemeAlone(const std::string& text, Index width, Index heads, bool causal, Index positions)
       : scheme(make_positions(text, Scope(parameters, "position"),
                               {context_of(text, std::nullopt, positions), width, heads, width / heads, 0.5, causal})),
         layer(scheme->for_layer(Scope(parameters, "0"))),
@@ -29,8 +29,8 @@ struct Alone {
   PositionsInLayer in;
 };
 
-PositionVectors vectors_of(const std::string& text, Index width, Index positions, Index heads = 1) {
-  const Alone alone(text, width, heads, false, positions);
+PositionVectors position_vectors_of(const std::string& text, Index width, Index positions, Index heads = 1) {
+  const SchemeAlone alone(text, width, heads, false, positions);
   const auto vectors = position_vectors(alone.in, positions);
   REQUIRE(vectors.has_value());
   return *vectors;
@@ -39,7 +39,7 @@ PositionVectors vectors_of(const std::string& text, Index width, Index positions
 }  // namespace
 
 TEST_CASE("position shapes: the heat map of sinusoids has their values") {
-  const auto vectors = vectors_of("sinusoidal", 128, 50);
+  const auto vectors = position_vectors_of("sinusoidal", 128, 50);
   CHECK(vectors.of == PositionVectors::Of::embeddings);
   CHECK(vectors.table.rows == 50);
   CHECK(vectors.table.columns == 128);
@@ -61,7 +61,7 @@ TEST_CASE("position shapes: pairs of sinusoids are on circles of radius 1, each 
                                          {"sinusoidal:form=t2t", true},
                                          {"sinusoidal:form=deck0", false}}) {
     CAPTURE(text);
-    const auto vectors = vectors_of(text, 32, 40);
+    const auto vectors = position_vectors_of(text, 32, 40);
     REQUIRE(vectors.circles.size() == 16);
     for (Index k = 0; k < 16; ++k) {
       const Circle& circle = vectors.circles[static_cast<std::size_t>(k)];
@@ -78,7 +78,7 @@ TEST_CASE("position shapes: pairs of sinusoids are on circles of radius 1, each 
 }
 
 TEST_CASE("position shapes: products of sinusoids depend on the distance alone: the sum of cos(w_k distance)") {
-  const auto vectors = vectors_of("sinusoidal", 16, 30);
+  const auto vectors = position_vectors_of("sinusoidal", 16, 30);
   const Similarity dots = similarity_of(vectors.table, SimilarityMeasure::dot);
   const Similarity cosines = similarity_of(vectors.table, SimilarityMeasure::cosine);
   for (std::size_t distance = 0; distance < 30; ++distance) {
@@ -107,7 +107,7 @@ TEST_CASE("position shapes: similarity of vectors by hand") {
 }
 
 TEST_CASE("position shapes: learned vectors are the table, from the row of its first position, and no circles") {
-  const Alone alone("learned:offset=2", 6, 1, true, 5);
+  const SchemeAlone alone("learned:offset=2", 6, 1, true, 5);
   const auto vectors = position_vectors(alone.in, 5);
   REQUIRE(vectors.has_value());
   CHECK(vectors->circles.empty());
@@ -123,7 +123,7 @@ TEST_CASE("position shapes: rope turns pairs of a query's elements, and its scor
   for (const std::string text : {"rope", "rope:interleaved=1"}) {
     CAPTURE(text);
     const bool interleaved = text != "rope";
-    const auto vectors = vectors_of(text, 32, 20, 2);
+    const auto vectors = position_vectors_of(text, 32, 20, 2);
     CHECK(vectors.of == PositionVectors::Of::queries);
     CHECK(vectors.table.columns == 16);
     REQUIRE(vectors.circles.size() == 8);
@@ -137,7 +137,7 @@ TEST_CASE("position shapes: rope turns pairs of a query's elements, and its scor
       CHECK(vectors.table.at(7, circle.first) == doctest::Approx(std::cos(7 * frequency)).epsilon(1e-4));
       CHECK(vectors.table.at(7, circle.second) == doctest::Approx(std::sin(7 * frequency)).epsilon(1e-4));
     }
-    const Alone alone(text, 32, 2, false, 20);
+    const SchemeAlone alone(text, 32, 2, false, 20);
     const OffsetBias bias = bias_by_offset(alone.in, 20);
     CHECK(bias.first == -19);
     for (Index offset = -19; offset <= 19; ++offset) {
@@ -149,7 +149,7 @@ TEST_CASE("position shapes: rope turns pairs of a query's elements, and its scor
 }
 
 TEST_CASE("position shapes: ALiBi's bias is -2^(-8 h / H) times the distance") {
-  const Alone alone("alibi", 64, 8, true, 10);
+  const SchemeAlone alone("alibi", 64, 8, true, 10);
   CHECK_FALSE(position_vectors(alone.in, 10).has_value());
   const OffsetBias bias = bias_by_offset(alone.in, 10);
   CHECK(bias.first == -9);
@@ -164,7 +164,7 @@ TEST_CASE("position shapes: ALiBi's bias is -2^(-8 h / H) times the distance") {
 }
 
 TEST_CASE("position shapes: T5's buckets, one number for each of them") {
-  const Alone alone("relative-scalar", 8, 2, true, 140);
+  const SchemeAlone alone("relative-scalar", 8, 2, true, 140);
   const Tensor& table = alone.parameters.all().front().value();  // [32, 2]
   const OffsetBias bias = bias_by_offset(alone.in, 140);
   // The first distance of each bucket of a causal stack: 0 to 15 alone, then (SPEC 2.4).
@@ -182,17 +182,17 @@ TEST_CASE("position shapes: T5's buckets, one number for each of them") {
 }
 
 TEST_CASE("position shapes: linear biases of both kinds, and no positions, which add nothing") {
-  const Alone is_signed("linear:distance=signed,start=-0.5", 8, 2, false, 4);
+  const SchemeAlone is_signed("linear:distance=signed,start=-0.5", 8, 2, false, 4);
   const OffsetBias one_sided = bias_by_offset(is_signed.in, 4);
   CHECK(one_sided.heads.columns == 7);
   for (Index offset = -3; offset <= 3; ++offset) {
     CHECK(one_sided.heads.at(0, offset + 3) == 0.5 * static_cast<double>(offset));
   }
-  const Alone is_absolute("linear:start=-0.5", 8, 2, false, 4);
+  const SchemeAlone is_absolute("linear:start=-0.5", 8, 2, false, 4);
   for (Index offset = -3; offset <= 3; ++offset) {
     CHECK(bias_by_offset(is_absolute.in, 4).heads.at(1, offset + 3) == -0.5 * std::abs(static_cast<double>(offset)));
   }
-  const Alone none("none", 8, 2, true, 4);
+  const SchemeAlone none("none", 8, 2, true, 4);
   CHECK_FALSE(position_vectors(none.in, 4).has_value());
   CHECK(bias_by_offset(none.in, 4).heads.largest() == 0);
 }
@@ -225,7 +225,7 @@ TEST_CASE("position shapes: every scheme's bias is that of the weights of dot-pr
     for (const bool causal : {false, true}) {
       CAPTURE(scheme.name);
       CAPTURE(causal);
-      const Alone alone(scheme.name, 24, 3, causal, positions);
+      const SchemeAlone alone(scheme.name, 24, 3, causal, positions);
       const OffsetBias bias = bias_by_offset(alone.in, positions);
       Parameters parameters(ParameterSource(1));
       const auto dot = make_attention("dot", {Scope(parameters, ""), Scope(parameters, "")}, alone.in.heads);

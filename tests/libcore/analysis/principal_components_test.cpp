@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "heddle/analysis/neighbour_map.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/analysis/samples.hpp"
 #include "support/on_threads.hpp"
 
 using namespace heddle;
@@ -14,17 +14,9 @@ using namespace heddle::analysis;
 
 namespace {
 
-Tensor random(const Shape& shape, std::uint64_t seed) {
-  const Tensor tensor(shape);
-  for (Index i = 0; i < tensor.size(); ++i) {
-    tensor[i] = static_cast<Real>(RandomStream(seed, 1).normal(static_cast<std::uint64_t>(i)));
-  }
-  return tensor;
-}
-
 // Three groups of points around distant centres.
 Tensor groups(Index count, Index width) {
-  const Tensor vectors = random({count, width}, 4);
+  const Tensor vectors = random_tensor({count, width}, 4);
   for (Index i = 0; i < count; ++i) {
     for (Index j = 0; j < width; ++j) vectors[i * width + j] += static_cast<Real>(j == i % 3 ? 30 : 0);
   }
@@ -55,7 +47,7 @@ TEST_CASE("principal components: points of a tilted ellipse, by hand") {
 TEST_CASE(
     "principal components: uncorrelated coordinates that keep all distances, more or fewer vectors than numbers") {
   for (const auto& [count, width] : std::vector<std::pair<Index, Index>>{{12, 5}, {6, 40}}) {
-    const Tensor vectors = random({count, width}, 7);
+    const Tensor vectors = random_tensor({count, width}, 7);
     const PrincipalComponents found = principal_components(vectors, 100);
     const auto components = static_cast<std::size_t>(std::min(count - 1, width));
     REQUIRE(found.explained.size() == components);
@@ -100,18 +92,18 @@ TEST_CASE("principal components: the first of many are those of all") {
 }
 
 TEST_CASE("principal components: one vector, equal vectors, and what is not finite") {
-  CHECK(principal_components(random({1, 4}, 1), 2).explained.empty());
+  CHECK(principal_components(random_tensor({1, 4}, 1), 2).explained.empty());
   const Tensor equal({3, 2});
   equal.fill(5);
   for (const auto& each : principal_components(equal, 2).coordinates) CHECK(each == std::vector<double>{0, 0});
   CHECK_THROWS_AS(principal_components(Tensor({0, 4}), 2), ShapeError);
-  const Tensor bad = random({3, 4}, 1);
+  const Tensor bad = random_tensor({3, 4}, 1);
   bad[5] = std::numeric_limits<Real>::quiet_NaN();
   CHECK_THROWS_AS(principal_components(bad, 2), NumericError);
 }
 
 TEST_CASE("neighbour map: the probabilities of neighbours have the perplexity") {
-  const Tensor vectors = random({30, 3}, 9);
+  const Tensor vectors = random_tensor({30, 3}, 9);
   std::vector<std::vector<double>> distances(30, std::vector<double>(30, 0.0));
   for (Index i = 0; i < 30; ++i) {
     for (Index j = 0; j < 30; ++j) {
@@ -152,6 +144,6 @@ TEST_CASE("neighbour map: the nearest points are of the vector's own group, with
     const testing::OnThreads scope(threads);
     CHECK(neighbour_map(vectors) == points);
   }
-  CHECK(neighbour_map(random({1, 4}, 1)).size() == 1);
-  CHECK(neighbour_map(random({5, 4}, 1)).size() == 5);
+  CHECK(neighbour_map(random_tensor({1, 4}, 1)).size() == 1);
+  CHECK(neighbour_map(random_tensor({5, 4}, 1)).size() == 5);
 }

@@ -39,17 +39,17 @@ Outcome train(const Context& context, PrecisionChoice precision, std::uint64_t s
   return outcome;
 }
 
-PrecisionChoice other_precision() {
+PrecisionChoice other_choice() {
   return bf16_is_supported() ? PrecisionChoice::bf16 : PrecisionChoice::f32;
 }
 
 void check_at_once(const Context& one, const Context& two) {
-  const Outcome first = train(one, PrecisionChoice::f32, 4), second = train(two, other_precision(), 5);
+  const Outcome first = train(one, PrecisionChoice::f32, 4), second = train(two, other_choice(), 5);
   REQUIRE(first.evaluations.size() > 1);
   REQUIRE(first.weights != second.weights);
   Outcome first_at_once, second_at_once;
   side_by_side({[&] { first_at_once = train(one, PrecisionChoice::f32, 4); },
-                [&] { second_at_once = train(two, other_precision(), 5); }});
+                [&] { second_at_once = train(two, other_choice(), 5); }});
   CHECK(first_at_once == first);
   CHECK(second_at_once == second);
 }

@@ -26,7 +26,7 @@ std::vector<Index> random_labels(Index count, Index classes, std::uint64_t seed)
 }
 
 // How many examples of the label (-1: of any) the part has.
-Index count_of(const std::vector<Index>& parts, Index part, const std::vector<Index>& labels, Index label) {
+Index count_of_label(const std::vector<Index>& parts, Index part, const std::vector<Index>& labels, Index label) {
   Index count = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) count += parts[i] == part && (label < 0 || labels[i] == label);
   return count;
@@ -40,7 +40,7 @@ TEST_CASE("folds: as large as one another, and alike in every label, to within o
     const std::vector<Index> parts = stratified_folds(labels, folds, 1);
     for (Index label = -1; label < 4; ++label) {
       std::vector<Index> counts;
-      for (Index fold = 0; fold < folds; ++fold) counts.push_back(count_of(parts, fold, labels, label));
+      for (Index fold = 0; fold < folds; ++fold) counts.push_back(count_of_label(parts, fold, labels, label));
       CAPTURE(folds);
       CAPTURE(label);
       CHECK(std::ranges::max(counts) - std::ranges::min(counts) <= 1);
@@ -74,7 +74,7 @@ TEST_CASE("parts: shares are kept to within two examples, of all and of each lab
             static_cast<double>(label < 0 ? static_cast<Index>(labels.size()) : std::ranges::count(labels, label));
         for (std::size_t part = 0; part < shares.size(); ++part) {
           const double expected = of_label * static_cast<double>(shares[part]) / total;
-          const auto count = static_cast<double>(count_of(parts, static_cast<Index>(part), labels, label));
+          const auto count = static_cast<double>(count_of_label(parts, static_cast<Index>(part), labels, label));
           CHECK(std::abs(count - expected) < (label < 0 ? 1 : 2));
         }
       }
@@ -116,12 +116,13 @@ TEST_CASE("grouped parts: copies together, each label where it can be in every p
     const auto total = static_cast<double>(std::accumulate(shares.begin(), shares.end(), Index{0}));
     for (std::size_t part = 0; part < shares.size(); ++part) {
       const auto at = static_cast<Index>(part);
-      for (Index label = 0; label < 3; ++label) CHECK((count_of(parts, at, labels, label) > 0) == (shares[part] > 0));
-      CHECK(count_of(parts, at, labels, 3) == (part == 0 ? 1 : 0));
+      for (Index label = 0; label < 3; ++label)
+        CHECK((count_of_label(parts, at, labels, label) > 0) == (shares[part] > 0));
+      CHECK(count_of_label(parts, at, labels, 3) == (part == 0 ? 1 : 0));
       for (Index label = 0; label < 2; ++label) {
         const auto of_label = static_cast<double>(std::ranges::count(labels, label));
         const double expected = of_label * static_cast<double>(shares[part]) / total;
-        CHECK(std::abs(static_cast<double>(count_of(parts, at, labels, label)) - expected) <= 4);
+        CHECK(std::abs(static_cast<double>(count_of_label(parts, at, labels, label)) - expected) <= 4);
       }
     }
   }

@@ -23,16 +23,16 @@ std::vector<Unit> texts(Index count, Index classes = 1) {
   return units;
 }
 
-Index count_of(const std::vector<bool>& held, const std::vector<Unit>& units, Index label) {
+Index count_held_out(const std::vector<bool>& held, const std::vector<Unit>& units, Index label) {
   Index count = 0;
   for (std::size_t i = 0; i < units.size(); ++i) count += held[i] && units[i].label == label;
   return count;
 }
 
 // Documents of these lengths, whose tokens count from 0.
-class Documents : public TokenSource {
+class NumberedDocuments : public TokenSource {
  public:
-  explicit Documents(std::vector<Index> lengths) : lengths_(std::move(lengths)) {}
+  explicit NumberedDocuments(std::vector<Index> lengths) : lengths_(std::move(lengths)) {}
   Index size() const override { return std::accumulate(lengths_.begin(), lengths_.end(), Index{0}); }
   Index vocab_size() const override { return 1 << 20; }
   void read(Index offset, std::span<TokenId> out) const override {
@@ -71,7 +71,7 @@ TEST_CASE("held out: the fraction of all and of each class, to within one exampl
             0.5);
       for (Index label = 0; label < 3; ++label) {
         const auto of_class = static_cast<double>(std::ranges::count(units, label, &Unit::label));
-        CHECK(std::abs(static_cast<double>(count_of(held, units, label)) - fraction * of_class) <= 1);
+        CHECK(std::abs(static_cast<double>(count_held_out(held, units, label)) - fraction * of_class) <= 1);
       }
     }
   }
@@ -106,7 +106,7 @@ TEST_CASE("held out: keys tell contents apart, and parts of texts") {
 
 TEST_CASE("held-out tokens: whole documents, disjoint, and together all") {
   const std::vector<Index> lengths{5, 9, 0, 7, 6, 8, 5, 5, 9, 6, 10, 7, 3, 5, 6, 9, 8, 7, 6, 9};
-  const Documents source(lengths);
+  const NumberedDocuments source(lengths);
   const HeldOutTokens split = hold_out_tokens(source, tenth);
   const TokensOfRanges train(source, split.train), valid(source, split.valid);
   CHECK(train.size() + valid.size() == source.size());
@@ -126,17 +126,17 @@ TEST_CASE("held-out tokens: whole documents, disjoint, and together all") {
 
 TEST_CASE("held-out tokens: the last ones of one document, and of documents that cannot be split") {
   for (const std::vector<Index>& lengths : {std::vector<Index>{50}, std::vector<Index>{25, 25}}) {
-    const HeldOutTokens split = hold_out_tokens(Documents(lengths), tenth);
+    const HeldOutTokens split = hold_out_tokens(NumberedDocuments(lengths), tenth);
     CHECK(split.train == TokenRanges{{0, 45}});
     CHECK(split.valid == TokenRanges{{45, 50}});
   }
   CHECK_THROWS_WITH_AS(
-      hold_out_tokens(Documents({4}), tenth),
+      hold_out_tokens(NumberedDocuments({4}), tenth),
       "documents: 4 tokens are too few to hold out 10% for validation; give more text, or --valid FILE", DataError);
 }
 
 TEST_CASE("tokens of ranges: read across ranges from anywhere") {
-  const Documents source({100});
+  const NumberedDocuments source({100});
   const TokensOfRanges ranges(source, {{10, 13}, {20, 21}, {90, 94}});
   CHECK(tokens_of(ranges) == std::vector<TokenId>{10, 11, 12, 20, 90, 91, 92, 93});
   std::vector<TokenId> ids(4);

@@ -12,7 +12,7 @@ using namespace heddle::data;
 
 namespace {
 
-TokensInMemory counting(TokenId from, Index count, const std::string& name) {
+TokensInMemory numbered(TokenId from, Index count, const std::string& name) {
   std::vector<TokenId> ids;
   for (Index i = 0; i < count; ++i) ids.push_back(from + static_cast<TokenId>(i));
   return {ids, 1000, name};
@@ -34,7 +34,7 @@ std::vector<std::pair<Index, Index>> shares(const TrainingWindows& windows, Inde
 }  // namespace
 
 TEST_CASE("joined tokens: any stretch is that of the streams put together") {
-  const TokensInMemory a = counting(0, 7, "a"), b = counting(100, 1, "b"), c = counting(200, 5, "c");
+  const TokensInMemory a = numbered(0, 7, "a"), b = numbered(100, 1, "b"), c = numbered(200, 5, "c");
   const JoinedTokens joined({{a}, {b}, {c}});
   std::vector<TokenId> all;
   for (const TokensInMemory* part : {&a, &b, &c}) {
@@ -59,7 +59,7 @@ TEST_CASE("joined tokens: any stretch is that of the streams put together") {
 }
 
 TEST_CASE("sample order: without weights several files are read as one would be") {
-  const TokensInMemory a = counting(0, 300, "a"), b = counting(300, 500, "b"), whole = counting(0, 800, "whole");
+  const TokensInMemory a = numbered(0, 300, "a"), b = numbered(300, 500, "b"), whole = numbered(0, 800, "whole");
   const JoinedTokens joined({{a}, {b}});
   const TrainingWindows apart(joined, 10, 5), together(whole, 10, 5);
   REQUIRE(apart.windows_per_epoch() == together.windows_per_epoch());
@@ -67,7 +67,7 @@ TEST_CASE("sample order: without weights several files are read as one would be"
 }
 
 TEST_CASE("sample order: an epoch reads files as often as their weights say, and every window alike in the long run") {
-  const TokensInMemory a = counting(0, 400, "a"), b = counting(400, 401, "b");
+  const TokensInMemory a = numbered(0, 400, "a"), b = numbered(400, 401, "b");
   const JoinedTokens joined({{a, 2}, {b, 0.5}});
   const Index width = 10;
   const SampleOrder order(joined, 80, width, 9);
@@ -90,7 +90,7 @@ TEST_CASE("sample order: an epoch reads files as often as their weights say, and
 }
 
 TEST_CASE("sample order: any place is a function of seed and number alone, and seeds differ") {
-  const TokensInMemory a = counting(0, 400, "a"), b = counting(400, 401, "b");
+  const TokensInMemory a = numbered(0, 400, "a"), b = numbered(400, 401, "b");
   const JoinedTokens joined({{a, 3}, {b, 1}});
   const SampleOrder first(joined, 80, 10, 9), again(joined, 80, 10, 9), other(joined, 80, 10, 10);
   int differences = 0;
@@ -102,7 +102,7 @@ TEST_CASE("sample order: any place is a function of seed and number alone, and s
 }
 
 TEST_CASE("training windows: weights hold for windows that a random shift moves, too") {
-  const TokensInMemory a = counting(0, 2000, "a"), b = counting(2000, 2000, "b");
+  const TokensInMemory a = numbered(0, 2000, "a"), b = numbered(2000, 2000, "b");
   const JoinedTokens joined({{a, 3}, {b, 1}});
   for (const auto& [of_a, of_b] : shares(TrainingWindows(joined, 10, 4), 2000, 3)) {
     CHECK(of_a == doctest::Approx(600).epsilon(0.01));
@@ -111,7 +111,7 @@ TEST_CASE("training windows: weights hold for windows that a random shift moves,
 }
 
 TEST_CASE("sample order: weights that leave nothing are refused") {
-  const TokensInMemory a = counting(0, 50, "a"), b = counting(50, 50, "b");
+  const TokensInMemory a = numbered(0, 50, "a"), b = numbered(50, 50, "b");
   const JoinedTokens joined({{a, 0.01}, {b, 0.01}});
   CHECK_THROWS_AS(SampleOrder(joined, 10, 10, 1), DataError);
 }

@@ -15,9 +15,9 @@ using namespace heddle::data;
 namespace {
 
 // Tokens 0 to 995 in a random order; 996 begins sequences, 997 ends them, 998 is the mask, 999 padding.
-const MaskVocabulary plain{Index{1000}};
+const MaskVocabulary plain_masking{Index{1000}};
 
-TokensInMemory random_text(Index size) {
+TokensInMemory random_tokens(Index size) {
   std::vector<TokenId> tokens;
   const RandomStream stream(4, 4);
   for (Index i = 0; i < size; ++i)
@@ -41,8 +41,8 @@ std::set<Index> set_of(const std::vector<Index>& list) {
 }  // namespace
 
 TEST_CASE("masking: of a million tokens 30 % are chosen; 80 % of them masked, 10 % replaced, 10 % left (SPEC 4.3)") {
-  const auto text = random_text(1000000);
-  const MaskedWindows windows(text, plain, {.time = 102});
+  const auto text = random_tokens(1000000);
+  const MaskedWindows windows(text, plain_masking, {.time = 102});
   double chosen = 0, masked = 0, kept = 0, maskable = 0;
   for (Index window = 0; window < windows.windows_per_epoch(); ++window) {
     const MaskedBatch one = windows.in_order(window, 1);
@@ -75,9 +75,9 @@ TEST_CASE("masking: of a million tokens 30 % are chosen; 80 % of them masked, 10
 }
 
 TEST_CASE("masking: static masks are the same in every epoch; dynamic ones overlap as chance has it (SPEC 4.3)") {
-  const auto text = random_text(100000);
+  const auto text = random_tokens(100000);
   for (const MaskingKind kind : {MaskingKind::unchanging, MaskingKind::dynamic}) {
-    const MaskedWindows windows(text, plain, {.time = 102, .masking = {.masking = kind}, .seed = 3});
+    const MaskedWindows windows(text, plain_masking, {.time = 102, .masking = {.masking = kind}, .seed = 3});
     const Index count = windows.windows_per_epoch();
     std::map<std::vector<TokenId>, MaskedBatch> first;  // by the text, found under the masks
     const auto text_of = [](const MaskedBatch& batch) {
@@ -119,26 +119,28 @@ TEST_CASE("masking: the number of pieces is 15 % of those that are not special, 
       std::vector<TokenId> tokens(static_cast<std::size_t>(length) + 3, 5);
       tokens.front() = 996;
       tokens.back() = tokens[tokens.size() / 2] = 997;
-      CHECK(mask_tokens(tokens, plain, {.mask_probability = 0.15}, RandomStream(1, 2, step)).positions.size() ==
+      CHECK(mask_tokens(tokens, plain_masking, {.mask_probability = 0.15}, RandomStream(1, 2, step)).positions.size() ==
             expected);
     }
   }
   for (const auto& [probability, expected] : std::vector<std::pair<double, std::size_t>>{{0.34, 3}, {0.36, 4}}) {
     std::vector<TokenId> ten(10, 5);
-    CHECK(mask_tokens(ten, plain, {.mask_probability = probability}, RandomStream(1, 2)).positions.size() == expected);
+    CHECK(mask_tokens(ten, plain_masking, {.mask_probability = probability}, RandomStream(1, 2)).positions.size() ==
+          expected);
   }
 }
 
 TEST_CASE("masking: at least one piece, and none where all are special") {
   std::vector<TokenId> tokens{996, 5, 997};
-  const Masked one = mask_tokens(tokens, plain, {.mask_probability = 0.01}, RandomStream(1, 2));
+  const Masked one = mask_tokens(tokens, plain_masking, {.mask_probability = 0.01}, RandomStream(1, 2));
   CHECK(one.positions == std::vector<Index>{1});
   CHECK(one.targets == std::vector<TokenId>{5});
   std::vector<TokenId> special{996, 997, 998, 999};
-  CHECK(mask_tokens(special, plain, {}, RandomStream(1, 2)).positions.empty());
+  CHECK(mask_tokens(special, plain_masking, {}, RandomStream(1, 2)).positions.empty());
   CHECK(special == std::vector<TokenId>{996, 997, 998, 999});
   std::vector<TokenId> all{1, 2, 3};
-  CHECK(mask_tokens(all, plain, {.mask_probability = 1}, RandomStream(1, 2)).positions == std::vector<Index>{0, 1, 2});
+  CHECK(mask_tokens(all, plain_masking, {.mask_probability = 1}, RandomStream(1, 2)).positions ==
+        std::vector<Index>{0, 1, 2});
 }
 
 TEST_CASE("masking: whole words are chosen whole") {
@@ -204,8 +206,8 @@ TEST_CASE("masking: a tokenizer without the special tokens is refused with advic
 }
 
 TEST_CASE("masked windows: together they are the stream; the last one is shorter and padded in a batch") {
-  const auto text = random_text(45);
-  const MaskedWindows windows(text, plain, {.time = 22});
+  const auto text = random_tokens(45);
+  const MaskedWindows windows(text, plain_masking, {.time = 22});
   REQUIRE(windows.windows_per_epoch() == 3);
   const MaskedBatch all = windows.in_order(0, 3);
   CHECK(all.time == 22);
@@ -229,10 +231,10 @@ TEST_CASE("masked windows: together they are the stream; the last one is shorter
 }
 
 TEST_CASE("masked windows: pairs have two segments, of which half belong together") {
-  const auto text = random_text(40000);
+  const auto text = random_tokens(40000);
   std::vector<TokenId> all(40000);
   text.read(0, all);
-  const MaskedWindows windows(text, plain, {.time = 23, .unrelated_pairs = true, .seed = 5});
+  const MaskedWindows windows(text, plain_masking, {.time = 23, .unrelated_pairs = true, .seed = 5});
   double unrelated = 0;
   for (Index window = 0; window < 2000; ++window) {
     const MaskedBatch one = windows.in_order(window, 1);
@@ -251,15 +253,16 @@ TEST_CASE("masked windows: pairs have two segments, of which half belong togethe
   }
   CHECK(std::abs(unrelated / 2000 - 0.5) < 0.045);  // four standard deviations
   const MaskedBatch related =
-      MaskedWindows(text, plain, {.time = 23, .masking = {.segment_pairs = true}}).in_order(0, 50);
+      MaskedWindows(text, plain_masking, {.time = 23, .masking = {.segment_pairs = true}}).in_order(0, 50);
   CHECK(std::count(related.unrelated.begin(), related.unrelated.end(), 0) == 50);
 }
 
 TEST_CASE("masked windows: pairs for models without segments have two separators in the middle and no segments") {
-  const auto text = random_text(2000);
+  const auto text = random_tokens(2000);
   std::vector<TokenId> all(2000);
   text.read(0, all);
-  const MaskedWindows windows(text, plain, {.time = 24, .masking = {.segment_pairs = true}, .has_segments = false});
+  const MaskedWindows windows(text, plain_masking,
+                              {.time = 24, .masking = {.segment_pairs = true}, .has_segments = false});
   CHECK(windows.tokens_per_window() == 20);
   for (Index window = 0; window < 100; ++window) {
     const MaskedBatch one = windows.in_order(window, 1);
@@ -278,9 +281,9 @@ TEST_CASE("masked windows: pairs for models without segments have two separators
 }
 
 TEST_CASE("masked windows: too little text or room is refused, and so is text without pieces") {
-  const auto text = random_text(50), nothing = random_text(1);
-  CHECK_THROWS_AS(MaskedWindows(text, plain, {.time = 3}), UsageError);
-  CHECK_THROWS_AS(MaskedWindows(nothing, plain, {.time = 30}), DataError);
+  const auto text = random_tokens(50), nothing = random_tokens(1);
+  CHECK_THROWS_AS(MaskedWindows(text, plain_masking, {.time = 3}), UsageError);
+  CHECK_THROWS_AS(MaskedWindows(nothing, plain_masking, {.time = 30}), DataError);
   const TokensInMemory special(std::vector<TokenId>(20, 997), 1000);
-  CHECK_THROWS_AS(MaskedWindows(special, plain, {.time = 12}).batch(0, 2), DataError);
+  CHECK_THROWS_AS(MaskedWindows(special, plain_masking, {.time = 12}).batch(0, 2), DataError);
 }

@@ -17,7 +17,7 @@ using namespace heddle::data;
 namespace {
 
 // Ids 0 to 899 are words, 900 to 998 sentinels, 999 is the mask.
-const NoiseVocabulary plain = [] {
+const NoiseVocabulary plain_noise = [] {
   NoiseVocabulary vocabulary{Index{1000}};
   vocabulary.sentinels.clear();
   for (TokenId id = 900; id < 999; ++id) vocabulary.sentinels.push_back(id);
@@ -25,9 +25,9 @@ const NoiseVocabulary plain = [] {
 }();
 constexpr TokenId mask = 999;
 
-const NoiseOptions infilling{.noise = NoiseKind::infilling, .permute_sentences = false};
+const NoiseOptions infilling_in_order{.noise = NoiseKind::infilling, .permute_sentences = false};
 
-std::vector<TokenId> random_text(Index length, std::uint64_t seed) {
+std::vector<TokenId> random_words(Index length, std::uint64_t seed) {
   std::vector<TokenId> text;
   const RandomStream stream(seed, 4);
   for (Index i = 0; i < length; ++i) {
@@ -91,10 +91,10 @@ TEST_CASE("span corruption: source and target, interleaved at the sentinels, are
     const auto length = static_cast<Index>(stream.below(0, 300));
     const NoiseOptions options{.noise_density = 0.05 + 0.9 * stream.uniform(4),
                                .mean_span_length = 4 + 4 * stream.uniform(5)};
-    const auto text = random_text(length, seed);
-    const TokenPair pair = corrupt(text, plain, options, stream);
+    const auto text = random_words(length, seed);
+    const TokenPair pair = corrupt(text, plain_noise, options, stream);
     CHECK(interleaved(pair) == text);
-    CHECK(corrupt(text, plain, options, stream).source == pair.source);
+    CHECK(corrupt(text, plain_noise, options, stream).source == pair.source);
     const PairLengths lengths = noised_lengths(length, options);
     CHECK(static_cast<Index>(pair.source.size()) == lengths.source);
     CHECK(static_cast<Index>(pair.target.size()) == lengths.target);
@@ -134,8 +134,8 @@ TEST_CASE("span corruption: the numbers of noise tokens and spans are those of S
     const SpanCounts counts = span_counts(c.tokens, {});
     CHECK(counts.noise == c.noise);
     CHECK(counts.spans == c.spans);
-    const auto text = random_text(c.tokens, 7);
-    const TokenPair pair = corrupt(text, plain, {}, RandomStream(3, 3));
+    const auto text = random_words(c.tokens, 7);
+    const TokenPair pair = corrupt(text, plain_noise, {}, RandomStream(3, 3));
     CHECK(std::ranges::count_if(pair.source, is_sentinel) == c.spans);
     CHECK(static_cast<Index>(pair.target.size()) == c.noise + c.spans + 1);
     CHECK_FALSE(is_sentinel(pair.source.front()));  // the rest comes first
@@ -144,17 +144,17 @@ TEST_CASE("span corruption: the numbers of noise tokens and spans are those of S
   CHECK(span_counts(10, {.noise_density = 1}).noise == 9);
   CHECK(span_counts(10, {.noise_density = 0.9, .mean_span_length = 1}).spans == 1);  // one token is left
   CHECK(span_counts(100, {.noise_density = 0.5, .mean_span_length = 5}).spans == 10);
-  const auto long_text = random_text(3000, 1);
-  CHECK_THROWS_AS(corrupt(long_text, plain, {}, RandomStream(1, 1)), DataError);  // 150 spans
+  const auto long_text = random_words(3000, 1);
+  CHECK_THROWS_AS(corrupt(long_text, plain_noise, {}, RandomStream(1, 1)), DataError);  // 150 spans
 }
 
 TEST_CASE("span corruption: rolled noise is anywhere, and still restores the text") {
-  const auto text = random_text(20, 3);
+  const auto text = random_words(20, 3);
   const NoiseOptions options{.random_roll = true};  // 3 tokens in one span
   std::map<Index, int> noise;
   constexpr int draws = 4000;
   for (int step = 0; step < draws; ++step) {
-    const TokenPair pair = corrupt(text, plain, options, RandomStream(1, 2, static_cast<std::uint64_t>(step)));
+    const TokenPair pair = corrupt(text, plain_noise, options, RandomStream(1, 2, static_cast<std::uint64_t>(step)));
     CHECK(interleaved(pair) == text);
     const auto spans = std::ranges::count_if(pair.source, is_sentinel);
     CHECK((spans == 1 || spans == 2));
@@ -170,11 +170,11 @@ TEST_CASE("span corruption: rolled noise is anywhere, and still restores the tex
 TEST_CASE("span corruption: every split of noise and rest has the same probability") {
   // Of 9 tokens 4 are noise in 2 spans: 3 splits of the noise and 4 of the rest.
   const NoiseOptions options{.noise_density = 0.45, .mean_span_length = 2};
-  const auto text = random_text(9, 5);
+  const auto text = random_words(9, 5);
   std::map<std::vector<TokenId>, int> seen;
   constexpr int draws = 12000;
   for (int i = 0; i < draws; ++i) {
-    ++seen[corrupt(text, plain, options, RandomStream(1, 2, static_cast<std::uint64_t>(i))).source];
+    ++seen[corrupt(text, plain_noise, options, RandomStream(1, 2, static_cast<std::uint64_t>(i))).source];
   }
   CHECK(seen.size() == 12);
   for (const auto& [source, count] : seen) CHECK(std::abs(count - draws / 12) < 130);  // 4.3 standard deviations
@@ -184,8 +184,8 @@ TEST_CASE("infilling: 30 % of the words become masks, one for each span, of mean
   double taken = 0, spans = 0, words = 0, zeros = 0;
   std::vector<double> lengths(8);
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    const auto text = random_text(500, seed);
-    const TokenPair pair = corrupt(text, plain, infilling, RandomStream(seed, 6));
+    const auto text = random_words(500, seed);
+    const TokenPair pair = corrupt(text, plain_noise, infilling_in_order, RandomStream(seed, 6));
     CHECK(pair.target == text);
     const auto masks = std::ranges::count(pair.source, mask);
     CHECK(static_cast<Index>(pair.source.size()) - masks == 350);  // the budget is met exactly
@@ -203,7 +203,7 @@ TEST_CASE("infilling: 30 % of the words become masks, one for each span, of mean
     // With all words different, a mask between neighbours of the text is an insertion.
     std::vector<TokenId> numbers(500);
     std::iota(numbers.begin(), numbers.end(), 0);
-    const std::vector<TokenId> source = corrupt(numbers, plain, infilling, RandomStream(seed, 6)).source;
+    const std::vector<TokenId> source = corrupt(numbers, plain_noise, infilling_in_order, RandomStream(seed, 6)).source;
     for (std::size_t i = 1; i + 1 < source.size(); ++i) {
       if (source[i] != mask || source[i - 1] == mask || source[i + 1] == mask) continue;
       const auto length = static_cast<std::size_t>(source[i + 1] - source[i - 1] - 1);
@@ -225,8 +225,8 @@ TEST_CASE(
   bool inserted = false;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const auto length = static_cast<Index>(RandomStream(seed, 1).below(0, 40));
-    const auto text = random_text(length, seed);
-    const std::vector<TokenId> source = corrupt(text, plain, options, RandomStream(seed, 8)).source;
+    const auto text = random_words(length, seed);
+    const std::vector<TokenId> source = corrupt(text, plain_noise, options, RandomStream(seed, 8)).source;
     const Index budget = length == 0 ? 0 : std::max<Index>(1, std::llround(0.3 * static_cast<double>(length)));
     const Index masks = std::ranges::count(source, mask);
     CHECK(static_cast<Index>(source.size()) - masks == length - budget);
@@ -236,7 +236,7 @@ TEST_CASE(
   }
   CHECK(inserted);
   const std::vector<TokenId> one{5};
-  CHECK(corrupt(one, plain, options, RandomStream(1, 1)).source == std::vector<TokenId>{mask});
+  CHECK(corrupt(one, plain_noise, options, RandomStream(1, 1)).source == std::vector<TokenId>{mask});
 }
 
 TEST_CASE("infilling: words are taken out whole, with the space before them, and nothing of a word stays") {
@@ -245,7 +245,8 @@ TEST_CASE("infilling: words are taken out whole, with the space before them, and
   const std::string text = "one two three four five six seven eight nine ten";
   const std::vector<TokenId> ids = tokenizer.encode(text);
   for (std::uint64_t step = 0; step < 50; ++step) {
-    std::string source = tokenizer.decode(corrupt(ids, vocabulary, infilling, RandomStream(1, 9, step)).source);
+    std::string source =
+        tokenizer.decode(corrupt(ids, vocabulary, infilling_in_order, RandomStream(1, 9, step)).source);
     std::size_t words = 0;
     for (const char* word : {"one", " two", " three", " four", " five", " six", " seven", " eight", " nine", " ten"}) {
       const std::size_t at = source.find(word);

@@ -16,7 +16,7 @@ using namespace heddle::data;
 
 namespace {
 
-constexpr TokenId end_of_text = 899, mask = 999;
+constexpr TokenId end_of_text = 899, noise_mask = 999;
 
 // Ids 0 to 799 are words, 800 to 802 white space, 899 ends documents, 900 to 998 are sentinels, 999 is the mask.
 const NoiseVocabulary vocabulary = [] {
@@ -32,9 +32,9 @@ const NoiseVocabulary vocabulary = [] {
 const NoiseOptions infilling{.noise = NoiseKind::infilling};
 
 // Documents of these lengths, each with a token that ends it, of numbers from 0.
-class Documents : public TokensInMemory {
+class EndedDocuments : public TokensInMemory {
  public:
-  explicit Documents(const std::vector<Index>& lengths, std::vector<TokenId> before_end = {})
+  explicit EndedDocuments(const std::vector<Index>& lengths, std::vector<TokenId> before_end = {})
       : TokensInMemory(tokens_of(lengths, before_end), 1000), lengths_(lengths) {}
   std::vector<Index> document_lengths() const override { return lengths_; }
 
@@ -65,7 +65,7 @@ std::vector<TokenId> count_from(TokenId first, Index count) {
 }  // namespace
 
 TEST_CASE("noisy pairs: documents are cut into pieces of like lengths, which together are the text") {
-  const Documents text({31, 11, 2, 1, 12});
+  const EndedDocuments text({31, 11, 2, 1, 12});
   const NoisyPairs pairs = pairs_of(text, 12);
   REQUIRE(pairs.size() == 5);
   CHECK(pairs.left_out() == 2);
@@ -83,19 +83,19 @@ TEST_CASE("noisy pairs: documents are cut into pieces of like lengths, which tog
   CHECK(text.document_at(pairs.offset_of(1)) == 0);
   CHECK(pairs.offset_of(3) == 31);
   CHECK_THROWS_AS(pairs.in_epoch(5, 0), DataError);
-  const Documents nothing({2, 1, 0});
+  const EndedDocuments nothing({2, 1, 0});
   CHECK_THROWS_AS(pairs_of(nothing, 12), DataError);
 }
 
 TEST_CASE("noisy pairs: special tokens and white space at the end of a document are left out") {
-  const Documents text({10, 20}, {801, 800});
+  const EndedDocuments text({10, 20}, {801, 800});
   const NoisyPairs pairs = pairs_of(text, 10);
   REQUIRE(pairs.size() == 3);
   CHECK(pairs.target(0) == count_from(0, 7));
   CHECK(pairs.target(1) == count_from(0, 9));
   CHECK(pairs.target(2) == count_from(9, 8));
   std::vector<TokenId> tokens = count_from(0, 20);
-  tokens[5] = 900, tokens[6] = mask, tokens[7] = end_of_text;
+  tokens[5] = 900, tokens[6] = noise_mask, tokens[7] = end_of_text;
   const TokensInMemory one(tokens, 1000);
   std::vector<TokenId> expected = count_from(0, 5);
   for (TokenId id = 8; id < 19; ++id) expected.push_back(id);
@@ -103,7 +103,7 @@ TEST_CASE("noisy pairs: special tokens and white space at the end of a document 
 }
 
 TEST_CASE("noisy pairs: the noise is a function of seed, epoch and pair; other epochs have other noise") {
-  const Documents text({400, 300});
+  const EndedDocuments text({400, 300});
   for (const NoiseKind kind : {NoiseKind::spans, NoiseKind::infilling}) {
     const NoisyPairs a = pairs_of(text, 50, {.noise = kind}), b = pairs_of(text, 50, {.noise = kind}),
                      other = pairs_of(text, 50, {.noise = kind}, 2);
@@ -123,7 +123,7 @@ TEST_CASE("noisy pairs: the noise is a function of seed, epoch and pair; other e
 }
 
 TEST_CASE("noisy pairs: groups read every piece once per epoch, with the epoch's noise; evaluation has the first") {
-  const Documents text({400, 33, 300, 12, 77});
+  const EndedDocuments text({400, 33, 300, 12, 77});
   const NoisyPairs pairs = pairs_of(text, 40, {});
   const PairFrames frames{{std::nullopt, end_of_text}, {std::nullopt, end_of_text}, 0};
   PairGroups groups(pairs, frames, {.batch_size = 3, .max_source = 100, .max_target = 100}, 5);
@@ -147,7 +147,7 @@ TEST_CASE("noisy pairs: groups read every piece once per epoch, with the epoch's
 }
 
 TEST_CASE("noisy pairs: files keep their documents, and whole weights repeat them with other noise") {
-  const Documents first({20, 30}), second({25});
+  const EndedDocuments first({20, 30}), second({25});
   const JoinedTokens joined({{first, 1}, {second, 3}});
   CHECK(joined.document_lengths() == std::vector<Index>{20, 30, 25});
   const NoisyPairs pairs = pairs_of(joined, 100);
@@ -159,7 +159,7 @@ TEST_CASE("noisy pairs: files keep their documents, and whole weights repeat the
 }
 
 TEST_CASE("noisy pairs: what is held out keeps its documents") {
-  const Documents text({20, 30, 40, 10});
+  const EndedDocuments text({20, 30, 40, 10});
   const TokensOfRanges some(text, {{0, 20}, {50, 100}}), parts(text, {{5, 10}, {12, 60}, {95, 100}});
   CHECK(some.document_lengths() == std::vector<Index>{20, 40, 10});
   CHECK(parts.document_lengths() == std::vector<Index>{5, 8, 30, 10, 5});
@@ -167,7 +167,7 @@ TEST_CASE("noisy pairs: what is held out keeps its documents") {
 }
 
 TEST_CASE("noisy pairs: more spans than sentinels are refused with what to do") {
-  const Documents text({2500});
+  const EndedDocuments text({2500});
   CHECK_THROWS_WITH_AS(
       pairs_of(text, 2499, {}),
       "tokens in memory: 2499 tokens in a piece need 126 sentinels, and the tokenizer has 99; train it with "

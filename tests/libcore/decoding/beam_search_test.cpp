@@ -18,14 +18,14 @@ using namespace heddle::decoding;
 
 namespace {
 
-models::Decoder make_model(Index vocab, Index context = 24) {
+models::Decoder searching_model(Index vocab, Index context = 24) {
   models::Decoder model(
       testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = context, .vocab_size = vocab}), 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(4);
   return model;
 }
 
-const std::vector<Tokens> prompts{{1, 2, 3}, {7}, {4, 4, 4, 4, 4, 4, 9}, {1, 2, 3}};
+const std::vector<Tokens> searched_prompts{{1, 2, 3}, {7}, {4, 4, 4, 4, 4, 4, 9}, {1, 2, 3}};
 
 Tokens ids_of(const FoundText& text) {
   Tokens ids;
@@ -127,7 +127,7 @@ std::vector<Scored> naive_search(const models::Decoder& model, const Tokens& pro
 }  // namespace
 
 TEST_CASE("beam search: as wide as all texts are many, it finds them all, best first, whatever the length penalty") {
-  const models::Decoder model = make_model(4, 12);
+  const models::Decoder model = searching_model(4, 12);
   for (const double alpha : {0.0, 0.6, 2.0}) {
     CAPTURE(alpha);
     const BeamOptions options{.width = 1024, .length_penalty = alpha, .max_tokens = 5, .end = 3};
@@ -148,7 +148,7 @@ TEST_CASE("beam search: as wide as all texts are many, it finds them all, best f
 
 TEST_CASE(
     "beam search: rows that pad the output layer are in no text, and are among what probabilities are shared by") {
-  const models::Decoder padded = make_model(12);
+  const models::Decoder padded = searching_model(12);
   const BeamOptions options{.width = 25, .length_penalty = 0, .max_tokens = 2, .vocab_size = 5};
   const auto found = beam_search(padded, {{1, 2}}, 0, options)[0];
   REQUIRE(found.size() == 25);
@@ -165,21 +165,21 @@ TEST_CASE(
 }
 
 TEST_CASE("beam search: width 1 is greedy decoding, to the bit, beyond the context too") {
-  const models::Decoder model = make_model(30);
+  const models::Decoder model = searching_model(30);
   for (const double alpha : {0.0, 0.6, 3.0}) {
     for (TokenId end = 0; end < 30; end += 3) {
       CAPTURE(end);
-      std::vector<Tokens> greedy(prompts.size());
-      std::vector<double> sums(prompts.size(), 0.0);
+      std::vector<Tokens> greedy(searched_prompts.size());
+      std::vector<double> sums(searched_prompts.size(), 0.0);
       const GenerateOptions generate_options{.sampling = {.temperature = 0}, .max_tokens = 40, .end = end};
-      generate(model, prompts, 0, generate_options, [&](Index line, const Choice& choice) {
+      generate(model, searched_prompts, 0, generate_options, [&](Index line, const Choice& choice) {
         greedy[static_cast<std::size_t>(line)].push_back(choice.id);
         sums[static_cast<std::size_t>(line)] += choice.log_probability;
         return true;
       });
       const auto found =
-          beam_search(model, prompts, 0, {.width = 1, .length_penalty = alpha, .max_tokens = 40, .end = end});
-      for (std::size_t i = 0; i < prompts.size(); ++i) {
+          beam_search(model, searched_prompts, 0, {.width = 1, .length_penalty = alpha, .max_tokens = 40, .end = end});
+      for (std::size_t i = 0; i < searched_prompts.size(); ++i) {
         REQUIRE(found[i].size() == 1);
         CHECK(ids_of(found[i][0]) == greedy[i]);
         CHECK(log_likelihood(found[i][0]) == sums[i]);
@@ -189,7 +189,7 @@ TEST_CASE("beam search: width 1 is greedy decoding, to the bit, beyond the conte
 }
 
 TEST_CASE("beam search: narrow beams stop early and find the best of a search that does not stop or keep a cache") {
-  const models::Decoder model = make_model(12);
+  const models::Decoder model = searching_model(12);
   for (const double alpha : {0.0, 0.6, 2.0}) {
     for (const Index width : {2, 3, 5}) {
       for (const TokenId end : {0, 5, 11}) {
@@ -197,9 +197,9 @@ TEST_CASE("beam search: narrow beams stop early and find the best of a search th
         CAPTURE(width);
         CAPTURE(end);
         const BeamOptions options{.width = width, .length_penalty = alpha, .max_tokens = 7, .end = end};
-        const auto found = beam_search(model, prompts, 0, options);
+        const auto found = beam_search(model, searched_prompts, 0, options);
         for (std::size_t i = 0; i < 3; ++i) {
-          const auto expected = naive_search(model, prompts[i], options);
+          const auto expected = naive_search(model, searched_prompts[i], options);
           REQUIRE(found[i].size() == std::min(expected.size(), static_cast<std::size_t>(width)));
           for (std::size_t n = 0; n < found[i].size(); ++n) {
             Tokens ids = expected[n].ids;
@@ -217,7 +217,7 @@ TEST_CASE("beam search: narrow beams stop early and find the best of a search th
 }
 
 TEST_CASE("beam search: is over as soon as no text can become better than those that are found") {
-  const models::Decoder model = make_model(6);
+  const models::Decoder model = searching_model(6);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(0);
   // Every token is as likely as any other, so that a text of n tokens has the score n log(1/6) / ((5 + n) / 6)^alpha.
   const auto longest_seen = [&](double alpha, Index max_tokens) {
@@ -238,7 +238,7 @@ TEST_CASE("beam search: is over as soon as no text can become better than those 
 }
 
 TEST_CASE("beam search: the same bits alone and among others, with any number of threads") {
-  const models::Decoder model = make_model(30);
+  const models::Decoder model = searching_model(30);
   const BeamOptions options{.width = 5, .max_tokens = 30, .end = 2};
   std::vector<Tokens> all;
   for (TokenId id = 0; id < 12; ++id) all.push_back(Tokens(static_cast<std::size_t>(id + 1), id));
@@ -253,7 +253,7 @@ TEST_CASE("beam search: the same bits alone and among others, with any number of
 }
 
 TEST_CASE("beam search: equals come in order, and a text may end in other ways than by a token") {
-  models::Decoder model = make_model(6);
+  models::Decoder model = searching_model(6);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(0);
   // Every token is as likely as any other.
   const auto found = beam_search(model, {{1}}, 0, {.width = 3, .length_penalty = 0, .max_tokens = 2})[0];
@@ -270,7 +270,7 @@ TEST_CASE("beam search: equals come in order, and a text may end in other ways t
 }
 
 TEST_CASE("beam search: wider than the vocabulary, and over all of a short text") {
-  const models::Decoder model = make_model(6);
+  const models::Decoder model = searching_model(6);
   CHECK(beam_search(model, {{1}}, 0, {.width = 50, .max_tokens = 1})[0].size() == 6);
   CHECK_THROWS_AS(beam_search(model, {{1}}, 0, {.width = 0}), UsageError);
   CHECK_THROWS_WITH_AS(beam_search(model, {{1}, {}}, 4, {}), "prompt 6 is empty", DataError);
@@ -278,7 +278,7 @@ TEST_CASE("beam search: wider than the vocabulary, and over all of a short text"
 
 TEST_CASE("beam search: a single logit that is not finite is an error, of a token that is not among the best too") {
   for (const Real value : {std::numeric_limits<Real>::quiet_NaN(), -std::numeric_limits<Real>::infinity()}) {
-    const models::Decoder model = make_model(300);
+    const models::Decoder model = searching_model(300);
     model.parameters().find("decoder/embedding/token/weight")->value()[299 * 32] = value;
     CHECK_THROWS_AS(beam_search(model, {{1, 2}}, 0, {.width = 3, .max_tokens = 4}), NumericError);
     const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 4};

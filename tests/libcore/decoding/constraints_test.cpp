@@ -32,7 +32,7 @@ Ids forbidden_after(const Ids& text, const Constraints& constraints, Index added
   return ids;
 }
 
-models::Decoder make_model(Index vocab) {
+models::Decoder constrained_model(Index vocab) {
   models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 24, .vocab_size = vocab}),
                         5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(6);
@@ -97,7 +97,7 @@ TEST_CASE("constraints: the end is forbidden before min_tokens, and never by n-g
 }
 
 TEST_CASE("constraints: greedy, sampled and searched texts repeat no n-gram, and would without") {
-  const models::Decoder model = make_model(6);
+  const models::Decoder model = constrained_model(6);
   const Ids prompt{1, 2, 3, 1, 2, 3};  // its own repetitions stay
   for (const std::size_t n : {1u, 2u, 3u}) {
     CAPTURE(n);
@@ -118,7 +118,7 @@ TEST_CASE("constraints: greedy, sampled and searched texts repeat no n-gram, and
 }
 
 TEST_CASE("constraints: a text ends where no token is left, even before min_tokens") {
-  const models::Decoder model = make_model(6);
+  const models::Decoder model = constrained_model(6);
   const Constraints constraints{.no_repeat_ngram_size = 1, .min_tokens = 20};
   // Of six tokens the prompt has two; the end is one of the others.
   for (const auto& [end, count] : {std::pair<std::optional<TokenId>, std::size_t>{{}, 4}, {5, 3}}) {
@@ -141,7 +141,7 @@ TEST_CASE("constraints: a text ends where no token is left, even before min_toke
 }
 
 TEST_CASE("constraints: with min_tokens the end comes after exactly as many as without it could not be had") {
-  const models::Decoder model = make_model(6);
+  const models::Decoder model = constrained_model(6);
   const Ids free = generated(model, {1, 2}, {.sampling = {.temperature = 0}, .max_tokens = 12});
   REQUIRE(free.size() == 12);
   const TokenId end = free[0];  // the most probable first token
@@ -159,7 +159,7 @@ TEST_CASE("constraints: with min_tokens the end comes after exactly as many as w
 }
 
 TEST_CASE("constraints: log-probabilities are the model's own, and lines do not depend on their neighbours") {
-  const models::Decoder model = make_model(30);
+  const models::Decoder model = constrained_model(30);
   GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 30};
   const std::vector<Ids> prompts{{1, 2, 3}, {7}, {4, 4, 4, 9}};
   options.constraints = {.no_repeat_ngram_size = 2, .min_tokens = 3};

@@ -16,7 +16,7 @@ using namespace heddle::decoding;
 
 namespace {
 
-models::Decoder make_model() {
+models::Decoder generating_model() {
   models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 24, .vocab_size = 30}), 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(6);
   return model;
@@ -37,7 +37,7 @@ const std::vector<std::vector<TokenId>> prompts{{1, 2, 3}, {7}, {4, 4, 4, 4, 4, 
 }  // namespace
 
 TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15};
   const auto texts = run(model, prompts, options);
   for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -53,7 +53,7 @@ TEST_CASE("generate: greedy equals the argmax of recomputed logits") {
 }
 
 TEST_CASE("generate: rows that pad the output layer are never drawn, and are among what probabilities are shared by") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   GenerateOptions options{.sampling = {.temperature = 4}, .samples = 4, .max_tokens = 20, .seed = 3, .vocab_size = 9};
   std::vector<GivenTokens> texts(4, GivenTokens{{1, 2, 3}, 3});
   std::vector<std::vector<double>> reported(4);
@@ -77,7 +77,7 @@ TEST_CASE("generate: rows that pad the output layer are never drawn, and are amo
 }
 
 TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or the threads") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   const GenerateOptions options{.max_tokens = 40, .seed = 3};
   const auto together = run(model, prompts, options);
   CHECK(together[0] != together[3]);  // the same prompt, another sequence
@@ -94,7 +94,7 @@ TEST_CASE("generate: a sequence does not depend on its neighbours, the batch or 
 }
 
 TEST_CASE("generate: a line's tokens and their probabilities are the same bits alone and among others") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 20};
   const auto choices = [&](const std::vector<std::vector<TokenId>>& prompts) {
     std::vector<std::vector<double>> lines(prompts.size());
@@ -114,7 +114,7 @@ TEST_CASE("generate: a line's tokens and their probabilities are the same bits a
 
 TEST_CASE(
     "generate: the samples of a prompt differ, the first is what one alone would be, and neighbours do not matter") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   GenerateOptions options{.samples = 3, .max_tokens = 30, .end = 13, .seed = 3};
   const auto continued = [&](const std::vector<std::vector<TokenId>>& lines, Index first) {
     std::vector<std::vector<TokenId>> texts(lines.size() * static_cast<std::size_t>(options.samples));
@@ -134,7 +134,7 @@ TEST_CASE(
 }
 
 TEST_CASE("generate: the samples of several lines with one prompt are all drawn independently") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   const std::vector<TokenId> prompt{1, 2, 3};
   const Tensor logits = model.next_token_head()(model.hidden(TokenIds(Shape{1, 3}, prompt))).value();
   std::vector<double> probabilities;
@@ -171,13 +171,13 @@ TEST_CASE("generate: the samples of several lines with one prompt are all drawn 
 }
 
 TEST_CASE("generate: texts longer than the context go on") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   const GenerateOptions options{.max_tokens = 100, .seed = 3};
   for (const auto& text : run(model, prompts, options)) CHECK(text.size() == 100);
 }
 
 TEST_CASE("generate: the end token ends a sequence and is not delivered; the sink may end one too") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 15};
   const auto texts = run(model, prompts, options);
   options.end = texts[0][4];
@@ -193,7 +193,7 @@ TEST_CASE("generate: the end token ends a sequence and is not delivered; the sin
 }
 
 TEST_CASE("generate: prompts that cannot be continued are refused by number") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = generating_model();
   CHECK_THROWS_WITH_AS(run(model, {{1}, {}}, {}), "prompt 2 is empty", DataError);
   CHECK_THROWS_WITH_AS(run(model, {std::vector<TokenId>(25, 1)}, {}),
                        "prompt 1 has 25 tokens, more than the context of 24", DataError);

@@ -18,7 +18,7 @@ data::TaskExample part_of(Index source) {
   return example;
 }
 
-TaskOutput logits(std::vector<Real> values) {
+TaskOutput output_of(std::vector<Real> values) {
   return {std::move(values), {}, {}};
 }
 
@@ -36,7 +36,8 @@ void check_close(const std::vector<double>& values, const std::vector<double>& e
 TEST_CASE("predict: the parts of a text vote with their probabilities, each as much as the others") {
   const std::vector<data::TaskExample> parts{part_of(0), part_of(1), part_of(0)};
   // 1/4 and 3/4; 4/5 and 1/5; the text between has one part.
-  const std::vector<TaskOutput> outputs{logits({0, log_of(3)}), logits({log_of(9), 0}), logits({log_of(4), 0})};
+  const std::vector<TaskOutput> outputs{output_of({0, log_of(3)}), output_of({log_of(9), 0}),
+                                        output_of({log_of(4), 0})};
   const auto classes = class_probabilities(parts, outputs, 2);
   REQUIRE(classes.size() == 2);
   check_close(classes[0], {0.525, 0.475});
@@ -48,7 +49,7 @@ TEST_CASE("predict: the number of a text is the mean over its parts, in the unit
   task.mean = 10;
   task.stddev = 2;
   const std::vector<data::TaskExample> parts{part_of(0), part_of(0), part_of(1), part_of(0)};
-  const std::vector<TaskOutput> outputs{logits({1}), logits({2}), logits({-4}), logits({6})};
+  const std::vector<TaskOutput> outputs{output_of({1}), output_of({2}), output_of({-4}), output_of({6})};
   check_close(numbers(task, parts, outputs, 2), {16, 2});  // 10 + 2 (1 + 2 + 6) / 3; 10 - 2 4
   for (double models::TaskConfig::*field : {&models::TaskConfig::mean, &models::TaskConfig::stddev}) {
     models::TaskConfig damaged = task;
@@ -61,7 +62,7 @@ TEST_CASE("predict: a word that several parts have gets the mean of its tags, an
   std::vector<data::TaskExample> parts{part_of(0), part_of(0)};
   parts[0].words = {0, 1};
   parts[1].words = {1, 3};
-  const std::vector<TaskOutput> outputs{logits({0, 0, 0, log_of(3)}), logits({log_of(4), 0, log_of(9), 0})};
+  const std::vector<TaskOutput> outputs{output_of({0, 0, 0, log_of(3)}), output_of({log_of(4), 0, log_of(9), 0})};
   const std::vector<Index> words{4};
   const auto tags = tag_probabilities(parts, outputs, words, 2);
   REQUIRE(tags.size() == 1);

@@ -13,14 +13,14 @@ using namespace heddle::decoding;
 
 namespace {
 
-const std::vector<Real> logits{1.0f, 2.5f, -0.5f, 2.0f, 0.0f, 2.5f};
+const std::vector<Real> six_logits{1.0f, 2.5f, -0.5f, 2.0f, 0.0f, 2.5f};
 
 std::map<TokenId, double> frequencies(const SamplingOptions& options, int draws,
                                       const std::vector<TokenId>& text = {}) {
   std::map<TokenId, double> counts;
   const RandomStream stream(17, 3);
   for (int i = 0; i < draws; ++i) {
-    counts[sample({logits.data(), 6}, options, text, stream, static_cast<std::uint64_t>(i)).id] += 1.0 / draws;
+    counts[sample({six_logits.data(), 6}, options, text, stream, static_cast<std::uint64_t>(i)).id] += 1.0 / draws;
   }
   return counts;
 }
@@ -31,12 +31,12 @@ TEST_CASE("sampling: frequencies follow the softmax (chi-squared, p > .001)") {
   for (const double temperature : {1.0, 0.7, 2.0}) {
     CAPTURE(temperature);
     double total = 0;
-    for (const Real l : logits) total += std::exp(l / temperature);
+    for (const Real l : six_logits) total += std::exp(l / temperature);
     constexpr int draws = 20000;
     auto counts = frequencies({.temperature = temperature}, draws);
     double chi_squared = 0;
     for (TokenId id = 0; id < 6; ++id) {
-      const double expected = std::exp(logits[static_cast<std::size_t>(id)] / temperature) / total;
+      const double expected = std::exp(six_logits[static_cast<std::size_t>(id)] / temperature) / total;
       chi_squared += draws * std::pow(counts[id] - expected, 2) / expected;
     }
     CHECK(chi_squared < 20.5);  // 5 degrees of freedom
@@ -46,9 +46,9 @@ TEST_CASE("sampling: frequencies follow the softmax (chi-squared, p > .001)") {
 TEST_CASE("sampling: temperature 0 and top-k 1 are greedy, ties go to the lower id") {
   CHECK(frequencies({.temperature = 0}, 50).size() == 1);
   const RandomStream stream(1, 1);
-  CHECK(sample({logits.data(), 6}, {.temperature = 0}, {}, stream, 0).id == 1);
-  CHECK(sample({logits.data(), 6}, {.top_k = 1}, {}, stream, 5).id == 1);
-  CHECK(sample({logits.data(), 6}, {.temperature = 1e-4, .top_k = 0}, {}, stream, 5).id % 4 == 1);
+  CHECK(sample({six_logits.data(), 6}, {.temperature = 0}, {}, stream, 0).id == 1);
+  CHECK(sample({six_logits.data(), 6}, {.top_k = 1}, {}, stream, 5).id == 1);
+  CHECK(sample({six_logits.data(), 6}, {.temperature = 1e-4, .top_k = 0}, {}, stream, 5).id % 4 == 1);
 }
 
 TEST_CASE("sampling: top-k and top-p keep just what they should") {
@@ -82,7 +82,7 @@ TEST_CASE("sampling: top-p keeps the fewest tokens that reach it, of equally pro
   CHECK(kept(equal, 1) == std::vector<TokenId>{0, 1, 2, 3});
   // The cut falls among three that are equal, after the one that is not.
   CHECK(kept({1, 5, 1, 1}, 0.5) == std::vector<TokenId>{1});
-  CHECK(kept(logits, 0.3) == std::vector<TokenId>{1});  // and not 5, which is as probable
+  CHECK(kept(six_logits, 0.3) == std::vector<TokenId>{1});  // and not 5, which is as probable
   // With probabilities of 0.4, 0.3, 0.3 the tie decides which of the latter comes.
   CHECK(kept({std::log(Real(0.3)), std::log(Real(0.4)), std::log(Real(0.3))}, 0.6) == std::vector<TokenId>{0, 1});
 }
@@ -103,14 +103,14 @@ TEST_CASE("sampling: min-p keeps tokens by their share of the highest probabilit
 TEST_CASE("sampling: what the text has already becomes less likely, in the choice but not in what is reported") {
   const RandomStream stream(1, 1);
   const auto greedy = [&](double penalty, const std::vector<TokenId>& text) {
-    return sample({logits.data(), 6}, {.temperature = 0, .repetition_penalty = penalty}, text, stream, 0);
+    return sample({six_logits.data(), 6}, {.temperature = 0, .repetition_penalty = penalty}, text, stream, 0);
   };
   CHECK(greedy(1, {1, 5}).id == 1);
   CHECK(greedy(1.1, {1}).id == 5);
   CHECK(greedy(1.5, {1, 5, 5, 5}).id == 3);  // 2.5 / 1.5 < 2; once, however often it is there
   CHECK(greedy(1.5, {}).id == 1);
   CHECK(greedy(1.5, {1, 5}).log_probability ==
-        sample({logits.data(), 6}, {.top_k = 1}, {}, stream, 0).log_probability - 0.5);
+        sample({six_logits.data(), 6}, {.top_k = 1}, {}, stream, 0).log_probability - 0.5);
   // A negative logit is multiplied: -0.5 becomes -1.
   const double total = 2 * std::exp(2.5) + std::exp(2.0) + std::exp(1.0) + 1 + std::exp(-1.0);
   const double expected = std::exp(-1.0) / total;  // 0.011
@@ -119,29 +119,29 @@ TEST_CASE("sampling: what the text has already becomes less likely, in the choic
 
 TEST_CASE("sampling: the reported probability is the model's own") {
   double total = 0;
-  for (const Real l : logits) total += std::exp(double(l));
-  const Choice choice = sample({logits.data(), 6}, {.temperature = 0.5, .top_k = 2}, {}, RandomStream(1, 1), 0);
+  for (const Real l : six_logits) total += std::exp(double(l));
+  const Choice choice = sample({six_logits.data(), 6}, {.temperature = 0.5, .top_k = 2}, {}, RandomStream(1, 1), 0);
   CHECK(choice.log_probability ==
-        doctest::Approx(logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
+        doctest::Approx(six_logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
 }
 
 TEST_CASE("sampling: tokens that may not come are never drawn, and the probability reported is among all the same") {
   // Of three, the second and third have e^2.5 and e^-0.5; the fourth and sixth, which may not come, are as probable.
   double total = 0;
-  for (const Real l : logits) total += std::exp(double(l));
-  const NextLogits three{logits.data(), 6, 3};
+  for (const Real l : six_logits) total += std::exp(double(l));
+  const NextLogits three{six_logits.data(), 6, 3};
   std::map<TokenId, double> counts;
   for (int i = 0; i < 20000; ++i) {
     const Choice choice = sample(three, {}, {}, RandomStream(17, 3), static_cast<std::uint64_t>(i));
     counts[choice.id] += 1.0 / 20000;
     CHECK(choice.log_probability ==
-          doctest::Approx(logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
+          doctest::Approx(six_logits[static_cast<std::size_t>(choice.id)] - std::log(total)).epsilon(1e-6));
   }
   REQUIRE(counts.size() == 3);
   const double allowed = std::exp(1.0) + std::exp(2.5) + std::exp(-0.5);
   CHECK(counts[0] == doctest::Approx(std::exp(1.0) / allowed).epsilon(0.05));
   CHECK(counts[1] == doctest::Approx(std::exp(2.5) / allowed).epsilon(0.05));
-  CHECK(sample({logits.data(), 6, 1}, {.temperature = 0}, {}, RandomStream(1, 1), 0).id == 0);
+  CHECK(sample({six_logits.data(), 6, 1}, {.temperature = 0}, {}, RandomStream(1, 1), 0).id == 0);
 }
 
 TEST_CASE("sampling: a single logit that is not finite is an error, wherever it is and however one samples") {

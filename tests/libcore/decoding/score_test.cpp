@@ -15,7 +15,7 @@ using namespace heddle::decoding;
 
 namespace {
 
-models::Decoder make_model() {
+models::Decoder scoring_model() {
   models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 40, .vocab_size = 30}), 5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(4);
   return model;
@@ -53,7 +53,7 @@ void check_prediction(const TokenPrediction& found, const Real* logits, Index vo
 }  // namespace
 
 TEST_CASE("score: the log-probabilities of tokens are those of reading step by step") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   const auto texts = make_texts();
   const auto scores = token_log_probabilities(model, texts);
   for (const std::size_t i : {0, 1, 5, 39, 40}) {
@@ -70,7 +70,7 @@ TEST_CASE("score: the log-probabilities of tokens are those of reading step by s
 }
 
 TEST_CASE("score: the same bits in any batch and with any number of threads") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   const auto texts = make_texts();
   const auto expected = token_log_probabilities(model, texts);
   for (const int threads : {1, 3, 2}) {
@@ -82,21 +82,21 @@ TEST_CASE("score: the same bits in any batch and with any number of threads") {
 }
 
 TEST_CASE("score: texts of which nothing is given or that do not fit are refused") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{}, 1}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2}, 0}}), ShapeError);
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{Tokens(42, 1), 1}}), DataError);
 }
 
 TEST_CASE("score: a single logit that is not finite is an error, of a token that is not scored too") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   model.parameters().find("decoder/embedding/token/weight")->value()[29 * 32] = std::numeric_limits<Real>::quiet_NaN();
   CHECK_THROWS_AS(token_log_probabilities(model, std::vector<GivenTokens>{{{1, 2, 3}, 1}}), NumericError);
 }
 
 TEST_CASE(
     "score: predictions have the log-probabilities of scores to the bit, and the ranks, entropies and best tokens") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   const auto texts = make_texts();
   const auto scores = token_log_probabilities(model, texts);
   const auto predictions = token_predictions(model, texts, {.top = 3});
@@ -115,7 +115,7 @@ TEST_CASE(
 }
 
 TEST_CASE("score: of equally probable tokens the lower id has the lower rank, and only the tokenizer's are listed") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   model.parameters().find("decoder/embedding/token/weight")->value().fill(0);  // also the output: all logits are equal
   const std::vector<GivenTokens> texts{{{1, 0, 29, 12}, 1}};
   const auto found = token_predictions(model, texts, {.top = 40, .vocab_size = 25}).front();
@@ -151,7 +151,7 @@ TEST_CASE("score: each masked token is predicted from all others, in batches of 
 }
 
 TEST_CASE("score: the parts of a long text score each token but the first once, after half a context at least") {
-  const models::Decoder model = make_model();
+  const models::Decoder model = scoring_model();
   for (const Index size : {1, 2, 41, 42, 61, 62, 200}) {
     Tokens ids;
     for (Index t = 0; t < size; ++t) ids.push_back(static_cast<TokenId>(t % 29));

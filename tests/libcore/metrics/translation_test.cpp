@@ -97,7 +97,7 @@ TEST_CASE("translation: empty lines, short lines and nothing in common") {
   CHECK(report_of({"a b c"}, {"a b c"}).bleu == 0);  // no 4 words in all of the corpus
   // An empty line takes nothing from the others but its reference's length.
   CHECK(report_of({"a b c d", ""}, {"a b c d", "e"}).bleu == doctest::Approx(100 * std::exp(-0.25)));
-  CHECK_THROWS_AS(report({}), DataError);
+  CHECK_THROWS_AS(report(std::span<const TranslationCounts>()), DataError);
   CHECK_THROWS_AS(count_translation("a", {}), DataError);
 }
 

@@ -13,7 +13,7 @@ using namespace heddle::testing;
 namespace {
 
 // Of the whole problem, row-major.
-Oracle scores_of(const AttentionCase& c) {
+Oracle naive_additive_scores(const AttentionCase& c) {
   return [c](const std::vector<std::vector<double>>& inputs) {
     const AttentionSizes& s = c.sizes;
     const Index width = s.head_width;
@@ -48,7 +48,7 @@ TEST_CASE("additive scores: equal their equation under every mask, and so do the
     const auto operation = [&](const std::vector<Variable>& given) {
       return ops::additive_scores(given[0], given[1], given[2], {.mask = c.mask});
     };
-    check_oracle(operation, scores_of(c), inputs);
+    check_oracle(operation, naive_additive_scores(c), inputs);
   }
 }
 

@@ -14,7 +14,7 @@ using namespace heddle::testing;
 namespace {
 
 // Element i of a row-major array.
-double at(const std::vector<double>& x, Index i) {
+double element_at(const std::vector<double>& x, Index i) {
   return x[static_cast<std::size_t>(i)];
 }
 
@@ -25,7 +25,7 @@ std::vector<double> spread(const std::vector<double>& table, const AttentionSize
   for (Index row = 0; row < s.batch * s.heads * s.query_time; ++row) {
     const Index position = mask.position_of(row / s.query_time / s.heads, row % s.query_time);
     for (Index j = 0; j < s.key_time; ++j) {
-      bias.push_back(at(table, row * offsets + std::clamp(j - position + zero, Index{0}, offsets - 1)));
+      bias.push_back(element_at(table, row * offsets + std::clamp(j - position + zero, Index{0}, offsets - 1)));
     }
   }
   return bias;
@@ -106,8 +106,8 @@ TEST_CASE("offset_products: of heads of their own, shared, and of groups") {
         for (Index c = 0; c < 5; ++c) {
           double sum = 0;
           for (Index i = 0; i < 3; ++i) {
-            sum += at(in[0], ((b * of_x + h / groups) * 4 + t) * 3 + i) *
-                   at(in[1], ((of_table == 1 ? 0 : h) * 5 + c) * 3 + i);
+            sum += element_at(in[0], ((b * of_x + h / groups) * 4 + t) * 3 + i) *
+                   element_at(in[1], ((of_table == 1 ? 0 : h) * 5 + c) * 3 + i);
           }
           y.push_back(sum);
         }
@@ -134,7 +134,7 @@ TEST_CASE("key_bias: entry (i, j) is the key's column of j - i") {
           for (Index row = 0; row < 2 * 3 * 4; ++row) {
             const Index position = row % 4 + (starts.empty() ? 0 : starts[static_cast<std::size_t>(row / 12)]);
             for (Index j = 0; j < 7; ++j) {
-              y.push_back(at(in[0], (row / 4 * 7 + j) * 5 + std::clamp(j - position + 3, Index{0}, Index{4})));
+              y.push_back(element_at(in[0], (row / 4 * 7 + j) * 5 + std::clamp(j - position + 3, Index{0}, Index{4})));
             }
           }
           return y;
@@ -167,7 +167,7 @@ TEST_CASE("sum_by_offset: weights of the keys of a column add up") {
             const Index position = row % 4 + (starts.empty() ? 0 : starts[static_cast<std::size_t>(row / 12)]);
             for (Index j = 0; j < 7; ++j) {
               const Index column = std::clamp(j - position + 3, Index{0}, Index{4});
-              y[static_cast<std::size_t>(row * 5 + column)] += at(in[0], row * 7 + j);
+              y[static_cast<std::size_t>(row * 5 + column)] += element_at(in[0], row * 7 + j);
             }
           }
           return y;
@@ -184,7 +184,8 @@ TEST_CASE("shift_heads: a vector for each head, and a scale") {
       operation,
       [](const auto& in) {
         std::vector<double> y;
-        for (Index i = 0; i < 120; ++i) y.push_back(0.7 * (at(in[0], i) + at(in[1], i / 20 % 3 * 5 + i % 5)));
+        for (Index i = 0; i < 120; ++i)
+          y.push_back(0.7 * (element_at(in[0], i) + element_at(in[1], i / 20 % 3 * 5 + i % 5)));
         return y;
       },
       inputs);

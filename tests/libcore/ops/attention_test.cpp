@@ -15,7 +15,7 @@ using namespace heddle::testing;
 
 namespace {
 
-Oracle naive(const AttentionCase& c, double scale) {
+Oracle naive_attention(const AttentionCase& c, double scale) {
   return [c, scale](const auto& in) { return naive_attention(in[0], in[1], in[2], c.sizes, c.mask, scale); };
 }
 
@@ -39,7 +39,8 @@ TEST_CASE("fused_attention: equals triple loops for every tile size") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
     const std::vector<Tensor> inputs = c.inputs();
-    const std::vector<double> expected = naive(c, 0.6)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
+    const std::vector<double> expected =
+        naive_attention(c, 0.6)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
     const AttentionSizes& s = c.sizes;
     const Tensor y({s.batch, s.query_time, s.heads, s.value_width}, {expected.begin(), expected.end()});
     for (const Index query_tile : {1, 3, 4, 7, 16, 64}) {
@@ -55,8 +56,8 @@ TEST_CASE("fused_attention: equals triple loops for every tile size") {
 TEST_CASE("fused_attention: gradients equal differences of the triple loops") {
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
-    check_oracle(attention_operation({Real(0.5), c.mask, 4, 3}), naive(c, 0.5), c.inputs());
-    check_oracle(attention_operation({Real(0.5), c.mask}), naive(c, 0.5), c.inputs());
+    check_oracle(attention_operation({Real(0.5), c.mask, 4, 3}), naive_attention(c, 0.5), c.inputs());
+    check_oracle(attention_operation({Real(0.5), c.mask}), naive_attention(c, 0.5), c.inputs());
   }
 }
 
@@ -76,7 +77,7 @@ TEST_CASE("fused_attention: picked rows of keys are as if they stood there") {
 TEST_CASE("fused_attention: many tiles of the size that users get") {
   const AttentionCase c{"", {1, 1, 150, 700, 8}, {.causal = true, .window = 300, .query_offsets = {500}}};
   const std::vector<Tensor> inputs = c.inputs();
-  const auto expected = naive(c, 0.4)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
+  const auto expected = naive_attention(c, 0.4)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
   const Tensor y({1, 150, 1, 8}, std::vector<Real>(expected.begin(), expected.end()));
   for (const Index key_tile : {100, 192, 1024}) {
     CHECK(difference(attention(inputs, {Real(0.4), c.mask, 64, key_tile}), y) < by_precision(1e-12, 2e-6));

@@ -20,7 +20,8 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index batch = 2, time = 9, width = 8, heads = 2, vocab = 13, hidden = 20;
+constexpr Index composite_batch = 2, composite_time = 9, composite_width = 8, composite_heads = 2, composite_vocab = 13,
+                composite_hidden = 20;
 
 // One block and tied embeddings; every parameter is of length above zero and none is at a symmetric point.
 class Model {
@@ -28,21 +29,21 @@ class Model {
   Model() {
     const Scope scope(parameters_, "model");
     const Initializer normal = Initializer::normal(0.5);
-    table_ = scope.parameter("table", {vocab, width}, normal, Decay::yes);
-    positions_ = scope.parameter("positions", {time, width}, normal, Decay::yes);
-    gain_ = scope.parameter("gain", {width}, normal, Decay::no);
-    bias_ = scope.parameter("bias", {width}, normal, Decay::no);
-    mixing_ = scope.stacked({"query", "key", "value"}, {width, width}, normal, Decay::yes);
-    up_ = scope.parameter("up", {hidden, width}, normal, Decay::yes);
-    up_bias_ = scope.parameter("up_bias", {hidden}, normal, Decay::no);
-    down_ = scope.parameter("down", {width, hidden}, normal, Decay::yes);
-    last_gain_ = scope.parameter("last_gain", {width}, normal, Decay::no);
+    table_ = scope.parameter("table", {composite_vocab, composite_width}, normal, Decay::yes);
+    positions_ = scope.parameter("positions", {composite_time, composite_width}, normal, Decay::yes);
+    gain_ = scope.parameter("gain", {composite_width}, normal, Decay::no);
+    bias_ = scope.parameter("bias", {composite_width}, normal, Decay::no);
+    mixing_ = scope.stacked({"query", "key", "value"}, {composite_width, composite_width}, normal, Decay::yes);
+    up_ = scope.parameter("up", {composite_hidden, composite_width}, normal, Decay::yes);
+    up_bias_ = scope.parameter("up_bias", {composite_hidden}, normal, Decay::no);
+    down_ = scope.parameter("down", {composite_width, composite_hidden}, normal, Decay::yes);
+    last_gain_ = scope.parameter("last_gain", {composite_width}, normal, Decay::no);
   }
 
   Parameters& parameters() { return parameters_; }
 
   Variable loss() const {
-    const TokenIds ids({batch, time}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 11, 10, 9, 1, 1, 1, 2, 3});
+    const TokenIds ids({composite_batch, composite_time}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 11, 10, 9, 1, 1, 1, 2, 3});
     const std::vector<TokenId> targets{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10, 9, 1, 1, 1, 2, -1, -1};
     const RandomStream noise(1, random_site("dropout"));
     Variable x = ops::add_to_each(ops::embed(ids, table_), positions_);
@@ -57,11 +58,12 @@ class Model {
   Variable attend(const Variable& x) const {
     const Variable stacked = ops::linear(x, mixing_);
     const auto part = [&](Index i) {
-      return view(stacked,
-                  [i](const Tensor& t) { return t.narrowed(-1, i * width, width).split(-1, heads).swapped(1, 2); });
+      return view(stacked, [i](const Tensor& t) {
+        return t.narrowed(-1, i * composite_width, composite_width).split(-1, composite_heads).swapped(1, 2);
+      });
     };
     const Variable mixed = ops::fused_attention(part(0), part(1), part(2), {Real(0.5), {.causal = true}, 4});
-    return view(mixed, [](const Tensor& t) { return t.reshaped({batch, time, width}); });
+    return view(mixed, [](const Tensor& t) { return t.reshaped({composite_batch, composite_time, composite_width}); });
   }
 
   Parameters parameters_{1};

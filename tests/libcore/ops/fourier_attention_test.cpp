@@ -17,7 +17,7 @@ double sinc(double u) {
 }
 
 // Inputs: query, key, value and the radii of the coordinates.
-Oracle naive(const AttentionCase& c, double power) {
+Oracle naive_fourier_attention(const AttentionCase& c, double power) {
   return [c, power](const std::vector<std::vector<double>>& in) {
     const AttentionSizes& s = c.sizes;
     std::vector<double> y;
@@ -60,7 +60,7 @@ TEST_CASE("fourier_attention: equals plain loops under every mask, in float and 
         [&](const auto& in) {
           return ops::fourier_attention(in[0], in[1], in[2], in[3], {4, c.mask});
         },
-        naive(c, 4), inputs);
+        naive_fourier_attention(c, 4), inputs);
   }
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("fourier_attention: several tiles of keys and groups of queries; what 
                                   options);
   };
   const std::vector<double> expected =
-      naive(c, 4)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2]), doubles(inputs[3])});
+      naive_fourier_attention(c, 4)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2]), doubles(inputs[3])});
   const Tensor y({1, 600, 1, 2}, std::vector<Real>(expected.begin(), expected.end()));
   CHECK(difference(run({4, c.mask}).value(), y) < by_precision(1e-12, 1e-5));
   CHECK_THROWS_AS(run({3, c.mask}), ShapeError);

@@ -16,7 +16,7 @@ Variable mixed(const std::vector<Variable>& in) {
   return ops::layer_mix({in.begin() + 2, in.end()}, in[0], in[1]);
 }
 
-std::vector<double> naive(const std::vector<std::vector<double>>& in) {
+std::vector<double> naive_layer_mix(const std::vector<std::vector<double>>& in) {
   double sum = 0;
   for (const double score : in[0]) sum += std::exp(score);
   std::vector<double> y(in[2].size(), 0);
@@ -35,7 +35,7 @@ TEST_CASE("layer mix: gradients and oracle for several numbers of layers") {
       CAPTURE(shape);
       std::vector<Tensor> inputs{normal_tensor({layers}, 1), normal_tensor({1}, 2)};
       for (Index j = 0; j < layers; ++j) inputs.push_back(normal_tensor(shape, 3 + static_cast<std::uint64_t>(j)));
-      check_oracle(mixed, naive, inputs);
+      check_oracle(mixed, naive_layer_mix, inputs);
       if (shape.size() < 1000) check_operation(mixed, inputs);
     }
   }

@@ -22,7 +22,7 @@ double feature(const double* x, const double* vector, Index width) {
 }
 
 // Positive features of one vector each.
-Oracle naive(const AttentionCase& c, const Tensor& vectors) {
+Oracle naive_linear_attention(const AttentionCase& c, const Tensor& vectors) {
   return [c, numbers = doubles(vectors)](const std::vector<std::vector<double>>& in) {
     const AttentionSizes& s = c.sizes;
     const Index width = s.head_width, count = static_cast<Index>(numbers.size()) / width;
@@ -62,7 +62,7 @@ TEST_CASE("linear_attention: equals plain loops under the masks that it has, and
     std::vector<Tensor> inputs = c.inputs();
     for (Tensor& input : inputs) input.scale(Real(0.7));
     check_oracle([&](const auto& in) { return ops::linear_attention(in[0], in[1], in[2], vectors, {.mask = c.mask}); },
-                 naive(c, vectors), inputs);
+                 naive_linear_attention(c, vectors), inputs);
   }
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("linear_attention: several blocks, views, threads and bfloat16") {
   const Operation operation = [&](const auto& in) {
     return ops::linear_attention(in[0], in[1], in[2], vectors, {.mask = c.mask});
   };
-  check_oracle(operation, naive(c, vectors), c.inputs());
+  check_oracle(operation, naive_linear_attention(c, vectors), c.inputs());
   check_operation(operation, c.inputs());
   check_halves(operation, c.inputs());
 }

@@ -15,7 +15,7 @@ const Operation linear = [](const auto& in) {
 };
 
 // y[r, o] = bias[o] + sum over i of x[r, i] weight[o, i]
-Oracle naive(std::size_t in_width, std::size_t out_width) {
+Oracle naive_linear(std::size_t in_width, std::size_t out_width) {
   return [=](const auto& in) {
     const std::size_t rows = in[0].size() / in_width;
     std::vector<double> y(rows * out_width);
@@ -30,23 +30,23 @@ Oracle naive(std::size_t in_width, std::size_t out_width) {
   };
 }
 
-struct Case {
+struct LinearCase {
   Shape x;
   Index out;
 };
 // The last ones are cut into several tiles, in rows and in columns.
-const std::vector<Case> cases{{{1, 1}, 1},   {{1, 7}, 5},      {{5, 3}, 1},    {{2, 3, 4}, 6},
-                              {{7, 33}, 70}, {{2, 9, 13}, 17}, {{301, 20}, 9}, {{5, 9}, 403}};
+const std::vector<LinearCase> linear_cases{{{1, 1}, 1},   {{1, 7}, 5},      {{5, 3}, 1},    {{2, 3, 4}, 6},
+                                           {{7, 33}, 70}, {{2, 9, 13}, 17}, {{301, 20}, 9}, {{5, 9}, 403}};
 
 }  // namespace
 
 TEST_CASE("linear: gradients and oracle, with and without bias") {
-  for (const Case& c : cases) {
+  for (const LinearCase& c : linear_cases) {
     CAPTURE(c.x);
     CAPTURE(c.out);
     const Index in = c.x[-1];
     std::vector<Tensor> inputs{normal_tensor(c.x, 1), normal_tensor({c.out, in}, 2), normal_tensor({c.out}, 3)};
-    const Oracle oracle = naive(static_cast<std::size_t>(in), static_cast<std::size_t>(c.out));
+    const Oracle oracle = naive_linear(static_cast<std::size_t>(in), static_cast<std::size_t>(c.out));
     check_operation(linear, inputs);
     check_oracle(linear, oracle, inputs);
     inputs.pop_back();
@@ -61,7 +61,8 @@ TEST_CASE("linear: a product large enough for many tiles") {
   check_operation(linear, inputs);
   const Tensor y = ops::linear(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2])).value();
   CHECK(y.shape() == Shape{2, 310, 530});
-  const std::vector<double> expected = naive(70, 530)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
+  const std::vector<double> expected =
+      naive_linear(70, 530)({doubles(inputs[0]), doubles(inputs[1]), doubles(inputs[2])});
   const Tensor naive_y(y.shape(), std::vector<Real>(expected.begin(), expected.end()));
   CHECK(relative_difference(y, naive_y) < by_precision(1e-14, 1e-6));
 }
@@ -84,14 +85,14 @@ TEST_CASE("linear: low-rank terms on some of the columns, with bias, activation,
     };
     const Oracle oracle = [&](const auto& v) {
       const bool own = v.size() > 5;
-      std::vector<double> y = naive(in, out)({v[0], v[1], v[2]});
+      std::vector<double> y = naive_linear(in, out)({v[0], v[1], v[2]});
       for (std::size_t k = 0; k < 2; ++k) {
         const auto rows_of = [&](const std::vector<double>& x, std::size_t count) {
           return std::vector<double>(x.begin() + static_cast<std::ptrdiff_t>(k * count),
                                      x.begin() + static_cast<std::ptrdiff_t>((k + 1) * count));
         };
-        const auto low = naive(in, rank)({own ? v[5] : v[0], rows_of(v[3], rank * in)});
-        const auto term = naive(rank, part)({low, rows_of(v[4], part * rank)});
+        const auto low = naive_linear(in, rank)({own ? v[5] : v[0], rows_of(v[3], rank * in)});
+        const auto term = naive_linear(rank, part)({low, rows_of(v[4], part * rank)});
         for (std::size_t i = 0; i < term.size(); ++i) {
           y[i / part * out + static_cast<std::size_t>(columns[k]) + i % part] += 0.7 * term[i];
         }

@@ -12,7 +12,7 @@ using namespace heddle::testing;
 
 namespace {
 
-Shape scores_of(const AttentionSizes& s) {
+Shape scores_shape(const AttentionSizes& s) {
   return {s.batch, s.heads, s.query_time, s.key_time};
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("masked_softmax: equals its equation under every mask, with a bias by 
     CAPTURE(c.name);
     const AttentionSizes& s = c.sizes;
     for (const Index table_heads : {Index{1}, s.heads}) {
-      const std::vector<Tensor> inputs{normal_tensor(scores_of(s), 1), normal_tensor({table_heads, 5}, 2)};
+      const std::vector<Tensor> inputs{normal_tensor(scores_shape(s), 1), normal_tensor({table_heads, 5}, 2)};
       const auto operation = [&](const std::vector<Variable>& in) { return ops::masked_softmax(in[0], c.mask, in[1]); };
       check_oracle(operation, softmax_oracle(c, table_heads, 2), inputs);
     }
@@ -67,7 +67,7 @@ TEST_CASE("mix_values: equals its equation for shared heads and any shape, and s
   for (const AttentionCase& c : attention_cases()) {
     CAPTURE(c.name);
     const AttentionSizes& s = c.sizes;
-    const std::vector<Tensor> inputs{normal_tensor(scores_of(s), 1), normal_tensor(s.value_shape(), 2)};
+    const std::vector<Tensor> inputs{normal_tensor(scores_shape(s), 1), normal_tensor(s.value_shape(), 2)};
     const Oracle oracle = [&](const std::vector<std::vector<double>>& in) {
       std::vector<double> y;
       for (Index b = 0; b < s.batch; ++b) {

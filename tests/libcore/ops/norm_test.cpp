@@ -17,7 +17,7 @@ const Operation layer_norm = [](const auto& in) {
 const Operation rms_norm = [](const auto& in) { return ops::rms_norm(in[0], in[1], epsilon); };
 
 // Both norms, from the definitions: inputs x, gain and, where there is one, bias.
-Oracle naive(bool centred) {
+Oracle naive_norm(bool centred) {
   return [centred](const auto& in) {
     const std::size_t width = in[1].size();
     std::vector<double> y;
@@ -65,10 +65,10 @@ TEST_CASE("layer_norm: gradients and oracle, with and without bias") {
     const Index width = shape[-1];
     std::vector<Tensor> inputs{normal_tensor(shape, 1, 2), normal_tensor({width}, 2), normal_tensor({width}, 3)};
     check_operation(layer_norm, inputs);
-    check_oracle(layer_norm, naive(true), inputs);
+    check_oracle(layer_norm, naive_norm(true), inputs);
     inputs.pop_back();
     check_operation(layer_norm, inputs);
-    check_oracle(layer_norm, naive(true), inputs);
+    check_oracle(layer_norm, naive_norm(true), inputs);
   }
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("rms_norm: gradients and oracle") {
     CAPTURE(shape);
     const std::vector<Tensor> inputs{normal_tensor(shape, 1, 2), normal_tensor({shape[-1]}, 2)};
     check_operation(rms_norm, inputs);
-    check_oracle(rms_norm, naive(false), inputs);
+    check_oracle(rms_norm, naive_norm(false), inputs);
   }
 }
 

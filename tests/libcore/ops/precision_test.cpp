@@ -18,7 +18,7 @@ using namespace heddle::testing;
 
 namespace {
 
-Differentiated at(Precision wanted, const Operation& operation, const std::vector<Tensor>& inputs) {
+Differentiated computed_at(Precision wanted, const Operation& operation, const std::vector<Tensor>& inputs) {
   const PrecisionScope scope(wanted);
   return differentiate(operation, inputs);
 }
@@ -42,7 +42,8 @@ bool has_bf16() {
 // That both are close, and yet not the same: an operation that ignored the precision would be exact.
 void check_close(const Operation& operation, const std::vector<Tensor>& inputs) {
   if (!has_bf16()) return;
-  const Differentiated exact = at(Precision::f32, operation, inputs), rounded = at(Precision::bf16, operation, inputs);
+  const Differentiated exact = computed_at(Precision::f32, operation, inputs),
+                       rounded = computed_at(Precision::bf16, operation, inputs);
   double apart = distance(rounded.output, exact.output);
   CHECK(apart < 0.006);
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -66,48 +66,48 @@ const std::map<std::string, NaiveCell> naive_cells{
      }},
 };
 
-constexpr Index batch = 3, times = 8, width = 5;
+constexpr Index cell_batch = 3, cell_times = 8, cell_width = 5;
 const std::vector<Index> some_lengths{8, 3, 1};
 
-struct Case {
+struct RecurrentCase {
   std::string name;
   std::vector<Index> lengths;
   bool reverse, starts;
 };
-const std::vector<Case> cases{{"forward", {}, false, false},
-                              {"forward from a state", {}, false, true},
-                              {"of several lengths", some_lengths, false, true},
-                              {"reverse", {}, true, false},
-                              {"reverse, of several lengths", some_lengths, true, true}};
+const std::vector<RecurrentCase> recurrent_cases{{"forward", {}, false, false},
+                                                 {"forward from a state", {}, false, true},
+                                                 {"of several lengths", some_lengths, false, true},
+                                                 {"reverse", {}, true, false},
+                                                 {"reverse, of several lengths", some_lengths, true, true}};
 
 // What an operation of these inputs is given: input, weight, bias and start, in double and as variables.
 std::vector<Tensor> inputs_of(const ops::Cell& cell, bool starts) {
-  std::vector<Tensor> inputs{normal_tensor({batch, times, cell.gates * width}, 1),
-                             normal_tensor({cell.gates * width, width}, 2), normal_tensor({width}, 3)};
+  std::vector<Tensor> inputs{normal_tensor({cell_batch, cell_times, cell.gates * cell_width}, 1),
+                             normal_tensor({cell.gates * cell_width, cell_width}, 2), normal_tensor({cell_width}, 3)};
   for (Index part = 0; starts && part < cell.states; ++part) {
-    inputs.push_back(normal_tensor({batch, width}, 4 + static_cast<std::uint64_t>(part)));
+    inputs.push_back(normal_tensor({cell_batch, cell_width}, 4 + static_cast<std::uint64_t>(part)));
   }
   return inputs;
 }
 
-ops::RecurrentResult run(const ops::Cell& cell, const Case& one, const std::vector<Variable>& inputs) {
+ops::RecurrentResult run(const ops::Cell& cell, const RecurrentCase& one, const std::vector<Variable>& inputs) {
   return ops::recurrent(cell, inputs[0], {inputs[1], cell.recurrent_bias ? inputs[2] : Variable()},
                         {one.lengths, one.reverse, {inputs.begin() + 3, inputs.end()}});
 }
 
 // Row after row and time after time: hidden states, then the parts of the last state.
-Numbers naive(const ops::Cell& cell, const Case& one, const std::vector<Numbers>& inputs) {
-  const auto n = static_cast<std::size_t>(width), gates = static_cast<std::size_t>(cell.gates) * n;
-  Numbers hidden(static_cast<std::size_t>(batch * times) * n, 0), last[2];
-  for (std::size_t row = 0; row < batch; ++row) {
-    const auto length = static_cast<std::size_t>(one.lengths.empty() ? times : one.lengths[row]);
+Numbers naive_recurrent(const ops::Cell& cell, const RecurrentCase& one, const std::vector<Numbers>& inputs) {
+  const auto n = static_cast<std::size_t>(cell_width), gates = static_cast<std::size_t>(cell.gates) * n;
+  Numbers hidden(static_cast<std::size_t>(cell_batch * cell_times) * n, 0), last[2];
+  for (std::size_t row = 0; row < cell_batch; ++row) {
+    const auto length = static_cast<std::size_t>(one.lengths.empty() ? cell_times : one.lengths[row]);
     Numbers h(n, 0), c(n, 0);
     for (std::size_t part = 3; part < inputs.size(); ++part) {
       Numbers& state = part == 3 ? h : c;
       for (std::size_t k = 0; k < n; ++k) state[k] = inputs[part][row * n + k];
     }
     for (std::size_t step = 0; step < length; ++step) {
-      const std::size_t at = row * times + (one.reverse ? length - 1 - step : step);
+      const std::size_t at = row * cell_times + (one.reverse ? length - 1 - step : step);
       const Numbers a(inputs[0].begin() + static_cast<std::ptrdiff_t>(at * gates),
                       inputs[0].begin() + static_cast<std::ptrdiff_t>((at + 1) * gates));
       const Multiply multiply = [&](const Numbers& x, std::size_t begin, std::size_t end) {
@@ -128,7 +128,9 @@ Numbers naive(const ops::Cell& cell, const Case& one, const std::vector<Numbers>
 }
 
 Variable all_of(const ops::RecurrentResult& result) {
-  std::vector<Variable> parts{view(result.hidden, [](const Tensor& t) { return t.reshaped({batch * times, width}); })};
+  std::vector<Variable> parts{view(result.hidden, [](const Tensor& t) {
+    return t.reshaped({cell_batch * cell_times, cell_width});
+  })};
   parts.insert(parts.end(), result.last.begin(), result.last.end());
   return ops::concatenate(parts, 0);
 }
@@ -143,11 +145,11 @@ TEST_CASE("recurrent: every cell has a plain loop here to be compared with") {
 
 TEST_CASE("recurrent: states and gradients are those of plain loops, in both directions and of any lengths") {
   for (const ops::Cell& cell : ops::cells()) {
-    for (const Case& one : cases) {
+    for (const RecurrentCase& one : recurrent_cases) {
       CAPTURE(std::string(cell.name));
       CAPTURE(one.name);
       check_oracle([&](const std::vector<Variable>& inputs) { return all_of(run(cell, one, inputs)); },
-                   [&](const std::vector<Numbers>& inputs) { return naive(cell, one, inputs); },
+                   [&](const std::vector<Numbers>& inputs) { return naive_recurrent(cell, one, inputs); },
                    inputs_of(cell, one.starts));
     }
   }
@@ -156,9 +158,9 @@ TEST_CASE("recurrent: states and gradients are those of plain loops, in both dir
 TEST_CASE("recurrent: gradients accumulate, reach through views and do not depend on the number of threads") {
   for (const ops::Cell& cell : ops::cells()) {
     CAPTURE(std::string(cell.name));
-    const Case one{"", {}, false, true};
+    const RecurrentCase one{"", {}, false, true};
     std::vector<Tensor> inputs = inputs_of(cell, true);
-    if (!cell.recurrent_bias) inputs[2] = Tensor({width}, Real(0));
+    if (!cell.recurrent_bias) inputs[2] = Tensor({cell_width}, Real(0));
     check_operation(
         [&](const std::vector<Variable>& given) {
           const ops::RecurrentResult result =
@@ -187,13 +189,13 @@ TEST_CASE("recurrent: batches of several tasks have the same bits on any number 
 TEST_CASE("recurrent: a matrix stored with fewer bits gives what its numbers give") {
   for (const ops::Cell& cell : ops::cells()) {
     CAPTURE(std::string(cell.name));
-    const Variable input(normal_tensor({batch, times, cell.gates * width}, 1));
-    const Tensor numbers = normal_tensor({cell.gates * width, width}, 2);
+    const Variable input(normal_tensor({cell_batch, cell_times, cell.gates * cell_width}, 1));
+    const Tensor numbers = normal_tensor({cell.gates * cell_width, cell_width}, 2);
     Tensor bytes(numbers.shape(), DType::int8);
     for (Index i = 0; i < numbers.size(); ++i) {
       bytes.data<std::int8_t>()[i] = static_cast<std::int8_t>(std::lround(20 * numbers[i]));
     }
-    const Tensor scales({cell.gates * width}, Real(0.05));
+    const Tensor scales({cell.gates * cell_width}, Real(0.05));
     for (const Tensor& stored : {numbers.as(DType::bfloat16), Tensor::quantised(bytes, scales)}) {
       const Tensor hidden = ops::recurrent(cell, input, {Variable(stored)}, {}).hidden.value();
       const Tensor expected = ops::recurrent(cell, input, {Variable(stored.as(DType::real))}, {}).hidden.value();
@@ -205,10 +207,10 @@ TEST_CASE("recurrent: a matrix stored with fewer bits gives what its numbers giv
 TEST_CASE("recurrent: a step of a cell, and its gradients") {
   for (const ops::Cell& cell : ops::cells()) {
     CAPTURE(std::string(cell.name));
-    std::vector<Tensor> inputs{normal_tensor({batch, cell.gates * width}, 1),
-                               normal_tensor({batch, cell.gates * width}, 2)};
+    std::vector<Tensor> inputs{normal_tensor({cell_batch, cell.gates * cell_width}, 1),
+                               normal_tensor({cell_batch, cell.gates * cell_width}, 2)};
     for (Index part = 0; part < cell.states; ++part) {
-      inputs.push_back(normal_tensor({batch, width}, 4 + static_cast<std::uint64_t>(part)));
+      inputs.push_back(normal_tensor({cell_batch, cell_width}, 4 + static_cast<std::uint64_t>(part)));
     }
     const auto step = [&](const std::vector<Variable>& given, const Variable& bias) {
       const auto parts = static_cast<std::ptrdiff_t>(cell.states);
@@ -217,7 +219,7 @@ TEST_CASE("recurrent: a step of a cell, and its gradients") {
     };
     check_operation([&](const std::vector<Variable>& given) { return step(given, {}); }, inputs);
     if (!cell.recurrent_bias) continue;
-    inputs.push_back(normal_tensor({width}, 7));
+    inputs.push_back(normal_tensor({cell_width}, 7));
     check_operation([&](const std::vector<Variable>& given) { return step(given, given.back()); }, inputs);
   }
 }
@@ -227,10 +229,11 @@ TEST_CASE(
   for (const ops::Cell& cell : ops::cells()) {
     if (cell.gate == nullptr) continue;
     CAPTURE(std::string(cell.name));
-    const Index direct = cell.direct_gates() * width;
-    std::vector<Tensor> inputs{normal_tensor({batch, cell.gates * width}, 1), normal_tensor({batch, direct}, 2)};
+    const Index direct = cell.direct_gates() * cell_width;
+    std::vector<Tensor> inputs{normal_tensor({cell_batch, cell.gates * cell_width}, 1),
+                               normal_tensor({cell_batch, direct}, 2)};
     for (Index part = 0; part < cell.states; ++part) {
-      inputs.push_back(normal_tensor({batch, width}, 4 + static_cast<std::uint64_t>(part)));
+      inputs.push_back(normal_tensor({cell_batch, cell_width}, 4 + static_cast<std::uint64_t>(part)));
     }
     check_operation(
         [&](const std::vector<Variable>& given) {
@@ -248,13 +251,13 @@ TEST_CASE("recurrent: with a projection, states are those of the product of both
   constexpr Index projected = 3;
   for (const ops::Cell& cell : ops::cells()) {
     if (cell.gate != nullptr) continue;
-    for (const Case& one : cases) {
+    for (const RecurrentCase& one : recurrent_cases) {
       CAPTURE(std::string(cell.name));
       CAPTURE(one.name);
       std::vector<Tensor> inputs = inputs_of(cell, one.starts);
-      inputs[1] = normal_tensor({cell.gates * width, projected}, 2);
-      if (!cell.recurrent_bias) inputs[2] = Tensor({width}, Real(0));
-      inputs.insert(inputs.begin() + 3, normal_tensor({projected, width}, 9));
+      inputs[1] = normal_tensor({cell.gates * cell_width, projected}, 2);
+      if (!cell.recurrent_bias) inputs[2] = Tensor({cell_width}, Real(0));
+      inputs.insert(inputs.begin() + 3, normal_tensor({projected, cell_width}, 9));
       const auto projecting = [&](const std::vector<Variable>& given) {
         return all_of(ops::recurrent(cell, given[0], {given[1], cell.recurrent_bias ? given[2] : Variable(), given[3]},
                                      {one.lengths, one.reverse, {given.begin() + 4, given.end()}}));
@@ -263,16 +266,16 @@ TEST_CASE("recurrent: with a projection, states are those of the product of both
       check_oracle(
           projecting,
           [&](std::vector<Numbers> given) {
-            Numbers both(static_cast<std::size_t>(cell.gates * width * width), 0);
-            for (std::size_t i = 0; i < static_cast<std::size_t>(cell.gates * width); ++i) {
-              for (std::size_t k = 0; k < width; ++k) {
+            Numbers both(static_cast<std::size_t>(cell.gates * cell_width * cell_width), 0);
+            for (std::size_t i = 0; i < static_cast<std::size_t>(cell.gates * cell_width); ++i) {
+              for (std::size_t k = 0; k < cell_width; ++k) {
                 for (std::size_t j = 0; j < projected; ++j)
-                  both[i * width + k] += given[1][i * projected + j] * given[3][j * width + k];
+                  both[i * cell_width + k] += given[1][i * projected + j] * given[3][j * cell_width + k];
               }
             }
             given[1] = both;
             given.erase(given.begin() + 3);
-            return naive(cell, one, given);
+            return naive_recurrent(cell, one, given);
           },
           inputs);
     }
@@ -284,11 +287,13 @@ TEST_CASE("recurrent: shapes that do not fit are refused") {
   const auto inputs = inputs_of(cell, false);
   const Variable input(inputs[0]), weight(inputs[1]);
   CHECK_THROWS_AS(ops::recurrent(ops::cell("lstm"), input, {weight}, {}), ShapeError);
-  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight, Variable(Tensor({width + 1}, Real(0)))}, {}), ShapeError);
+  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight, Variable(Tensor({cell_width + 1}, Real(0)))}, {}), ShapeError);
   CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.lengths = {8, 9, 1}}), ShapeError);
   CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.lengths = {8}}), ShapeError);
-  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight, {}, Variable(Tensor({width + 1, width}, Real(0)))}, {}),
-                  ShapeError);
-  CHECK_THROWS_AS(ops::recurrent(cell, input, {weight}, {.start = {Variable(Tensor({batch, width + 1}, Real(0)))}}),
-                  ShapeError);
+  CHECK_THROWS_AS(
+      ops::recurrent(cell, input, {weight, {}, Variable(Tensor({cell_width + 1, cell_width}, Real(0)))}, {}),
+      ShapeError);
+  CHECK_THROWS_AS(
+      ops::recurrent(cell, input, {weight}, {.start = {Variable(Tensor({cell_batch, cell_width + 1}, Real(0)))}}),
+      ShapeError);
 }

@@ -18,9 +18,7 @@ using namespace heddle::text;
 
 namespace {
 
-const std::string english = "The quick brown fox jumps over the lazy dog. The dog doesn't mind; it's the fox's day.\n";
-
-struct Words {
+struct CountedWords {
   StringTable texts;
   std::vector<Index> counts;
 
@@ -31,7 +29,7 @@ struct Words {
 };
 
 // Words of random syllables, the later ones rarer.
-Words made_up_words(bool backwards) {
+CountedWords made_up_words(bool backwards) {
   const std::vector<std::string> syllables = {"ba", "ke", "lo", "mi", "nur", "sta", "st", "ing", "é", "on", "tra"};
   std::vector<std::pair<std::string, Index>> list;
   std::set<std::string> seen;
@@ -40,20 +38,20 @@ Words made_up_words(bool backwards) {
     if (seen.insert(word).second) list.emplace_back(word, 1 + 1000 / static_cast<Index>(seed + 1));
   }
   if (backwards) std::ranges::reverse(list);
-  Words words;
+  CountedWords words;
   for (const auto& [word, count] : list) words.add(word, count);
   return words;
 }
 
 LearntUnigram learn(std::size_t pieces, bool backwards = false) {
-  const Words words = made_up_words(backwards);
+  const CountedWords words = made_up_words(backwards);
   return learn_unigram(words.texts, words.counts, {.pieces = pieces});
 }
 
 }  // namespace
 
 TEST_CASE("learn_unigram: likelihood rises while the pieces are the same") {
-  const Words words = made_up_words(false);
+  const CountedWords words = made_up_words(false);
   std::size_t before = 0, compared = 0;
   double likelihood = 0;
   learn_unigram(words.texts, words.counts, {.pieces = 60, .progress = [&](std::size_t pieces, double log_likelihood) {
@@ -77,7 +75,7 @@ TEST_CASE("learn_unigram: pieces and their probabilities are those of the defini
     for (std::uint64_t i = 0; i < size; ++i) {
       counted[random_text(syllables, 1 + (corpus + i) % 4, 100 * corpus + i)] += 2 + static_cast<Index>(i * i % 17);
     }
-    Words words;
+    CountedWords words;
     for (const auto& [word, count] : counted) words.add(word, count);
     for (const std::size_t pieces : {24, 27, 32}) {
       CAPTURE(pieces);
@@ -94,7 +92,7 @@ TEST_CASE("learn_unigram: pieces and their probabilities are those of the defini
 }
 
 TEST_CASE("learn_unigram: a piece has at most 16 characters, however many bytes these take") {
-  Words words;
+  CountedWords words;
   std::string accents;
   for (int i = 0; i < 20; ++i) accents += "\u00e9";
   words.add(accents, 3);
@@ -133,7 +131,7 @@ TEST_CASE("learn_unigram: one word without an end takes memory in proportion, by
     state = state * 1664525 + 1013904223;
     word += static_cast<char>('a' + (state >> 24) % 26);
   }
-  Words words;
+  CountedWords words;
   words.add(word, 1);
   const std::size_t peak = testing::peak_memory([&] {
     const testing::OnThreads scope(1);
@@ -152,7 +150,7 @@ TEST_CASE("learn_unigram: the order of words and the number of threads do not ma
 }
 
 TEST_CASE("learn_unigram: the rarest characters give way, and invalid bytes are no characters") {
-  Words words;
+  CountedWords words;
   words.add("abab\xff", 10);
   words.add("abcd", 1);
   const LearntUnigram learnt = learn_unigram(words.texts, words.counts, {.pieces = 4});

@@ -12,6 +12,9 @@
 
 namespace heddle::text {
 
+inline const std::string english =
+    "The quick brown fox jumps over the lazy dog. The dog doesn't mind; it's the fox's day.\n";
+
 inline std::string random_bytes(std::size_t count, std::uint64_t seed) {
   const RandomStream stream(seed, random_site("bytes"));
   std::string bytes;

@@ -38,7 +38,7 @@ Documents stream(const Tokenizer& tokenizer, const std::vector<std::string>& doc
   return result;
 }
 
-Tokenizer make(TokenizerKind kind) {
+Tokenizer trained_on_tricky_text(TokenizerKind kind) {
   return Tokenizer(
       train(tricky_text(2000, 1), {.kind = kind, .vocab_size = 500, .special_tokens = {"<|pad|>", "  \n"}}));
 }
@@ -54,7 +54,7 @@ TEST_CASE("stream: the same ids as from whole documents, for any kind, block siz
                                               std::string(700, 'a') + std::string(700, ' ') + "'s"};
   for (const TokenizerKind kind : all_kinds) {
     CAPTURE(to_text(kind));
-    const Tokenizer tokenizer = make(kind);
+    const Tokenizer tokenizer = trained_on_tricky_text(kind);
     for (const SpecialText special : {SpecialText::token, SpecialText::plain}) {
       Documents expected;
       for (const std::string& document : documents) expected.push_back(tokenizer.encode(document, special));
@@ -70,7 +70,7 @@ TEST_CASE("stream: the same ids as from whole documents, for any kind, block siz
 }
 
 TEST_CASE("stream: special tokens across the borders of blocks and parts") {
-  const Tokenizer tokenizer = make(TokenizerKind::byte);
+  const Tokenizer tokenizer = trained_on_tricky_text(TokenizerKind::byte);
   std::string text;
   for (int i = 0; i < 200; ++i) text += std::string(static_cast<std::size_t>(i % 7), '<') + "<|endoftext|><|pad|>  \n";
   const std::vector<TokenId> whole = tokenizer.encode(text);

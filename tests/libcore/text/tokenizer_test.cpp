@@ -11,9 +11,7 @@ using namespace heddle::text;
 
 namespace {
 
-const std::string english = "The quick brown fox jumps over the lazy dog. The dog doesn't mind; it's the fox's day.\n";
-
-Tokenizer make(TokenizerKind kind, TrainerOptions options = {}) {
+Tokenizer trained_on_english(TokenizerKind kind, TrainerOptions options = {}) {
   options.kind = kind;
   options.vocab_size = 400;
   return Tokenizer(train(english + "Z\xc3\xbcrich \xe4\xb8\xad\xe6\x96\x87 \xe4\xb8\xad\n", options));
@@ -33,7 +31,7 @@ std::string error_of(const Tokenizer& tokenizer, const std::string& text) {
 TEST_CASE("tokenizer: any bytes come back, in every kind") {
   for (const TokenizerKind kind : all_kinds) {
     CAPTURE(to_text(kind));
-    const Tokenizer tokenizer = make(kind, {.special_tokens = {"<|pad|>"}});
+    const Tokenizer tokenizer = trained_on_english(kind, {.special_tokens = {"<|pad|>"}});
     for (const SpecialText special : {SpecialText::token, SpecialText::plain}) {
       CHECK(tokenizer.encode("", special).empty());
       for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -51,14 +49,14 @@ TEST_CASE("tokenizer: any bytes come back, in every kind") {
 TEST_CASE("tokenizer: ten million random bytes come back") {
   const std::string bytes = random_bytes(10'000'000, 1);
   for (const TokenizerKind kind : {TokenizerKind::bpe, TokenizerKind::byte}) {
-    const Tokenizer tokenizer = make(kind);
+    const Tokenizer tokenizer = trained_on_english(kind);
     CHECK(tokenizer.decode(tokenizer.encode(bytes)) == bytes);
   }
 }
 
 TEST_CASE("tokenizer: pieces and ids") {
   for (const TokenizerKind kind : all_kinds) {
-    const Tokenizer tokenizer = make(kind);
+    const Tokenizer tokenizer = trained_on_english(kind);
     CHECK(tokenizer.kind() == kind);
     for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) CHECK(tokenizer.id_of(tokenizer.piece(id)) == id);
     CHECK_FALSE(tokenizer.id_of("no such piece").has_value());
@@ -75,7 +73,7 @@ TEST_CASE("tokenizer: pieces and ids") {
 }
 
 TEST_CASE("tokenizer: special tokens are one id each, the longest first, or plain text on request") {
-  const Tokenizer tokenizer = make(TokenizerKind::byte, {.special_tokens = {"<|a|>", "<|a|>b", "\n\n"}});
+  const Tokenizer tokenizer = trained_on_english(TokenizerKind::byte, {.special_tokens = {"<|a|>", "<|a|>b", "\n\n"}});
   const TokenId a = *tokenizer.id_of("<|a|>"), ab = *tokenizer.id_of("<|a|>b"), blank = *tokenizer.id_of("\n\n"),
                 end = *tokenizer.end_of_text();
   CHECK(tokenizer.encode("x<|a|>b<|a|><|a|>c\n\n\n<|endoftext|><|endoftext|") ==
@@ -85,13 +83,13 @@ TEST_CASE("tokenizer: special tokens are one id each, the longest first, or plai
 }
 
 TEST_CASE("tokenizer: blanks before a special token are a text's end") {
-  const Tokenizer tokenizer = make(TokenizerKind::word);
+  const Tokenizer tokenizer = trained_on_english(TokenizerKind::word);
   const std::vector<TokenId> ids = tokenizer.encode("fox  <|endoftext|>");
   CHECK(ids == std::vector<TokenId>{'f', 'o', 'x', ' ', ' ', *tokenizer.end_of_text()});
 }
 
 TEST_CASE("tokenizer: words are one token where they are pieces, else characters and bytes") {
-  const Tokenizer tokenizer = make(TokenizerKind::word);
+  const Tokenizer tokenizer = trained_on_english(TokenizerKind::word);
   CHECK(tokenizer.encode(" fox jumps").size() == 2);
   CHECK(tokenizer.encode("\xe4\xb8\xad") ==
         std::vector<TokenId>{0xe4, 0xb8, 0xad});  // only " 中" and "中文" with blank
@@ -102,7 +100,7 @@ TEST_CASE("tokenizer: without byte fallback text without a piece is unknown, or 
   const TrainerOptions strict = {.byte_fallback = false}, lenient = {.byte_fallback = false, .unknown = "<unk>"};
   for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::word}) {
     CAPTURE(to_text(kind));
-    const Tokenizer with_unknown = make(kind, lenient), without = make(kind, strict);
+    const Tokenizer with_unknown = trained_on_english(kind, lenient), without = trained_on_english(kind, strict);
     CHECK(without.decode(without.encode(english)) == english);
     const std::vector<TokenId> ids = with_unknown.encode("\xd0\xb6");
     CHECK(ids == std::vector<TokenId>{*with_unknown.unknown()});
@@ -117,7 +115,7 @@ TEST_CASE("tokenizer: without byte fallback text without a piece is unknown, or 
 }
 
 TEST_CASE("tokenizer: any thread may encode") {
-  const Tokenizer tokenizer = make(TokenizerKind::bpe);
+  const Tokenizer tokenizer = trained_on_english(TokenizerKind::bpe);
   const std::string text = tricky_text(3000, 5);
   const std::vector<TokenId> expected = tokenizer.encode(text);
   std::vector<std::vector<TokenId>> results(4);
