@@ -51,6 +51,12 @@ function(heddle_precompile target header)
   endif()
 endfunction()
 
+# heddle_group(TARGET): with HEDDLE_UNITY, sources are compiled several at once, and share what headers cost. Names in
+# anonymous namespaces of a target must then differ, but for functions whose parameters are of different classes.
+function(heddle_group target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 function(heddle_module_variant target name definitions)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS;LINK")
   set(root ${CMAKE_BINARY_DIR}/include/${name})
@@ -58,6 +64,9 @@ function(heddle_module_variant target name definitions)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/heddle/${name} SYMBOLIC)
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
+    if(NOT name MATCHES "^(tensor|ops)$")  # kernels, whose time is the optimiser's
+      heddle_group(${target})
+    endif()
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
