@@ -34,7 +34,7 @@ std::string tokenizer_path(const std::string& name) {
 Tokenizer bert() {
   return Tokenizer(read_wordpiece_vocabulary(tokenizer_path("bert-base-uncased")));
 }
-Tokenizer gpt2() {
+Tokenizer gpt2_tokenizer() {
   return Tokenizer(read_gpt2_vocabulary(tokenizer_path("gpt2")));
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("alignment: wordpiece of the slice at each piece is the piece") {
 TEST_CASE("alignment: GPT-2's tokens are the text, one after the other") {
   const auto questions = questions_of("xquad.de.json");
   if (questions.empty()) return;
-  check_cover(contexts_of(questions), gpt2());
+  check_cover(contexts_of(questions), gpt2_tokenizer());
 }
 
 TEST_CASE("alignment: the same of texts of many scripts, with the short goldens' vocabularies") {
@@ -143,7 +143,8 @@ TEST_CASE("alignment: answers come back from the pieces that cover them") {
   for (const std::string name : {"squadshifts-new_wiki_v1.0.json.gz", "squadshifts-amazon_reviews_v1.0.json.gz"}) {
     const auto questions = questions_of(name);
     if (questions.empty()) return;
-    for (const auto& [kind, tokenizer] : {std::pair("bert-base-uncased", bert()), std::pair("gpt2", gpt2())}) {
+    for (const auto& [kind, tokenizer] :
+         {std::pair("bert-base-uncased", bert()), std::pair("gpt2", gpt2_tokenizer())}) {
       const Recovered share = recovered(questions, tokenizer);
       MESSAGE(name, ", ", std::string(kind), ": ", share.answers, " of answers, ", share.questions, " of questions");
       CHECK(share.questions >= 0.99);
@@ -156,7 +157,7 @@ TEST_CASE("alignment: every word of a treebank has a first piece") {
   const std::string content = shared_content("ud-english-ewt/en_ewt-ud-dev.conllu.gz");
   if (content.empty()) return;
   const auto sentences = read_conllu(content, "ewt", "", Gold::given);
-  for (const Tokenizer& tokenizer : {bert(), gpt2()}) {
+  for (const Tokenizer& tokenizer : {bert(), gpt2_tokenizer()}) {
     Index without = 0, wrong = 0;
     for (const data::TaggedSentence& sentence : sentences) {
       const data::AlignedWords aligned = data::align_words(tokenizer, sentence.words);

@@ -15,7 +15,7 @@ using namespace heddle::tests;
 
 namespace {
 
-std::string text_of(const TensorGroup& group) {
+std::string weights_text(const TensorGroup& group) {
   std::string text;
   for (const NamedTensor& tensor : group.read()) {
     text += tensor.name + tensor.value.shape().text() + checksum_of(tensor.value.raw(), tensor.value.bytes());
@@ -30,8 +30,8 @@ std::string contents_of_model(const std::string& path) {
     if (!file.verify().empty()) return "";
     std::string text = to_json(file.config<SampleConfig>()).dump() + to_json(file.tokenizer_model()).dump() +
                        to_json(file.training_state<SampleState>()).dump() + describe(file.file().provenance()) +
-                       to_json(file.file().header()).dump() + text_of(file.weights()) +
-                       text_of(file.training_tensors());
+                       to_json(file.file().header()).dump() + weights_text(file.weights()) +
+                       weights_text(file.training_tensors());
     const History history = file.history();
     for (const History::Column& column : history.columns()) text += column.name + Json(column.values).dump();
     for (const NamedTensor& tensor : file.map_weights()) {

@@ -14,7 +14,7 @@ using namespace heddle::tests;
 
 namespace {
 
-text::Tokenizer gpt2(const std::string& tokenizers) {
+text::Tokenizer gpt2_of_folder(const std::string& tokenizers) {
   return text::Tokenizer(read_gpt2_vocabulary(tokenizers + "/gpt2"));
 }
 
@@ -35,7 +35,7 @@ nlohmann::json small_pieces() {
 TEST_CASE("gpt2 vocabulary: 50,257 pieces") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
-  const text::Tokenizer tokenizer = gpt2(data);
+  const text::Tokenizer tokenizer = gpt2_of_folder(data);
   CHECK(tokenizer.vocab_size() == 50257);
   CHECK(tokenizer.model().merges.size() == 2 * 50000);
   CHECK(tokenizer.end_of_text() == 50256);
@@ -46,14 +46,14 @@ TEST_CASE("gpt2 vocabulary: 50,257 pieces") {
 TEST_CASE("gpt2 vocabulary: the golden ids") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
-  const text::Tokenizer tokenizer = gpt2(data);
+  const text::Tokenizer tokenizer = gpt2_of_folder(data);
   CHECK(check_golden_cases(tokenizer, data + "/golden/gpt2.jsonl") == 92);
 }
 
 TEST_CASE("gpt2 vocabulary: tinyshakespeare as one text, whole and in blocks") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
-  const text::Tokenizer tokenizer = gpt2(data);
+  const text::Tokenizer tokenizer = gpt2_of_folder(data);
   const std::vector<TokenId> golden = numbers(unpacked(data + "/golden/verified/tinyshakespeare.gpt2.ids.txt.gz"));
   REQUIRE(golden.size() == 338025);
   const std::string text = read_bytes(data + "/../tinyshakespeare/input.txt");
@@ -73,7 +73,7 @@ TEST_CASE("gpt2 vocabulary: tinyshakespeare as one text, whole and in blocks") {
 TEST_CASE("gpt2 vocabulary: German lines") {
   const std::string data = shared_tokenizers();
   if (data.empty()) return;
-  CHECK(check_golden_lines(gpt2(data), unpacked(data + "/../multi30k/val.de.gz"),
+  CHECK(check_golden_lines(gpt2_of_folder(data), unpacked(data + "/../multi30k/val.de.gz"),
                            data + "/golden/verified/multi30k-val.de.gpt2.ids.txt") == 1014);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 // A file of the kind "tensors" whose root group `fill` fills.
 template <class Fill>
-std::string write_file(const TemporaryFolder& folder, const Fill& fill) {
+std::string written_file(const TemporaryFolder& folder, const Fill& fill) {
   std::string path = folder.file("x.h5");
   OutputFile file(path, FileKind::tensors);
   fill(file.root());
@@ -101,7 +101,7 @@ TEST_CASE("HDF5 reader: groups of any number of parts keep their order") {
   // In the header, with continuations; in one block of a heap; in blocks of a table; in a table of tables.
   for (const Index count : {Index{0}, Index{1}, Index{64}, Index{65}, Index{600}, Index{9000}}) {
     CAPTURE(count);
-    const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+    const std::string path = written_file(folder, [&](hdf5::OutputGroup root) {
       hdf5::OutputGroup group = root.create_group("group");
       for (Index i = 0; i < count; ++i) {
         const std::string name = "part-" + std::to_string((i * 7919) % 10007) + std::string(30, 'x');
@@ -120,7 +120,7 @@ TEST_CASE("HDF5 reader: groups of any number of parts keep their order") {
 
 TEST_CASE("HDF5 reader: attributes of any number and length") {
   const TemporaryFolder folder;
-  const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+  const std::string path = written_file(folder, [&](hdf5::OutputGroup root) {
     hdf5::OutputGroup many = root.create_group("many"), long_ones = root.create_group("long");
     for (Index i = 0; i < 300; ++i) many.set_attribute<Index>("attribute-" + std::to_string(i), i);
     for (std::size_t size :
@@ -155,7 +155,7 @@ TEST_CASE("HDF5 reader: chunks of every part of their index, compressed and not"
       CAPTURE(compress);
       std::vector<std::uint16_t> values(static_cast<std::size_t>(rows));
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i * 40503);
-      const std::string path = write_file(folder, [](const hdf5::OutputGroup&) {});
+      const std::string path = written_file(folder, [](const hdf5::OutputGroup&) {});
       change_by_library(path, [&](hid_t file) {
         const hsize_t extent = values.size(), unlimited = H5S_UNLIMITED, chunk = 1;
         const hid_t space = H5Screate_simple(1, &extent, &unlimited), properties = H5Pcreate(H5P_DATASET_CREATE);
@@ -183,7 +183,7 @@ TEST_CASE("HDF5 reader: rows that begin and end within chunks, which compress an
     std::vector<std::uint64_t> values(rows);
     const RandomStream stream(3, random_site("test"));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = random ? stream.below(i, ~std::uint64_t{0}) : i;
-    const std::string path = write_file(folder, [&](hdf5::OutputGroup root) {
+    const std::string path = written_file(folder, [&](hdf5::OutputGroup root) {
       ColumnWriter<std::uint64_t> column(root, "data", {.compress = true});
       column.append(std::span<const std::uint64_t>(values));
       column.finish();
@@ -206,7 +206,7 @@ TEST_CASE("HDF5 reader: rows that begin and end within chunks, which compress an
 
 TEST_CASE("HDF5 reader: objects outlive the file's name and the object that opened it") {
   const TemporaryFolder folder;
-  const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+  const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
     write_column(root, "data", std::vector<double>{1, 2});
   });
   const hdf5::Dataset data = InputFile(path).root().dataset("data");
@@ -218,7 +218,7 @@ TEST_CASE("HDF5 reader: objects outlive the file's name and the object that open
 
 TEST_CASE("HDF5 reader: what HDF5 has and heddle does not write is named, with the word of trust that reads it") {
   const TemporaryFolder folder;
-  const std::string path = write_file(folder, [](hdf5::OutputGroup root) { root.create_group("group"); });
+  const std::string path = written_file(folder, [](hdf5::OutputGroup root) { root.create_group("group"); });
   const std::vector<std::int64_t> values{1, 2, 3, 4};
   const auto add = [&](hid_t group, const char* name, hid_t type, hid_t layout) {
     const hsize_t four = 4;
@@ -314,7 +314,7 @@ void replace_in_header(std::string& bytes, std::uint64_t from, std::uint64_t to)
 }
 
 std::string write_two_data_sets(const TemporaryFolder& folder) {
-  return write_file(folder, [](hdf5::OutputGroup root) {
+  return written_file(folder, [](hdf5::OutputGroup root) {
     for (const char* name : {"first", "second"}) {
       hdf5::OutputDataset data = root.create_dataset(name, {.dtype = hdf5::DType::float32, .extents = {50'000}});
       data.write(std::span<const float>(std::vector<float>(50'000)));
@@ -369,7 +369,7 @@ TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well
   const TemporaryFolder folder;
   constexpr Index rows = Index{1} << 24;
   SUBCASE("texts") {
-    const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+    const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
       hdf5::OutputDataset data = root.create_dataset(
           "data",
           {.dtype = hdf5::DType::text, .extents = {rows}, .text_width = 1, .chunk = Index{1} << 20, .compress = true});
@@ -383,7 +383,7 @@ TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well
     CHECK(testing::peak_memory(read) < most_memory(path));
   }
   SUBCASE("long texts") {
-    const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+    const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
       constexpr Index width = 1 << 16, count = 1 << 12;
       hdf5::OutputDataset data = root.create_dataset(
           "data", {.dtype = hdf5::DType::text, .extents = {count}, .text_width = width, .chunk = 4, .compress = true});
@@ -398,7 +398,7 @@ TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well
     CHECK(testing::peak_memory(read) < most_memory(path));
   }
   SUBCASE("numbers") {
-    const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+    const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
       ColumnWriter<std::uint64_t> column(root, "data", {.compress = true});
       for (Index i = 0; i < rows; i += 1 << 16) column.append(std::vector<std::uint64_t>(1 << 16));
       column.finish();
@@ -412,7 +412,7 @@ TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well
 
 TEST_CASE("HDF5 reader: the time and memory of many empty tensors grow with their number") {
   const TemporaryFolder folder;
-  const std::string path = write_file(folder, [](hdf5::OutputGroup root) {
+  const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
     std::vector<NamedTensor> tensors;
     for (Index i = 0; i < 10'000; ++i) tensors.push_back({std::to_string(i), Tensor(Shape{0})});
     write_tensors(root.create_group("weights"), tensors);

@@ -39,8 +39,8 @@ TEST_CASE("JSON: values of every kind") {
 }
 
 TEST_CASE("JSON: escapes stand for characters") {
-  const auto text_of = [](const std::string& json) {
-    const JsonDocument document(json, "x");
+  const auto text_of = [](const std::string& content) {
+    const JsonDocument document(content, "x");
     return std::string(JsonNode(document).text());
   };
   CHECK(text_of(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
@@ -96,8 +96,8 @@ TEST_CASE("JSON: errors name the place of a value") {
 }
 
 TEST_CASE("JSON: numbers are counts, or not") {
-  const auto number = [](const std::string& json) {
-    const JsonDocument document(json, "x");
+  const auto number = [](const std::string& content) {
+    const JsonDocument document(content, "x");
     return JsonNode(document).number();
   };
   CHECK(number("0") == 0);

@@ -18,7 +18,7 @@ namespace {
 using Ids = std::vector<TokenId>;
 
 // Texts of 0 to 6 tokens.
-Ids text_of(Index number, Index vocab_size) {
+Ids numbered_text(Index number, Index vocab_size) {
   Ids ids;
   for (Index i = 0; i < number * 5 % 7; ++i) ids.push_back(static_cast<TokenId>((number * 31 + i) % vocab_size));
   return ids;
@@ -28,15 +28,15 @@ void write_pairs(const std::string& path, Index pairs, const text::Tokenizer& so
                  TokenFileOptions options = {}) {
   PairsFileWriter file(path, source, target, options);
   for (Index i = 0; i < pairs; ++i) {
-    file.append(Side::source, text_of(i, source.vocab_size()), i);
+    file.append(Side::source, numbered_text(i, source.vocab_size()), i);
     file.end_text(Side::source);
-    file.append(Side::target, text_of(i + 1, target.vocab_size()), 2);
+    file.append(Side::target, numbered_text(i + 1, target.vocab_size()), 2);
     file.end_text(Side::target);
   }
   file.commit(start_provenance("test"));
 }
 
-text::Tokenizer bytes() {
+text::Tokenizer byte_tokenizer() {
   return text::Tokenizer(byte_tokenizer_model());
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("pairs file: pairs come back, with one tokenizer or two, narrow and wi
   const std::string path = folder.file("pairs.h5");
   constexpr Index pairs = 30'000;
   const std::pair<text::Tokenizer, text::Tokenizer> tokenizers[] = {
-      {bytes(), bytes()}, {words(70'000), bytes()}, {words(100), words(65'537)}};
+      {byte_tokenizer(), byte_tokenizer()}, {words(70'000), byte_tokenizer()}, {words(100), words(65'537)}};
   for (const auto& [source, target] : tokenizers) {
     for (const bool compress : {false, true}) {
       CAPTURE(source.vocab_size());
@@ -89,8 +89,8 @@ TEST_CASE("pairs file: pairs come back, with one tokenizer or two, narrow and wi
       CHECK(file.tokens(Side::source).text_bytes() == pairs * (pairs - 1) / 2);
       CHECK(file.tokens(Side::target).text_bytes() == 2 * pairs);
       for (Index i = 0; i < pairs; i += 7) {
-        REQUIRE(file.source(i) == text_of(i, source.vocab_size()));
-        REQUIRE(file.target(i) == text_of(i + 1, target.vocab_size()));
+        REQUIRE(file.source(i) == numbered_text(i, source.vocab_size()));
+        REQUIRE(file.target(i) == numbered_text(i + 1, target.vocab_size()));
         REQUIRE(file.source_length(i) == i * 5 % 7);
         REQUIRE(file.target_length(i) == (i + 1) * 5 % 7);
         REQUIRE(file.number_in_file(i) == i);
@@ -103,10 +103,10 @@ TEST_CASE("pairs file: pairs come back, with one tokenizer or two, narrow and wi
 TEST_CASE("pairs file: an empty one is possible, and pairs outside it are refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5");
-  write_pairs(path, 0, bytes(), bytes());
+  write_pairs(path, 0, byte_tokenizer(), byte_tokenizer());
   CHECK(PairsFile(path).size() == 0);
   CHECK(PairsFile(path).verify().empty());
-  write_pairs(path, 2, bytes(), bytes());
+  write_pairs(path, 2, byte_tokenizer(), byte_tokenizer());
   const PairsFile file(path);
   for (const Index bad : {Index{-1}, Index{2}, std::numeric_limits<Index>::max()}) {
     const std::string message = path + ": has no pair " + std::to_string(bad) + ", only 2";
@@ -121,12 +121,12 @@ TEST_CASE("pairs file: neither ids outside a vocabulary nor a missing text are w
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5");
   CHECK(message_of([&] {
-          PairsFileWriter file(path, words(3), bytes());
+          PairsFileWriter file(path, words(3), byte_tokenizer());
           file.append(Side::target, Ids{1, 2, 3});
           file.append(Side::source, Ids{1, 2, 3});
         }) == path + ": /source: token 2 is 3, outside the vocabulary of 3");
   CHECK(message_of([&] {
-          PairsFileWriter file(path, bytes(), bytes());
+          PairsFileWriter file(path, byte_tokenizer(), byte_tokenizer());
           file.end_text(Side::source);
           file.end_text(Side::source);
           file.append(Side::target, Ids{1});
@@ -140,7 +140,7 @@ TEST_CASE("pairs file: a committed file does not change any more") {
   const std::string path = folder.file("pairs.h5");
   std::string committed;
   {
-    PairsFileWriter file(path, bytes(), bytes());
+    PairsFileWriter file(path, byte_tokenizer(), byte_tokenizer());
     file.append(Side::source, Ids{1});
     file.append(Side::target, Ids{2});
     file.commit(start_provenance("test"));
@@ -153,7 +153,7 @@ TEST_CASE("pairs file: a committed file does not change any more") {
 TEST_CASE("pairs file: files of other kinds, and sides that do not match, are refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5"), tokens = folder.file("tokens.h5");
-  TokenFileWriter(tokens, bytes()).commit(start_provenance("test"));
+  TokenFileWriter(tokens, byte_tokenizer()).commit(start_provenance("test"));
   CHECK(message_of([&] { PairsFile file(tokens); }) == tokens + ": is a token file; a pairs file is needed");
   write_raw(path, {{1, 2}, {0, 1, 2}}, {{3}, {0, 1}});
   CHECK(message_of([&] { PairsFile file(path); }) ==
@@ -196,14 +196,14 @@ TEST_CASE("pairs file: a small file cannot make its reader take much memory") {
 TEST_CASE("pairs file: whether tokenizers made it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5");
-  write_pairs(path, 1, words(10), bytes());
+  write_pairs(path, 1, words(10), byte_tokenizer());
   const PairsFile file(path);
-  file.check_made_with(words(10), bytes(), "model.h5");
-  CHECK(message_of([&] { file.check_made_with(words(11), bytes(), "model.h5"); }) ==
+  file.check_made_with(words(10), byte_tokenizer(), "model.h5");
+  CHECK(message_of([&] { file.check_made_with(words(11), byte_tokenizer(), "model.h5"); }) ==
         path +
             ": /source: vocabulary of 10 does not match the model's 11; encode the pairs with the model's "
             "tokenizers (tokenize --pairs -t model.h5)");
-  write_pairs(path, 1, bytes(), bytes());
+  write_pairs(path, 1, byte_tokenizer(), byte_tokenizer());
   text::TokenizerModel other = byte_tokenizer_model();
   std::swap(other.pieces[1], other.pieces[2]);
   CHECK(message_of([&] { PairsFile(path).check_made_with(text::Tokenizer(other), text::Tokenizer(other), "m.h5"); }) ==
@@ -215,24 +215,24 @@ TEST_CASE("pairs file: whether tokenizers made it") {
 TEST_CASE("pairs file: load_tokenizer gives the tokenizer of a side") {
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5");
-  write_pairs(path, 1, words(10), bytes());
-  CHECK(load_tokenizer(path).fingerprint() == bytes().fingerprint());
+  write_pairs(path, 1, words(10), byte_tokenizer());
+  CHECK(load_tokenizer(path).fingerprint() == byte_tokenizer().fingerprint());
   CHECK(load_tokenizer(path, Side::source).fingerprint() == words(10).fingerprint());
-  write_pairs(path, 1, bytes(), bytes());
-  CHECK(load_tokenizer(path, Side::source).fingerprint() == bytes().fingerprint());
+  write_pairs(path, 1, byte_tokenizer(), byte_tokenizer());
+  CHECK(load_tokenizer(path, Side::source).fingerprint() == byte_tokenizer().fingerprint());
 }
 
 TEST_CASE("pairs file: several threads may read") {
   const TemporaryFolder folder;
   const std::string path = folder.file("pairs.h5");
-  write_pairs(path, 2000, bytes(), bytes(), {.compress = true});
+  write_pairs(path, 2000, byte_tokenizer(), byte_tokenizer(), {.compress = true});
   const PairsFile file(path);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
   for (Index thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       for (Index i = thread; i < 2000; i += 17) {
-        if (file.source(i) != text_of(i, 257) || file.target(i) != text_of(i + 1, 257)) ++wrong;
+        if (file.source(i) != numbered_text(i, 257) || file.target(i) != numbered_text(i + 1, 257)) ++wrong;
       }
     });
   }

@@ -13,7 +13,7 @@ using namespace heddle::tests;
 
 namespace {
 
-void write_file(const std::string& path, const Provenance& provenance) {
+void write_provenance_file(const std::string& path, const Provenance& provenance) {
   OutputFile file(path, FileKind::tensors);
   file.commit(provenance);
 }
@@ -67,17 +67,17 @@ TEST_CASE("provenance: every command back to the text, none twice") {
   write_bytes(text, "some text");
   Provenance made_tokenizer = start_provenance("tokenize --train");
   add_input(made_tokenizer, "text", text);
-  write_file(tokenizer, made_tokenizer);
+  write_provenance_file(tokenizer, made_tokenizer);
   for (const char* name : {"train.h5", "valid.h5"}) {
     Provenance made_tokens = start_provenance(std::string("tokenize -o ") + name);
     add_input(made_tokens, "tokenizer", tokenizer);
     add_input(made_tokens, "text", text);
-    write_file(folder.file(name), made_tokens);
+    write_provenance_file(folder.file(name), made_tokens);
   }
   Provenance made_model = start_provenance("pretrain");
   add_input(made_model, "train", folder.file("train.h5"));
   add_input(made_model, "valid", folder.file("valid.h5"));
-  write_file(folder.file("model.h5"), made_model);
+  write_provenance_file(folder.file("model.h5"), made_model);
 
   const InputFile model(folder.file("model.h5"));
   CHECK(model.header().command_line == "pretrain");

@@ -26,7 +26,7 @@ std::string with_header(const std::string& header, const std::string& data = "")
 }
 
 template <class T>
-std::string bytes(const std::vector<T>& elements) {
+std::string bytes_of(const std::vector<T>& elements) {
   return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T)};
 }
 
@@ -35,7 +35,7 @@ json entry(const std::string& type, const json& shape, Index begin, Index end) {
 }
 
 // What reading such a file, or its first tensor, says; the file's name is cut off.
-std::string problem(const std::string& content) {
+std::string safetensors_problem(const std::string& content) {
   const TemporaryFolder folder;
   const std::string path = folder.file("x.safetensors");
   write_bytes(path, content);
@@ -45,8 +45,8 @@ std::string problem(const std::string& content) {
   return message.starts_with(path) ? message.substr(path.size()) : message;
 }
 
-std::string problem(const json& header, const std::string& data) {
-  return problem(with_header(header.dump(), data));
+std::string safetensors_problem(const json& header, const std::string& data) {
+  return safetensors_problem(with_header(header.dump(), data));
 }
 
 }  // namespace
@@ -87,11 +87,11 @@ TEST_CASE("safetensors: all types of weights, wherever they lie") {
               {"odd", entry("U8", {1}, 32, 33)},       {"f32", entry("F32", {2, 2}, 33, 49)},
               {"f16", entry("F16", {1, 4}, 49, 57)},   {"bf16", entry("BF16", {4, 1}, 57, 65)},
               {"empty", entry("F32", {0, 3}, 65, 65)}, {"scalar", entry("F32", json::array(), 65, 69)}};
-  std::string data = bytes(std::vector<double>(numbers.begin(), numbers.end())) + "x" + bytes(numbers);
+  std::string data = bytes_of(std::vector<double>(numbers.begin(), numbers.end())) + "x" + bytes_of(numbers);
   std::vector<std::uint16_t> halves, bfloats;
   for (const float x : numbers) halves.push_back(to_half(x));
   for (const float x : numbers) bfloats.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16));
-  data += bytes(halves) + bytes(bfloats) + bytes(std::vector<float>{7});
+  data += bytes_of(halves) + bytes_of(bfloats) + bytes_of(std::vector<float>{7});
   write_bytes(folder.file("x.safetensors"), with_header(header.dump() + "   ", data));
   const std::vector<Safetensor> tensors = read_safetensors(folder.file("x.safetensors"));
   std::vector<std::string> names;
@@ -137,25 +137,26 @@ TEST_CASE("safetensors: what is written is read, aligned, and the same bytes eve
 TEST_CASE("safetensors: hostile files are refused") {
   const std::string data(24, '\0');
   const json good{{"a", entry("F32", {2}, 0, 8)}, {"b", entry("F32", {4}, 8, 24)}};
-  CHECK(problem(good, data).empty());
+  CHECK(safetensors_problem(good, data).empty());
   const std::string whole = with_header(good.dump(), data);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     CAPTURE(size);
-    CHECK_FALSE(problem(whole.substr(0, size)).empty());
+    CHECK_FALSE(safetensors_problem(whole.substr(0, size)).empty());
   }
-  CHECK(contains(problem(""), "has 0 bytes and no safetensors header"));
-  CHECK(contains(problem(std::string(8, '\xff') + "{}"), "a header of 18446744073709551615 bytes in a file of 10"));
-  CHECK(contains(problem(with_header("[1]")), "the header is not a JSON object"));
-  CHECK(contains(problem(with_header("{\"a\": ")), "not valid JSON"));
-  CHECK(contains(problem(with_header("{\"a\": " + std::string(200'000, '['))), "of more than 128 levels"));
-  CHECK(contains(problem(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-                                     R"("a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
-                                     std::string(16, '\0'))),
+  CHECK(contains(safetensors_problem(""), "has 0 bytes and no safetensors header"));
+  CHECK(contains(safetensors_problem(std::string(8, '\xff') + "{}"),
+                 "a header of 18446744073709551615 bytes in a file of 10"));
+  CHECK(contains(safetensors_problem(with_header("[1]")), "the header is not a JSON object"));
+  CHECK(contains(safetensors_problem(with_header("{\"a\": ")), "not valid JSON"));
+  CHECK(contains(safetensors_problem(with_header("{\"a\": " + std::string(200'000, '['))), "of more than 128 levels"));
+  CHECK(contains(safetensors_problem(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                                                 R"("a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
+                                                 std::string(16, '\0'))),
                  "repeats the key 'a'"));
   const auto with = [&](const std::function<void(json&)>& change) {
     json header = good;
     change(header);
-    return problem(header, data);
+    return safetensors_problem(header, data);
   };
   CHECK(with([](json& h) { h["a"]["dtype"] = "F31"; }).starts_with(": a.dtype: 'F31' is not one of F64, F32"));
   CHECK(contains(with([](json& h) { h["a"]["dtype"] = "I32"; }),
@@ -176,7 +177,8 @@ TEST_CASE("safetensors: hostile files are refused") {
   CHECK(contains(with([](json& h) { h["a"]["extra"] = 1; }), "has 'extra', which heddle does not support"));
   CHECK(contains(with([](json& h) { h["a"] = nullptr; }), ": a: must be an object"));
   const std::vector<float> numbers{1, 2, std::nanf(""), 4};
-  CHECK(contains(problem({{"a", entry("F32", {2, 2}, 0, 16)}}, bytes(numbers)), "'a': element 2 is not finite"));
+  CHECK(contains(safetensors_problem({{"a", entry("F32", {2, 2}, 0, 16)}}, bytes_of(numbers)),
+                 "'a': element 2 is not finite"));
 }
 
 TEST_CASE("safetensors: parts and their index") {

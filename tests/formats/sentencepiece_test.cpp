@@ -31,7 +31,7 @@ int check_lines(const text::Tokenizer& tokenizer, const std::string& texts, cons
   return count;
 }
 
-std::string problem(const std::string& bytes) {
+std::string sentencepiece_problem(const std::string& bytes) {
   const TemporaryFolder folder;
   write_bytes(folder.file("x.model"), bytes);
   const std::string message = message_of([&] { load_tokenizer(folder.file("x.model")); });
@@ -39,7 +39,7 @@ std::string problem(const std::string& bytes) {
   return message.starts_with(name) ? message.substr(name.size()) : message;
 }
 
-text::TokenizerModel read(const std::string& bytes) {
+text::TokenizerModel read_proto(const std::string& bytes) {
   const TemporaryFolder folder;
   write_bytes(folder.file("x.model"), bytes);
   return load_tokenizer(folder.file("x.model")).model();
@@ -78,7 +78,7 @@ TEST_CASE("sentencepiece: two published models, and two novels") {
 
 TEST_CASE("sentencepiece: roles of control pieces, and the text that pieces stand for") {
   const text::TokenizerModel model =
-      read(proto::pieces() + proto::bytes(2, proto::number(42, 2) + proto::number(43, -1)));
+      read_proto(proto::pieces() + proto::bytes(2, proto::number(42, 2) + proto::number(43, -1)));
   CHECK(model.kind == text::TokenizerKind::unigram);
   CHECK(model.special_tokens == std::vector<Index>{0, 1, 2});
   CHECK(model.unknown == 0);
@@ -89,9 +89,9 @@ TEST_CASE("sentencepiece: roles of control pieces, and the text that pieces stan
   CHECK(tokenizer.decode(Ids{7, 4}) == "ab a");
   CHECK(tokenizer.encode("a</s>b") == Ids{4, 2, 3, 5});
   // An id that is not that of a control piece is none.
-  CHECK(read(proto::pieces() + proto::bytes(2, proto::number(42, 4))).end_of_text == -1);
-  CHECK(read(proto::pieces() + proto::bytes(2, proto::number(42, 1) + proto::number(43, 2))).padding == 2);
-  CHECK(read(proto::pieces() + proto::bytes(2, proto::number(3, 2))).kind == text::TokenizerKind::char_bpe);
+  CHECK(read_proto(proto::pieces() + proto::bytes(2, proto::number(42, 4))).end_of_text == -1);
+  CHECK(read_proto(proto::pieces() + proto::bytes(2, proto::number(42, 1) + proto::number(43, 2))).padding == 2);
+  CHECK(read_proto(proto::pieces() + proto::bytes(2, proto::number(3, 2))).kind == text::TokenizerKind::char_bpe);
 }
 
 TEST_CASE("sentencepiece: spiece.model in a directory, with the tokens that T5's have besides") {
@@ -137,7 +137,7 @@ TEST_CASE("sentencepiece: what heddle cannot express is an error that names it")
            {"", "not a model of SentencePiece"},
        }) {
     CAPTURE(one.expected);
-    CHECK_MESSAGE(contains(problem(one.bytes), one.expected), problem(one.bytes));
+    CHECK_MESSAGE(contains(sentencepiece_problem(one.bytes), one.expected), sentencepiece_problem(one.bytes));
   }
 }
 
@@ -171,13 +171,15 @@ TEST_CASE("sentencepiece: what is no message of protocol buffers is refused at i
            {bytes(3, number(3, 2)), "field 3 is neither true nor false"},
        }) {
     CAPTURE(one.expected);
-    CHECK_MESSAGE(contains(problem(good + one.more), one.expected), problem(good + one.more));
+    CHECK_MESSAGE(contains(sentencepiece_problem(good + one.more), one.expected),
+                  sentencepiece_problem(good + one.more));
   }
-  CHECK(contains(problem(good + bytes(1, "")), at));
+  CHECK(contains(sentencepiece_problem(good + bytes(1, "")), at));
   // Fields that heddle does not know are passed over; a file that is cut off is refused but where a field ends.
-  CHECK(problem(good + bytes(99, "x") + real(98, 1) + number(97, -1)) == "");
+  CHECK(sentencepiece_problem(good + bytes(99, "x") + real(98, 1) + number(97, -1)) == "");
   int whole = 0;
-  for (std::size_t size = 0; size < good.size(); ++size) whole += problem(good.substr(0, size)).empty() ? 1 : 0;
+  for (std::size_t size = 0; size < good.size(); ++size)
+    whole += sentencepiece_problem(good.substr(0, size)).empty() ? 1 : 0;
   CHECK(whole == 4);  // after the space and each piece that follows it
 }
 

@@ -31,7 +31,8 @@ std::vector<data::LabelledText> tsv(const std::string& content, const TextColumn
   return read_tsv(content, "x.tsv", Texts::one, gold, columns);
 }
 
-std::string tsv_message(const std::string& content, const TextColumns& wanted, Header header = Header::automatic) {
+std::string tsv_columns_message(const std::string& content, const TextColumns& wanted,
+                                Header header = Header::automatic) {
   return message_of([&] { tsv(content, wanted, header); });
 }
 
@@ -127,13 +128,14 @@ TEST_CASE("tsv: a header and columns, where they are asked for") {
   CHECK(shown(tsv("1\thi\tham\n", {.text = "2", .text_b = "", .label = ""}, Header::automatic, Gold::absent)) ==
         "1 |hi\n");
   CHECK(shown(tsv("id\ttext\n1\thi\n", {}, Header::present, Gold::absent)) == "2 |hi\n");
-  CHECK(tsv_message("a\tb\n", {.text = "text", .text_b = "", .label = ""}) ==
+  CHECK(tsv_columns_message("a\tb\n", {.text = "text", .text_b = "", .label = ""}) ==
         "x.tsv:1: --text-column 'text': there is no header, so columns have numbers, 1 to 2; --header takes the first "
         "row for one");
-  CHECK(tsv_message("a\tb\n", {.text = "4", .text_b = "", .label = ""}) ==
+  CHECK(tsv_columns_message("a\tb\n", {.text = "4", .text_b = "", .label = ""}) ==
         "x.tsv:1: has no column 4; there are 1 to 2; choose one with --text-column");
-  CHECK(tsv_message("a\tb\n", {.text = "0", .text_b = "", .label = ""}).starts_with("x.tsv:1: --text-column '0'"));
-  CHECK(tsv_message("a\tb\nc\td\te\n", {.text = "2", .text_b = "", .label = ""}) ==
+  CHECK(tsv_columns_message("a\tb\n", {.text = "0", .text_b = "", .label = ""})
+            .starts_with("x.tsv:1: --text-column '0'"));
+  CHECK(tsv_columns_message("a\tb\nc\td\te\n", {.text = "2", .text_b = "", .label = ""}) ==
         "x.tsv:2: the number of columns is 3, not 2");
 }
 

@@ -10,7 +10,7 @@ using namespace heddle::tests;
 
 namespace {
 
-text::TokenizerModel read(const std::string& content) {
+text::TokenizerModel read_vocabulary(const std::string& content) {
   const TemporaryFolder folder;
   write_bytes(folder.file("vocab.txt"), content);
   return read_wordpiece_vocabulary(folder.path().string());
@@ -37,15 +37,15 @@ TEST_CASE("wordpiece vocabulary: 1,014 German lines") {
 }
 
 TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
-  CHECK(read("[UNK]\na\n##b\n").lowercase);
-  CHECK_FALSE(read("[UNK]\na\n##B\n").lowercase);
-  const text::TokenizerModel model = read("[PAD]\r\n[UNK]\r\na\r\n");
+  CHECK(read_vocabulary("[UNK]\na\n##b\n").lowercase);
+  CHECK_FALSE(read_vocabulary("[UNK]\na\n##B\n").lowercase);
+  const text::TokenizerModel model = read_vocabulary("[PAD]\r\n[UNK]\r\na\r\n");
   CHECK(model.pieces == std::vector<std::string>{"[PAD]", "[UNK]", "a"});
   CHECK(model.special_tokens == std::vector<Index>{0, 1});
 }
 
 TEST_CASE("wordpiece vocabulary: what is wrong is named") {
-  const auto message = [](const std::string& content) { return message_of([&] { read(content); }); };
+  const auto message = [](const std::string& content) { return message_of([&] { read_vocabulary(content); }); };
   CHECK(contains(message("[UNK]\na\n\nb\n"), "vocab.txt:3: a piece must be"));
   CHECK(contains(message("[UNK]\na\na\n"), "vocab.txt:3: the piece 'a' is already in line 2"));
   CHECK(contains(message("a\nb\n"), "no piece [UNK]"));

@@ -16,15 +16,15 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index batch = 2, heads = 3, time_steps = 11, width = 4;
-constexpr HeadShape head_shape{heads, width};
+constexpr Index sample_count = 2, head_count = 3, sample_time = 11, sample_width = 4;
+constexpr HeadShape head_shape{head_count, sample_width};
 
 AttentionCall call(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask = {}) {
   return {.query = Variable(q), .key = Variable(k), .value = Variable(v), .mask = mask};
 }
 
 Tensor normal(std::uint64_t seed) {
-  return normal_tensor({batch, heads, time_steps, width}, seed);
+  return normal_tensor({sample_count, head_count, sample_time, sample_width}, seed);
 }
 
 // A variant for the heads of a problem. Parameters that begin all alike are moved, so that every element counts.
@@ -159,13 +159,13 @@ TEST_CASE("every variant: queries and keys in bfloat16 give, but for rounding, w
 
 TEST_CASE("every variant: a padded batch equals the shorter one") {
   for_each_text([](const std::string& text) {
-    const Made made = made_for(text, {batch, heads, time_steps, time_steps, width});
+    const Made made = made_for(text, {sample_count, head_count, sample_time, sample_time, sample_width});
     const Tensor q = normal(1), k = normal(2), v = normal(3);
     const Index length = 7;
     const auto shorter = [&](const Tensor& t) { return t.narrowed(0, 1, 1).narrowed(2, 0, length); };
     for (const bool causal : {false, true}) {
       if (causal && !made->support().causal) continue;
-      const Mask mask{.causal = causal, .key_lengths = {time_steps, length}};
+      const Mask mask{.causal = causal, .key_lengths = {sample_time, length}};
       const Tensor padded = made->mix(call(q, k, v, mask)).value();
       const Tensor expected = made->mix(call(shorter(q), shorter(k), shorter(v), {.causal = causal})).value();
       CHECK(difference(padded.narrowed(0, 1, 1).narrowed(1, 0, length), expected) < 1e-12);
@@ -175,7 +175,7 @@ TEST_CASE("every variant: a padded batch equals the shorter one") {
 
 TEST_CASE("every variant: without a mask, reordered positions give reordered results") {
   for_each_text([](const std::string& text) {
-    const Made made = made_for(text, {batch, heads, time_steps, time_steps, width});
+    const Made made = made_for(text, {sample_count, head_count, sample_time, sample_time, sample_width});
     const auto reversed = [](const Tensor& x, int dimension) {
       const Tensor y(x.shape());
       const Index count = x.shape()[dimension];
@@ -193,14 +193,14 @@ TEST_CASE("every variant: without a mask, reordered positions give reordered res
 
 TEST_CASE("every variant: picked rows of keys are as if they stood there") {
   for_each_text([](const std::string& text) {
-    const Made made = made_for(text, {batch, heads, time_steps, time_steps, width});
+    const Made made = made_for(text, {sample_count, head_count, sample_time, sample_time, sample_width});
     if (!made->support().cross) return;
     const Tensor q = normal(1).narrowed(2, 0, 2), k = normal(2), v = normal(3);
     AttentionCall picked = call(q, k, v);
     picked.key_rows = {1, 1};
     picked.mask.key_lengths = {9, 9};
     const Tensor y = made->mix(picked).value();
-    for (Index row = 0; row < batch; ++row) {
+    for (Index row = 0; row < sample_count; ++row) {
       const AttentionCall alone =
           call(q.narrowed(0, row, 1), k.narrowed(0, 1, 1), v.narrowed(0, 1, 1), {.key_lengths = {9}});
       CHECK(difference(y.narrowed(0, row, 1), made->mix(alone).value()) < 1e-12);
@@ -235,13 +235,13 @@ TEST_CASE("every variant: step by step equals the whole sequence, for any cut an
       if (window > 0 && !attention->support().window) continue;
       const Tensor q = normal(1), k = normal(2).as(dtype).as(DType::real), v = normal(3).as(dtype).as(DType::real);
       const Tensor whole = attention->mix(call(q, k, v, {.causal = true, .window = window})).value();
-      const auto state = attention->start(batch, time_steps, dtype);
+      const auto state = attention->start(sample_count, sample_time, dtype);
       // Row 0 reads 4 positions, then 1, then 6; row 1 reads 2, then 3, then 6.
       std::vector<Index> seen{0, 0};
       for (const auto& added : std::vector<std::vector<Index>>{{4, 2}, {1, 3}, {6, 6}}) {
         const Index most = std::max(added[0], added[1]);
         const auto cut = [&](const Tensor& t) {
-          Tensor part({batch, heads, most, width}, 99);  // padding that must not matter
+          Tensor part({sample_count, head_count, most, sample_width}, 99);  // padding that must not matter
           for (std::size_t b = 0; b < 2; ++b) {
             part.narrowed(0, static_cast<Index>(b), 1)
                 .narrowed(2, 0, added[b])
@@ -267,7 +267,7 @@ TEST_CASE("every variant: a state for more positions than there is memory for gr
     const Made attention(variant.name, head_shape);
     if (!attention->support().cached) continue;
     constexpr Index length = 2600;
-    const auto row = [](std::uint64_t seed) { return normal_tensor({1, heads, length, width}, seed); };
+    const auto row = [](std::uint64_t seed) { return normal_tensor({1, head_count, length, sample_width}, seed); };
     const Tensor q = row(1), k = row(2), v = row(3);
     const Tensor whole = attention->mix(call(q, k, v, {.causal = true})).value();
     const auto state = attention->start(1, Index{1} << 40, DType::real);
@@ -288,7 +288,9 @@ TEST_CASE("every variant: the memory of single steps grows in proportion to thei
     const Context own(1);
     const ContextScope scope(own);
     const auto state = attention->start(1, 4000, DType::real);
-    const auto row = [](Index t) { return normal_tensor({1, heads, 1, width}, static_cast<std::uint64_t>(t)); };
+    const auto row = [](Index t) {
+      return normal_tensor({1, head_count, 1, sample_width}, static_cast<std::uint64_t>(t));
+    };
     Index seen = 0;
     const auto bytes_after = [&](Index steps) {
       for (; seen < steps; ++seen)
@@ -306,7 +308,7 @@ TEST_CASE("every variant: a reordered state goes on as the row it was") {
     const Made attention(text, head_shape);
     if (!attention->support().cached) continue;
     const Tensor q = normal(1), k = normal(2), v = normal(3);
-    const auto state = attention->start(batch, time_steps, DType::real);
+    const auto state = attention->start(sample_count, sample_time, DType::real);
     const auto upto = [](const Tensor& t, Index begin, Index length) { return t.narrowed(2, begin, length); };
     attention->step(call(upto(q, 0, 6), upto(k, 0, 6), upto(v, 0, 6)), {{0, 0}, {6, 6}}, *state);
     state->reorder({1});
@@ -324,13 +326,13 @@ TEST_CASE("every variant: rows of a state are dropped, swapped and multiplied, a
     if (!attention->support().cached) continue;
     const Tensor q = normal(1), k = normal(2), v = normal(3);
     const Tensor whole = attention->mix(call(q, k, v, {.causal = true})).value();
-    const auto state = attention->start(batch, time_steps, DType::real);
+    const auto state = attention->start(sample_count, sample_time, DType::real);
     // Which sequence each row is; both have been read up to another position.
     std::vector<Index> rows{0, 1}, next{4, 2};
     const auto step = [&](Index time) {
       const auto count = static_cast<Index>(rows.size());
       const auto picked = [&](const Tensor& t) {
-        const Tensor part({count, heads, time, width});
+        const Tensor part({count, head_count, time, sample_width});
         for (std::size_t i = 0; i < rows.size(); ++i) {
           const Index begin = time == 1 ? next[static_cast<std::size_t>(rows[i])] : 0;
           part.narrowed(0, static_cast<Index>(i), 1).assign(t.narrowed(0, rows[i], 1).narrowed(2, begin, time));
@@ -366,7 +368,7 @@ TEST_CASE("every variant: rows of a state are dropped, swapped and multiplied, a
 
 TEST_CASE("every variant: its weights are those of its equation, mix the values, sum to one and hide the future") {
   for_each_text([](const std::string& text) {
-    const AttentionCase c{"", {batch, heads, time_steps, time_steps, width}, {.causal = true}};
+    const AttentionCase c{"", {sample_count, head_count, sample_time, sample_time, sample_width}, {.causal = true}};
     const Made made = made_for(text, c.sizes);
     if (!made->support().weights) return;
     const Tensor q = normal(1), k = normal(2), v = normal(3);
@@ -375,20 +377,21 @@ TEST_CASE("every variant: its weights are those of its equation, mix the values,
     problem.query = doubles(q);
     problem.key = doubles(k);
     const VariantOracle& oracle = oracle_of(Settings(text).name());
-    for (Index b = 0; b < batch * heads; ++b) {
-      for (Index i = 0; i < time_steps; ++i) {
-        const Real* row = weights.data() + (b * time_steps + i) * time_steps;
-        const std::vector<double> expected = oracle.weights(problem, b / heads, b % heads, i);
-        const double sum = std::accumulate(row, row + time_steps, 0.0);
+    for (Index b = 0; b < sample_count * head_count; ++b) {
+      for (Index i = 0; i < sample_time; ++i) {
+        const Real* row = weights.data() + (b * sample_time + i) * sample_time;
+        const std::vector<double> expected = oracle.weights(problem, b / head_count, b % head_count, i);
+        const double sum = std::accumulate(row, row + sample_time, 0.0);
         CHECK(sum <= 1 + 1e-12);
         CHECK(sum >= oracle.least_sum - 1e-12);
-        CHECK(std::all_of(row + i + 1, row + time_steps, [](Real w) { return w == 0; }));
+        CHECK(std::all_of(row + i + 1, row + sample_time, [](Real w) { return w == 0; }));
         double mixed = 0;
-        for (Index j = 0; j < time_steps; ++j) {
+        for (Index j = 0; j < sample_time; ++j) {
           CHECK(row[j] == doctest::Approx(expected[static_cast<std::size_t>(j)]).epsilon(1e-9));
-          mixed += row[j] * v[(b * time_steps + j) * width];
+          mixed += row[j] * v[(b * sample_time + j) * sample_width];
         }
-        CHECK(y[((b / heads * time_steps + i) * heads + b % heads) * width] == doctest::Approx(mixed).epsilon(1e-9));
+        CHECK(y[((b / head_count * sample_time + i) * head_count + b % head_count) * sample_width] ==
+              doctest::Approx(mixed).epsilon(1e-9));
       }
     }
   });
@@ -397,7 +400,7 @@ TEST_CASE("every variant: its weights are those of its equation, mix the values,
 TEST_CASE("every variant: its scores are the products that it gives, where it gives any") {
   int with_products = 0;
   for_each_text([&](const std::string& text) {
-    const Made made = made_for(text, {batch, heads, time_steps, time_steps, width});
+    const Made made = made_for(text, {sample_count, head_count, sample_time, sample_time, sample_width});
     if (!made->support().weights) return;
     const PairWeights pairs = made->weights(call(normal(1), normal(2), normal(3), {}));
     const std::string name = Settings(text).name();
@@ -407,17 +410,17 @@ TEST_CASE("every variant: its scores are the products that it gives, where it gi
     ++with_products;
     const Index wide = pairs.query.shape()[3];
     const auto query = doubles(pairs.query), key = doubles(pairs.key);
-    for (Index row = 0; row < batch * heads * time_steps; ++row) {
+    for (Index row = 0; row < sample_count * head_count * sample_time; ++row) {
       const auto score = [&](Index j) {
         double sum = 0;
         for (Index a = 0; a < wide; ++a) {
           sum += query[static_cast<std::size_t>(row * wide + a)] *
-                 key[static_cast<std::size_t>((row / time_steps * time_steps + j) * wide + a)];
+                 key[static_cast<std::size_t>((row / sample_time * sample_time + j) * wide + a)];
         }
         return static_cast<double>(pairs.scale) * sum;
       };
-      const Real* const w = pairs.weights.data() + row * time_steps;
-      for (Index j = 1; j < time_steps; ++j) {
+      const Real* const w = pairs.weights.data() + row * sample_time;
+      for (Index j = 1; j < sample_time; ++j) {
         CHECK(std::log(w[j]) - std::log(w[0]) == doctest::Approx(score(j) - score(0)).epsilon(1e-9));
       }
     }

@@ -14,13 +14,13 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index batch = 2, time_steps = 4, width = 6;
+constexpr Index block_batch = 2, block_time = 4, block_width = 6;
 
 struct Made {
   Made(BlockOrder order, bool cross, bool gated = false, std::uint64_t seed = 3) : parameters(ParameterSource(seed)) {
     nn::BlockOptions options{.order = order,
-                             .attention = {.width = width, .shape = {3, 2}, .stddev = 0.4, .output_stddev = 0.4},
-                             .feed_forward = {width, 10, Activation::silu, gated, nn::Bias::yes, 0.4, 0.4}};
+                             .attention = {.width = block_width, .shape = {3, 2}, .stddev = 0.4, .output_stddev = 0.4},
+                             .feed_forward = {block_width, 10, Activation::silu, gated, nn::Bias::yes, 0.4, 0.4}};
     if (cross) options.cross_attention = options.attention;
     block.emplace(Scope(parameters, "0"), Scope(parameters, ""), options);
   }
@@ -50,7 +50,8 @@ TEST_CASE("block: gradients of every order, with and without cross-attention and
               const auto memory = made.block->cross_attention()->remember(inputs[1], {3, 2});
               return (*made.block)(inputs[0], {.causal = true}, {}, {.memory = &memory});
             },
-            {normal_tensor({batch, time_steps, width}, 1), normal_tensor({batch, 3, width}, 2)});
+            {normal_tensor({block_batch, block_time, block_width}, 1),
+             normal_tensor({block_batch, 3, block_width}, 2)});
       }
     }
   }
@@ -58,7 +59,7 @@ TEST_CASE("block: gradients of every order, with and without cross-attention and
 
 TEST_CASE(
     "pre-norm block: the identity where both sublayers write nothing; post-norm rows have mean 0 and variance 1") {
-  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  const Tensor x = normal_tensor({block_batch, block_time, block_width}, 1);
   for (const BlockOrder order : {BlockOrder::pre, BlockOrder::parallel}) {
     Made made(order, false);
     made.zero("output/");
@@ -66,17 +67,18 @@ TEST_CASE(
     CHECK(difference(made.run(x), x) == 0);
   }
   const Tensor y = Made(BlockOrder::post, false).run(x);
-  for (Index row = 0; row < batch * time_steps; ++row) {
+  for (Index row = 0; row < block_batch * block_time; ++row) {
     double mean = 0, square = 0;
-    for (Index i = 0; i < width; ++i) mean += y[row * width + i] / width;
-    for (Index i = 0; i < width; ++i) square += (y[row * width + i] - mean) * (y[row * width + i] - mean) / width;
+    for (Index i = 0; i < block_width; ++i) mean += y[row * block_width + i] / block_width;
+    for (Index i = 0; i < block_width; ++i)
+      square += (y[row * block_width + i] - mean) * (y[row * block_width + i] - mean) / block_width;
     CHECK(std::abs(mean) < 1e-12);
     CHECK(square == doctest::Approx(1).epsilon(1e-3));
   }
 }
 
 TEST_CASE("post-norm block: what each sublayer writes is normalised, with its own gain, before the next one reads it") {
-  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  const Tensor x = normal_tensor({block_batch, block_time, block_width}, 1);
   for (const bool cross : {false, true}) {
     CAPTURE(cross);
     Made made(BlockOrder::post, cross);
@@ -94,12 +96,12 @@ TEST_CASE("post-norm block: what each sublayer writes is normalised, with its ow
     const auto then = [&](const std::string& bias, const std::string& norm) {
       const Tensor &written = fill(bias, seed++), &gain = fill(norm + "/gain", seed++),
                    &last = fill(norm + "/bias", seed++);
-      for (Index row = 0; row < batch * time_steps; ++row) {
-        Real* const h = expected.data() + row * width;
+      for (Index row = 0; row < block_batch * block_time; ++row) {
+        Real* const h = expected.data() + row * block_width;
         double mean = 0, square = 0;
-        for (Index i = 0; i < width; ++i) mean += (h[i] += written[i]) / width;
-        for (Index i = 0; i < width; ++i) square += (h[i] - mean) * (h[i] - mean) / width;
-        for (Index i = 0; i < width; ++i) h[i] = (h[i] - mean) / std::sqrt(square + 1e-5) * gain[i] + last[i];
+        for (Index i = 0; i < block_width; ++i) mean += (h[i] += written[i]) / block_width;
+        for (Index i = 0; i < block_width; ++i) square += (h[i] - mean) * (h[i] - mean) / block_width;
+        for (Index i = 0; i < block_width; ++i) h[i] = (h[i] - mean) / std::sqrt(square + 1e-5) * gain[i] + last[i];
       }
     };
     then("attention/output/bias", "attention_norm");
@@ -109,13 +111,14 @@ TEST_CASE("post-norm block: what each sublayer writes is normalised, with its ow
       CHECK(difference(made.run(x), expected) < 1e-12);
       continue;
     }
-    const auto memory = made.block->cross_attention()->remember(Variable(normal_tensor({batch, 3, width}, 2)), {3, 2});
+    const auto memory =
+        made.block->cross_attention()->remember(Variable(normal_tensor({block_batch, 3, block_width}, 2)), {3, 2});
     CHECK(difference((*made.block)(Variable(x), {.causal = true}, {}, {.memory = &memory}).value(), expected) < 1e-12);
   }
 }
 
 TEST_CASE("parallel block: equals the sequential one where a sublayer writes nothing, and has one norm less") {
-  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  const Tensor x = normal_tensor({block_batch, block_time, block_width}, 1);
   for (const char* silent : {"output/", "down/"}) {
     CAPTURE(silent);
     Made pre(BlockOrder::pre, false), parallel(BlockOrder::parallel, false);
@@ -124,11 +127,11 @@ TEST_CASE("parallel block: equals the sequential one where a sublayer writes not
     CHECK(difference(pre.run(x), parallel.run(x)) < 1e-12);
   }
   CHECK(Made(BlockOrder::pre, false).parameters.count() - Made(BlockOrder::parallel, false).parameters.count() ==
-        2 * width);
+        2 * block_width);
 }
 
 TEST_CASE("parallel block: differs from the sequential one in the second order of what sublayers write") {
-  const Tensor x = normal_tensor({batch, time_steps, width}, 1);
+  const Tensor x = normal_tensor({block_batch, block_time, block_width}, 1);
   const auto apart = [&](Real scale) {
     Made pre(BlockOrder::pre, false), parallel(BlockOrder::parallel, false);
     for (Made* made : {&pre, &parallel}) {
@@ -147,12 +150,12 @@ TEST_CASE("block: at one position, and step by step, it computes what it compute
   for (const auto& [order, name] : Names<BlockOrder>::list) {
     CAPTURE(name);
     const Made made(order, false);
-    const Tensor x = normal_tensor({batch, time_steps, width}, 1), whole = made.run(x);
+    const Tensor x = normal_tensor({block_batch, block_time, block_width}, 1), whole = made.run(x);
     const Tensor some = made.block->at({3, 1}, Variable(x), {.causal = true}, {}).value();
     CHECK(difference(some.narrowed(0, 0, 1), whole.narrowed(0, 0, 1).narrowed(1, 3, 1)) < 1e-12);
     CHECK(difference(some.narrowed(0, 1, 1), whole.narrowed(0, 1, 1).narrowed(1, 1, 1)) < 1e-12);
-    const auto state = made.block->start(batch, time_steps, DType::real);
-    for (Index t = 0; t < time_steps; ++t) {
+    const auto state = made.block->start(block_batch, block_time, DType::real);
+    for (Index t = 0; t < block_time; ++t) {
       const Tensor y = made.block->step(x.narrowed(1, t, 1).copy(), {{t, t}, {1, 1}}, 0, *state);
       CHECK(difference(y, whole.narrowed(1, t, 1)) < 1e-12);
     }
@@ -161,10 +164,11 @@ TEST_CASE("block: at one position, and step by step, it computes what it compute
 
 TEST_CASE("gated feed-forward: a gate of ones is the plain network") {
   Parameters gated{ParameterSource(3)}, plain{ParameterSource(3)};
-  const nn::FeedForward with(Scope(gated, "f"), {width, 10, Activation::identity, true, nn::Bias::yes, 0.4, 0.4});
-  const nn::FeedForward without(Scope(plain, "f"), {width, 10, Activation::identity, false, nn::Bias::yes, 0.4, 0.4});
+  const nn::FeedForward with(Scope(gated, "f"), {block_width, 10, Activation::identity, true, nn::Bias::yes, 0.4, 0.4});
+  const nn::FeedForward without(Scope(plain, "f"),
+                                {block_width, 10, Activation::identity, false, nn::Bias::yes, 0.4, 0.4});
   gated.find("f/gate/weight")->value().fill(0);
   gated.find("f/gate/bias")->value().fill(1);
-  const Variable x(normal_tensor({batch, time_steps, width}, 1));
+  const Variable x(normal_tensor({block_batch, block_time, block_width}, 1));
   CHECK(difference(with(x).value(), without(x).value()) < 1e-12);
 }

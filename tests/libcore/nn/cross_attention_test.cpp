@@ -12,12 +12,12 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index batch = 2, time_steps = 3, memory_time = 5, width = 6, memory_width = 8;
+constexpr Index cross_batch = 2, cross_time = 3, memory_time = 5, cross_width = 6, memory_width = 8;
 
 struct Cross {
   explicit Cross(HeadShape shape = {3, 2})
       : attention(Scope(parameters, "cross"), Scope(parameters, ""),
-                  {.width = width,
+                  {.width = cross_width,
                    .shape = shape,
                    .memory_width = memory_width,
                    .needed = {.cross = true},
@@ -34,8 +34,8 @@ struct Cross {
 
 TEST_CASE("cross-attention: the order of the memory does not matter, its padding neither") {
   const Cross cross;
-  const Tensor x = normal_tensor({batch, time_steps, width}, 1),
-               memory = normal_tensor({batch, memory_time, memory_width}, 2);
+  const Tensor x = normal_tensor({cross_batch, cross_time, cross_width}, 1),
+               memory = normal_tensor({cross_batch, memory_time, memory_width}, 2);
   const Tensor before = cross.run(x, memory, {5, 3});
   const Tensor other = memory.copy();
   other.narrowed(1, 0, 1).assign(memory.narrowed(1, 2, 1));
@@ -47,21 +47,23 @@ TEST_CASE("cross-attention: the order of the memory does not matter, its padding
 
 TEST_CASE("cross-attention: a memory of one gives its value to every query") {
   const Cross cross;
-  const Tensor y = cross.run(normal_tensor({1, time_steps, width}, 1), normal_tensor({1, 1, memory_width}, 2), {1});
-  for (Index t = 1; t < time_steps; ++t) CHECK(difference(y.narrowed(1, 0, 1), y.narrowed(1, t, 1)) < 1e-12);
+  const Tensor y =
+      cross.run(normal_tensor({1, cross_time, cross_width}, 1), normal_tensor({1, 1, memory_width}, 2), {1});
+  for (Index t = 1; t < cross_time; ++t) CHECK(difference(y.narrowed(1, 0, 1), y.narrowed(1, t, 1)) < 1e-12);
 }
 
 TEST_CASE("cross-attention: weights sum to one over what is there") {
   const Cross cross;
-  const auto memory = cross.attention.remember(Variable(normal_tensor({batch, memory_time, memory_width}, 2)), {5, 3});
+  const auto memory =
+      cross.attention.remember(Variable(normal_tensor({cross_batch, memory_time, memory_width}, 2)), {5, 3});
   const Tensor weights =
-      cross.attention.weights(Variable(normal_tensor({batch, time_steps, width}, 1)), memory).weights;
-  CHECK(weights.shape() == Shape{batch, 3, time_steps, memory_time});
+      cross.attention.weights(Variable(normal_tensor({cross_batch, cross_time, cross_width}, 1)), memory).weights;
+  CHECK(weights.shape() == Shape{cross_batch, 3, cross_time, memory_time});
   for (Index row = 0; row < weights.size() / memory_time; ++row) {
     double sum = 0;
     for (Index j = 0; j < memory_time; ++j) sum += weights[row * memory_time + j];
     CHECK(sum == doctest::Approx(1).epsilon(1e-12));
-    if (row >= 3 * time_steps) CHECK(weights[row * memory_time + 4] == 0);
+    if (row >= 3 * cross_time) CHECK(weights[row * memory_time + 4] == 0);
   }
 }
 
@@ -72,7 +74,8 @@ TEST_CASE("cross-attention: gradients of both sequences match differences") {
         [&](const std::vector<Variable>& inputs) {
           return cross.attention(inputs[0], cross.attention.remember(inputs[1], {5, 3}));
         },
-        {normal_tensor({batch, time_steps, width}, 1), normal_tensor({batch, memory_time, memory_width}, 2)});
+        {normal_tensor({cross_batch, cross_time, cross_width}, 1),
+         normal_tensor({cross_batch, memory_time, memory_width}, 2)});
   }
 }
 
@@ -84,7 +87,7 @@ TEST_CASE("self-attention: grouped heads equal heads whose keys and values are c
     Parameters grouped{ParameterSource(3)}, whole{ParameterSource(4)};
     const auto make = [&](Parameters& parameters, Index shared) {
       return nn::SelfAttention(Scope(parameters, "a"), Scope(parameters, ""),
-                               {.width = width, .shape = {heads, key_width, shared, value_width}, .stddev = 0.4});
+                               {.width = cross_width, .shape = {heads, key_width, shared, value_width}, .stddev = 0.4});
     };
     const nn::SelfAttention few = make(grouped, kv_heads), many = make(whole, heads);
     for (const Parameter& parameter : whole.all()) {
@@ -98,11 +101,11 @@ TEST_CASE("self-attention: grouped heads equal heads whose keys and values are c
         to.narrowed(0, head * rows, rows).assign(from.narrowed(0, head / (heads / kv_heads) * rows, rows));
       }
     }
-    const Variable x(normal_tensor({batch, time_steps, width}, 1));
+    const Variable x(normal_tensor({cross_batch, cross_time, cross_width}, 1));
     CHECK(difference(few(x, {.causal = true}).value(), many(x, {.causal = true}).value()) < 1e-12);
-    CHECK(grouped.find("a/key/weight")->value().shape() == Shape{kv_heads * key_width, width});
-    CHECK(grouped.find("a/value/weight")->value().shape() == Shape{kv_heads * value_width, width});
-    CHECK(grouped.find("a/output/weight")->value().shape() == Shape{width, heads * value_width});
+    CHECK(grouped.find("a/key/weight")->value().shape() == Shape{kv_heads * key_width, cross_width});
+    CHECK(grouped.find("a/value/weight")->value().shape() == Shape{kv_heads * value_width, cross_width});
+    CHECK(grouped.find("a/output/weight")->value().shape() == Shape{cross_width, heads * value_width});
   }
 }
 

@@ -11,15 +11,15 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index width = 12;
+constexpr Index multi_head_width = 12;
 
 nn::AttentionOptions options_of(const std::string& variant, HeadShape shape) {
-  return {.variant = variant, .width = width, .shape = shape, .stddev = 0.4, .output_stddev = 0.4};
+  return {.variant = variant, .width = multi_head_width, .shape = shape, .stddev = 0.4, .output_stddev = 0.4};
 }
 
 struct SelfLayer {
   SelfLayer(const nn::AttentionOptions& options, const std::string& scheme = "none")
-      : positions(make_positions(scheme, Scope(parameters, "position"), {64, width, 3, 4, 0.5})),
+      : positions(make_positions(scheme, Scope(parameters, "position"), {64, multi_head_width, 3, 4, 0.5})),
         attention(Scope(parameters, "a"), Scope(parameters, ""), with(options)) {}
   Tensor run(const Tensor& x, const Mask& mask = {}) const {
     return attention(positions->embed(Variable(x), {}), mask).value();
@@ -53,8 +53,8 @@ std::vector<double> projected(const Parameters& parameters, const std::string& n
 TEST_CASE("attention without projections has no parameters and mixes the columns of each head (SPEC 1.1)") {
   const SelfLayer layer(options_of("basic", {3, 4}));
   CHECK(layer.parameters.all().empty());
-  const Tensor x = normal_tensor({2, 7, width}, 1), y = layer.run(x, {.causal = true});
-  const SelfLayer single(options_of("basic", {1, width}));
+  const Tensor x = normal_tensor({2, 7, multi_head_width}, 1), y = layer.run(x, {.causal = true});
+  const SelfLayer single(options_of("basic", {1, multi_head_width}));
   CHECK(difference(layer.run(x.narrowed(1, 0, 1).copy()), x.narrowed(1, 0, 1)) == 0);
   // Head 1 is attention of one head over columns 4 to 7.
   Parameters none(ParameterSource(1));
@@ -68,12 +68,12 @@ TEST_CASE("attention without projections has no parameters and mixes the columns
   sum.add(x);
   CHECK(difference(added, sum) < 1e-12);
   check_operation([&](const auto& in) { return layer.attention(in[0], {.causal = true}); },
-                  {normal_tensor({2, 5, width}, 2)});
+                  {normal_tensor({2, 5, multi_head_width}, 2)});
 }
 
 TEST_CASE("attention without projections: at single positions, over another sequence, and in steps") {
   const SelfLayer layer(options_of("basic", {3, 4}));
-  const Tensor x = normal_tensor({2, 7, width}, 1), whole = layer.run(x);
+  const Tensor x = normal_tensor({2, 7, multi_head_width}, 1), whole = layer.run(x);
   const Tensor some = layer.attention(Variable(x), {}, {}, {}, {5, 2}).value();
   CHECK(difference(some.narrowed(0, 0, 1), whole.narrowed(0, 0, 1).narrowed(1, 5, 1)) < 1e-12);
   Parameters none(ParameterSource(1));
@@ -133,11 +133,11 @@ TEST_CASE("projections: standard with block-diagonal matrices is narrow (SPEC 1.
     whole.fill(0);
     for (Index i = 0; i < blocks.size(); ++i) {
       const Index head = i / 16, in = i / 4 % 4, out = i % 4;
-      whole[(head * 4 + out) * width + head * 4 + in] = blocks[i];
+      whole[(head * 4 + out) * multi_head_width + head * 4 + in] = blocks[i];
     }
   }
   narrow.parameters.find("a/output/weight")->value().assign(standard.parameters.find("a/output/weight")->value());
-  const Tensor x = normal_tensor({2, 7, width}, 1);
+  const Tensor x = normal_tensor({2, 7, multi_head_width}, 1);
   CHECK(difference(narrow.run(x), standard.run(x)) < 1e-12);
   CHECK(difference(narrow.run(x, {.causal = true}), standard.run(x, {.causal = true})) < 1e-12);
 }
@@ -152,9 +152,9 @@ TEST_CASE("projections: gradients, single positions and steps of each kind, with
       options.output = output;
       const SelfLayer layer(options);
       CHECK((layer.parameters.find("a/output/weight") != nullptr) == output);
-      const Tensor x = normal_tensor({2, 7, width}, 1);
+      const Tensor x = normal_tensor({2, 7, multi_head_width}, 1);
       check_operation([&](const auto& in) { return layer.attention(in[0], {.causal = true}, in[1]); },
-                      {x, normal_tensor({2, 7, width}, 2)});
+                      {x, normal_tensor({2, 7, multi_head_width}, 2)});
       const Tensor whole = layer.run(x, {.causal = true});
       const Tensor some = layer.attention(Variable(x), {.causal = true}, {}, {}, {6, 2}).value();
       CHECK(difference(some.narrowed(0, 0, 1), whole.narrowed(0, 0, 1).narrowed(1, 6, 1)) < 1e-12);
@@ -172,7 +172,7 @@ TEST_CASE("projections: gradients, single positions and steps of each kind, with
 
 TEST_CASE("heads: without positions, exchanging two tokens leaves the others as they are (SPEC 1.3)") {
   // Mary gave roses to Susan; with Mary and Susan exchanged.
-  const Tensor x = normal_tensor({1, 5, width}, 1), swapped = x.copy();
+  const Tensor x = normal_tensor({1, 5, multi_head_width}, 1), swapped = x.copy();
   swapped.narrowed(1, 0, 1).assign(x.narrowed(1, 4, 1));
   swapped.narrowed(1, 4, 1).assign(x.narrowed(1, 0, 1));
   const auto moved = [&](const HeadShape& shape, const std::string& scheme) {
@@ -191,15 +191,16 @@ TEST_CASE("heads: the column form Y = W_V X softmax(X^T A X / sqrt(d_h)), A = W_
   nn::AttentionOptions options = options_of("dot", {1, head});
   options.bias = nn::Bias::no;
   const SelfLayer layer(options);
-  const Tensor x = normal_tensor({1, time, width}, 1);
+  const Tensor x = normal_tensor({1, time, multi_head_width}, 1);
   const Tensor& query = layer.parameters.find("a/query/weight")->value();
   const Tensor& key = layer.parameters.find("a/key/weight")->value();
   // A, of which column c of X is asked by x_c: the scores of column c are X^T A x_c.
-  std::vector<double> matrix(width * width, 0.0);
-  for (Index i = 0; i < width; ++i) {
-    for (Index j = 0; j < width; ++j) {
+  std::vector<double> matrix(multi_head_width * multi_head_width, 0.0);
+  for (Index i = 0; i < multi_head_width; ++i) {
+    for (Index j = 0; j < multi_head_width; ++j) {
       for (Index h = 0; h < head; ++h) {
-        matrix[static_cast<std::size_t>(i * width + j)] += key[h * width + i] * query[h * width + j];
+        matrix[static_cast<std::size_t>(i * multi_head_width + j)] +=
+            key[h * multi_head_width + i] * query[h * multi_head_width + j];
       }
     }
   }
@@ -210,9 +211,10 @@ TEST_CASE("heads: the column form Y = W_V X softmax(X^T A X / sqrt(d_h)), A = W_
     double sum = 0;
     for (Index s = 0; s < time; ++s) {
       double score = 0;
-      for (Index i = 0; i < width; ++i) {
-        for (Index j = 0; j < width; ++j) {
-          score += x[s * width + i] * matrix[static_cast<std::size_t>(i * width + j)] * x[c * width + j];
+      for (Index i = 0; i < multi_head_width; ++i) {
+        for (Index j = 0; j < multi_head_width; ++j) {
+          score += x[s * multi_head_width + i] * matrix[static_cast<std::size_t>(i * multi_head_width + j)] *
+                   x[c * multi_head_width + j];
         }
       }
       powers.push_back(std::exp(score / std::sqrt(static_cast<double>(head))));
@@ -227,6 +229,6 @@ TEST_CASE("heads: the column form Y = W_V X softmax(X^T A X / sqrt(d_h)), A = W_
     }
   }
   const std::vector<double> expected = projected(layer.parameters, "a/output/weight", mixed);
-  const Tensor y({1, time, width}, std::vector<Real>(expected.begin(), expected.end()));
+  const Tensor y({1, time, multi_head_width}, std::vector<Real>(expected.begin(), expected.end()));
   CHECK(difference(layer.run(x), y) < 1e-12);
 }

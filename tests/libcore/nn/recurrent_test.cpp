@@ -14,7 +14,7 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index batch = 3, times = 8, width = 5;
+constexpr Index recurrent_batch = 3, recurrent_times = 8, recurrent_width = 5;
 
 // Larger weights than training starts from.
 void set_normal(const Parameters& parameters) {
@@ -30,18 +30,21 @@ TEST_CASE("recurrent layer: step by step equals the whole, and the state that it
   for (const ops::Cell& cell : ops::cells()) {
     CAPTURE(std::string(cell.name));
     Parameters parameters{ParameterSource(3)};
-    const nn::Recurrent layer(Scope(parameters, "0"), cell, in, width);
+    const nn::Recurrent layer(Scope(parameters, "0"), cell, in, recurrent_width);
     set_normal(parameters);
-    const Tensor x = normal_tensor({batch, times, in}, 1), whole = layer(Variable(x)).hidden.value();
-    nn::Recurrent::State state = layer.start(batch);
+    const Tensor x = normal_tensor({recurrent_batch, recurrent_times, in}, 1),
+                 whole = layer(Variable(x)).hidden.value();
+    nn::Recurrent::State state = layer.start(recurrent_batch);
     CHECK(static_cast<Index>(state.size()) == cell.states);
-    for (Index t = 0; t < times; ++t) {
-      state = layer.step(Variable(x.narrowed(1, t, 1).copy().reshaped({batch, in})), state);
-      CHECK(difference(state.front().value(), whole.narrowed(1, t, 1).copy().reshaped({batch, width})) < 1e-12);
+    for (Index t = 0; t < recurrent_times; ++t) {
+      state = layer.step(Variable(x.narrowed(1, t, 1).copy().reshaped({recurrent_batch, in})), state);
+      CHECK(difference(state.front().value(),
+                       whole.narrowed(1, t, 1).copy().reshaped({recurrent_batch, recurrent_width})) < 1e-12);
     }
     const ops::RecurrentResult first = layer(Variable(x.narrowed(1, 0, 3).copy()));
-    const ops::RecurrentResult rest = layer(Variable(x.narrowed(1, 3, times - 3).copy()), {.start = first.last});
-    CHECK(difference(rest.hidden.value(), whole.narrowed(1, 3, times - 3)) < 1e-12);
+    const ops::RecurrentResult rest =
+        layer(Variable(x.narrowed(1, 3, recurrent_times - 3).copy()), {.start = first.last});
+    CHECK(difference(rest.hidden.value(), whole.narrowed(1, 3, recurrent_times - 3)) < 1e-12);
     for (std::size_t part = 0; part < state.size(); ++part) {
       CHECK(difference(rest.last[part].value(), state[part].value()) < 1e-12);
     }
@@ -53,22 +56,25 @@ TEST_CASE("recurrent layer: with a projection, too, step by step equals the whol
   for (const ops::Cell& cell : ops::cells()) {
     CAPTURE(std::string(cell.name));
     Parameters parameters{ParameterSource(3)};
-    const auto make = [&] { return nn::Recurrent(Scope(parameters, "0"), cell, in, {.width = width, .out = out}); };
+    const auto make = [&] {
+      return nn::Recurrent(Scope(parameters, "0"), cell, in, {.width = recurrent_width, .out = out});
+    };
     if (cell.gate != nullptr) {
       CHECK_THROWS_AS(make(), UsageError);
       continue;
     }
     const nn::Recurrent layer = make();
     set_normal(parameters);
-    CHECK(layer.width() == width);
+    CHECK(layer.width() == recurrent_width);
     CHECK(layer.out_width() == out);
-    const Tensor x = normal_tensor({batch, times, in}, 1), whole = layer(Variable(x)).hidden.value();
-    REQUIRE(whole.shape() == Shape{batch, times, out});
-    nn::Recurrent::State state = layer.start(batch);
-    for (Index t = 0; t < times; ++t) {
-      state = layer.step(Variable(x.narrowed(1, t, 1).copy().reshaped({batch, in})), state);
+    const Tensor x = normal_tensor({recurrent_batch, recurrent_times, in}, 1),
+                 whole = layer(Variable(x)).hidden.value();
+    REQUIRE(whole.shape() == Shape{recurrent_batch, recurrent_times, out});
+    nn::Recurrent::State state = layer.start(recurrent_batch);
+    for (Index t = 0; t < recurrent_times; ++t) {
+      state = layer.step(Variable(x.narrowed(1, t, 1).copy().reshaped({recurrent_batch, in})), state);
       const Tensor output = layer.output(state.front()).value();
-      CHECK(difference(output, whole.narrowed(1, t, 1).copy().reshaped({batch, out})) < 1e-12);
+      CHECK(difference(output, whole.narrowed(1, t, 1).copy().reshaped({recurrent_batch, out})) < 1e-12);
     }
   }
 }
@@ -76,25 +82,27 @@ TEST_CASE("recurrent layer: with a projection, too, step by step equals the whol
 TEST_CASE("attention to a source: bilinear scores with the identity are dot products") {
   Parameters parameters{ParameterSource(3)};
   const Scope scope(parameters, "");
-  const nn::SourceAttention dot(scope / "dot", "dot", width, width), bilinear(scope, "bilinear", width, width);
+  const nn::SourceAttention dot(scope / "dot", "dot", recurrent_width, recurrent_width),
+      bilinear(scope, "bilinear", recurrent_width, recurrent_width);
   const Tensor& matrix = parameters.find("query/weight")->value();
   matrix.fill(0);
-  for (Index k = 0; k < width; ++k) matrix[k * width + k] = 1;
-  const Variable annotations(normal_tensor({batch, 4, width}, 1)), states(normal_tensor({batch, 2, width}, 2));
+  for (Index k = 0; k < recurrent_width; ++k) matrix[k * recurrent_width + k] = 1;
+  const Variable annotations(normal_tensor({recurrent_batch, 4, recurrent_width}, 1)),
+      states(normal_tensor({recurrent_batch, 2, recurrent_width}, 2));
   const auto of_dot = dot(states, dot.remember(annotations, {4, 2, 1}));
   const auto of_bilinear = bilinear(states, bilinear.remember(annotations, {4, 2, 1}));
   CHECK(difference(of_dot.weights.value(), of_bilinear.weights.value()) < 1e-14);
   CHECK(difference(of_dot.context.value(), of_bilinear.context.value()) < 1e-14);
-  CHECK_THROWS_AS(nn::SourceAttention(scope / "x", "dot", width, width + 1), UsageError);
-  CHECK_THROWS_AS(nn::SourceAttention(scope / "x", "cosine", width, width), UsageError);
+  CHECK_THROWS_AS(nn::SourceAttention(scope / "x", "dot", recurrent_width, recurrent_width + 1), UsageError);
+  CHECK_THROWS_AS(nn::SourceAttention(scope / "x", "cosine", recurrent_width, recurrent_width), UsageError);
 }
 
 TEST_CASE("attention to a source: additive scores are w tanh(W [s; h]) with W in two parts") {
   constexpr Index annotation_width = 4, source_time = 3;
   Parameters parameters{ParameterSource(3)};
-  const nn::SourceAttention attention(Scope(parameters, ""), "additive", width, annotation_width);
+  const nn::SourceAttention attention(Scope(parameters, ""), "additive", recurrent_width, annotation_width);
   set_normal(parameters);
-  const Tensor state = normal_tensor({1, 1, width}, 1),
+  const Tensor state = normal_tensor({1, 1, recurrent_width}, 1),
                annotations = normal_tensor({1, source_time, annotation_width}, 2);
   const auto mixed = attention(Variable(state), attention.remember(Variable(annotations), {}));
   const auto value = [&](const char* name, Index i) { return parameters.find(name)->value()[i]; };
@@ -102,9 +110,9 @@ TEST_CASE("attention to a source: additive scores are w tanh(W [s; h]) with W in
   double sum = 0;
   for (Index j = 0; j < source_time; ++j) {
     double score = 0;
-    for (Index k = 0; k < width; ++k) {
+    for (Index k = 0; k < recurrent_width; ++k) {
       double inner = 0;
-      for (Index i = 0; i < width; ++i) inner += value("query/weight", k * width + i) * state[i];
+      for (Index i = 0; i < recurrent_width; ++i) inner += value("query/weight", k * recurrent_width + i) * state[i];
       for (Index i = 0; i < annotation_width; ++i) {
         inner += value("key/weight", k * annotation_width + i) * annotations[j * annotation_width + i];
       }
@@ -123,33 +131,36 @@ TEST_CASE("attention to a source: additive scores are w tanh(W [s; h]) with W in
 }
 
 TEST_CASE("attention to a source: equal scores give the mean annotation, and a single token gives its own") {
-  const Tensor annotations = normal_tensor({2, 4, width}, 1), states = normal_tensor({2, 3, width}, 2);
+  const Tensor annotations = normal_tensor({2, 4, recurrent_width}, 1),
+               states = normal_tensor({2, 3, recurrent_width}, 2);
   for (const std::string& score : nn::SourceAttention::scores()) {
     CAPTURE(score);
     Parameters parameters{ParameterSource(3)};
-    const nn::SourceAttention attention(Scope(parameters, ""), score, width, width);
+    const nn::SourceAttention attention(Scope(parameters, ""), score, recurrent_width, recurrent_width);
     const Variable zeros(Tensor(states.shape(), Real(0)));
     if (score == "additive") parameters.find("score/weight")->value().fill(0);
     const auto mixed =
         attention(score == "additive" ? Variable(states) : zeros, attention.remember(Variable(annotations), {4, 1}));
-    for (Index k = 0; k < width; ++k) {
+    for (Index k = 0; k < recurrent_width; ++k) {
       double mean = 0;
-      for (Index j = 0; j < 4; ++j) mean += annotations[j * width + k] / 4;
+      for (Index j = 0; j < 4; ++j) mean += annotations[j * recurrent_width + k] / 4;
       CHECK(mixed.context.value()[k] == doctest::Approx(mean).epsilon(1e-12));
-      CHECK(mixed.context.value()[3 * width + k] == annotations[4 * width + k]);
+      CHECK(mixed.context.value()[3 * recurrent_width + k] == annotations[4 * recurrent_width + k]);
     }
     set_normal(parameters);
     const auto of_one = attention(Variable(states), attention.remember(Variable(annotations), {4, 1}));
-    for (Index k = 0; k < width; ++k) CHECK(of_one.context.value()[5 * width + k] == annotations[4 * width + k]);
+    for (Index k = 0; k < recurrent_width; ++k)
+      CHECK(of_one.context.value()[5 * recurrent_width + k] == annotations[4 * recurrent_width + k]);
   }
 }
 
 TEST_CASE("attention to a source: rows of states may be of any sources") {
-  const Tensor annotations = normal_tensor({2, 4, width}, 1), states = normal_tensor({3, 1, width}, 2);
+  const Tensor annotations = normal_tensor({2, 4, recurrent_width}, 1),
+               states = normal_tensor({3, 1, recurrent_width}, 2);
   for (const std::string& score : nn::SourceAttention::scores()) {
     CAPTURE(score);
     Parameters parameters{ParameterSource(3)};
-    const nn::SourceAttention attention(Scope(parameters, ""), score, width, width);
+    const nn::SourceAttention attention(Scope(parameters, ""), score, recurrent_width, recurrent_width);
     auto memory = attention.remember(Variable(annotations), {4, 2});
     memory.rows = {1, 0, 1};
     const auto mixed = attention(Variable(states), memory);

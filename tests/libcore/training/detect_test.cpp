@@ -19,28 +19,28 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index vocab = 31;
+constexpr Index detect_vocab = 31;
 
-models::EncoderConfig tiny(double dropout = 0.1) {
+models::EncoderConfig tiny_detector(double dropout = 0.1) {
   models::EncoderConfig config =
-      testing::encoder({.layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = vocab});
+      testing::encoder({.layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = detect_vocab});
   config.generator_width = 16;
   config.dropout = dropout;
   return config;
 }
 
 // The special tokens are the vocabulary's last four.
-data::TokensInMemory some_text(Index size, std::uint64_t seed) {
-  return noisy_text(size, vocab, seed, 4);
+data::TokensInMemory text_to_detect(Index size, std::uint64_t seed) {
+  return noisy_text(size, detect_vocab, seed, 4);
 }
 
-struct Run {
+struct DetectRun {
   std::unique_ptr<models::Model> model;
   std::unique_ptr<Objective> objective;
   Trainer trainer;
-  Run(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource* valid, const TrainingConfig& config,
-      const DetectionOptions& detection = {}, double dropout = 0.1)
-      : model(models::make_model(tiny(dropout), seed)),
+  DetectRun(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource* valid,
+            const TrainingConfig& config, const DetectionOptions& detection = {}, double dropout = 0.1)
+      : model(models::make_model(tiny_detector(dropout), seed)),
         objective(make_objective("auto", {.model = *model,
                                           .train = {.text = &tokens},
                                           .valid = {.text = valid},
@@ -98,7 +98,7 @@ TEST_CASE("detect: replacements are drawn from the generator's softmax, with any
 
 TEST_CASE("detect: a replacement depends on seed, step, sample and position, not on the batch, nor on threads") {
   const data::MaskedBatch batch = masked_tokens(64);
-  const Tensor logits({64, vocab}, Real(0));
+  const Tensor logits({64, detect_vocab}, Real(0));
   const Pass pass{.seed = 3, .step = 7, .sample_positions = 10};
   const auto drawn = [&](const Pass& with) { return replace_masked(batch, logits, with).sequences.ids.ids; };
   const std::vector<TokenId> ids = drawn(pass);
@@ -135,12 +135,12 @@ TEST_CASE("detect: logits that are not finite give a token of the vocabulary") {
 }
 
 TEST_CASE("detect: it learns to predict and to detect, with the same result however a step is cut") {
-  const auto text = some_text(30000, 1), valid = some_text(2000, 2);
+  const auto text = text_to_detect(30000, 1), valid = text_to_detect(2000, 2);
   TrainingConfig settings = quick_settings(2000);
   settings.training.batch_size = 8;
   settings.training.eval_tokens = 2000;
   settings.training.eval_every = 2000;
-  Run run(4, text, &valid, settings, {}, 0);
+  DetectRun run(4, text, &valid, settings, {}, 0);
   const auto evaluated = [&] {
     std::map<std::string, double> values;
     for (const Metric& metric : run.objective->evaluate([] { return false; })) values[metric.name] = metric.value;
@@ -164,7 +164,7 @@ TEST_CASE("detect: it learns to predict and to detect, with the same result howe
     few.training.batch_size = 8 / cut;
     few.training.accumulate = cut;
     few.optimizer.optimizer = "sgd";
-    Run one(4, text, nullptr, few);
+    DetectRun one(4, text, nullptr, few);
     one.trainer.run({});
     if (together.empty()) together = weights_of(*one.model);
     CHECK(largest_difference(weights_of(*one.model), together) < 2e-5);
@@ -172,13 +172,13 @@ TEST_CASE("detect: it learns to predict and to detect, with the same result howe
 }
 
 TEST_CASE("detect: an evaluation is the same with any batch size, and its masked tokens are those of other encoders") {
-  const auto text = some_text(600, 1);
-  models::EncoderConfig plain = tiny();
+  const auto text = text_to_detect(600, 1);
+  models::EncoderConfig plain = tiny_detector();
   plain.generator_width = 0;
-  const auto model = models::make_model(tiny(), 3), encoder = models::make_model(plain, 3);
+  const auto model = models::make_model(tiny_detector(), 3), encoder = models::make_model(plain, 3);
   const auto& detector = *model->as<models::ReplacementDetector>();
   CHECK(encoder->as<models::ReplacementDetector>() == nullptr);
-  const data::MaskVocabulary vocabulary(vocab);
+  const data::MaskVocabulary vocabulary(detect_vocab);
   const data::MaskedWindows windows = evaluation_windows(detector.generator(), text, vocabulary),
                             others = evaluation_windows(*encoder->as<models::MaskedPredictor>(), text, vocabulary);
   const DetectionEvaluation one = evaluate_detection(detector, windows, 0, 1),
@@ -194,13 +194,13 @@ TEST_CASE("detect: an evaluation is the same with any batch size, and its masked
 }
 
 TEST_CASE("detect: stopped at any step and resumed, it ends with the same bits") {
-  const auto text = some_text(3000, 1), valid = some_text(500, 2);
+  const auto text = text_to_detect(3000, 1), valid = text_to_detect(500, 2);
   const TrainingConfig settings = quick_settings(12);
-  Run whole(4, text, &valid, settings);
+  DetectRun whole(4, text, &valid, settings);
   whole.trainer.run({});
   for (const int polls : {1, 5, 9}) {
     CAPTURE(polls);
-    Run first(4, text, &valid, settings), second(999, text, &valid, settings);
+    DetectRun first(4, text, &valid, settings), second(999, text, &valid, settings);
     Hooks hooks;
     int left = polls;
     hooks.stop = [&left] { return left-- <= 0; };
@@ -209,7 +209,7 @@ TEST_CASE("detect: stopped at any step and resumed, it ends with the same bits")
     second.trainer.run({});
     CHECK(weights_of(*second.model) == weights_of(*whole.model));
   }
-  Run lighter(4, text, &valid, settings, {.detection_weight = 1});
+  DetectRun lighter(4, text, &valid, settings, {.detection_weight = 1});
   lighter.trainer.run({});
   CHECK(weights_of(*lighter.model) != weights_of(*whole.model));
 }

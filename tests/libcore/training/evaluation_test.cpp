@@ -13,13 +13,15 @@ using namespace heddle::testing;
 
 namespace {
 
-const data::TokensInMemory text = noisy_text(600, 20, 1);
+const data::TokensInMemory evaluated_text = noisy_text(600, 20, 1);
 
 // Training as it is, with evaluations that come out as a list says, from the front.
 class Scripted : public Causal {
  public:
   Scripted(models::Decoder& model, std::vector<double> values, Better better)
-      : Causal(model, text, &text, quick_settings(1)), values_(std::move(values)), better_(better) {}
+      : Causal(model, evaluated_text, &evaluated_text, quick_settings(1)),
+        values_(std::move(values)),
+        better_(better) {}
 
   std::vector<Metric> evaluate(const std::function<bool()>&) const override {
     return {{"scripted", values_.at(evaluations_++)}, {"other", -values_.front()}};
@@ -32,18 +34,18 @@ class Scripted : public Causal {
   mutable std::size_t evaluations_ = 0;
 };
 
-struct Run {
+struct EvaluatedRun {
   std::vector<Index> evaluated, saved_best;  // steps
   TrainingState state;
 };
 
-Run run(Index steps, Index eval_every, const std::vector<double>& values, Better better = Better::lower) {
+EvaluatedRun run(Index steps, Index eval_every, const std::vector<double>& values, Better better = Better::lower) {
   models::Decoder model(decoder({.layers = 1, .width = 8, .heads = 2, .context = 8, .vocab_size = 20}), 3);
   Scripted objective(model, values, better);
   TrainingConfig config = quick_settings(steps);
   config.training.eval_every = eval_every;
   Trainer trainer(objective, config);
-  Run result;
+  EvaluatedRun result;
   Hooks hooks;
   hooks.on_step = [&](const StepRecord& record) {
     if (!record.valid.empty()) result.evaluated.push_back(record.step);
@@ -72,7 +74,7 @@ TEST_CASE("evaluation: at every interval and at the end, but not at both where t
 
 TEST_CASE("evaluation: the best is the lowest where lower is better, else the highest, and of equal ones the first") {
   const std::vector<double> values{5, 3, 4, 3, 6};
-  const Run lower = run(10, 2, values, Better::lower), higher = run(10, 2, values, Better::higher);
+  const EvaluatedRun lower = run(10, 2, values, Better::lower), higher = run(10, 2, values, Better::higher);
   CHECK(lower.saved_best == Steps{2, 4});
   CHECK(lower.state.best_step == 4);
   CHECK(lower.state.best_metric == 3);
@@ -112,7 +114,7 @@ class Diverging : public Causal {
 
 TEST_CASE("evaluation: what cannot be computed is told with the step and the learning rate") {
   models::Decoder model(decoder({.layers = 1, .width = 8, .heads = 2, .context = 8, .vocab_size = 20}), 3);
-  Diverging objective(model, text, &text, quick_settings(3));
+  Diverging objective(model, evaluated_text, &evaluated_text, quick_settings(3));
   Trainer trainer(objective, quick_settings(3));
   try {
     trainer.run({});

@@ -21,7 +21,7 @@ namespace {
 ModelShape tiny_shape(Index vocab) {
   return {.layers = 2, .width = 32, .heads = 4, .context = 20, .vocab_size = vocab};
 }
-models::EncoderConfig tiny(Index vocab) {
+models::EncoderConfig tiny_encoder(Index vocab) {
   return testing::encoder(tiny_shape(vocab));
 }
 
@@ -31,7 +31,7 @@ data::TokensInMemory masked_text(Index size, Index vocab, std::uint64_t seed) {
 }
 
 models::EncoderConfig with_pairs(Index vocab) {
-  models::EncoderConfig config = tiny(vocab);
+  models::EncoderConfig config = tiny_encoder(vocab);
   config.segments = 2;
   config.pooler = config.next_sentence = true;
   config.dropout = 0.1;
@@ -97,7 +97,7 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
 }
 
 TEST_CASE("masked: the loss depends on masked tokens only, and starts at the logarithm of the vocabulary") {
-  models::EncoderConfig config = tiny(300);
+  models::EncoderConfig config = tiny_encoder(300);
   const auto train = masked_text(3000, 300, 1);
   const models::Encoder model(config, 4);
   const data::MaskedWindows windows(train, data::MaskVocabulary(300), {.time = 20});
@@ -118,7 +118,7 @@ TEST_CASE("masked: the loss depends on masked tokens only, and starts at the log
 TEST_CASE("masked: padding does not change the loss, the mean over the masked tokens of all windows") {
   for (const bool pairs : {false, true}) {
     CAPTURE(pairs);
-    models::EncoderConfig config = pairs ? with_pairs(50) : tiny(50);
+    models::EncoderConfig config = pairs ? with_pairs(50) : tiny_encoder(50);
     const auto train = masked_text(17 * 3 + 6, 50, 1);  // the last window is short
     const models::Encoder model(config, 4);
     const data::MaskedWindows windows(train, data::MaskVocabulary(50), {.time = 20, .unrelated_pairs = pairs});
@@ -150,7 +150,7 @@ TEST_CASE("masked: padding does not change the loss, the mean over the masked to
 TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is evaluated on the same masks") {
   const auto train = masked_text(20000, 30, 1), valid = masked_text(1000, 30, 2);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(30)};
-  models::EncoderConfig config = tiny(30);
+  models::EncoderConfig config = tiny_encoder(30);
   config.window = 1;  // what is near is what matters here, and need not be found first
   models::Encoder model(config, 4);
   TrainingConfig settings = quick_settings(400);
@@ -204,7 +204,7 @@ TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and a
 
 TEST_CASE("masked: tokens that do not fit are refused") {
   const auto other = masked_text(3000, 51, 1), enough = masked_text(3000, 50, 1);
-  models::Encoder model(tiny(50), 4);
+  models::Encoder model(tiny_encoder(50), 4);
   CHECK_THROWS_AS(Masked(model, {other, nullptr, data::MaskVocabulary(51)}, quick_settings(1)), DataError);
   CHECK_THROWS_AS(Masked(model, {enough, &other, data::MaskVocabulary(50)}, quick_settings(1)), DataError);
 }
@@ -252,7 +252,7 @@ TEST_CASE("of independent tokens an unmasked encoder copies the next one, a deco
   const auto tokens = independent_tokens(60000, 8, 8);
   TrainingConfig settings = quick_settings(500);
   settings.training.batch_size = 16;
-  models::Encoder encoder(tiny(8), 4);
+  models::Encoder encoder(tiny_encoder(8), 4);
   NextOfAll objective(encoder, tokens, 1);
   Trainer all(objective, settings);
   double loss = 0;
@@ -327,7 +327,7 @@ TEST_CASE("a token that both neighbours tell together is found by an encoder, an
   TrainingConfig settings = quick_settings(400);
   settings.training.batch_size = 32;
   settings.schedule.learning_rate = 2e-3;
-  models::EncoderConfig config = tiny(6);
+  models::EncoderConfig config = tiny_encoder(6);
   config.window = 1;
   config.context = 3 * triples + 2;
   models::Encoder encoder(config, 4);

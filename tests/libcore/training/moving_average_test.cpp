@@ -13,9 +13,9 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr double decay = 0.8;
+constexpr double average_decay = 0.8;
 
-models::DecoderConfig tiny() {
+models::DecoderConfig averaged_decoder() {
   return testing::decoder({.layers = 1, .width = 16, .heads = 2, .context = 16, .vocab_size = 30});
 }
 
@@ -23,7 +23,7 @@ models::DecoderConfig tiny() {
 Weights average_of(const std::vector<Weights>& course) {
   Weights average = course.front();
   for (std::size_t n = 1; n < course.size(); ++n) {
-    const double d = std::min(decay, (1 + static_cast<double>(n)) / (10 + static_cast<double>(n)));
+    const double d = std::min(average_decay, (1 + static_cast<double>(n)) / (10 + static_cast<double>(n)));
     for (auto& [name, values] : average) {
       const std::vector<Real>& now = course[n].at(name);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -45,7 +45,7 @@ TrainingConfig settings_of(Index steps, double ema) {
 TEST_CASE(
     "moving average: what is left in the model, saved and evaluated is the average of what training went through") {
   const auto tokens = noisy_text(3000, 30, 1), valid = noisy_text(500, 30, 2);
-  models::Decoder plain(tiny(), 4), averaged(tiny(), 4);
+  models::Decoder plain(averaged_decoder(), 4), averaged(averaged_decoder(), 4);
   std::vector<Weights> course{weights_of(plain)};
   Hooks watch;
   watch.on_progress = [&](const TrainingState&) { course.push_back(weights_of(plain)); };
@@ -58,7 +58,7 @@ TEST_CASE(
   hooks.on_step = [&](const StepRecord& record) {
     if (!record.valid.empty()) evaluated = record.valid.front().value;
   };
-  CausalTrainer trainer(averaged, tokens, &valid, settings_of(40, decay));
+  CausalTrainer trainer(averaged, tokens, &valid, settings_of(40, average_decay));
   trainer.run(hooks);
   REQUIRE(saved.size() == 8);  // every five steps, and at the end
   CHECK(largest_difference(saved.front(), average_of({course.begin(), course.begin() + 6})) < 1e-6);
@@ -77,13 +77,13 @@ TEST_CASE(
 }
 
 TEST_CASE("moving average: none is kept unless asked for, nor of weights that stay as they are") {
-  models::Decoder model(tiny(), 4);
+  models::Decoder model(averaged_decoder(), 4);
   CHECK(MovingAverage(0, model.parameters()).kept().empty());
   CHECK(MovingAverage(0.5, model.parameters()).kept().size() == model.parameters().all().size());
   const auto rate = [](std::string_view name) {
     return name.find("/attention/") == std::string_view::npos ? 1.0 : 0.0;
   };
-  models::Decoder frozen(tiny(), ParameterSource(4).trained_at(rate));
+  models::Decoder frozen(averaged_decoder(), ParameterSource(4).trained_at(rate));
   const auto kept = MovingAverage(0.5, frozen.parameters()).kept();
   CHECK(kept.size() < frozen.parameters().all().size());
   for (const StateTensor& moment : kept) CHECK(moment.name.find("/attention/") == std::string::npos);

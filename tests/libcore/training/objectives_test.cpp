@@ -17,10 +17,10 @@ using namespace heddle::testing;
 
 namespace {
 
-const ModelShape tiny{.layers = 1, .width = 16, .heads = 2, .context = 8, .vocab_size = 30};
+const ModelShape objective_shape{.layers = 1, .width = 16, .heads = 2, .context = 8, .vocab_size = 30};
 
 models::DecoderConfig with_memory() {
-  ModelShape shape = tiny;
+  ModelShape shape = objective_shape;
   shape.layers = 2;
   shape.context = 0;
   shape.positions = "transformer-xl";
@@ -33,11 +33,12 @@ models::DecoderConfig with_memory() {
 
 // An objective with a state.
 
-struct Run {
+struct ObjectiveRun {
   models::Decoder model;
   Causal objective;
   Trainer trainer;
-  Run(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource& valid, const TrainingConfig& config)
+  ObjectiveRun(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource& valid,
+               const TrainingConfig& config)
       : model(with_memory(), seed), objective(model, tokens, &valid, config), trainer(objective, config) {}
 };
 
@@ -48,13 +49,13 @@ TEST_CASE("objectives: a state is restored with the run, which ends with the sam
   TrainingConfig settings = quick_settings(12);
   settings.training.batch_size = 2;
   settings.training.accumulate = 2;
-  Run whole(4, tokens, valid, settings);
+  ObjectiveRun whole(4, tokens, valid, settings);
   whole.trainer.run({});
   CHECK(whole.objective.state()[1].value.shape() == Shape{4, 12, 16});
   CHECK(whole.trainer.tensors().back().name == "objective/memory/1");
   for (const int polls : {1, 2, 3, 8, 15, 16, 17, 19}) {  // between micro-batches and in evaluations, too
     CAPTURE(polls);
-    Run first(4, tokens, valid, settings), second(999, tokens, valid, settings);
+    ObjectiveRun first(4, tokens, valid, settings), second(999, tokens, valid, settings);
     Hooks hooks;
     int left = polls;
     hooks.stop = [&left] { return left-- <= 0; };
@@ -77,7 +78,7 @@ TEST_CASE(
     settings.training.batch_size = 4 / cut;
     settings.training.accumulate = cut;
     settings.optimizer.optimizer = "sgd";
-    Run run(4, tokens, valid, settings);
+    ObjectiveRun run(4, tokens, valid, settings);
     const models::Decoder untrained(with_memory(), 4);
     const Pass pass{.dropout = 0.1, .seed = settings.seed, .training = true};
     // The objective's windows do not depend on how they are cut.
@@ -99,7 +100,7 @@ TEST_CASE(
 TEST_CASE("objectives: an epoch begins with an empty memory, and evaluates with one of its own") {
   const auto tokens = noisy_text(4 * 3 * 8 + 20, 30, 1), valid = noisy_text(300, 30, 2);
   const TrainingConfig settings = quick_settings(5);
-  Run run(4, tokens, valid, settings);
+  ObjectiveRun run(4, tokens, valid, settings);
   CHECK(run.objective.samples_per_epoch() == 12);
   CHECK(run.objective.note().starts_with("a memory of 12 positions"));
   const double evaluated = run.objective.evaluate([] { return false; })[0].value;
@@ -121,8 +122,8 @@ TEST_CASE("objectives: a text that is too short for a memory's streams, or has w
 }
 
 TEST_CASE("objectives: auto is what the model is for; others are refused by role, unknown ones with the list") {
-  models::Decoder decoder(testing::decoder(tiny), 1);
-  models::Encoder encoder(testing::encoder(tiny), 1);
+  models::Decoder decoder(testing::decoder(objective_shape), 1);
+  models::Encoder encoder(testing::encoder(objective_shape), 1);
   CHECK(objective_names() ==
         std::vector<std::string>{"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise"});
   CHECK(objective_of(decoder, "auto") == "causal");
@@ -151,8 +152,8 @@ TEST_CASE("objectives: auto is what the model is for; others are refused by role
 }
 
 TEST_CASE("objectives: made by name, each over its model's parameters") {
-  models::Decoder decoder(testing::decoder(tiny), 1);
-  models::Encoder encoder(testing::encoder(tiny), 1);
+  models::Decoder decoder(testing::decoder(objective_shape), 1);
+  models::Encoder encoder(testing::encoder(objective_shape), 1);
   const auto tokens = noisy_text(300, 30, 1);
   const TrainingConfig settings = quick_settings(2);
   for (models::Model* const model : std::initializer_list<models::Model*>{&decoder, &encoder}) {

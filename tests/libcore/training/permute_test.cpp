@@ -17,32 +17,32 @@ using namespace heddle::testing;
 
 namespace {
 
-constexpr Index vocab = 31;
+constexpr Index permute_vocab = 31;
 
-models::TwoStreamConfig tiny() {
+models::TwoStreamConfig tiny_two_stream() {
   models::TwoStreamConfig config;
   config.layers = 2;
   config.width = 32;
   config.heads = 4;
   config.block = "pre";
-  config.vocab_size = vocab;
+  config.vocab_size = permute_vocab;
   config.sequence_length = 20;
   config.dropout = 0.1;
   return config;
 }
 
 // The special tokens are the vocabulary's last four.
-data::TokensInMemory some_text(Index size, std::uint64_t seed) {
-  return noisy_text(size, vocab, seed, 4);
+data::TokensInMemory text_to_permute(Index size, std::uint64_t seed) {
+  return noisy_text(size, permute_vocab, seed, 4);
 }
 
-struct Run {
+struct PermuteRun {
   models::TwoStream model;
   std::unique_ptr<Objective> objective;
   Trainer trainer;
-  Run(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource* valid, const TrainingConfig& config,
-      const data::MaskingOptions& masking = {})
-      : model(tiny(), seed),
+  PermuteRun(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource* valid,
+             const TrainingConfig& config, const data::MaskingOptions& masking = {})
+      : model(tiny_two_stream(), seed),
         objective(make_objective("auto", {.model = model,
                                           .train = {.text = &tokens},
                                           .valid = {.text = valid},
@@ -56,8 +56,8 @@ struct Run {
 }  // namespace
 
 TEST_CASE("permute: a sixth of the ordinary tokens has ranks in a random order, anew in each epoch, the others -1") {
-  const auto text = some_text(4000, 1);
-  const data::MaskVocabulary vocabulary(vocab);
+  const auto text = text_to_permute(4000, 1);
+  const data::MaskVocabulary vocabulary(permute_vocab);
   data::MaskedText options{.time = 20, .permutation = data::PermutationOptions()};
   const data::MaskedWindows windows(text, vocabulary, options);
   double predicted = 0, ordinary = 0;
@@ -71,7 +71,7 @@ TEST_CASE("permute: a sixth of the ordinary tokens has ranks in a random order, 
     orders.insert(ranks);
     std::vector<Index> found;
     for (std::size_t t = 0; t < 20; ++t) {
-      const bool special = batch.ids[t] >= vocab - 4;
+      const bool special = batch.ids[t] >= permute_vocab - 4;
       ordinary += special ? 0 : 1;
       if (special) CHECK(ranks[t] == -1);
       if (ranks[t] >= 0) found.push_back(ranks[t]);
@@ -96,11 +96,11 @@ TEST_CASE("permute: a sixth of the ordinary tokens has ranks in a random order, 
 }
 
 TEST_CASE("permute: it learns, with the same result however a step is cut, and evaluates fixed orders") {
-  const auto text = some_text(3000, 1), valid = some_text(500, 2);
+  const auto text = text_to_permute(3000, 1), valid = text_to_permute(500, 2);
   TrainingConfig settings = quick_settings(400);
   settings.schedule.learning_rate = 3e-3;
   settings.training.batch_size = 8;
-  Run run(4, text, &valid, settings);
+  PermuteRun run(4, text, &valid, settings);
   const auto evaluated = [&] { return run.objective->evaluate([] { return false; }); };
   const auto before = evaluated();
   CHECK(evaluated()[0].value == before[0].value);
@@ -115,7 +115,7 @@ TEST_CASE("permute: it learns, with the same result however a step is cut, and e
     few.training.batch_size = 8 / cut;
     few.training.accumulate = cut;
     few.optimizer.optimizer = "sgd";
-    Run one(4, text, nullptr, few);
+    PermuteRun one(4, text, nullptr, few);
     one.trainer.run({});
     if (together.empty()) together = weights_of(one.model);
     CHECK(largest_difference(weights_of(one.model), together) < 2e-6);
@@ -123,15 +123,15 @@ TEST_CASE("permute: it learns, with the same result however a step is cut, and e
 }
 
 TEST_CASE("permute: stopped at any step and resumed, it ends with the same bits, in pairs of segments too") {
-  const auto text = some_text(3000, 1), valid = some_text(500, 2);
+  const auto text = text_to_permute(3000, 1), valid = text_to_permute(500, 2);
   const TrainingConfig settings = quick_settings(12);
   for (const bool pairs : {false, true}) {
     const data::MaskingOptions masking{.segment_pairs = pairs};
-    Run whole(4, text, &valid, settings, masking);
+    PermuteRun whole(4, text, &valid, settings, masking);
     whole.trainer.run({});
     for (const int polls : {1, 5, 9}) {
       CAPTURE(polls);
-      Run first(4, text, &valid, settings, masking), second(999, text, &valid, settings, masking);
+      PermuteRun first(4, text, &valid, settings, masking), second(999, text, &valid, settings, masking);
       Hooks hooks;
       int left = polls;
       hooks.stop = [&left] { return left-- <= 0; };
@@ -142,8 +142,8 @@ TEST_CASE("permute: stopped at any step and resumed, it ends with the same bits,
     }
   }
   // Segments train the vectors of segments.
-  Run one(4, text, nullptr, settings), two(4, text, nullptr, settings, {.segment_pairs = true});
-  const auto moved = [](Run& run) {
+  PermuteRun one(4, text, nullptr, settings), two(4, text, nullptr, settings, {.segment_pairs = true});
+  const auto moved = [](PermuteRun& run) {
     const std::string name = "two-stream/0/attention/segments/weight";
     const std::vector<Real> before = run.model.parameters().find(name)->value().elements();
     TrainingConfig plain = quick_settings(1);

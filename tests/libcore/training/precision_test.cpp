@@ -55,10 +55,10 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(difference / size);
 }
 
-const models::DecoderConfig tiny =
+const models::DecoderConfig precision_decoder =
     testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = 40});
 
-data::TokensInMemory text() {
+data::TokensInMemory precision_text() {
   std::vector<TokenId> tokens{0};
   for (int i = 1; i < 4000; ++i) tokens.push_back(static_cast<TokenId>((5 * tokens.back() + 3 + (i % 7 == 0)) % 40));
   return {tokens, 40};
@@ -78,10 +78,10 @@ struct Trained {
   std::vector<Real> weights;
 };
 Trained trained(double dropout, PrecisionChoice precision) {
-  models::DecoderConfig config = tiny;
+  models::DecoderConfig config = precision_decoder;
   config.dropout = dropout;
   models::Decoder model(config, 3);
-  const data::TokensInMemory tokens = text();
+  const data::TokensInMemory tokens = precision_text();
   CausalTrainer trainer(model, tokens, nullptr, settings(precision));
   Trained result;
   for (int i = 0; i < 60; ++i) result.loss = trainer.step();
@@ -122,12 +122,12 @@ TEST_CASE("trainer: bf16 comes to the loss of f32, with and without dropout") {
 
 TEST_CASE("trainer: steps and evaluations are in the settings' precision, whatever the context has") {
   if (no_bf16()) return;
-  const data::TokensInMemory tokens = text();
+  const data::TokensInMemory tokens = precision_text();
   std::vector<std::vector<double>> runs;
   for (const Precision outside : {Precision::f32, Precision::bf16}) {
     for (const PrecisionChoice inside : {PrecisionChoice::f32, PrecisionChoice::bf16}) {
       const PrecisionScope scope(outside);
-      models::Decoder model(tiny, 3);
+      models::Decoder model(precision_decoder, 3);
       training::TrainingConfig short_settings = settings(inside);
       short_settings.training.steps = 3;
       CausalTrainer trainer(model, tokens, &tokens, short_settings);
@@ -147,8 +147,8 @@ TEST_CASE("trainer: steps and evaluations are in the settings' precision, whatev
 }
 
 TEST_CASE("trainer: a precision that is still to be measured is refused") {
-  models::Decoder model(tiny, 3);
-  const data::TokensInMemory tokens = text();
+  models::Decoder model(precision_decoder, 3);
+  const data::TokensInMemory tokens = precision_text();
   CHECK_THROWS_AS(CausalTrainer(model, tokens, nullptr, settings(PrecisionChoice::automatic)), UsageError);
 }
 
@@ -166,12 +166,12 @@ TEST_CASE("trainer: bf16 gives the same bits for any number of threads") {
 TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and steps ask for no more") {
   if (no_bf16()) return;
   const OnThreads scope(1);
-  const data::TokensInMemory tokens = text();
+  const data::TokensInMemory tokens = precision_text();
   std::size_t bytes = 0;
   double flops = 0;
   {
     const Simulation simulation;
-    models::Decoder model(tiny, 3);
+    models::Decoder model(precision_decoder, 3);
     CausalTrainer trainer(model, tokens, nullptr, settings(PrecisionChoice::bf16));
     const double before = matmul_flops();
     trainer.step();
@@ -180,7 +180,7 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
     bytes = pool().statistics().peak_bytes_in_use;
   }
   const std::size_t in_use = pool().statistics().bytes_in_use;
-  models::Decoder model(tiny, 3);
+  models::Decoder model(precision_decoder, 3);
   CausalTrainer trainer(model, tokens, nullptr, settings(PrecisionChoice::bf16));
   const double before = matmul_flops();
   trainer.step();

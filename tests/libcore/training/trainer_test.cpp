@@ -43,14 +43,14 @@ class FixedGradient : public Objective {
   Variable weights_;
 };
 
-models::DecoderConfig tiny(Index vocab) {
+models::DecoderConfig trained_decoder(Index vocab) {
   return testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 16, .vocab_size = vocab});
 }
 
 }  // namespace
 
 TEST_CASE("training: one batch is learnt by heart") {
-  models::DecoderConfig config = tiny(40);
+  models::DecoderConfig config = trained_decoder(40);
   models::Decoder model(config, 2);
   std::vector<TokenId> tokens;
   const RandomStream stream(3, 3);
@@ -70,7 +70,7 @@ TEST_CASE("training: the same settings gives the same bits with 1, 2 and 3 threa
   Weights first;
   for (const int threads : {1, 2, 3}) {
     const OnThreads scope(threads);
-    models::DecoderConfig config = tiny(50);
+    models::DecoderConfig config = trained_decoder(50);
     config.dropout = 0.1;
     models::Decoder model(config, 4);
     CausalTrainer trainer(model, tokens, nullptr, quick_settings(12));
@@ -84,7 +84,7 @@ TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
   const auto tokens = noisy_text(3000, 50, 1);
   Weights together;
   for (const Index cut : {Index{1}, Index{2}, Index{8}}) {
-    models::DecoderConfig config = tiny(50);
+    models::DecoderConfig config = trained_decoder(50);
     config.dropout = 0.2;
     models::Decoder model(config, 4);
     TrainingConfig settings = quick_settings(5);
@@ -105,7 +105,7 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
   SUBCASE("with a moving average") {
     settings.optimizer.ema_decay = 0.9;
   }
-  const auto config = tiny(50);
+  const auto config = trained_decoder(50);
   std::vector<std::pair<Index, double>> expected_records;
   const auto keep = [](std::vector<std::pair<Index, double>>& list) {
     return [&list](const StepRecord& r) {
@@ -231,7 +231,7 @@ TEST_CASE("training: a loss or a gradient alone that is not finite ends the run 
 }
 
 TEST_CASE("training: rows of embedding tables that are never visited keep their bits without weight decay (SPEC 2.2)") {
-  models::DecoderConfig config = tiny(50);
+  models::DecoderConfig config = trained_decoder(50);
   config.sequence_length = 8;  // of 16 positions
   config.tie_embeddings = false;
   models::Decoder model(config, 4), fresh(config, 4);
@@ -261,7 +261,7 @@ TEST_CASE("training: rows of embedding tables that are never visited keep their 
 TEST_CASE("training: after the first step nothing is allocated from the system") {
   const OnThreads scope(1);
   const auto tokens = noisy_text(3000, 50, 1);
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   CausalTrainer trainer(model, tokens, nullptr, quick_settings(10));
   trainer.step();
   const auto before = pool().statistics();
@@ -277,7 +277,7 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
   double flops = 0;
   {
     const Simulation simulation;
-    models::Decoder model(tiny(50), 4);
+    models::Decoder model(trained_decoder(50), 4);
     CausalTrainer trainer(model, tokens, nullptr, settings);
     trainer.step();
     foreseen = pool().statistics().bytes_in_use;
@@ -286,7 +286,7 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
     flops = matmul_flops() - before;
   }
   const std::size_t others = pool().statistics().bytes_in_use;
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   CausalTrainer trainer(model, tokens, nullptr, settings);
   trainer.step();
   CHECK(pool().statistics().bytes_in_use - others == foreseen);
@@ -296,14 +296,14 @@ TEST_CASE("training: a simulation foresees the pool's memory to the byte, and th
       multiplied += parameter.size();
     }
   }
-  const double attention = tiny(50).attention_flops_per_token(16, true);
+  const double attention = trained_decoder(50).attention_flops_per_token(16, true);
   CHECK(flops == 64 * (6 * static_cast<double>(multiplied) + attention));
   CHECK(model.training_flops_per_token(16, 1) == 6 * static_cast<double>(multiplied) + attention);
 }
 
 TEST_CASE("training: a diverging run names the step and the cause, and keeps the weights finite") {
   const auto tokens = noisy_text(3000, 50, 1);
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   TrainingConfig settings = quick_settings(50);
   settings.optimizer.optimizer = "sgd";
   settings.optimizer.clip_norm = 0;
@@ -324,7 +324,7 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
 
 TEST_CASE("training: tokens that do not fit the model are refused before any work") {
   const auto tokens = noisy_text(3000, 51, 1), few = noisy_text(10, 50, 1);
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   CHECK_THROWS_WITH_AS(CausalTrainer(model, tokens, nullptr, quick_settings(1)),
                        "tokens in memory: vocabulary of 51 does not match the model's 50; encode it with the model's "
                        "tokenizer",
@@ -333,7 +333,7 @@ TEST_CASE("training: tokens that do not fit the model are refused before any wor
 }
 
 TEST_CASE("training: without steps and epochs, four epochs, or up to twenty where they are not 500 steps") {
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   const auto steps_for = [&](Index windows) {
     const auto tokens = noisy_text(16 * (windows + 1) + 1, 50, 1);
     return CausalTrainer(model, tokens, nullptr, quick_settings(0)).total_steps();  // batches of 4
@@ -346,7 +346,7 @@ TEST_CASE("training: without steps and epochs, four epochs, or up to twenty wher
 
 TEST_CASE("training: epochs become steps") {
   const auto tokens = noisy_text(16 * 41 + 1, 50, 1);
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   TrainingConfig settings = quick_settings(1);
   settings.training.epochs = 2.5;
   CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 25);  // 40 windows, batches of 4
@@ -363,7 +363,7 @@ TEST_CASE("training: epochs become steps") {
 
 TEST_CASE("training: checkpoints are saved at every interval and at the end, with the steps and tokens until then") {
   const auto tokens = noisy_text(3000, 50, 1);
-  models::Decoder model(tiny(50), 4);
+  models::Decoder model(trained_decoder(50), 4);
   TrainingConfig settings = quick_settings(12);
   settings.checkpoint_every = 5;
   settings.training.accumulate = 2;
@@ -408,7 +408,7 @@ double entropy_of(const std::vector<Step>& steps) {
 
 // The loss on such a text of the model without layers and positions that was trained on it.
 double bigram_loss(const data::TokenSource& text, bool tied) {
-  models::DecoderConfig config = tiny(chain_vocab);
+  models::DecoderConfig config = trained_decoder(chain_vocab);
   config.layers = 0;
   config.positions = "none";
   config.tie_embeddings = tied;
