@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -15,7 +16,7 @@ const std::string lstm =
     "--batch-size 8 --learning-rate 1e-2 --warmup 0 --eval-every 20 ";
 
 double nats(const SmallCorpus& corpus, const std::string& command) {
-  return json::parse(corpus.must(command + " --json").out)["nats_per_token"];
+  return parse_json(corpus.must(command + " --json").out)["nats_per_token"];
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ TEST_CASE("lstm: pre-trains, is evaluated, resumes to the same bits, and its fil
   corpus.must(lstm + "-o parts.h5 --steps 40 --schedule constant --dropout 0.1 --resume parts.step-20.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
   CHECK(nats(corpus, "inspect evaluate whole.h5 valid.h5") < 3.5);
-  const json about = json::parse(corpus.must("inspect whole.h5 --json").out);
+  const json about = parse_json(corpus.must("inspect whole.h5 --json").out);
   CHECK(about["config"]["arch"] == "lstm");
   CHECK(about["config"]["sequence_length"] == 16);
   corpus.must("inspect verify whole.h5");
@@ -85,11 +86,11 @@ TEST_CASE("bilm: pre-trains, resumes to the same bits, is evaluated in both dire
   corpus.must(bilm + "-o other.h5 --steps 40 --schedule constant --dropout 0.1");
   corpus.must(bilm + "-o parts.h5 --steps 40 --schedule constant --dropout 0.1 --resume parts.step-20.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
-  const json result = json::parse(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
+  const json result = parse_json(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
   CHECK(result["nats_per_token"].get<double>() < 3.5);
   const double forward = result["forward_perplexity"], backward = result["backward_perplexity"];
   CHECK(result["perplexity"].get<double>() == doctest::Approx(std::sqrt(forward * backward)).epsilon(1e-6));
-  CHECK(json::parse(corpus.must("inspect model.h5 --json").out)["config"]["arch"] == "bilm");
+  CHECK(parse_json(corpus.must("inspect model.h5 --json").out)["config"]["arch"] == "bilm");
   corpus.must("inspect verify model.h5 && inspect embed model.h5 --text 'the cat' --layer 0 -o states.h5");
   corpus.must("inspect neighbours model.h5 cat && convert -q model.h5 --dtype bf16 -o half.h5");
   corpus.must(
@@ -118,7 +119,7 @@ TEST_CASE("layer mix: a classifier learns on a frozen model's layers, or trains 
     corpus.must(
         tune + "--layer-mix --freeze embeddings,body --epochs 40 --learning-rate 3e-1 --schedule constant -o tuned.h5");
     CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
-    CHECK(json::parse(corpus.must("classify tuned.h5 --evaluate --json train.tsv").out)["accuracy"] == 1.0);
+    CHECK(parse_json(corpus.must("classify tuned.h5 --evaluate --json train.tsv").out)["accuracy"] == 1.0);
     const auto before = corpus.weights("model.h5"), after = corpus.weights("tuned.h5");
     for (const auto& [name, values] : before) CHECK((!after.contains(name) || after.at(name) == values));
     REQUIRE(after.at("task/mix/score").size() == 3);
@@ -172,7 +173,7 @@ TEST_CASE("shapes: grouped heads, gates and parallel blocks train, generate and 
       "pretrain -q --train train.h5 -o model.h5 --layers 2 --width 32 --heads 4 --kv-heads 2 --head-width 12 --gated "
       "--activation silu --block parallel --norm rms --positions rope --no-bias --sequence-length 16 --steps 10 --keep "
       "1");
-  const json config = json::parse(corpus.must("inspect model.h5 --json").out)["config"];
+  const json config = parse_json(corpus.must("inspect model.h5 --json").out)["config"];
   CHECK(config["kv_heads"] == 2);
   CHECK(config["block"] == "parallel");
   CHECK(config["gated"] == true);

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 #include "tools/watching.hpp"
 
@@ -16,7 +17,7 @@ inline const std::string endless = endless_schedule + "--steps 1000000 ";
 
 // The steps that a model file's run has done.
 inline long steps_of(const SmallCorpus& corpus, const std::string& file) {
-  return nlohmann::json::parse(corpus.must("inspect --json " + file).out)["history"]["step"].back().get<long>();
+  return parse_json(corpus.must("inspect --json " + file).out)["history"]["step"].back().get<long>();
 }
 
 // Starts a run without an end to NAME.h5, with the log NAME.jsonl; sends the signal when that has so many lines; and

@@ -1,6 +1,7 @@
 // New models from labelled examples alone: finetune --arch.
 #include <cmath>
 
+#include "support/json.hpp"
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -20,7 +21,7 @@ TEST_CASE("bag: learns classes from texts alone, with equal bytes twice, and its
   CHECK(corpus.evaluated("classify bag.h5 texts.tsv")["accuracy"] == 1.0);
   CHECK(corpus.must("echo 'My QUEEN sees!' | classify bag.h5").out.starts_with("royal\t0."));
   CHECK(lines_in(corpus.must("printf 'unheard words\\n\\n' | classify bag.h5").out) == 2);
-  const json about = json::parse(corpus.must("inspect bag.h5 --json").out);
+  const json about = parse_json(corpus.must("inspect bag.h5 --json").out);
   CHECK(about["config"]["arch"] == "bag");
   CHECK(about["config"]["width"] == 2);
   CHECK(contains(corpus.must("inspect verify bag.h5").out, "no problem"));
@@ -38,7 +39,7 @@ TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const double praise = std::log(3.0 / 6), blame = std::log(1.0 / 4);
   const double states = (praise - blame) / std::sqrt(3.0);
   const double logit = states + (1 / std::sqrt(3.0) + 1 / std::sqrt(4.0) + 1 / std::sqrt(3.0)) / 3 * std::log(3.0 / 2);
-  const json answer = json::parse(corpus.must("echo good | classify tiny.h5 --jsonl").out);
+  const json answer = parse_json(corpus.must("echo good | classify tiny.h5 --jsonl").out);
   CHECK(answer["label"] == "praise");
   CHECK(answer["probability"].get<double>() == doctest::Approx(1 / (1 + std::exp(-logit))).epsilon(1e-4));
 }

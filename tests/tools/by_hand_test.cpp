@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -132,7 +133,7 @@ TEST_CASE(
   const EncoderCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o encoder.h5 --steps 40 --learning-rate 5e-3" + tiny_encoder);
   const Index vocabulary =
-      json::parse(corpus.must("inspect encoder.h5 --json").out)["config"]["vocab_size"].get<Index>();
+      parse_json(corpus.must("inspect encoder.h5 --json").out)["config"]["vocab_size"].get<Index>();
   std::vector<double> losses;  // of the same masks, for p = 0, 0.25, 0.5
   for (const double smoothing : {0.0, 0.25, 0.5}) {
     corpus.must("finetune --task lm --from encoder.h5 --train train.h5 -o x.h5 --learning-rate 1e-30 --steps 1 " +
@@ -298,7 +299,7 @@ TEST_CASE("by hand: finetune reads every example once in an epoch, in other batc
       "--learning-rate 1e-30" +
       steady);
   // The squared error, in standard deviations of the numbers: their mean is 10.5, the mean of their squares 227.5.
-  const double answer = json::parse(corpus.must("echo 'the cat sees' | classify still.h5 --jsonl").out)["value"];
+  const double answer = parse_json(corpus.must("echo 'the cat sees' | classify still.h5 --jsonl").out)["value"];
   const auto loss_of = [&](double number) { return std::pow(number - answer, 2) / (227.5 - 10.5 * 10.5); };
   using Pair = std::set<double>;
   std::map<double, Pair> pairs;  // by the loss of their batch

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 #include "tools/watching.hpp"
 
@@ -34,7 +35,7 @@ struct Labelled : SmallCorpus {
 const std::string quick = " -q --learning-rate 5e-3 --batch-size 8 --epochs 8 ";
 
 nlohmann::json evaluated(const SmallCorpus& corpus, const std::string& command) {
-  return nlohmann::json::parse(corpus.must(command + " --evaluate --json").out);
+  return parse_json(corpus.must(command + " --evaluate --json").out);
 }
 
 std::ptrdiff_t count_lines(const std::string& text) {
@@ -80,7 +81,7 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
   const auto unseen = std::count(cut.out.begin(), cut.out.end(), '_');
   CHECK(contains(cut.err, "classify: " + std::to_string(unseen) +
                               " words are outside the context or without a token, and got no tag\n"));
-  const auto object = nlohmann::json::parse(corpus.must("classify t.h5 long --overlong truncate --jsonl").out);
+  const auto object = parse_json(corpus.must("classify t.h5 long --overlong truncate --jsonl").out);
   CHECK(object["tags"].size() == 24);
   CHECK(object["tags"].back().is_null());
   const Outcome whole = corpus.must("classify t.h5 long --overlong split");
@@ -491,7 +492,7 @@ TEST_CASE("classify: sentences are tagged as they are, with the places of their 
   CHECK(contains(corpus.must("printf 'the\\ncat\\n,\\nsees\\n' | classify t.h5").out, "the\tDET\ncat\tNOUN\n,\t"));
   const std::string objects = corpus.must("classify t.h5 raw --raw --jsonl").out;
   CHECK(count_lines(objects) == 4);
-  const auto first = nlohmann::json::parse(objects.substr(0, objects.find('\n')));
+  const auto first = parse_json(objects.substr(0, objects.find('\n')));
   CHECK(first["text"] == "the cat, sees");
   CHECK(first["words"] == nlohmann::json{"the", "cat", ",", "sees"});
   CHECK(first["begins"] == nlohmann::json{0, 4, 7, 9});

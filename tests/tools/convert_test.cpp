@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heddle/formats/heddle/load_model.hpp"
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -25,9 +26,9 @@ struct Trained : SmallCorpus {
   }
 
   double loss(const std::string& model) const {
-    return json::parse(must("inspect evaluate -q " + model + " valid.h5 --json").out)["nats_per_token"];
+    return parse_json(must("inspect evaluate -q " + model + " valid.h5 --json").out)["nats_per_token"];
   }
-  json summary(const std::string& model) const { return json::parse(must("inspect " + model + " --json").out); }
+  json summary(const std::string& model) const { return parse_json(must("inspect " + model + " --json").out); }
 };
 
 }  // namespace
@@ -187,8 +188,8 @@ TEST_CASE("convert: encoders become directories and come back the same") {
       CAPTURE(outcome.err);
       REQUIRE(outcome.status == 0);
       CHECK(corpus.weights("back.h5") == corpus.weights("model.h5"));
-      CHECK(json::parse(corpus.must("inspect back.h5 --json").out)["config"] ==
-            json::parse(corpus.must("inspect model.h5 --json").out)["config"]);
+      CHECK(parse_json(corpus.must("inspect back.h5 --json").out)["config"] ==
+            parse_json(corpus.must("inspect model.h5 --json").out)["config"]);
     } else {  // <pad> is not piece 1 of this tokenizer
       CHECK(outcome.status == 1);
       CHECK(contains(outcome.err, "has no positions = learned:offset=2"));
@@ -276,7 +277,7 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
 TEST_CASE("convert: a tokenizer to tokenizer.json and back") {
   const SmallCorpus corpus;
   CHECK(contains(corpus.must("convert tokenizer.h5 -o tokenizer.json").err, "tokenizer.json: bpe tokenizer with"));
-  CHECK(json::parse(read_file(corpus.path("tokenizer.json")))["model"]["type"] == "BPE");
+  CHECK(parse_json(read_file(corpus.path("tokenizer.json")))["model"]["type"] == "BPE");
   corpus.must("convert tokenizer.json -o back.h5");
   corpus.must("convert train.h5 -o from-tokens.json && cmp from-tokens.json tokenizer.json");
   const std::string text = "printf 'the cat sat\\n\\n a dög<|endoftext|>\\n' | tokenize -t ";
@@ -298,7 +299,7 @@ TEST_CASE("convert: T5, BART and Marian translate as PyTorch does, and return to
     place.must("convert '" + directory + "' -o model.h5");
     CHECK(place.must("inspect verify model.h5").out == "model.h5: no problem found\n");
     std::string sources, pairs;
-    const json expected = json::parse(read_file(directory + "/expected.json"))["pairs"];
+    const json expected = parse_json(read_file(directory + "/expected.json"))["pairs"];
     for (const json& pair : expected) {
       sources += pair["source"].get<std::string>() + "\n";
       pairs += pair["source"].get<std::string>() + "\t" + pair["target"].get<std::string>() + "\n";
@@ -310,9 +311,9 @@ TEST_CASE("convert: T5, BART and Marian translate as PyTorch does, and return to
     const auto beams = lines_of(place.must("generate model.h5 sources --beam 4" + most).out);
     const auto scores = lines_of(place.must("generate model.h5 pairs --score --jsonl").out);
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      CHECK(json::parse(greedy.at(i))["ids"] == expected[i]["greedy"]);
-      CHECK(json::parse(beams.at(i))["ids"] == expected[i]["beam"]);
-      CHECK(json::parse(scores.at(i))["log_likelihood"].get<double>() ==
+      CHECK(parse_json(greedy.at(i))["ids"] == expected[i]["greedy"]);
+      CHECK(parse_json(beams.at(i))["ids"] == expected[i]["beam"]);
+      CHECK(parse_json(scores.at(i))["log_likelihood"].get<double>() ==
             doctest::Approx(expected[i]["log_likelihood"].get<double>()).epsilon(1e-4));
     }
     if (contains(name, "opus") || contains(name, "separate")) {

@@ -1,6 +1,7 @@
 // Denoising through the tools: sequence-to-sequence models learn from text alone to restore it.
 #include <nlohmann/json.hpp>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -55,7 +56,7 @@ TEST_CASE("denoise: a model learns to list what span corruption took out, and ge
   CHECK(partly.ends_with(" e f <extra_id_5>\n"));
   CHECK_FALSE(contains(partly, "<extra_id_0>"));
   write_file(corpus.path("gold"), "a b c d e f g\ni h g f e d c\n");
-  CHECK(json::parse(corpus.must("head -2 blanks | generate -q model.h5 --evaluate gold --json").out)["exact"] == 1);
+  CHECK(parse_json(corpus.must("head -2 blanks | generate -q model.h5 --evaluate gold --json").out)["exact"] == 1);
   const auto scored = json_lines(
       corpus
           .must("printf 'a b c <extra_id_0> e f g\\t<extra_id_0> d <extra_id_1>\\n' | generate -q model.h5 --score "
@@ -76,7 +77,7 @@ TEST_CASE("denoise: a model learns to write the whole text for one with masks, a
     CHECK(corpus.must("printf 'a b c <mask> e f g\\ni h g f<mask> d c\\n' | generate -q model.h5").out ==
           "a b c d e f g\ni h g f e d c\n");
     corpus.must("tokenize -q -t words.h5 --documents line -o held.h5 lines.txt");
-    const json loss = json::parse(corpus.must("inspect evaluate model.h5 held.h5 --noise infilling --json").out);
+    const json loss = parse_json(corpus.must("inspect evaluate model.h5 held.h5 --noise infilling --json").out);
     CHECK(loss["nats_per_token"].get<double>() < 0.5);
   }
 }
@@ -102,7 +103,7 @@ TEST_CASE("denoise: validation has the same noise in every run, and inspect eval
   const std::string noise = "--noise spans --noise-density 0.3 --random-roll ";
   const std::string run = train + noise + "--valid lines.h5 --steps 6 --eval-every 3 --select last --eval-tokens all ";
   corpus.must(run + "--log a.jsonl -o a.h5");
-  const json loss = json::parse(corpus.must("inspect evaluate a.h5 lines.h5 --json " + noise).out);
+  const json loss = parse_json(corpus.must("inspect evaluate a.h5 lines.h5 --json " + noise).out);
   CHECK(
       loss["nats_per_token"].get<double>() ==
       doctest::Approx(json_lines(read_file(corpus.path("a.jsonl"))).back()["valid_loss"].get<double>()).epsilon(1e-5));
@@ -133,12 +134,12 @@ TEST_CASE("denoise: fine-tuning continues it, and teaches such a model another t
 
 TEST_CASE("denoise: dry runs and profiles foresee it") {
   const Circles corpus;
-  CHECK(json::parse(corpus.must(train + "--dry-run --json --steps 10").out)["memory_bytes"] > 0);
+  CHECK(parse_json(corpus.must(train + "--dry-run --json --steps 10").out)["memory_bytes"] > 0);
   corpus.must(
       "pretrain --dry-run --arch encoder-decoder --objective denoise --noise infilling --vocab-size 300 --steps 9 " +
       shape);
   corpus.must(train + "--steps 3 -o model.h5");
-  CHECK(json::parse(corpus.must("inspect profile model.h5 --json").out)["operations"].size() > 5);
+  CHECK(parse_json(corpus.must("inspect profile model.h5 --json").out)["operations"].size() > 5);
 }
 
 TEST_CASE("denoise: weights that are whole numbers repeat files; what cannot work is refused with what to do") {

@@ -1,4 +1,5 @@
 // Detection of replaced tokens (ELECTRA) from outside.
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -28,7 +29,7 @@ TEST_CASE("detect: a model learns, is evaluated, fills blanks with its generator
   CHECK(last["valid_loss"].get<double>() < 3.5);
   const json answer = corpus.evaluate("model.h5");
   CHECK(answer["nats_per_token"].get<double>() == doctest::Approx(last["valid_loss"].get<double>()).epsilon(0.3));
-  const json summary = json::parse(corpus.must("inspect model.h5 --json").out);
+  const json summary = parse_json(corpus.must("inspect model.h5 --json").out);
   CHECK(summary["config"]["arch"] == "encoder");
   CHECK(summary["config"]["generator_width"] == 16);
   CHECK(contains(corpus.must("generate model.h5 -p 'the old [MASK] sees my queen.'").out, "the old"));
@@ -93,6 +94,6 @@ TEST_CASE("detect: what it is not for is refused with advice") {
     CHECK(lines_in(outcome.err) == 1);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
   }
-  const json preset = json::parse(corpus.must("inspect --preset electra-small --json").out);
+  const json preset = parse_json(corpus.must("inspect --preset electra-small --json").out);
   CHECK(preset["config"]["embedding_width"] == 128);
 }

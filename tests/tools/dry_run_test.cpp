@@ -1,6 +1,7 @@
 // What dry runs foresee, against the runs themselves.
 #include <cmath>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -42,7 +43,7 @@ void check_estimate(const SmallCorpus& corpus, const std::string& command) {
   constexpr int attempts = 8;
   int at_fault = 0;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const auto foreseen = nlohmann::json::parse(corpus.must(command + " --dry-run --json").out);
+    const auto foreseen = parse_json(corpus.must(command + " --dry-run --json").out);
     const RealRun run = run_for_real(corpus, command);
     const double memory_error = distance(foreseen["memory_bytes"], run.memory);
     const double time_error = distance(foreseen["seconds_per_step"], run.seconds);
@@ -109,7 +110,7 @@ TEST_CASE("dry run: evaluations on many examples count whole, though only some a
   for (int i = 0; i < 30; ++i) many += texts;
   write_file(corpus.path("many.tsv"), many);
   const auto seconds = [&](const std::string& valid) {
-    const auto foreseen = nlohmann::json::parse(
+    const auto foreseen = parse_json(
         corpus.must("finetune --from base.h5 --overlong truncate --train texts.tsv --dry-run --json" + valid).out);
     return foreseen["seconds"].get<double>();
   };

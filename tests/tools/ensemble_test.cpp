@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "support/json.hpp"
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -40,7 +41,7 @@ TEST_CASE("ensemble: a network and a bag, by the mean of their log-probabilities
   const std::string made = corpus.must("finetune --ensemble bag.h5,net.h5 --valid texts.tsv -o both.h5").out;
   CHECK(lines_in(made) == 4);
   CHECK(contains(made, "both.h5"));
-  const json members = json::parse(corpus.must("inspect both.h5 --json").out)["ensemble"];
+  const json members = parse_json(corpus.must("inspect both.h5 --json").out)["ensemble"];
   CHECK(members["names"] == json({"bag.h5", "net.h5"}));
   const double w = members["shares"][0], v = members["shares"][1];
   CHECK(w + v > 0);

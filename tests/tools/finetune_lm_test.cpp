@@ -1,4 +1,5 @@
 // finetune --task lm from outside: further training of decoders and encoders on other text.
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -26,7 +27,7 @@ struct WithModel : Corpus {
     this->must("tokenize -q -t model.h5 -o other.h5 other.txt");
   }
   double loss(const std::string& model) const {
-    return json::parse(this->must("inspect evaluate " + model + " other.h5 --json").out)["nats_per_token"];
+    return parse_json(this->must("inspect evaluate " + model + " other.h5 --json").out)["nats_per_token"];
   }
 };
 using DecoderAndText = WithModel<SmallCorpus>;
@@ -47,10 +48,10 @@ TEST_CASE("finetune lm: a decoder learns other text, of a text or a token file, 
   CHECK(corpus.loss("a.h5") < 0.7 * corpus.loss("model.h5"));
   CHECK(corpus.leftovers() == 0);
   CHECK(contains(corpus.must("inspect verify a.h5").out, "no problem"));
-  const json summary = json::parse(corpus.must("inspect a.h5 --json").out);
+  const json summary = parse_json(corpus.must("inspect a.h5 --json").out);
   CHECK(summary["kind"] == "model");
   CHECK(summary["history"].contains("valid_loss"));
-  CHECK(summary["weights"].size() == json::parse(corpus.must("inspect model.h5 --json").out)["weights"].size());
+  CHECK(summary["weights"].size() == parse_json(corpus.must("inspect model.h5 --json").out)["weights"].size());
   const std::string origin = corpus.must("inspect b.h5 --provenance").out;
   for (const char* command : {"pretrain", "tokenize -q -t model.h5", "finetune --task lm"})
     CHECK(contains(origin, command));

@@ -1,6 +1,7 @@
 // finetune, interrupted and resumed, from outside.
 #include <algorithm>
 
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -23,7 +24,7 @@ struct Started : SmallCorpus {
     return weights(file, formats::kind_of(path(file)));
   }
   json history(const std::string& file) const {
-    return json::parse(must("inspect " + file + " --history --json").out)["history"];
+    return parse_json(must("inspect " + file + " --history --json").out)["history"];
   }
 };
 
@@ -83,7 +84,7 @@ TEST_CASE("finetune: the best model by the validation is the output, of an adapt
       "finetune -q --from model.h5 --task regress --train train.tsv --valid valid.tsv --metric mean_squared_error "
       "--batch-size 8 --steps 60 --eval-every 6 --log-every 1 --learning-rate 1e-2 --warmup 0 --dropout 0 ";
   const auto error_of = [&](const std::string& model) {
-    return json::parse(corpus.must("classify " + model + " valid.tsv --evaluate --json").out)["mean_squared_error"]
+    return parse_json(corpus.must("classify " + model + " valid.tsv --evaluate --json").out)["mean_squared_error"]
         .get<double>();
   };
   for (const std::string kind : {"--freeze embeddings,decoder/0 ", "--lora-rank 2 "}) {

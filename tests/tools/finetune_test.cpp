@@ -1,6 +1,7 @@
 // finetune and classify from outside.
 #include <cmath>
 
+#include "support/json.hpp"
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -21,7 +22,7 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   CHECK(lines_in(lines) == 120);
   CHECK(lines.starts_with("animal\t0."));
   check_alike(corpus.answers("a.h5 --batch-tokens 1"), corpus.answers("a.h5"), 1e-4);
-  const auto object = json::parse(corpus.must("echo 'my queen sees' | classify a.h5 --jsonl --top 2").out);
+  const auto object = parse_json(corpus.must("echo 'my queen sees' | classify a.h5 --jsonl --top 2").out);
   CHECK(object["label"] == "royal");
   CHECK(object["top"].size() == 2);
   CHECK(contains(corpus.must("inspect verify a.h5").out, "no problem"));
@@ -30,7 +31,7 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
 TEST_CASE("finetune: few examples are read up to twenty times, text without labels four times") {
   const Labelled corpus;
   const auto steps = [&](const std::string& options) {
-    const auto plan = json::parse(corpus.must("finetune --from model.h5 --dry-run --json " + options).out);
+    const auto plan = parse_json(corpus.must("finetune --from model.h5 --dry-run --json " + options).out);
     return plan["steps"].get<int>();
   };
   CHECK(steps("--train texts.tsv") == 150);  // 120 examples, 20 times, in batches of 16
@@ -180,7 +181,7 @@ TEST_CASE("classify: a label's score is its log-likelihood or the mean of its to
         {"--label-score sum --neutral 'a dog'", a - neutral_a - (king - neutral_king)},
         {"--label-score mean --neutral 'a dog'", (a - neutral_a) / 2 - (king - neutral_king) / 5}}) {
     CAPTURE(options);
-    const json answer = json::parse(
+    const json answer = parse_json(
         corpus
             .must("echo 'my queen' | classify bytes_model.h5 --labels a,king --template '{} sees' --jsonl --top 2 " +
                   options)

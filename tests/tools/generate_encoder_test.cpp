@@ -1,4 +1,5 @@
 // generate with an encoder from outside: blanks are filled in.
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -51,7 +52,7 @@ TEST_CASE("generate: an encoder fills in blanks, several a line, and lines witho
 
 TEST_CASE("generate: the blanks' alternatives, as JSON and behind the text") {
   const Filling corpus;
-  const json object = json::parse(corpus.fill("the cat [MASK] a [MASK].", "--jsonl --top 3").front());
+  const json object = parse_json(corpus.fill("the cat [MASK] a [MASK].", "--jsonl --top 3").front());
   CHECK(object["prompt"] == "the cat [MASK] a [MASK].");
   REQUIRE(object["masks"].size() == 2);
   CHECK(object["masks"][0]["position"] == 3);
@@ -61,19 +62,19 @@ TEST_CASE("generate: the blanks' alternatives, as JSON and behind the text") {
   CHECK(top[0][1].get<double>() >= top[1][1].get<double>());
   CHECK(top[2][1].get<double>() > 0);
   CHECK(contains(object["text"], top[0][0].get<std::string>()));
-  CHECK(json::parse(corpus.fill("no blank", "--jsonl").front())["masks"].empty());
+  CHECK(parse_json(corpus.fill("no blank", "--jsonl").front())["masks"].empty());
   const std::string line = corpus.fill("the cat [MASK] a [MASK].", "--top 2").front();
   CHECK(std::count(line.begin(), line.end(), '\t') == 2);
   CHECK(line.starts_with(object["text"].get<std::string>() + "\t" + top[0][0].get<std::string>() + " 0."));
   // Each blank by itself: what is said of one does not depend on what the other becomes.
-  const json one = json::parse(corpus.fill("the cat [MASK] a [MASK].", "--jsonl --top 1").front());
+  const json one = parse_json(corpus.fill("the cat [MASK] a [MASK].", "--jsonl --top 1").front());
   CHECK(one["masks"][0]["top"][0] == top[0]);
 }
 
 TEST_CASE("generate: pieces that begin with a space take the place of the one before the blank") {
   const Filling corpus("--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>' --end-of-text '</s>'");
   const auto ids = [&](const std::string& text) {
-    return json::parse(corpus.fill(text, "--jsonl").front())["masks"][0];
+    return parse_json(corpus.fill(text, "--jsonl").front())["masks"][0];
   };
   CHECK(ids("the cat <mask> a dog.") == ids("the cat<mask> a dog."));
   const std::string line = corpus.fill("the cat <mask> a dog.").front();
@@ -88,14 +89,14 @@ TEST_CASE("generate: the probabilities are PyTorch's") {
     CAPTURE(name);
     const std::string folder = std::string(HEDDLE_HUGGINGFACE) + "/" + name;
     place.must("convert -q '" + folder + "' -o " + name + ".h5");
-    const json expected = json::parse(read_file(folder + "/expected.json"));
+    const json expected = parse_json(read_file(folder + "/expected.json"));
     std::string text;
     for (const json& line : expected) text += line["text"].get<std::string>() + "\n";
     write_file(place.path("lines"), text);
     const auto lines = lines_of(place.must("generate " + std::string(name) + ".h5 lines --jsonl").out);
     REQUIRE(lines.size() == expected.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const json masks = json::parse(lines[i])["masks"];
+      const json masks = parse_json(lines[i])["masks"];
       REQUIRE(masks.size() == expected[i]["masks"].size());
       for (std::size_t m = 0; m < masks.size(); ++m) {
         CHECK(masks[m]["position"] == expected[i]["masks"][m]["position"]);

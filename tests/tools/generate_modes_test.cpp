@@ -1,6 +1,7 @@
 // generate from outside: beam search, samples, scores, streams.
 #include <cmath>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -76,7 +77,7 @@ TEST_CASE("generate: a beam of 1 is greedy; wider ones give more likely texts, b
   }
   CHECK(searched >= drawn);
   // Of a text that is cut, the score is its log-likelihood over the penalty.
-  const json cut = json::parse(corpus.must("generate model.h5 -p 'the cat' --beam 3 --max-tokens 7 --jsonl").out);
+  const json cut = parse_json(corpus.must("generate model.h5 -p 'the cat' --beam 3 --max-tokens 7 --jsonl").out);
   REQUIRE(cut["ids"].size() == 7);
   CHECK(cut["score"].get<double>() ==
         doctest::Approx(cut["log_likelihood"].get<double>() / std::pow(2, 0.6)).epsilon(1e-9));
@@ -90,9 +91,9 @@ TEST_CASE("generate: what is searched or drawn has the likelihood that --score g
     for (const std::string how : {"--beam 4", "--temperature 0"}) {
       CAPTURE(model);
       CAPTURE(how);
-      const json found = json::parse(corpus.must("generate " + model + " -p '' --max-tokens 11 --jsonl " + how).out);
+      const json found = parse_json(corpus.must("generate " + model + " -p '' --max-tokens 11 --jsonl " + how).out);
       write_file(corpus.path("text"), found["text"]);
-      const json scored = json::parse(
+      const json scored = parse_json(
           corpus.must("text=$(cat text; echo _); generate " + model + " -p \"${text%_}\" --score --jsonl").out);
       REQUIRE(scored["ids"] == found["ids"]);
       CHECK(scored["log_likelihood"].get<double>() ==
@@ -216,8 +217,8 @@ TEST_CASE("generate, inspect: bits per byte are of the text as it is written, wh
   const std::string first = "The  Cat SEES a dog.", second = "a dog,  a CAT...";
   write_file(corpus.path("text.txt"), first + "\n" + second + "\n");
   corpus.must("tokenize -q -t pieces.h5 -o text.h5 text.txt");
-  CHECK(json::parse(corpus.must("inspect text.h5 --json").out)["text_bytes"] == 38);
-  const json whole = json::parse(corpus.must("inspect evaluate words.h5 text.h5 --json").out);
+  CHECK(parse_json(corpus.must("inspect text.h5 --json").out)["text_bytes"] == 38);
+  const json whole = parse_json(corpus.must("inspect evaluate words.h5 text.h5 --json").out);
   const double nats = whole["nats_per_token"].get<double>() * whole["tokens"].get<double>();
   CHECK(whole["bits_per_byte"].get<double>() == doctest::Approx(nats / std::log(2) / (38 - 3)));  // after "The"
   // Lines have no ends; all their words are scored, after the token that begins texts.
@@ -343,8 +344,8 @@ TEST_CASE("generate: no n-gram of tokens comes twice, prompt included, however t
       int count = 0;
       for (const json& line : json_lines(corpus.steady(command + more))) {
         auto ids =
-            json::parse(corpus.must("tokenize -t tokenizer.h5 --jsonl <<< '" + line["prompt"].get<std::string>() + "'")
-                            .out)["ids"]
+            parse_json(corpus.must("tokenize -t tokenizer.h5 --jsonl <<< '" + line["prompt"].get<std::string>() + "'")
+                           .out)["ids"]
                 .get<std::vector<int>>();
         const std::size_t prompt = ids.size();
         for (const json& id : line["ids"]) ids.push_back(id.get<int>());
@@ -381,8 +382,8 @@ TEST_CASE("generate: neither the end of a text nor a stop string ends it before 
   }
   // The tokens are those of a text without any stop string.
   const std::string greedy = "generate model.h5 -p 'the cat' --jsonl --temperature 0 --max-tokens 30";
-  const json free = json::parse(corpus.must(greedy).out);
-  const json stopped = json::parse(corpus.must(greedy + " --stop e --min-tokens 9").out);
+  const json free = parse_json(corpus.must(greedy).out);
+  const json stopped = parse_json(corpus.must(greedy + " --stop e --min-tokens 9").out);
   REQUIRE(stopped["ids"].size() > 9);
   for (std::size_t i = 0; i < stopped["ids"].size(); ++i) CHECK(stopped["ids"][i] == free["ids"][i]);
   CHECK(free["text"].get<std::string>().starts_with(stopped["text"].get<std::string>()));

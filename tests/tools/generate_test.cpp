@@ -1,5 +1,6 @@
 // generate from outside.
 #include <nlohmann/json.hpp>
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -53,12 +54,12 @@ TEST_CASE("generate: --jsonl has prompt, text, ids and the log-likelihood") {
   const auto lines =
       lines_of(corpus.must("printf 'the cat\\na dog\\n' | generate model.h5 --jsonl --max-tokens 9").out);
   REQUIRE(lines.size() == 2);
-  const auto first = nlohmann::json::parse(lines[0]);
+  const auto first = parse_json(lines[0]);
   CHECK(first["prompt"] == "the cat");
   CHECK(first["ids"].size() == 9);
   CHECK(first["log_likelihood"].get<double>() < 0);
   CHECK_FALSE(first["text"].get<std::string>().empty());
-  CHECK(nlohmann::json::parse(corpus.must("generate model.h5 -p a --jsonl --max-tokens 3").out)["ids"].size() == 3);
+  CHECK(parse_json(corpus.must("generate model.h5 -p a --jsonl --max-tokens 3").out)["ids"].size() == 3);
 }
 
 TEST_CASE("generate: stops before a stop string, also when it is spread over tokens") {
@@ -79,7 +80,7 @@ TEST_CASE("generate: --kv-cache bf16 keeps keys and values in half the memory an
   const Trained corpus;
   const auto log_likelihood = [&](const std::string& options) {
     const std::string command = "generate model.h5 -p 'the cat' --jsonl --max-tokens 12 --temperature 0 " + options;
-    return nlohmann::json::parse(corpus.must(command).out)["log_likelihood"].get<double>();
+    return parse_json(corpus.must(command).out)["log_likelihood"].get<double>();
   };
   CHECK(log_likelihood("--kv-cache f32") == log_likelihood(""));
   CHECK(log_likelihood("--kv-cache bf16") != log_likelihood(""));
@@ -89,7 +90,7 @@ TEST_CASE("generate: --kv-cache bf16 keeps keys and values in half the memory an
 
 TEST_CASE("generate: goes on beyond the context") {
   const Trained corpus;
-  const auto object = nlohmann::json::parse(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --jsonl").out);
+  const auto object = parse_json(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --jsonl").out);
   CHECK(object["ids"].size() == 100);
 }
 

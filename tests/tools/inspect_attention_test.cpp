@@ -2,10 +2,10 @@
 #include <zlib.h>
 
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "heddle/base/base64.hpp"
+#include "support/json.hpp"
 #include "support/png.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -19,13 +19,13 @@ const std::string decoder = "pretrain -q --train train.h5 -o model.h5 --steps 1 
 const std::string sentence = " 'the cat sees my queen.'";
 
 json attention_of(const SmallCorpus& corpus, const std::string& words) {
-  return json::parse(corpus.must("inspect attention " + words + " --json").out);
+  return parse_json(corpus.must("inspect attention " + words + " --json").out);
 }
 
 json data_of_page(const std::string& html) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t from = html.find(begin) + begin.size();
-  return json::parse(html.substr(from, html.find("</script>", from) - from));
+  return parse_json(html.substr(from, html.find("</script>", from) - from));
 }
 
 std::vector<unsigned char> unpacked(const json& text_of_bytes, std::size_t size) {
@@ -71,8 +71,7 @@ void check_rows(const json& group, bool causal, double least = 1 - 1e-5) {
 
 TEST_CASE("attention: the weights of imported models are PyTorch's") {
   const SmallCorpus corpus;
-  std::ifstream file(HEDDLE_ATTENTION "/expected.json");
-  const json all = json::parse(file);
+  const json all = parse_json(read_file(HEDDLE_ATTENTION "/expected.json"));
   REQUIRE(all.size() == 2);
   for (const json& expected : all) {
     const std::string model = expected["model"];
@@ -283,7 +282,7 @@ TEST_CASE("attention: a text is a word, a file or standard input") {
   write_file(corpus.path("second.txt"), "my queen\n");
   for (const std::string verb : {"attention", "align"}) {
     const std::string command = "inspect " + verb + " model.h5";
-    const auto texts = [&](const std::string& words) { return json::parse(corpus.must(command + words).out); };
+    const auto texts = [&](const std::string& words) { return parse_json(corpus.must(command + words).out); };
     const json expected = texts(" 'the cat sees' 'my queen' --json");
     for (const std::string words : {" first.txt second.txt", " - second.txt <first.txt", " first.txt - <second.txt"}) {
       CAPTURE(words);

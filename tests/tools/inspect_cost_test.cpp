@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/base/printable.hpp"
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -13,7 +14,7 @@ using nlohmann::json;
 namespace {
 
 json answer(const SmallCorpus& corpus, const std::string& command) {
-  return json::parse(corpus.must(command + " --json").out);
+  return parse_json(corpus.must(command + " --json").out);
 }
 
 json cost_of(const SmallCorpus& corpus, const std::string& options) {

@@ -8,6 +8,7 @@
 #include "heddle/attention/attention.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "support/json.hpp"
 #include "support/models.hpp"
 #include "support/png.hpp"
 #include "tools/command.hpp"
@@ -17,6 +18,7 @@ using heddle::testing::contains;
 using heddle::testing::lines_in;
 using heddle::testing::lines_of;
 using heddle::testing::Outcome;
+using heddle::testing::parse_json;
 using heddle::testing::Png;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
@@ -25,9 +27,9 @@ using nlohmann::json;
 
 namespace {
 
-class Place {
+class KernelsPlace {
  public:
-  Place() {
+  KernelsPlace() {
     const auto config = testing::decoder({.layers = 2,
                                           .width = 16,
                                           .heads = 2,
@@ -48,7 +50,7 @@ class Place {
     const Outcome outcome = run("kernels " + words + " --json");
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
-    return json::parse(outcome.out);
+    return parse_json(outcome.out);
   }
   std::string path(const std::string& name) const { return folder_ / name; }
 
@@ -59,7 +61,7 @@ class Place {
 }  // namespace
 
 TEST_CASE("inspect kernels: every variant prints finite weights, text of at most 100 columns, and a picture") {
-  const Place place;
+  const KernelsPlace place;
   for (const AttentionVariant& variant : attention_variants()) {
     CAPTURE(variant.name);
     const std::string words = "--attention " + variant.name + " --head-width 8 --what distance,angle,plane";
@@ -83,7 +85,7 @@ TEST_CASE("inspect kernels: every variant prints finite weights, text of at most
 }
 
 TEST_CASE("inspect kernels: variants side by side, with settings after commas") {
-  const Place place;
+  const KernelsPlace place;
   const json all = place.numbers(
       "--attention dot,gaussian:bandwidth=2,learned=1 --attention fourier --head-width 4 --length 1.5 --reach 3");
   const json& table = all.at("distance");
@@ -100,7 +102,7 @@ TEST_CASE("inspect kernels: variants side by side, with settings after commas") 
 }
 
 TEST_CASE("inspect kernels: an estimate is shown beside what it estimates, with errors that fall") {
-  const Place place;
+  const KernelsPlace place;
   const json all = place.numbers("--attention performer:features=32 --what angle,error");
   CHECK(all.at("angle").at("rows") == json({"performer:features=32", "dot"}));
   CHECK(all.at("error").at("columns") == json({16, 64, 256, 1024}));
@@ -111,7 +113,7 @@ TEST_CASE("inspect kernels: an estimate is shown beside what it estimates, with 
 }
 
 TEST_CASE("inspect kernels: a plane's pixels are round(255 weight / largest), the query's own key is white") {
-  const Place place;
+  const KernelsPlace place;
   REQUIRE(place.run("kernels --attention gaussian --what plane --length 2 --reach 6 -o x.png").status == 0);
   const Png png(read_file(place.path("x.png")));
   const json table = place.numbers("--attention gaussian --what plane --length 2 --reach 6").at("plane_1");
@@ -129,7 +131,7 @@ TEST_CASE("inspect kernels: a plane's pixels are round(255 weight / largest), th
 }
 
 TEST_CASE("inspect kernels: positions, and a model's layers") {
-  const Place place;
+  const KernelsPlace place;
   const json alone = place.numbers("--attention dot --scheme alibi --heads 2 --causal --count 4 --what offset");
   CHECK(alone.at("offset").at("columns") == json({-3, -2, -1, 0}));
   CHECK(alone.at("offset").at("values")[0][0].get<double>() == doctest::Approx(std::exp(-3.0 / 16)).epsilon(1e-4));
@@ -143,7 +145,7 @@ TEST_CASE("inspect kernels: positions, and a model's layers") {
 }
 
 TEST_CASE("inspect kernels: tables and files") {
-  const Place place;
+  const KernelsPlace place;
   REQUIRE(place.run("kernels --attention dot,gaussian --what angle -o x.tsv").status == 0);
   const auto lines = lines_of(read_file(place.path("x.tsv")));
   REQUIRE(lines.size() == 3);
@@ -154,7 +156,7 @@ TEST_CASE("inspect kernels: tables and files") {
 }
 
 TEST_CASE("inspect kernels: bad input is one line that says what there is") {
-  const Place place;
+  const KernelsPlace place;
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"", "give a MODEL, or --attention NAME,..."},
       {"--attention dott", "--attention: 'dott' is not one of dot, gaussian"},

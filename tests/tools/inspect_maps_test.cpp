@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -29,7 +30,7 @@ class MapCorpus : public EncoderCorpus {
 json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
-  return json::parse(page.substr(at, page.find("</script>", at) - at));
+  return parse_json(page.substr(at, page.find("</script>", at) - at));
 }
 
 // The cells of a table.
@@ -50,7 +51,7 @@ TEST_CASE("inspect history: the points of a page are those of the history, means
   corpus.must("inspect history encoder.h5 encoder.h5 -o page.html");
   const json data = data_of(read_file(corpus.path("page.html")));
   REQUIRE(data["runs"].size() == 2);
-  const json history = json::parse(corpus.must("inspect history encoder.h5 --jsonl").out)["history"];
+  const json history = parse_json(corpus.must("inspect history encoder.h5 --jsonl").out)["history"];
   for (const json& curve : data["runs"][0]["curves"]) {
     const json& column = history[curve["column"].get<std::string>()];
     std::vector<std::pair<double, double>> wanted;
@@ -92,7 +93,7 @@ TEST_CASE("inspect neighbours: a map's table, page and pictures have each word a
     }
   }
   for (const auto& [label, count] : labels) CHECK(count == 1);
-  for (const json& word : json::parse(corpus.must(words + "--json").out)["words"]) {
+  for (const json& word : parse_json(corpus.must(words + "--json").out)["words"]) {
     CHECK(labels.contains(word["word"]));
     for (const json& near : word["neighbours"]) CHECK(labels.contains(near["piece"]));
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heddle/models/config.hpp"
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -12,14 +13,14 @@ using nlohmann::json;
 namespace {
 
 json answer(const SmallCorpus& corpus, const std::string& command) {
-  return json::parse(corpus.must(command + " --json").out);
+  return parse_json(corpus.must(command + " --json").out);
 }
 
 // The answer of inspect diff, whose exit status must fit it.
 json difference_of(const SmallCorpus& corpus, const std::string& files) {
   const Outcome outcome = corpus.run("inspect diff --json " + files);
   CHECK(outcome.err.empty());
-  json answer = json::parse(outcome.out);
+  json answer = parse_json(outcome.out);
   CHECK(outcome.status == (answer["same"].get<bool>() ? 0 : 1));
   return answer;
 }
@@ -66,7 +67,7 @@ TEST_CASE("inspect diff: each weight's distance, and the weights of one file onl
   const json difference = difference_of(corpus, "a.h5 b.h5");
   CHECK(difference["same"] == false);
   CHECK(difference["fields"] ==
-        json::parse(R"([{"field": "config.dropout", "first": 0.0, "second": 0.25, "others": 0}])"));
+        parse_json(R"([{"field": "config.dropout", "first": 0.0, "second": 0.25, "others": 0}])"));
   const json& weights = difference["weights"];
   CHECK(weights["compared"] == before.size() - 2);
   REQUIRE(weights["differing"].size() == 3);

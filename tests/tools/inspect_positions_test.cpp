@@ -10,6 +10,7 @@
 #include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/models/encoder_decoder.hpp"
 #include "heddle/positions/positions.hpp"
+#include "support/json.hpp"
 #include "support/models.hpp"
 #include "support/png.hpp"
 #include "tools/command.hpp"
@@ -19,6 +20,7 @@ using heddle::testing::contains;
 using heddle::testing::lines_in;
 using heddle::testing::lines_of;
 using heddle::testing::Outcome;
+using heddle::testing::parse_json;
 using heddle::testing::Png;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
@@ -36,7 +38,7 @@ void save(const models::Model& model, const std::string& path) {
   file.commit(formats::start_provenance("pretrain"));
 }
 
-class Place {
+class PositionsPlace {
  public:
   Outcome run(const std::string& words) const {
     return run_command("cd " + (folder_ / ".") + "; " INSPECT " " + words);
@@ -45,7 +47,7 @@ class Place {
     const Outcome outcome = run("positions " + words + " --json");
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
-    return json::parse(outcome.out);
+    return parse_json(outcome.out);
   }
   std::string path(const std::string& name) const { return folder_ / name; }
 
@@ -74,7 +76,7 @@ void check_finite(const json& table) {
 }  // namespace
 
 TEST_CASE("inspect positions: every scheme prints finite numbers, text of at most 100 columns, and a picture") {
-  const Place place;
+  const PositionsPlace place;
   for (const PositionScheme& scheme : position_schemes()) {
     for (const std::string causal : {"", " --causal"}) {
       CAPTURE(scheme.name);
@@ -102,7 +104,7 @@ TEST_CASE("inspect positions: every scheme prints finite numbers, text of at mos
 }
 
 TEST_CASE("inspect positions: sinusoids, their circles and their distances") {
-  const Place place;
+  const PositionsPlace place;
   const json all = place.numbers("--scheme sinusoidal");
   CHECK(all.at("positions") == 50);
   CHECK(all.at("before_training") == false);
@@ -124,7 +126,7 @@ TEST_CASE("inspect positions: sinusoids, their circles and their distances") {
 }
 
 TEST_CASE("inspect positions: a picture's cells have the colours that the page states") {
-  const Place place;
+  const PositionsPlace place;
   REQUIRE(place.run("positions --scheme sinusoidal --what heatmap -o x.png").status == 0);
   const Png png(read_file(place.path("x.png")));
   // 128 columns of 4.5 points from x = 76, 50 rows of 7 points; the first row begins below heading and title.
@@ -151,7 +153,7 @@ TEST_CASE("inspect positions: a picture's cells have the colours that the page s
 }
 
 TEST_CASE("inspect positions: ALiBi's slopes, and a head alone") {
-  const Place place;
+  const PositionsPlace place;
   const json bias = place.numbers("--scheme alibi --causal --count 4").at("bias");
   CHECK(bias.at("columns") == json({-3, -2, -1, 0}));
   CHECK(bias.at("rows").size() == 8);
@@ -163,7 +165,7 @@ TEST_CASE("inspect positions: ALiBi's slopes, and a head alone") {
 }
 
 TEST_CASE("inspect positions: a model's learned numbers, of its layers and stacks") {
-  const Place place;
+  const PositionsPlace place;
   place.decoder("linear.h5", "linear:start=-0.5");
   const json linear = place.numbers("linear.h5 --layer all --count 3");
   CHECK(linear.at("before_training") == false);
@@ -173,7 +175,7 @@ TEST_CASE("inspect positions: a model's learned numbers, of its layers and stack
 }
 
 TEST_CASE("inspect positions: a model's vectors of positions are its table's") {
-  const Place place;
+  const PositionsPlace place;
   place.decoder("learned.h5", "learned", 7);
   const json learned = place.numbers("learned.h5");
   CHECK(learned.at("positions") == 7);  // all that there are
@@ -201,7 +203,7 @@ TEST_CASE("inspect positions: a model's vectors of positions are its table's") {
 }
 
 TEST_CASE("inspect positions: tables and files") {
-  const Place place;
+  const PositionsPlace place;
   REQUIRE(place.run("positions --scheme alibi --heads 2 --width 8 --causal --count 3 -o x.tsv").status == 0);
   CHECK(read_file(place.path("x.tsv")) == "head\t-2\t-1\t0\n1\t-0.125\t-0.0625\t0\n2\t-0.0078125\t-0.00390625\t0\n");
   REQUIRE(place.run("positions --scheme rope --width 16 --heads 2 -o x.h5").status == 0);
@@ -222,7 +224,7 @@ TEST_CASE("inspect positions: tables and files") {
 }
 
 TEST_CASE("inspect positions: bad input is one line that says what there is") {
-  const Place place;
+  const PositionsPlace place;
   place.decoder("learned.h5", "learned", 7);
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"", "give one MODEL, or --scheme NAME"},

@@ -14,6 +14,7 @@
 #include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
+#include "support/json.hpp"
 #include "support/models.hpp"
 #include "tools/command.hpp"
 
@@ -22,6 +23,7 @@ namespace hdf5 = heddle::formats::hdf5;
 using heddle::testing::contains;
 using heddle::testing::lines_in;
 using heddle::testing::Outcome;
+using heddle::testing::parse_json;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
@@ -77,7 +79,7 @@ class Workplace {
   Outcome run(const std::string& command) const {
     return run_command("cd " + (folder_ / ".") + "; I=" INSPECT "; " + command);
   }
-  json run_json(const std::string& command) const { return json::parse(run(command + " --json").out); }
+  json run_json(const std::string& command) const { return parse_json(run(command + " --json").out); }
   std::string path(const std::string& name) const { return folder_ / name; }
 
   models::Decoder model;
@@ -98,7 +100,7 @@ TEST_CASE("inspect: the presets have exactly the parameters of GPT-2's papers") 
     const Outcome text = run_command(INSPECT " --preset " + name);
     CHECK(text.status == 0);
     CHECK(contains(text.out, "\n" + count.second + " parameters\n"));
-    const json answer = json::parse(run_command(INSPECT " --json --preset " + name).out);
+    const json answer = parse_json(run_command(INSPECT " --json --preset " + name).out);
     CHECK(answer["parameters"] == count.first);
     CHECK(answer["config"]["vocab_size"] == 50257);
     long sum = 0;
@@ -127,7 +129,7 @@ TEST_CASE("inspect: encoders' presets have their published parameters, and a hea
     const Outcome text = run_command(INSPECT " --preset " + name);
     CHECK(contains(text.out, "\n" + count.second + " parameters\n"));
     CHECK(contains(text.out, " parameters in the head\n"));
-    const json answer = json::parse(run_command(INSPECT " --json --preset " + name).out);
+    const json answer = parse_json(run_command(INSPECT " --json --preset " + name).out);
     CHECK(answer["parameters"] == count.first);
     const long width = answer["config"]["width"], vocab = answer["config"]["vocab_size"];
     CHECK(answer["head_parameters"] == width * width + 3 * width + vocab);
@@ -291,7 +293,7 @@ TEST_CASE("inspect verify: finds what is wrong, a line each") {
   const Outcome object = place.run("$I verify zero.h5 absent wrong.h5 --json");
   CHECK(object.status == 1);
   CHECK(object.err.empty());
-  const json files = json::parse(object.out)["files"];
+  const json files = parse_json(object.out)["files"];
   REQUIRE(files.size() == 3);
   CHECK(files[0] == json{{"name", "zero.h5"}, {"problems", json::array()}});
   CHECK(files[1]["problems"] == json{"absent: cannot open: No such file or directory"});
@@ -299,7 +301,7 @@ TEST_CASE("inspect verify: finds what is wrong, a line each") {
   const std::vector<std::string> lines =
       heddle::testing::lines_of(place.run("$I verify zero.h5 absent wrong.h5 --jsonl").out);
   REQUIRE(lines.size() == 3);
-  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(json::parse(lines[i]) == files[i]);
+  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(parse_json(lines[i]) == files[i]);
 }
 
 TEST_CASE("inspect verify: alone reads weights, and one flipped bit in them is found") {
@@ -362,7 +364,7 @@ TEST_CASE("inspect: missing, empty and foreign files") {
 TEST_CASE("inspect: --config is the model's; a file of options is named by the environment") {
   const Workplace place;
   write_file(place.path("options.ini"), "json = true\n");
-  const json answer = json::parse(place.run("HEDDLE_CONFIG=options.ini $I random.h5 --config").out);
+  const json answer = parse_json(place.run("HEDDLE_CONFIG=options.ini $I random.h5 --config").out);
   CHECK(answer["config"]["width"] == 8);
   CHECK_FALSE(answer.contains("weights"));
 }
@@ -506,7 +508,7 @@ TEST_CASE("inspect embed --jsonl and --json: the numbers of the table, an object
   std::vector<json> objects;
   for (const std::string& line :
        heddle::testing::lines_of(place.run("$I embed random.h5 lines.txt --pooling mean --jsonl").out)) {
-    objects.push_back(json::parse(line));
+    objects.push_back(parse_json(line));
   }
   const std::vector<std::string> rows = heddle::testing::lines_of(table);
   REQUIRE(rows.size() == 2);
@@ -522,10 +524,10 @@ TEST_CASE("inspect embed --jsonl and --json: the numbers of the table, an object
     float more = 0;
     CHECK_FALSE((numbers >> more));
   }
-  const json whole = json::parse(place.run("$I embed random.h5 lines.txt --pooling mean --json").out);
+  const json whole = parse_json(place.run("$I embed random.h5 lines.txt --pooling mean --json").out);
   CHECK(whole["texts"] == json(objects));
-  CHECK(json::parse(place.run("$I embed random.h5 --json < /dev/null").out) == json{{"texts", json::array()}});
-  const json tokens = json::parse(place.run("$I embed random.h5 --text 'ab c' --jsonl").out);
+  CHECK(parse_json(place.run("$I embed random.h5 --json < /dev/null").out) == json{{"texts", json::array()}});
+  const json tokens = parse_json(place.run("$I embed random.h5 --text 'ab c' --jsonl").out);
   CHECK(tokens["pieces"].size() == 4);
   CHECK(tokens["vectors"].size() == 4);
   CHECK(tokens["vectors"][0].size() == 8);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -24,7 +25,7 @@ class ModelCorpus : public EncoderCorpus {
       must("pretrain -q --arch rnn --train pairs.h5 -o rnn.h5 --width 16 --steps 3 --batch-size 4");
     });
   }
-  json surprise(const std::string& words) const { return json::parse(must("inspect surprise -q --json " + words).out); }
+  json surprise(const std::string& words) const { return parse_json(must("inspect surprise -q --json " + words).out); }
 };
 
 double sum_of(const json& text) {
@@ -37,7 +38,7 @@ double sum_of(const json& text) {
 json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
-  return json::parse(page.substr(at, page.find("</script>", at) - at));
+  return parse_json(page.substr(at, page.find("</script>", at) - at));
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ TEST_CASE("inspect tokens: bars between tokens, ids and offsets in bytes and cha
   CHECK(contains(plain.out, "the│ cat│ sees│ │€│‥│‥│ a│"));
   CHECK(contains(plain.out, "24 bytes, 21 characters"));
   CHECK(!contains(plain.out, "\033"));
-  const json found = json::parse(corpus.must("inspect tokens tokenizer.h5 text --json").out);
-  const json wanted = json::parse(corpus.must("tokenize -t tokenizer.h5 --offsets --jsonl text").out);
+  const json found = parse_json(corpus.must("inspect tokens tokenizer.h5 text --json").out);
+  const json wanted = parse_json(corpus.must("tokenize -t tokenizer.h5 --offsets --jsonl text").out);
   const json& tokens = found["texts"][0]["tokens"];
   REQUIRE(tokens.size() == wanted["ids"].size());
   CHECK(found["tokens"] == tokens.size());
@@ -203,7 +204,7 @@ TEST_CASE("inspect surprise: an encoder predicts each token from all others, as 
   CHECK(found["probabilities_of"] == "masked tokens");
   CHECK(found.contains("pseudo_perplexity"));
   CHECK(!found.contains("bits_per_byte"));
-  const json filled = json::parse(corpus.must("generate -q encoder.h5 -p 'the [MASK] sees a dog' --top 3 --jsonl").out);
+  const json filled = parse_json(corpus.must("generate -q encoder.h5 -p 'the [MASK] sees a dog' --top 3 --jsonl").out);
   const json& top = found["texts"][0]["scores"][1]["top"];
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(top[i]["piece"] == filled["masks"][0]["top"][i][0]);

@@ -13,6 +13,7 @@ using heddle::testing::is_there;
 using heddle::testing::lines_in;
 using heddle::testing::lines_of;
 using heddle::testing::Outcome;
+using heddle::testing::parse_json;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
@@ -22,6 +23,7 @@ namespace {
 
 const std::vector<std::string> all_verbs{
 #define HEDDLE_VERB(name) #name,
+#include "support/json.hpp"
 #include "tools/inspect/verbs.def"
 #undef HEDDLE_VERB
 };
@@ -74,7 +76,7 @@ TEST_CASE("inspect: --help lists the verbs, and each has its own") {
 
 TEST_CASE("inspect: without a verb it is show") {
   CHECK(inspect("--preset nano").out == inspect("show --preset nano").out);
-  const auto preset = nlohmann::json::parse(inspect("--preset nano --json").out);
+  const auto preset = parse_json(inspect("--preset nano --json").out);
   CHECK(preset["parameters"].is_number());
 }
 
@@ -131,7 +133,7 @@ TEST_CASE("inspect: files of options and the environment work for each verb") {
   const TemporaryFolder folder;
   write_file(folder / "options.ini", "json = true\npreset = nano\n");
   const std::string file = folder / "options.ini";
-  CHECK(nlohmann::json::parse(run_command("HEDDLE_CONFIG=" + file + " " INSPECT " show").out)["name"] == "nano");
+  CHECK(parse_json(run_command("HEDDLE_CONFIG=" + file + " " INSPECT " show").out)["name"] == "nano");
   CHECK(run_command("HEDDLE_CONFIG=" + file + " " INSPECT " show --print-config").out ==
         run_command(INSPECT " show --json --preset nano --print-config").out);
   const Outcome other = inspect("verify --config " + file + " " + file);

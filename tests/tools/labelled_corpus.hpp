@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 namespace heddle::testing {
@@ -15,7 +16,7 @@ struct Labelled : SmallCorpus {
     begin_with("labelled", [&] { write(); });
   }
 
-  json evaluated(const std::string& command) const { return json::parse(must(command + " --evaluate --json").out); }
+  json evaluated(const std::string& command) const { return parse_json(must(command + " --evaluate --json").out); }
 
   // The probabilities of both classes for each line of the corpus, which has many more texts than have labels, or of
   // another file.

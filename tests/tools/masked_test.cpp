@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -23,14 +24,14 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   CHECK(corpus.must("inspect verify model.h5").status == 0);
   std::istringstream log(read_file(corpus.path("log.jsonl")));
   json last;
-  for (std::string line; std::getline(log, line);) last = json::parse(line);
+  for (std::string line; std::getline(log, line);) last = parse_json(line);
   const json answer = corpus.evaluate("model.h5");
   for (const char* key : {"tokens", "nats_per_token", "perplexity", "accuracy"}) CHECK(answer.contains(key));
   CHECK_FALSE(answer.contains("bits_per_byte"));
   CHECK(answer["nats_per_token"].get<double>() == doctest::Approx(last["valid_loss"].get<double>()).epsilon(1e-5));
   CHECK(answer["accuracy"].get<double>() == doctest::Approx(last["valid_accuracy"].get<double>()).epsilon(1e-5));
   CHECK(contains(corpus.must("inspect evaluate model.h5 valid.h5").out, "\naccuracy "));
-  const json summary = json::parse(corpus.must("inspect model.h5 --json").out);
+  const json summary = parse_json(corpus.must("inspect model.h5 --json").out);
   CHECK(summary["config"]["arch"] == "encoder");
   CHECK(summary["history"].contains("valid_accuracy"));
   CHECK(summary["head_parameters"] == 32 * 32 + 3 * 32 + summary["config"]["vocab_size"].get<long>());
@@ -127,11 +128,11 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
 TEST_CASE("pretrain: a dry run foresees an encoder, with and without tokens") {
   const EncoderCorpus corpus;
   const json plain =
-      json::parse(corpus.must("pretrain --preset bert-base --dry-run --json --batch-size 2 --context 128").out);
+      parse_json(corpus.must("pretrain --preset bert-base --dry-run --json --batch-size 2 --context 128").out);
   CHECK(plain["parameters"] == 109482240 - (512 - 128) * 768 + 622650);
-  CHECK(json::parse(corpus.must("pretrain --dry-run --json --train train.h5" + tiny_encoder).out)["memory_bytes"] > 0);
+  CHECK(parse_json(corpus.must("pretrain --dry-run --json --train train.h5" + tiny_encoder).out)["memory_bytes"] > 0);
   const Outcome profile = corpus.must("inspect profile --preset nano --json");
-  CHECK(json::parse(profile.out)["operations"].size() > 5);
+  CHECK(parse_json(profile.out)["operations"].size() > 5);
 }
 
 TEST_CASE("pretrain: a loss at the level of token frequencies is told once, with what to change") {

@@ -1,4 +1,5 @@
 // Decoders with a memory of earlier windows (Transformer-XL) from outside.
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -13,7 +14,7 @@ const std::string shape =
 const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 20 --learning-rate 5e-3" + shape;
 
 double nats(const SmallCorpus& corpus, const std::string& command) {
-  return json::parse(corpus.must("inspect evaluate " + command + " --json").out)["nats_per_token"];
+  return parse_json(corpus.must("inspect evaluate " + command + " --json").out)["nats_per_token"];
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ TEST_CASE("memory: a decoder is trained with it, is evaluated as with windows of
   const SmallCorpus corpus;
   const Outcome outcome = corpus.must(train + "-o model.h5 --steps 80 --log log.jsonl");
   CHECK(contains(outcome.err, "a memory of 12 positions: the 4 samples of a step read 4 parts of the text in order"));
-  CHECK(json::parse(corpus.must("inspect model.h5 --json").out)["config"]["memory"] == 12);
+  CHECK(parse_json(corpus.must("inspect model.h5 --json").out)["config"]["memory"] == 12);
   const double own = nats(corpus, "model.h5 valid.h5");
   CHECK(own == doctest::Approx(json_lines(read_file(corpus.path("log.jsonl"))).back()["valid_loss"].get<double>())
                    .epsilon(1e-5));
@@ -35,7 +36,7 @@ TEST_CASE("memory: a decoder is trained with it, is evaluated as with windows of
   corpus.must("tokenize -q -t model.h5 -o line.h5 line.txt");
   const json scored = json_lines(corpus.must("generate -q model.h5 --score --jsonl line.txt").out).at(0);
   CHECK(scored["ids"].size() > 200);
-  const json evaluated = json::parse(corpus.must("inspect evaluate model.h5 line.h5 --json").out);
+  const json evaluated = parse_json(corpus.must("inspect evaluate model.h5 line.h5 --json").out);
   CHECK(-scored["log_likelihood"].get<double>() ==
         doctest::Approx(evaluated["nats_per_token"].get<double>() * evaluated["tokens"].get<double>()).epsilon(0.03));
   // A text may become as long as one likes.
@@ -64,18 +65,18 @@ TEST_CASE("memory: killed at any step and resumed, a run ends with the weights o
 TEST_CASE("memory: dry runs count it, and what cannot have one is refused with advice") {
   const SmallCorpus corpus;
   const auto planned = [&](const std::string& options) {
-    return json::parse(corpus
-                           .must("pretrain --dry-run --json --vocab-size 300 --layers 4 --width 64 --positions rope "
-                                 "--sequence-length 64 --batch-size 8 " +
-                                 options)
-                           .out);
+    return parse_json(corpus
+                          .must("pretrain --dry-run --json --vocab-size 300 --layers 4 --width 64 --positions rope "
+                                "--sequence-length 64 --batch-size 8 " +
+                                options)
+                          .out);
   };
   const json without = planned(""), with = planned("--memory 128");
   CHECK(with["parameters"] == without["parameters"]);
   CHECK(with["flops_per_step"].get<double>() > without["flops_per_step"].get<double>() * 1.1);
   CHECK(with["memory_bytes"].get<double>() > without["memory_bytes"].get<double>() + 4 * 8 * 128 * 64 * 4);
   CHECK(with["checkpoint_bytes"].get<double>() == without["checkpoint_bytes"].get<double>() + 4 * 8 * 128 * 64 * 4);
-  CHECK(json::parse(corpus.must("inspect --preset transformer-xl-enwik8 --json").out)["parameters"] == 41066496);
+  CHECK(parse_json(corpus.must("inspect --preset transformer-xl-enwik8 --json").out)["parameters"] == 41066496);
   corpus.must("pretrain -q --train train.h5 -o plain.h5 --steps 2 --layers 1 --width 16 --heads 2 --context 16");
   const std::string start = "pretrain --train train.h5 -o x.h5 --layers 1 --width 16 --heads 2 ";
   for (const Refusal& c : std::vector<Refusal>{

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -111,7 +112,7 @@ std::map<Index, double> by_step(const std::string& log, const char* field) {
   std::map<Index, double> values;
   std::istringstream stream(log);
   for (std::string line; std::getline(stream, line);) {
-    const json record = json::parse(line);
+    const json record = parse_json(line);
     if (record.contains(field)) values[record["step"]] = record[field];
   }
   return values;
@@ -160,7 +161,7 @@ TEST_CASE("options: the command line before the environment before the file befo
     for (const Setting& setting : settings) command += (given & 4) != 0 ? setting.option + " " : "";
     write_file(corpus.path("c.ini"), file);
     corpus.must(command + "--config c.ini");
-    const json config = json::parse(corpus.must("inspect m.h5 --json").out)["config"];
+    const json config = parse_json(corpus.must("inspect m.h5 --json").out)["config"];
     const std::size_t decides = (given & 4) != 0 ? 3 : (given & 2) != 0 ? 2 : (given & 1) != 0 ? 1 : 0;
     for (const Setting& setting : settings) {
       CAPTURE(setting.key);

@@ -1,5 +1,6 @@
 // What programs write: never over what they read, one run at a time, and nothing that is left behind by those that were
 // killed.
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -21,7 +22,7 @@ struct Outputs : SmallCorpus {
     CHECK(read_file(path(file)) == before);
   }
   nlohmann::json history(const std::string& file) const {
-    return nlohmann::json::parse(must("inspect --history --json " + file).out)["history"];
+    return parse_json(must("inspect --history --json " + file).out)["history"];
   }
   // Steps and losses of a log, speeds aside.
   std::vector<std::pair<long, double>> logged(const std::string& name) const {
@@ -304,8 +305,8 @@ TEST_CASE("outputs: a dry run needs no more addresses than any program") {
 #else
   const Outputs corpus;
   const std::string dry = "pretrain --preset gpt2 --dry-run --json --threads 2";
-  const auto free = nlohmann::json::parse(corpus.must(dry).out);
-  const auto bounded = nlohmann::json::parse(corpus.must("ulimit -v 1000000; " + dry).out);
+  const auto free = parse_json(corpus.must(dry).out);
+  const auto bounded = parse_json(corpus.must("ulimit -v 1000000; " + dry).out);
   CHECK(bounded["parameters"] == 124439808);
   for (const std::string part : {"weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes"}) {
     CHECK(bounded["memory"][part] == free["memory"][part]);
@@ -313,15 +314,15 @@ TEST_CASE("outputs: a dry run needs no more addresses than any program") {
   CHECK(bounded["measured"] == false);
   // Where steps would be tried, they are not for want of addresses.
   const std::string small = "pretrain --preset nano --vocab-size 65 --dry-run --json --threads 2";
-  CHECK(nlohmann::json::parse(corpus.must(small).out)["measured"] == true);
-  CHECK(nlohmann::json::parse(corpus.must("ulimit -v 700000; " + small).out)["parameters"].get<long>() > 0);
+  CHECK(parse_json(corpus.must(small).out)["measured"] == true);
+  CHECK(parse_json(corpus.must("ulimit -v 700000; " + small).out)["parameters"].get<long>() > 0);
 #endif
 }
 
 TEST_CASE("outputs: a dry run is of what is left of the run that the command would continue") {
   const Outputs corpus;
   const auto dry = [&](const std::string& command) {
-    return nlohmann::json::parse(corpus.must(command + " --dry-run --json").out);
+    return parse_json(corpus.must(command + " --dry-run --json").out);
   };
   const std::string run = quick + "--steps 30 --valid valid.h5 --checkpoint-every 5 --log-every 1 ";
   CHECK(dry(run + "-o m.h5")["steps"] == 30);
@@ -329,7 +330,7 @@ TEST_CASE("outputs: a dry run is of what is left of the run that the command wou
   const auto rest = dry(run + "-o m.h5");
   const long left = 30 - steps_of(corpus, "m.checkpoint.h5");
   CHECK(rest["steps"] == left);
-  CHECK(rest["parameters"] == nlohmann::json::parse(corpus.must("inspect --json m.checkpoint.h5").out)["parameters"]);
+  CHECK(rest["parameters"] == parse_json(corpus.must("inspect --json m.checkpoint.h5").out)["parameters"]);
   CHECK(dry(run + "-o m.h5 --restart")["steps"] == 30);
   const std::string resumed = "pretrain --train train.h5 --resume m.checkpoint.h5 --steps 50 ";
   CHECK(dry(resumed + "-o m.h5")["steps"] == left + 20);

@@ -1,6 +1,7 @@
 // classify --evaluate -o, and what passes through from objects to objects.
 #include <filesystem>
 
+#include "support/json.hpp"
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -28,7 +29,7 @@ TEST_CASE("predictions: text, gold, predicted and probability of each example, a
   corpus.must("finetune --from model.h5 --train texts.tsv -o c.h5" + quick);
   write_file(corpus.path("gold.tsv"),
              "animal\tthe cat \\ sees a dog.\nroyal\tthe cat sees a dog.\nroyal\tmy queen sees a dog.\n");
-  const json report = json::parse(corpus.must("classify c.h5 gold.tsv --evaluate --json -o p.tsv").out);
+  const json report = parse_json(corpus.must("classify c.h5 gold.tsv --evaluate --json -o p.tsv").out);
   const auto rows = table(corpus, "p.tsv");
   REQUIRE(rows.size() == 4);
   CHECK(rows[0] == std::vector<std::string>{"text", "gold", "predicted", "probability"});

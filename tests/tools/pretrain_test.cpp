@@ -1,6 +1,7 @@
 // pretrain from outside.
 #include <nlohmann/json.hpp>
 
+#include "support/json.hpp"
 #include "support/skips.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
@@ -38,7 +39,7 @@ TEST_CASE("pretrain: a run leaves a model and a log, and says little") {
   CHECK(lines[2]["step"] == 10);
   CHECK(lines[2].contains("valid_loss"));
   CHECK(lines[7]["loss"] < lines[0]["loss"]);
-  const auto evaluated = nlohmann::json::parse(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
+  const auto evaluated = parse_json(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
   CHECK(evaluated["nats_per_token"].get<double>() ==
         doctest::Approx(lines[8]["valid_loss"].get<double>()).epsilon(1e-5));
   CHECK(corpus.leftovers() == 0);
@@ -93,8 +94,8 @@ TEST_CASE("pretrain: killed at any step and resumed, it ends with the weights of
     const std::string steps = " --steps " + std::to_string(stopped_and_resumed(corpus, command, "part", lines));
     corpus.must(command + endless_schedule + "-o whole.h5" + steps);
     CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
-    CHECK(nlohmann::json::parse(corpus.must("inspect part.h5 --history --json").out)["history"] ==
-          nlohmann::json::parse(corpus.must("inspect whole.h5 --history --json").out)["history"]);
+    CHECK(parse_json(corpus.must("inspect part.h5 --history --json").out)["history"] ==
+          parse_json(corpus.must("inspect whole.h5 --history --json").out)["history"]);
     CHECK(corpus.leftovers() == 0);  // what the killed run left, the next one removed
   }
 }
@@ -238,7 +239,7 @@ TEST_CASE("pretrain: a full disk keeps the last checkpoint and leaves no half-wr
 
 TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and for shapes alone") {
   const SmallCorpus corpus;
-  const auto shape = nlohmann::json::parse(corpus.must("pretrain --preset gpt2 --dry-run --json").out);
+  const auto shape = parse_json(corpus.must("pretrain --preset gpt2 --dry-run --json").out);
   CHECK(shape["parameters"] == 124439808);
   CHECK(shape["memory_bytes"].get<double>() > 2e9);
   CHECK(shape["memory"]["weights_bytes"] == 4.0 * 124439808);
@@ -247,8 +248,7 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
   CHECK(shape["checkpoint_bytes"].get<double>() == doctest::Approx(12.0 * 124439808).epsilon(0.001));
   CHECK(shape["flops_per_step"].get<double>() > 1e12);
   CHECK(shape["seconds_per_step"].get<double>() > 0);
-  const auto file =
-      nlohmann::json::parse(corpus.must(train_command("none.h5", "--dry-run --json --ema-decay 0.9")).out);
+  const auto file = parse_json(corpus.must(train_command("none.h5", "--dry-run --json --ema-decay 0.9")).out);
   CHECK(file["parameters"].get<long>() > 0);
   CHECK(file["memory"]["average_bytes"] == file["memory"]["weights_bytes"]);
   CHECK_FALSE(std::filesystem::exists(corpus.path("none.h5")));

@@ -1,4 +1,5 @@
 // pretrain on text itself: the same as on the token files that tokenize makes of it.
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -69,7 +70,7 @@ TEST_CASE("pretrain on text: resumes, and estimates") {
   CHECK(corpus.run("pretrain -q --steps 20 --max-time 0.001s -o y.h5" + text).status == 75);
   corpus.refused("pretrain -q --steps 20 -o y.h5 --train train.txt -t small.h5 --valid 10%" + tiny_model, 1,
                  "y.checkpoint.h5: its run reads tokenizer.h5, and small.h5 is another file; give the same -t");
-  const json estimate = json::parse(corpus.must("pretrain --dry-run --json --steps 10" + text).out);
+  const json estimate = parse_json(corpus.must("pretrain --dry-run --json --steps 10" + text).out);
   CHECK(estimate.contains("parameters"));
 }
 

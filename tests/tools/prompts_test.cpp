@@ -1,4 +1,5 @@
 // Language models that are asked, from outside: classes without fine-tuning (SPEC 7.4).
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -44,7 +45,7 @@ TEST_CASE("prompts: a decoder that has read a form says of held-out texts which 
   corpus.learn("--vocab-size 320", "--context 32 --steps 1000 --learning-rate 3e-3");
   const std::string command =
       "classify model.h5 held_out.tsv --labels good,bad --template '{}, so it was' --evaluate --json";
-  const json report = json::parse(corpus.must(command).out);
+  const json report = parse_json(corpus.must(command).out);
   CHECK(report["examples"] == 200);
   CHECK(report["confusion"]["good"]["good"].get<int>() + report["confusion"]["good"]["bad"].get<int>() == 100);
   CHECK(report["accuracy"] >= 0.9);

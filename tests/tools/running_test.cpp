@@ -2,6 +2,7 @@
 #include <limits>
 #include <set>
 
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -24,7 +25,7 @@ long stopped_at(const Outcome& outcome) {
 struct Runs : SmallCorpus {
   bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
   double step_of(const std::string& name) const {
-    const auto json = nlohmann::json::parse(must("inspect --json " + name).out);
+    const auto json = parse_json(must("inspect --json " + name).out);
     return json["history"]["step"].back();
   }
   // Of the evaluation with the lowest loss.
@@ -41,7 +42,7 @@ struct Runs : SmallCorpus {
     return best;
   }
   nlohmann::json history(const std::string& name) const {
-    return nlohmann::json::parse(must("inspect --history --json " + name).out)["history"];
+    return parse_json(must("inspect --history --json " + name).out)["history"];
   }
 };
 
@@ -241,7 +242,7 @@ TEST_CASE("running: the output holds the best model, or the last") {
       "--schedule constant --warmup 0 --learning-rate 0.1 --log-every 5" +
       tiny_shape;
   const auto evaluated = [&](const std::string& model) {
-    return nlohmann::json::parse(corpus.must("inspect evaluate " + model + " valid.h5 --json").out)["nats_per_token"]
+    return parse_json(corpus.must("inspect evaluate " + model + " valid.h5 --json").out)["nats_per_token"]
         .get<double>();
   };
   corpus.must(command + "-o best.h5 --log log.jsonl && " + command + "-o last.h5 --select last");
@@ -388,7 +389,7 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
   corpus.must(again + "--patience 3 --resume $(ls m.step-*.h5)");
   CHECK(corpus.step_of("m.h5") > stopped);
   // It stopped at the second evaluation without anything better, and no earlier.
-  const auto history = nlohmann::json::parse(corpus.must("inspect --json first.h5").out)["history"];
+  const auto history = parse_json(corpus.must("inspect --json first.h5").out)["history"];
   std::vector<double> losses;
   for (std::size_t row = 0; row < history["step"].size(); ++row) {
     if (history["valid_loss"][row].is_number()) losses.push_back(history["valid_loss"][row]);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/formats/heddle/model_file.hpp"
+#include "support/json.hpp"
 #include "tools/command.hpp"
 
 namespace heddle::testing {
@@ -18,7 +19,7 @@ namespace heddle::testing {
 // One object per line.
 inline std::vector<nlohmann::json> json_lines(const std::string& text) {
   std::vector<nlohmann::json> objects;
-  for (const std::string& line : lines_of(text)) objects.push_back(nlohmann::json::parse(line));
+  for (const std::string& line : lines_of(text)) objects.push_back(parse_json(line));
   return objects;
 }
 
@@ -125,7 +126,7 @@ class EncoderCorpus : public SmallCorpus {
     });
   }
   nlohmann::json evaluate(const std::string& model) const {
-    return nlohmann::json::parse(must("inspect evaluate " + model + " valid.h5 --json").out);
+    return parse_json(must("inspect evaluate " + model + " valid.h5 --json").out);
   }
 };
 

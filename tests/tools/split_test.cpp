@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <set>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -123,7 +124,7 @@ TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
   corpus.must("convert -q q.json --split 50,25,25 -o squad");
   std::size_t articles_found = 0;
   for (const std::string& name : part_names) {
-    const auto document = nlohmann::json::parse(part(corpus, "squad", name + ".json"));
+    const auto document = parse_json(part(corpus, "squad", name + ".json"));
     CHECK(document["version"] == "1");
     articles_found += document["data"].size();
     for (const auto& article : document["data"]) CHECK(article["paragraphs"][0]["qas"].size() == 2);

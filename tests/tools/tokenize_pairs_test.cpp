@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heddle/formats/heddle/pairs_file.hpp"
+#include "support/json.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"
 
@@ -12,6 +13,7 @@ using heddle::formats::Side;
 using heddle::testing::contains;
 using heddle::testing::lines_in;
 using heddle::testing::Outcome;
+using heddle::testing::parse_json;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
@@ -273,14 +275,14 @@ TEST_CASE("inspect: pairs files, their tokens, damage and differences") {
     CAPTURE(part);
     CHECK(contains(shown, part));
   }
-  const auto json = nlohmann::json::parse(place.must("$I pairs.h5 --json").out);
+  const auto json = parse_json(place.must("$I pairs.h5 --json").out);
   CHECK(json["kind"] == "pairs");
   CHECK(json["pairs"] == 20);
   CHECK(json["source"]["tokens"] == json["source"]["text_bytes"]);
   CHECK(json["target"]["text_bytes"] == read_file(place.path("en")).size() - 20);
   CHECK(json["source_tokenizer"]["kind"] == "char");
   CHECK(json["tokenizer"]["kind"] == "bpe");
-  const auto tokens = nlohmann::json::parse(place.must("$I pairs.h5 --tokens --top 1 --json").out);
+  const auto tokens = parse_json(place.must("$I pairs.h5 --tokens --top 1 --json").out);
   CHECK(tokens["source"]["statistics"]["frequent"][0]["piece"] == "\\s");
   CHECK_FALSE(tokens.contains("tokenizer"));
   CHECK(contains(place.must("$I pairs.h5 --tokens").out, "tokens per text, median"));
@@ -290,7 +292,7 @@ TEST_CASE("inspect: pairs files, their tokens, damage and differences") {
   const Outcome diff = place.run("$I diff pairs.h5 other.h5");
   CHECK(diff.status == 1);
   CHECK(contains(diff.out, "differ from pair 4 on, counted from 0"));
-  CHECK(nlohmann::json::parse(place.run("$I diff pairs.h5 other.h5 --json").out)["first_pair"] == 4);
+  CHECK(parse_json(place.run("$I diff pairs.h5 other.h5 --json").out)["first_pair"] == 4);
   place.must("head -n 19 de > de19; head -n 19 en > en19");
   place.must("$T -q -t bpe.h5 --source-tokenizer char.h5 --pairs de19 en19 -o fewer.h5");
   CHECK(contains(place.run("$I diff fewer.h5 pairs.h5").out, "differ from pair 19 on"));

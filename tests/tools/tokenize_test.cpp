@@ -8,6 +8,7 @@
 
 #include "heddle/base/random.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
+#include "support/json.hpp"
 #include "support/skips.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"
@@ -15,6 +16,7 @@
 using heddle::testing::contains;
 using heddle::testing::lines_in;
 using heddle::testing::Outcome;
+using heddle::testing::parse_json;
 using heddle::testing::read_file;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
@@ -177,7 +179,7 @@ TEST_CASE("tokenize: GPT-2's ids through the executable") {
   std::ifstream cases(golden);
   std::string text, wanted;
   for (std::string line; std::getline(cases, line);) {
-    const auto entry = nlohmann::json::parse(line);
+    const auto entry = parse_json(line);
     const auto sample = entry["text"].get<std::string>();
     if (sample.find('\n') != std::string::npos) continue;
     text += sample + "\n";
@@ -196,7 +198,7 @@ TEST_CASE("tokenize: the short goldens of published tokenizers through the execu
        {"gpt2", "bert-base-uncased", "bert-base-cased", "roberta-base", "phi-2", "phi-3-mini", "falcon", "t5-small"}) {
     CAPTURE(name);
     const std::string folder = HEDDLE_GOLDENS "/" + name;
-    const auto golden = nlohmann::json::parse(read_file(folder + "/golden.json"));
+    const auto golden = parse_json(read_file(folder + "/golden.json"));
     std::string lines;
     std::vector<std::vector<int>> wanted;
     for (const auto& one : golden["cases"]) {
@@ -520,12 +522,11 @@ TEST_CASE("tokenize: --offsets has the bytes of each token, in plain text and as
   CHECK(place.run("printf 'ab\\n\\nna\\xc3\\xaf' | $T -t byte.h5 --offsets").out ==
         "97:0:1 98:1:2\n\n110:0:1 97:1:2 195:2:3 175:3:4\n");
   CHECK(place.run("printf 'a:b' | $T -t byte.h5 --offsets --pieces").out == "a:0:1 ::1:2 b:2:3\n");
-  const auto object =
-      nlohmann::json::parse(place.run("printf 'hi<|endoftext|>' | $T -t byte.h5 --offsets --pieces --jsonl").out);
-  CHECK(object == nlohmann::json::parse(R"({"text": "hi<|endoftext|>", "ids": [104, 105, 256],
+  const auto object = parse_json(place.run("printf 'hi<|endoftext|>' | $T -t byte.h5 --offsets --pieces --jsonl").out);
+  CHECK(object == parse_json(R"({"text": "hi<|endoftext|>", "ids": [104, 105, 256],
             "pieces": ["h", "i", "<|endoftext|>"], "offsets": [[0, 1], [1, 2], [2, 15]]})"));
-  const auto plain = nlohmann::json::parse(place.run("printf 'hi' | $T -t byte.h5 --jsonl").out);
-  CHECK(plain == nlohmann::json::parse(R"({"text": "hi", "ids": [104, 105]})"));
+  const auto plain = parse_json(place.run("printf 'hi' | $T -t byte.h5 --jsonl").out);
+  CHECK(plain == parse_json(R"({"text": "hi", "ids": [104, 105]})"));
   for (const char* kind : {"bpe", "char", "word", "unigram"}) {
     CAPTURE(kind);
     const std::string with = "$T -t " + std::string(kind) + ".h5 odd text ";
@@ -534,7 +535,7 @@ TEST_CASE("tokenize: --offsets has the bytes of each token, in plain text and as
     // A file without a last line end joins nothing to the next here, and there its ids end in a line end, too.
     REQUIRE(lines.size() == ids.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const auto line = nlohmann::json::parse(lines[i]);
+      const auto line = parse_json(lines[i]);
       std::string joined;
       for (const auto& id : line["ids"]) joined += (joined.empty() ? "" : " ") + id.dump();
       CHECK(joined == ids[i]);
@@ -574,8 +575,7 @@ TEST_CASE("tokenize: --invalid says what becomes of bytes that are not UTF-8") {
     CHECK(contains(place.run(with + "bad --invalid skip").err, "tokenize: 6 bytes were invalid UTF-8, and left out\n"));
     CHECK(contains(place.run(with + "bad --invalid replace -o tokens.h5").err,
                    "tokenize: 6 bytes were invalid UTF-8, and replaced by U+FFFD\n"));
-    CHECK(nlohmann::json::parse(place.run("head -n 1 bad | " + with + "--invalid skip --jsonl").out)["text"] ==
-          "the cat");
+    CHECK(parse_json(place.run("head -n 1 bad | " + with + "--invalid skip --jsonl").out)["text"] == "the cat");
   }
   // The lines before the bad one are there.
   place.write("late", "the cat\nthe mat\n\xff\n");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -60,12 +61,12 @@ TEST_CASE("translate: a model learns to reverse, and its greedy texts are those 
   const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
   CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
   CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
-  const json report = json::parse(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --json").out);
+  const json report = parse_json(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --json").out);
   CHECK(report["exact"].get<double>() > 0.9);
   CHECK(report["lines"] == 60);
   CHECK(report["chrf"].get<double>() > 90);
   CHECK(report["bleu_signature"] == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp");
-  const json loss = json::parse(corpus.must("inspect evaluate model.h5 valid-pairs.h5 --json").out);
+  const json loss = parse_json(corpus.must("inspect evaluate model.h5 valid-pairs.h5 --json").out);
   CHECK(loss["nats_per_token"].get<double>() < 0.2);
   // Far more tokens than there are take no memory.
   CHECK(corpus.must("ulimit -v 4000000; generate -q model.h5 valid.src --max-tokens 1000000000 --batch-size 60").out ==
@@ -118,7 +119,7 @@ TEST_CASE("translate: a coverage penalty adds what the alignment of a text says,
     if (!plain.contains(text["text"])) continue;  // found later, or earlier
     ++compared;
     const std::string align = "inspect align model.h5 'a b c d' '" + text["text"].get<std::string>() + "' --json";
-    const json map = json::parse(corpus.must(align).out);
+    const json map = parse_json(corpus.must(align).out);
     double covered = 0;
     for (std::size_t j = 0; j < map["source"].size(); ++j) {
       double sum = 0;
@@ -244,7 +245,7 @@ TEST_CASE("translate: fine-tuning reads pairs in every form of table, several fi
 
 TEST_CASE("translate: inspect align has a row for each target token, which sums to 1, in every form") {
   const Reverser corpus;
-  const json map = json::parse(corpus.must("inspect align model.h5 'a b c' --json").out);
+  const json map = parse_json(corpus.must("inspect align model.h5 'a b c' --json").out);
   REQUIRE(map["weights"].size() == 4);  // c, b, a, and the end
   CHECK(map["target"].size() == 4);
   for (const auto& row : map["weights"]) {
@@ -257,9 +258,9 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
   corpus.must("inspect align model.h5 'a b c' -o map.svg && inspect align model.h5 'a b c' -o map.tsv");
   corpus.must("inspect align model.h5 'a b c' -o map.h5 && inspect verify map.h5");
   CHECK(lines_of(read_file(corpus.path("map.tsv"))).size() == 5);
-  const json last = json::parse(corpus.must("inspect align model.h5 'a b c' --json --layer -1").out);
+  const json last = parse_json(corpus.must("inspect align model.h5 'a b c' --json --layer -1").out);
   CHECK(last == map);
-  CHECK(json::parse(corpus.must("inspect align model.h5 'a b c' --json --layer all").out) == map);
+  CHECK(parse_json(corpus.must("inspect align model.h5 'a b c' --json --layer all").out) == map);
   corpus.refused({"inspect align model.h5 'a b' --layer 0", "--layer 0: the model has layers 1 to 1", 2});
   corpus.refused({"inspect align model.h5 'a b' --layer 2",
                   "--layer 2: the model has layers 1 to 1, or from the last one -1 to -1", 2});
@@ -274,12 +275,12 @@ TEST_CASE("translate: recurrent models learn to reverse, and resume to the same 
   CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
   CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
   const json report =
-      json::parse(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --beam 3 --json").out);
+      parse_json(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --beam 3 --json").out);
   CHECK(report["exact"].get<double>() > 0.9);
   // The decoder attends to the letter that it writes.
   std::size_t found = 0, letters = 0;
   for (const char* text : {"a b c d", "e c a", "d b", "b e d c"}) {
-    const json map = json::parse(corpus.must("inspect align model.h5 '" + std::string(text) + "' --json").out);
+    const json map = parse_json(corpus.must("inspect align model.h5 '" + std::string(text) + "' --json").out);
     const std::size_t count = (std::string(text).size() + 1) / 2;
     REQUIRE(map["weights"].size() == count + 1);
     for (std::size_t i = 0; i < count; ++i, ++letters) {
@@ -316,12 +317,12 @@ TEST_CASE("translate: with [CLS] and word pieces, texts begin without a space, a
     CHECK_FALSE(line.starts_with(' '));
   }
   CHECK(texts > 50);
-  const json whole = json::parse(corpus.must("inspect evaluate w.h5 v.h5 --json").out);
+  const json whole = parse_json(corpus.must("inspect evaluate w.h5 v.h5 --json").out);
   double sum = 0;
   Index tokens = 0;
   for (const std::string& line :
        lines_of(corpus.must("paste valid.src valid.tgt | generate -q w.h5 --score --jsonl").out)) {
-    const json score = json::parse(line);
+    const json score = parse_json(line);
     sum -= score["log_likelihood"].get<double>();
     tokens += score["tokens"].get<Index>();
   }
@@ -333,7 +334,7 @@ TEST_CASE("translate: an empty line stays empty; an empty target is not the mode
   const Reverser corpus;
   CHECK(corpus.must("printf 'a b\\n\\nc\\n' | generate -q model.h5").out == "b a\n\nc\n");
   const auto json_of = [&](const std::string& target) {
-    return json::parse(corpus.must("inspect align model.h5 'a b' " + target + " --json").out);
+    return parse_json(corpus.must("inspect align model.h5 'a b' " + target + " --json").out);
   };
   CHECK(json_of("")["target"].size() == 3);
   CHECK(json_of("''")["target"].size() == 1);
@@ -390,7 +391,7 @@ TEST_CASE("translate: a model whose own translation has no end is aligned up to 
       "pretrain -q --train pairs.h5 --arch encoder-decoder --layers 1 --width 16 --heads 2 --context 12 --steps 1 "
       "--learning-rate 1e-12 -o model.h5");
   const std::string source = lines_of(words.source).front();
-  const json map = json::parse(corpus.must("inspect align model.h5 '" + source + "' --json").out);
+  const json map = parse_json(corpus.must("inspect align model.h5 '" + source + "' --json").out);
   CHECK(map["target"].size() <= 12);
   corpus.must("inspect attention model.h5 '" + source + "'");
 }
@@ -411,7 +412,7 @@ TEST_CASE("translate: trained with additive attention, a model aligns each word 
     std::size_t right = 0, words = 0;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const std::string align = "inspect align model.h5 '" + sources[i] + "' '" + targets[i] + "' --json";
-      const json map = json::parse(corpus.must(align).out);
+      const json map = parse_json(corpus.must(align).out);
       REQUIRE(map["weights"].size() == test.order[i].size() + 1);
       for (std::size_t w = 0; w < test.order[i].size(); ++w, ++words) {
         const auto row = map["weights"][w].get<std::vector<double>>();
@@ -431,7 +432,7 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
   CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
   CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
-  const json report = json::parse(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --json").out);
+  const json report = parse_json(corpus.must("generate -q model.h5 valid.src --evaluate valid.tgt --json").out);
   CHECK(report["exact"].get<double>() > 0.6);
   const std::string half = convolutional + "--schedule constant --dropout 0.1 --layers 2 ";
   corpus.must(half + "-o parts.h5 --steps 10 --keep 1");

@@ -1,4 +1,5 @@
 // Prediction of tokens in any order (XLNet) from outside.
+#include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -22,7 +23,7 @@ TEST_CASE("two-stream: is trained on permutations, evaluated on fixed ones, fine
   CHECK_FALSE(answer.contains("bits_per_byte"));
   CHECK(answer["nats_per_token"].get<double>() < 3);
   CHECK(corpus.evaluate("model.h5") == answer);
-  const json summary = json::parse(corpus.must("inspect model.h5 --json").out);
+  const json summary = parse_json(corpus.must("inspect model.h5 --json").out);
   CHECK(summary["config"]["arch"] == "two-stream");
   CHECK(summary["config"]["positions"] == "transformer-xl");
   std::string labelled, pairs;
@@ -81,6 +82,6 @@ TEST_CASE("two-stream: what it cannot do, and what needs another model, is refus
     corpus.refused(c);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
   }
-  const json preset = json::parse(corpus.must("inspect --preset xlnet-base --json").out);
+  const json preset = parse_json(corpus.must("inspect --preset xlnet-base --json").out);
   CHECK(preset["parameters"] == 116718336);
 }

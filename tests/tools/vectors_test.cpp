@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "heddle/base/random.hpp"
+#include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -57,7 +58,7 @@ class SenseCorpus : public SmallCorpus {
         "--batch-size 8 --steps 60 --learning-rate 3e-3");
   }
   json score(const std::string& options) const {
-    return json::parse(must("inspect senses -q encoder.h5 examples.tsv --evaluate --json gold.tsv " + options).out);
+    return parse_json(must("inspect senses -q encoder.h5 examples.tsv --evaluate --json gold.tsv " + options).out);
   }
 };
 
@@ -165,7 +166,7 @@ const std::string tests =
     "second = the teacher said that he was late\n";
 
 json bias_of(const SmallCorpus& corpus, const std::string& model) {
-  return json::parse(corpus.must("inspect bias " + model + " tests.txt --json").out);
+  return parse_json(corpus.must("inspect bias " + model + " tests.txt --json").out);
 }
 
 std::map<std::string, double> template_bias_of(const json& answer) {
@@ -221,7 +222,7 @@ TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and
   check_planted(corpus, "encoder.h5");
   write_file(corpus.path("labels.tsv"), unrelated_labels());
   corpus.must("finetune -q --from encoder.h5 --train labels.tsv -o labels.h5 --epochs 4 --learning-rate 1e-3");
-  CHECK(json::parse(corpus.must("classify labels.h5 labels.tsv --evaluate --json").out)["accuracy"] == 1.0);
+  CHECK(parse_json(corpus.must("classify labels.h5 labels.tsv --evaluate --json").out)["accuracy"] == 1.0);
   const auto before = template_bias_of(bias_of(corpus, "encoder.h5")),
              after = template_bias_of(bias_of(corpus, "labels.h5"));
   CHECK(after != before);
@@ -231,7 +232,7 @@ TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and
   CHECK(
       contains(corpus.run("inspect bias encoder.h5 pairs.txt").err, "pairs.txt:3: has no token in common with line 2"));
   corpus.must("sed -i '/neutral/d' tests.txt");
-  CHECK(json::parse(corpus.must("inspect bias encoder.h5 tests.txt --json").out)["templates"][0]["attributes"].size() ==
+  CHECK(parse_json(corpus.must("inspect bias encoder.h5 tests.txt --json").out)["templates"][0]["attributes"].size() ==
         3);
   const Outcome refused = corpus.run("inspect bias decoder.h5 tests.txt");
   CHECK(refused.status == 1);
@@ -250,7 +251,7 @@ TEST_CASE("inspect bias: word sets, with words alone and in context") {
   write_file(corpus.path("sets.txt"), sets);
   write_file(corpus.path("contexts.txt"), sets + "context = the [WORD] sees\ncontext = a [WORD]\n");
   const auto answer = [&](const std::string& options) {
-    return json::parse(corpus.must("inspect bias model.h5 --json " + options).out)["weat"][0];
+    return parse_json(corpus.must("inspect bias model.h5 --json " + options).out)["weat"][0];
   };
   const json alone = answer("sets.txt");
   CHECK(alone["name"] == "animals");
