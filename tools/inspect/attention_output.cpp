@@ -44,7 +44,7 @@ Json head_name(Index number) {
   return number == AttentionGroup::mean_head ? Json("mean") : Json(number);
 }
 
-Json as_json(const AttentionReport& report, const AttentionGroup& group) {
+Json group_json(const AttentionReport& report, const AttentionGroup& group) {
   Json layers = Json::array();
   for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
     Json heads = Json::array(), weights = Json::array();
@@ -86,7 +86,7 @@ Json as_json(const AttentionReport& report, const std::string& model) {
   for (const TokenText& text : report.texts) {
     texts.push_back({{"name", text.name}, {"pieces", text.pieces}, {"ids", text.ids}});
   }
-  for (const AttentionGroup& group : report.groups) attention.push_back(as_json(report, group));
+  for (const AttentionGroup& group : report.groups) attention.push_back(group_json(report, group));
   return {{"model", model}, {"texts", std::move(texts)}, {"attention", std::move(attention)}};
 }
 

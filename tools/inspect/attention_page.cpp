@@ -28,7 +28,7 @@ std::string weight_bytes(const Tensor& weights) {
 }
 
 // 1 for each weight that is not finite; null if all are.
-Json not_finite(const Tensor& weights) {
+Json not_finite_pairs(const Tensor& weights) {
   std::string bytes(static_cast<std::size_t>(weights.size()), '\0');
   bool some = false;
   for (Index i = 0; i < weights.size(); ++i) {
@@ -154,7 +154,7 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
                       {"number", group.numbers[i]},
                       {"heads", group.heads()},
                       {"weights", packed(weight_bytes(map.pairs.weights))},
-                      {"not_finite", not_finite(map.pairs.weights)},
+                      {"not_finite", not_finite_pairs(map.pairs.weights)},
                       {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}});
   }
   return {{"name", group.title()},  {"query", group.query},        {"key", group.key},

@@ -141,7 +141,7 @@ void print(const data::WordTest& test, const metrics::Association& result) {
             << (result.exact ? "" : ", drawn at random") << ")\n";
 }
 
-Json as_json(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
+Json template_bias_json(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
   Json list = Json::array();
   for (const analysis::AttributeBias& one : biases) {
     list.push_back({{"attribute", one.attribute}, {"ratio", one.ratio}, {"prior", one.prior}, {"bias", one.bias()}});
@@ -149,7 +149,7 @@ Json as_json(const data::TemplateTest& test, const std::vector<analysis::Attribu
   return {{"name", test.name}, {"targets", {test.targets[0].text, test.targets[1].text}}, {"attributes", list}};
 }
 
-Json as_json(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
+Json pair_bias_json(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
   Json list = Json::array();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     list.push_back({{"sentences", {test.first[i].text, test.second[i].text}},
@@ -171,12 +171,12 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
   Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
     const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
-    answers["templates"].push_back(as_json(test, biases));
+    answers["templates"].push_back(template_bias_json(test, biases));
     if (!options.json) print(test, biases);
   }
   for (const data::PairTest& test : tests.pairs) {
     const auto pairs = analysis::pair_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
-    answers["pairs"].push_back(as_json(test, pairs));
+    answers["pairs"].push_back(pair_bias_json(test, pairs));
     if (!options.json) print(test, pairs);
   }
   for (const data::WordTest& test : tests.words) {

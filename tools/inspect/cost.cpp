@@ -169,14 +169,14 @@ std::vector<CostReport> reports_of(const cli::Arguments& arguments, const CostOp
   return reports;
 }
 
-formats::Json as_json(const std::vector<CostReport>& reports, const RunPlan& plan) {
+formats::Json costs_json(const std::vector<CostReport>& reports, const RunPlan& plan) {
   if (reports.empty()) return {{"run", run_json(nullptr, plan)}};
   formats::Json list = formats::Json::array();
   for (const CostReport& report : reports) list.push_back(cost_json(report, plan));
   return {{"models", std::move(list)}};
 }
 
-std::string as_text(const std::vector<CostReport>& reports, const RunPlan& plan) {
+std::string costs_text(const std::vector<CostReport>& reports, const RunPlan& plan) {
   if (reports.empty()) return run_text(nullptr, plan);
   return reports.size() == 1 ? cost_text(reports.front(), plan) : cost_table(reports, plan);
 }
@@ -190,9 +190,9 @@ void cost(const cli::Arguments& arguments, const CostOptions& options) {
   } else if (!options.output.empty()) {
     save_cost_chart(options.output, reports);
   } else if (options.json) {
-    std::cout << dump(as_json(reports, plan));
+    std::cout << dump(costs_json(reports, plan));
   } else {
-    std::cout << printable_lines(as_text(reports, plan));
+    std::cout << printable_lines(costs_text(reports, plan));
   }
 }
 

@@ -223,7 +223,7 @@ std::string price_lines(const RunPlan& plan, const Bill& bill) {
   return text;
 }
 
-formats::Json as_json(const PartCost& part, const CostReport& report) {
+formats::Json part_json(const PartCost& part, const CostReport& report) {
   formats::Json json{{"part", part.part},
                      {"parameters", part.parameters},
                      {"parameter_fraction", static_cast<double>(part.parameters) /
@@ -337,7 +337,7 @@ formats::Json cost_json(const CostReport& report, const RunPlan& plan) {
                      {"predicted", cost.predicted},
                      {"precision", to_text(cost.precision)},
                      {"parts", formats::Json::array()}};
-  for (const PartCost& part : cost.parts) json["parts"].push_back(as_json(part, report));
+  for (const PartCost& part : cost.parts) json["parts"].push_back(part_json(part, report));
   json["flops"] = flops_json(cost);
   json["bytes_per_step"] = cost.bytes();
   json["memory"] = {{"weights_bytes", cost.memory.weights},

@@ -91,7 +91,7 @@ Json weights_json(const WeightComparison& weights) {
           {"mismatched", std::move(mismatched)}};
 }
 
-std::string as_text(const Comparison& comparison) {
+std::string comparison_text(const Comparison& comparison) {
   const std::string names = comparison.first + " and " + comparison.second;
   if (comparison.same()) return names + " have the same content\n";
   std::string text = names + " differ\n";
@@ -108,7 +108,7 @@ std::string as_text(const Comparison& comparison) {
   return text + text_section("Weights that only one file has, or of different shapes", mismatches_text(comparison));
 }
 
-Json as_json(const Comparison& comparison) {
+Json comparison_json(const Comparison& comparison) {
   Json fields = Json::array();
   for (const FieldDifference& each : comparison.fields) {
     fields.push_back({{"field", each.field}, {"first", each.first}, {"second", each.second}, {"others", each.others}});
@@ -134,7 +134,7 @@ struct DiffOptions {
 
 int diff(const cli::Arguments& arguments, const DiffOptions& options) {
   const Comparison comparison = compare(arguments.operand("A"), arguments.operand("B"));
-  std::cout << (options.json ? dump(as_json(comparison)) : printable_lines(as_text(comparison)));
+  std::cout << (options.json ? dump(comparison_json(comparison)) : printable_lines(comparison_text(comparison)));
   return comparison.same() ? 0 : 1;
 }
 

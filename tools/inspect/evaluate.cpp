@@ -247,7 +247,7 @@ void print(const Score& score) {
   }
 }
 
-formats::Json as_json(const Score& score) {
+formats::Json score_json(const Score& score) {
   formats::Json answer{
       {"tokens", score.tokens}, {"nats_per_token", score.nats_per_token()}, {"perplexity", score.perplexity()}};
   if (score.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
@@ -258,7 +258,7 @@ formats::Json as_json(const Score& score) {
 void evaluate(const cli::Arguments& arguments, const EvaluateOptions& options) {
   const Score score = score_of(arguments, options);
   if (options.json) {
-    std::cout << dump(as_json(score));
+    std::cout << dump(score_json(score));
   } else {
     print(score);
   }

@@ -26,9 +26,9 @@ CellSizes sizes_for(Index tokens) {
 
 constexpr std::size_t longest_label = 28;  // columns of a terminal
 
-std::vector<std::string> shortened(const std::vector<std::string>& labels) {
+std::vector<std::string> shortened_labels(const std::vector<std::string>& labels) {
   std::vector<std::string> result;
-  for (const std::string& label : labels) result.push_back(heddle::shortened(label, longest_label));
+  for (const std::string& label : labels) result.push_back(shortened(label, longest_label));
   return result;
 }
 
@@ -87,7 +87,8 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   const auto [cell, size] = sizes_for(most);
   const auto rows = static_cast<double>(matrix.weights.shape()[0]),
              columns = static_cast<double>(matrix.weights.shape()[1]);
-  const std::vector<std::string> row_labels = shortened(matrix.rows), column_labels = shortened(matrix.columns);
+  const std::vector<std::string> row_labels = shortened_labels(matrix.rows),
+                                 column_labels = shortened_labels(matrix.columns);
   const Picture ruler(path, 1, 1);
   const double heading = matrix.title.empty() ? 0 : matrix_title_size + 8;
   const double turned = matrix.row_title.empty() ? 0 : size + 8, above = matrix.column_title.empty() ? 0 : size + 8;

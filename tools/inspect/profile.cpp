@@ -161,7 +161,7 @@ std::string profile_table(const StepProfile& profile) {
   return text;
 }
 
-formats::Json as_json(const StepProfile& profile) {
+formats::Json profile_json(const StepProfile& profile) {
   formats::Json json{{"precision", profile.precision},
                      {"tokens_per_second", profile.tokens_per_second},
                      {"milliseconds", profile.milliseconds},
@@ -178,7 +178,7 @@ void profile(const cli::Arguments& arguments, const ProfileOptions& options) {
   const models::ModelConfig config =
       options.preset.empty() ? formats::ModelFile(path).config<models::ModelConfig>() : models::preset(options.preset);
   const StepProfile result = profile_steps(config, options, arguments);
-  std::cout << (options.json ? dump(as_json(result)) : printable_lines(profile_table(result)));
+  std::cout << (options.json ? dump(profile_json(result)) : printable_lines(profile_table(result)));
 }
 
 }  // namespace

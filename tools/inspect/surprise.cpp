@@ -192,7 +192,7 @@ void print(const Scored& scored, bool table) {
   print_totals(scored);
 }
 
-Json as_json(const Totals& totals, const Likelihood& likelihood) {
+Json likelihood_json(const Totals& totals, const Likelihood& likelihood) {
   Json json{{"log_likelihood", -totals.nats},
             {"tokens", totals.tokens},
             {"nats_per_token", totals.nats_per_token()},
@@ -210,10 +210,10 @@ Json top_of(const TokenPrediction& prediction, const text::Tokenizer& tokenizer)
 }
 
 // Tokens that were not scored have only what they are.
-Json as_json(const ScoredCut& text, const Scored& scored) {
+Json scored_text_json(const ScoredCut& text, const Scored& scored) {
   Json tokens = Json::array();
   for (std::size_t i = 0; i < text.cut.tokens.size(); ++i) {
-    Json token = heddle::as_json(text.cut.tokens[i], scored.tokenizer);
+    Json token = as_json(text.cut.tokens[i], scored.tokenizer);
     if (const TokenPrediction* const prediction = text.prediction(i)) {
       token["log_probability"] = prediction->log_probability;
       token["surprise"] = surprise(*prediction);
@@ -225,7 +225,7 @@ Json as_json(const ScoredCut& text, const Scored& scored) {
   }
   Json json{{"text", text.cut.text}};
   if (scored.likelihood.has_source) json["source"] = text.source;
-  json.update(as_json(text.totals(), scored.likelihood));
+  json.update(likelihood_json(text.totals(), scored.likelihood));
   json["probabilities_of"] = scored.likelihood.name;
   json["scores"] = std::move(tokens);
   return json;
@@ -234,7 +234,7 @@ Json as_json(const ScoredCut& text, const Scored& scored) {
 void print_json(const Scored& scored, bool lines) {
   Json texts = Json::array();
   for (const ScoredCut& text : scored.texts) {
-    Json one = as_json(text, scored);
+    Json one = scored_text_json(text, scored);
     if (lines) {
       std::cout << json_line(one) << '\n';
     } else {
@@ -243,7 +243,7 @@ void print_json(const Scored& scored, bool lines) {
   }
   if (lines) return;
   Json json{{"probabilities_of", scored.likelihood.name}};
-  json.update(as_json(scored.totals(), scored.likelihood));
+  json.update(likelihood_json(scored.totals(), scored.likelihood));
   json["texts"] = std::move(texts);
   std::cout << dump(json);
 }
@@ -295,7 +295,7 @@ Json scores_for_page(const ScoredCut& text, const text::Tokenizer& tokenizer) {
   return {{"surprise", surprises}, {"rank", ranks}, {"entropy", entropies}, {"top", tops}};
 }
 
-void write_page(const Scored& scored, const std::string& path) {
+void write_surprise_page(const Scored& scored, const std::string& path) {
   std::size_t tokens = 0;
   Json texts = Json::array();
   for (const ScoredCut& text : scored.texts) {
@@ -305,7 +305,7 @@ void write_page(const Scored& scored, const std::string& path) {
     texts.back()["source"] = printable_lines(text.source);
   }
   check_fits_page(tokens, path);
-  Json totals = as_json(scored.totals(), scored.likelihood);
+  Json totals = likelihood_json(scored.totals(), scored.likelihood);
   totals["of"] = scored.likelihood.sentence;
   heddle::write_page(path, page("Surprise of " + printable(scored.name), "tokens",
                                 {{"generator", "heddle " + cli::version()},
@@ -342,7 +342,7 @@ void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& o
                                     {.top = options.top, .overlong = options.overlong}, arguments);
   check<DataError>(scored.totals().tokens > 0, "no token was scored: the text has none, or only the first one");
   if (is_page_name(options.output)) {
-    write_page(scored, options.output);
+    write_surprise_page(scored, options.output);
   } else if (!options.output.empty()) {
     write_tsv(scored, options.output);
   } else if (options.json || options.jsonl) {

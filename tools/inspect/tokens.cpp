@@ -50,7 +50,7 @@ struct TokensOptions {
   }
 };
 
-struct Totals {
+struct TokenTotals {
   std::size_t tokens = 0, bytes = 0, characters = 0, unknown = 0;
 
   void add(const CutText& text, const text::Tokenizer& tokenizer) {
@@ -66,7 +66,7 @@ struct Cut {
   const text::Tokenizer& tokenizer;
   std::string name;  // of the tokenizer's file
   std::vector<CutText> texts;
-  Totals totals{};
+  TokenTotals totals{};
 };
 
 // Pale colours, so that neighbours differ; grey for special tokens, red for the unknown one.
@@ -116,7 +116,7 @@ std::string table_of(const CutText& text, const text::Tokenizer& tokenizer) {
   return text_table(rows, "rrlrrl");
 }
 
-void print_summary(const Totals& totals) {
+void print_summary(const TokenTotals& totals) {
   const auto tokens = static_cast<double>(std::max<std::size_t>(1, totals.tokens));
   std::cout << fmt::format("{}, {}, {}: {:.2f} bytes and {:.2f} characters per token",
                            counted(static_cast<long long>(totals.tokens), "token", "tokens"),
@@ -140,16 +140,16 @@ void print(const Cut& cut, bool table) {
   print_summary(cut.totals);
 }
 
-Json as_json(const CutText& text, const text::Tokenizer& tokenizer) {
+Json cut_text_json(const CutText& text, const text::Tokenizer& tokenizer) {
   Json tokens = Json::array();
-  for (const CutToken& token : text.tokens) tokens.push_back(heddle::as_json(token, tokenizer));
+  for (const CutToken& token : text.tokens) tokens.push_back(as_json(token, tokenizer));
   return {{"text", text.text}, {"tokens", std::move(tokens)}};
 }
 
 void print_json(const Cut& cut, bool lines) {
   Json texts = Json::array();
   for (const CutText& text : cut.texts) {
-    Json one = as_json(text, cut.tokenizer);
+    Json one = cut_text_json(text, cut.tokenizer);
     if (lines) {
       std::cout << json_line(one) << '\n';
     } else {
@@ -183,7 +183,7 @@ void write_tsv(const Cut& cut, const std::string& path) {
   output.close();
 }
 
-void write_page(const Cut& cut, const std::string& path) {
+void write_tokens_page(const Cut& cut, const std::string& path) {
   check_fits_page(cut.totals.tokens, path);
   Json texts = Json::array();
   for (const CutText& text : cut.texts) texts.push_back(page_data(text, cut.tokenizer));
@@ -223,7 +223,7 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   }
   if (!offsets) arguments.say("the tokenizer changes the text before it cuts it, so its tokens have no offsets in it");
   if (is_page_name(options.output)) {
-    write_page(cut, options.output);
+    write_tokens_page(cut, options.output);
   } else if (!options.output.empty()) {
     write_tsv(cut, options.output);
   } else if (options.json || options.jsonl) {
