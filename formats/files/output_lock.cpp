@@ -29,9 +29,13 @@ std::string holder_of(int file) {
 
 }  // namespace
 
-OutputLock::OutputLock(const std::string& path) {
+std::string lock_file(const std::string& path) {
   const std::filesystem::path target(follow_links(path));
-  std::string name = (target.parent_path() / ("." + target.filename().string() + ".lock")).string();
+  return (target.parent_path() / ("." + target.filename().string() + ".lock")).string();
+}
+
+OutputLock::OutputLock(const std::string& path) {
+  std::string name = lock_file(path);
   constexpr int attempts = 100;
   const Creating creating;
   for (int attempt = 0; attempt < attempts; ++attempt) {

@@ -8,6 +8,9 @@
 
 namespace heddle::formats {
 
+// The file that is locked for an output: ".NAME.lock" beside it.
+std::string lock_file(const std::string& path);
+
 // While it exists, no other process can lock the same file; links to it are the same file. It is a record lock (fcntl)
 // of ".NAME.lock" in the same directory, which is removed with it. The lock ends with the process, so a ".NAME.lock"
 // that a killed process left locks nothing. An NFS server keeps such locks for all of its clients (version 4, or 3 with

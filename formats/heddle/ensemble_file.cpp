@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "heddle/formats/archives/hdf5_archive.hpp"
 #include "heddle/formats/heddle/model_file.hpp"
@@ -19,11 +20,31 @@ std::string fingerprint_of(const std::string& path) {
   return ModelFile(path, kind_of(path)).weights().fingerprint();
 }
 
+// Names of files in a directory, each once, with a weight each.
 bool is_sound(const EnsembleMembers& members) {
-  bool sound = !members.names.empty() && members.names.size() == members.weights.size() &&
-               members.names.size() == members.shares.size();
+  const std::set<std::string> names(members.names.begin(), members.names.end());
+  bool sound = !names.empty() && names.size() == members.names.size() && names.size() == members.weights.size() &&
+               names.size() == members.shares.size();
+  for (const std::string& name : names) {
+    sound = sound && name.find('\0') == name.npos && name == fs::path(name).filename();
+  }
   for (const double share : members.shares) sound = sound && std::isfinite(share) && share >= 0;
   return sound;
+}
+
+EnsembleMembers read_members(const InputFile& file) {
+  file.expect(FileKind::ensemble);
+  EnsembleMembers members;
+  load_fields(file.root().group(members_part), members);
+  check<DataError>(
+      is_sound(members), file.path(), ": /", members_part,
+      ": is not the names of models, each once, with a weight of 0 or more for each. The file is damaged or "
+      "not heddle's");
+  return members;
+}
+
+std::string beside(const std::string& path, const std::string& name) {
+  return fs::path(path).replace_filename(name).string();
 }
 
 }  // namespace
@@ -32,9 +53,8 @@ void write_ensemble(const std::string& path, const std::vector<std::string>& mod
                     const Provenance& provenance) {
   EnsembleMembers members{.names = {}, .weights = {}, .shares = shares};
   for (const std::string& model : models) {
-    const fs::path beside = fs::path(path).replace_filename(fs::path(model).filename());
     std::error_code ignored;
-    check<DataError>(fs::equivalent(beside, model, ignored), path,
+    check<DataError>(fs::equivalent(beside(path, fs::path(model).filename()), model, ignored), path,
                      ": an ensemble finds its models in its own directory, ", "where ", text::quoted(model),
                      " is not; write it beside its models");
     members.names.push_back(fs::path(model).filename().string());
@@ -47,23 +67,29 @@ void write_ensemble(const std::string& path, const std::vector<std::string>& mod
 }
 
 EnsembleFile read_ensemble(const std::string& path) {
-  const InputFile file(path);
-  file.expect(FileKind::ensemble);
-  EnsembleFile ensemble;
-  load_fields(file.root().group(members_part), ensemble.members);
-  check<DataError>(is_sound(ensemble.members), path, ": /", members_part,
-                   ": is not a weight of 0 or more for each model. The file is damaged or not heddle's");
+  EnsembleFile ensemble{.members = read_members(InputFile(path)), .paths = {}};
   for (std::size_t m = 0; m < ensemble.members.names.size(); ++m) {
     const std::string& name = ensemble.members.names[m];
-    const fs::path beside = fs::path(path).replace_filename(fs::path(name).filename());
+    const std::string model = beside(path, name);
     std::error_code ignored;
-    check<DataError>(fs::is_regular_file(beside, ignored), path, ": is an ensemble with ", text::quoted(name),
+    check<DataError>(fs::is_regular_file(model, ignored), path, ": is an ensemble with ", text::quoted(name),
                      ", which is not in the same directory");
-    check<DataError>(fingerprint_of(beside) == ensemble.members.weights[m], path, ": is an ensemble with another ",
+    check<DataError>(fingerprint_of(model) == ensemble.members.weights[m], path, ": is an ensemble with another ",
                      text::quoted(name), " than the one in its directory; make it anew with finetune --ensemble");
-    ensemble.paths.push_back(beside.string());
+    ensemble.paths.push_back(model);
   }
   return ensemble;
+}
+
+std::vector<std::string> possible_members(const std::string& path) {
+  try {
+    if (kind_of(path) != FileKind::ensemble) return {};
+    std::vector<std::string> members;
+    for (const std::string& name : read_members(InputFile(path)).names) members.push_back(beside(path, name));
+    return members;
+  } catch (const DataError&) {
+    return {};
+  }
 }
 
 }  // namespace heddle::formats

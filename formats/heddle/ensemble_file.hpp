@@ -36,4 +36,8 @@ void write_ensemble(const std::string& path, const std::vector<std::string>& mod
 // name a file outside its own directory.
 EnsembleFile read_ensemble(const std::string& path);
 
+// The files that an ensemble's members are read from, whether or not they are there; none for a file of another kind
+// and for one that cannot be read.
+std::vector<std::string> possible_members(const std::string& path);
+
 }  // namespace heddle::formats

@@ -40,7 +40,9 @@ std::string a_file(FileKind kind) {
 }
 
 const InputFile& InputFile::expect(FileKind expected) const {
-  check<DataError>(kind() == expected, path(), ": is ", a_file(kind()), "; ", a_file(expected), " is needed");
+  const bool can_merge = kind() == FileKind::adapter && expected == FileKind::model;
+  check<DataError>(kind() == expected, path(), ": is ", a_file(kind()), "; ", a_file(expected), " is needed",
+                   can_merge ? ", which convert " + path() + " --merge -o whole.h5 makes" : "");
   return *this;
 }
 

@@ -73,6 +73,11 @@ LoadedModel load_model(const ModelFile& file) {
               }));
 }
 
+models::ModelConfig checked_config(const ModelFile& file) {
+  check_weights(file);
+  return file.config<models::ModelConfig>();
+}
+
 LoadedModel load_model_to_train(const ModelFile& file) {
   LoadedModel loaded = load(file, ParameterSource::unset());
   file.weights().read(named_tensors(loaded.model->parameters()), head_of_task);

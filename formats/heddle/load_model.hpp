@@ -32,6 +32,9 @@ std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, cons
 // it is used, so checksums are not verified; `inspect verify` does that. Throws DataError where the file's weights or
 // tokenizer do not fit its configuration, or its structure is damaged.
 LoadedModel load_model(const ModelFile& file);
+// The configuration of a model whose weights have the shapes that it says: a wrong one could cost any time and memory
+// to compute with. Throws DataError otherwise.
+models::ModelConfig checked_config(const ModelFile& file);
 
 // A model for training: its weights are Reals in memory, with verified checksums. Throws DataError as above, and for
 // damage.

@@ -105,6 +105,18 @@ class Adapted {
   std::optional<ModelFile> base_;
 };
 
+LoadedModel load_adapted_body(const Adapted& files) {
+  auto model =
+      guarded(files.adapter(), "adapters", [&] { return models::make_model(files.config(), files.weights()); });
+  auto source_tokenizer = load_source_tokenizer(files.base(), *model);
+  return {std::move(model), files.base().tokenizer(), std::move(source_tokenizer)};
+}
+
+LoadedModel load_unadapted(const std::string& path, const std::string& base) {
+  check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
+  return load_model(ModelFile(path));
+}
+
 LoadedTask load_adapted(const Adapted& files) {
   LoadedTask loaded{build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
   loaded.source_tokenizer = load_source_tokenizer(files.base(), loaded.model->body());
@@ -186,18 +198,17 @@ LoadedTask load_to_merge(const std::string& adapter, const std::string& base) {
 }
 
 LoadedModel load_language_model(const std::string& path, const std::string& base) {
-  if (kind_of(path) != FileKind::adapter) {
-    check<UsageError>(base.empty(), path, ": is a whole model, not an adapter; leave out --base");
-    return load_model(ModelFile(path));
-  }
+  if (kind_of(path) != FileKind::adapter) return load_unadapted(path, base);
   const Adapted files(path, base);
   const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
   check<DataError>(models::has_own_head(task), path, ": is an adapter for the task ", to_text(task),
                    ", not for a language model; use it with classify, without --labels");
-  auto model =
-      guarded(files.adapter(), "adapters", [&] { return models::make_model(files.config(), files.weights()); });
-  auto source_tokenizer = load_source_tokenizer(files.base(), *model);
-  return {std::move(model), files.base().tokenizer(), std::move(source_tokenizer)};
+  return load_adapted_body(files);
+}
+
+LoadedModel load_body(const std::string& path, const std::string& base) {
+  if (kind_of(path) != FileKind::adapter) return load_unadapted(path, base);
+  return load_adapted_body(Adapted(path, base));
 }
 
 LoadedTask start_task(const ModelFile& base, const NewTask& options) {

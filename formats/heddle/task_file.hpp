@@ -52,6 +52,10 @@ LoadedTask load_to_merge(const std::string& adapter, const std::string& base);
 // load_model() and load_task().
 LoadedModel load_language_model(const std::string& path, const std::string& base = "");
 
+// A model to look into: of a model file, or of an adapter file of any task with its base; without the task's head.
+// Throws DataError as load_model() and load_task().
+LoadedModel load_body(const std::string& path, const std::string& base = "");
+
 struct NewTask {
   models::TaskConfig task;
   LowRankOptions adapters;

@@ -138,12 +138,12 @@ Similarity similarity_of(const Grid& vectors, SimilarityMeasure measure) {
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j <= i; ++j) {
       const double both = lengths[static_cast<std::size_t>(i)] * lengths[static_cast<std::size_t>(j)];
-      const double value = measure == SimilarityMeasure::dot ? product(i, j) : (both > 0 ? product(i, j) / both : 0);
+      const double value = measure == SimilarityMeasure::dot ? product(i, j) : (both == 0 ? 0 : product(i, j) / both);
       result.all.at(i, j) = result.all.at(j, i) = value;
       const auto distance = static_cast<std::size_t>(i - j);
       result.mean[distance] += value / static_cast<double>(n - (i - j));
-      result.least[distance] = std::min(result.least[distance], value);
-      result.most[distance] = std::max(result.most[distance], value);
+      result.least[distance] = std::isnan(value) ? value : std::min(result.least[distance], value);
+      result.most[distance] = std::isnan(value) ? value : std::max(result.most[distance], value);
     }
   }
   return result;

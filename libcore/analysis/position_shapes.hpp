@@ -52,7 +52,8 @@ std::vector<Circle> circles_of(const Grid& table);
 enum class SimilarityMeasure { cosine, dot };
 
 // p_i . p_j for all positions i and j, or the cosine of their angle, which is 0 where one is 0; and what it is at each
-// distance |i - j|, from 0: where it depends on the distance alone, least and most are equal but for rounding.
+// distance |i - j|, from 0: where it depends on the distance alone, least and most are equal but for rounding. NaN
+// where a vector is not finite.
 struct Similarity {
   Grid all;  // [positions, positions]
   std::vector<double> mean{}, least{}, most{};

@@ -207,6 +207,21 @@ TEST_CASE("load model: a configuration that asks for thousands of layers is refu
   CHECK(message.ends_with(" and 100 more tensors, which the model needs"));
 }
 
+TEST_CASE("load model: a configuration is checked against the weights' shapes, without memory for those it says") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5");
+  const models::Decoder model(small_config(), 5);
+  write_model(path, model, WeightType::f32);
+  CHECK(checked_config(ModelFile(path))->vocab_size == 257);
+  const models::DecoderConfig wide = small_config(1 << 20);
+  ModelWriter file(path);
+  file.config(models::ModelConfig(wide));
+  file.tokenizer(byte_tokenizer_model());
+  file.weights(named_tensors(model.parameters()));
+  file.commit(start_provenance("test"));
+  CHECK_THROWS_WITH_AS(checked_config(ModelFile(path)), doctest::Contains("in the file and"), DataError);
+}
+
 TEST_CASE("load model: int8 without its scales, or with others, is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("model.h5"), name = "/weights/decoder/embedding/token/weight.scales";

@@ -60,6 +60,11 @@ TEST_CASE("baseline: finetune prints it at its end") {
       corpus.must("finetune --arch bag --task classify --train texts.tsv --valid texts.tsv -o model.h5");
   CHECK(contains(outcome.err, "the baseline, always 'animal', has a validation accuracy of 0.5"));
   CHECK_FALSE(corpus.evaluated("classify model.h5 texts.tsv")["baseline"].is_null());
+  // Nothing is better than the most frequent class where there is no other.
+  const auto one = corpus.must(
+      "grep ^animal texts.tsv > one.tsv && finetune --arch bag --task classify --train texts.tsv --valid one.tsv -o "
+      "one.h5");
+  CHECK(contains(one.err, "has a validation accuracy of 1, and this model is not better, with "));
 }
 
 TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag would make") {
@@ -70,7 +75,8 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
   const std::string start = "finetune --from model.h5 --train train.tsv --valid valid.tsv ";
   const std::string poor = corpus.must(start + "-o poor.h5 --steps 1 --learning-rate 1e-9").err;
   CHECK(of_bag == 1.0);
-  CHECK(contains(poor, "a bag of words and n-grams has a validation accuracy of 1, and this model no better one, 0."));
+  CHECK(contains(poor,
+                 "a bag of words and n-grams has a validation accuracy of 1, and this model is not better, with 0."));
   CHECK(contains(poor, "finetune --arch bag makes a model of it"));
   // Without validation there is nothing to compare by; a quiet run does not train the bag.
   CHECK(!contains(corpus.must("finetune --from model.h5 --train train.tsv -o no.h5 --steps 1").err, "bag of words"));

@@ -90,6 +90,13 @@ TEST_CASE("ensemble: its models are in its own directory, and are those that it 
   CHECK(corpus.run("inspect verify moved/both.h5").status == 1);
 }
 
+TEST_CASE("ensemble: commas of names are escaped") {
+  const Labelled corpus;
+  corpus.must(bag + "classify --train texts.tsv -o 'a,b.h5' --steps 3 && cp a,b.h5 c.h5");
+  corpus.must("classify 'a\\,b.h5,c.h5' texts.txt && classify a,b.h5 texts.txt");
+  corpus.must("finetune --ensemble 'a\\,b.h5,c.h5' --valid texts.tsv -o both.h5 && classify both.h5 texts.txt");
+}
+
 TEST_CASE("ensemble: what does not go together is refused in one line") {
   const Labelled corpus;
   corpus.must(bag + "classify --train texts.tsv -o a.h5 --steps 3 && cp a.h5 b.h5");
@@ -101,8 +108,9 @@ TEST_CASE("ensemble: what does not go together is refused in one line") {
       {"classify a.h5,t.h5 texts.txt", "t.h5: is for the task label, and a.h5 for classify", 1},
       {"classify a.h5,c.h5 texts.txt", "c.h5: has the labels animal, court, and a.h5 has animal, royal", 1},
       {"classify a.h5,a.h5 texts.txt", "a.h5 is named twice", 2},
-      {"classify a.h5, texts.txt", "a name is empty", 2},
+      {"classify a.h5, texts.txt", "has an empty element", 2},
       {"classify a.h5,both.h5 texts.txt", "both.h5: is an ensemble itself", 1},
+      {"classify a.h5,./a.h5 texts.txt", "./a.h5 is named twice", 2},
       {"classify a.h5,no.h5 texts.txt", "no.h5: cannot open", 1},
       {"classify a.h5,b.h5 texts.txt --base model.h5", "--base: is for one adapter", 2},
       {"classify a.h5,b.h5 texts.txt -o b.h5", "refusing to overwrite the input", 2},

@@ -1,10 +1,14 @@
 // inspect attention and its files: the same weights everywhere, those of PyTorch, and what cannot be shown.
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "heddle/base/base64.hpp"
+#include "heddle/base/printable.hpp"
 #include "support/json.hpp"
 #include "support/png.hpp"
 #include "tools/small_corpus.hpp"
@@ -305,13 +309,17 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
       {of + "'the cat' --head 3", "--head 3: the layers of self have heads 1 to 2", 2},
       {of + "'the cat' --of source", "--of source: this model has attention of self", 2},
       {of + "'the cat' -o a.gif", "a.gif: attention can be written to .html, .svg, .png, .pdf, .tsv and .h5 files", 2},
+      {of + "'the cat' -o a.svg --top 3", "--top is for what is printed for people", 2},
       {of + "'the cat' -o a.svg --json", "--json prints to standard output", 2},
       {of + "'the cat' -o a.html --head 1", "a.html: such a file has every head; leave out --head", 2},
       {of + "'the cat' --vectors all", "--vectors is for pages, -o FILE.html", 2},
       {of + "'the cat' -o model.h5", "model.h5", 2},
       {of + "'the cat' 'my queen'", "model.h5: this model reads one text; leave out the second", 2},
       {of + "''", "TEXT: has no token", 1},
-      {of + "\"$(cat valid.txt)\"", "tokens are more than the model's context of 16; give a shorter text", 1},
+      {of + "\"$(cat valid.txt)\"", "TEXT: 303 tokens are more", 1},
+      {of + "valid.txt", "valid.txt: 303 tokens are more", 1},
+      {of + "- <valid.txt", "standard input: 303 tokens are more", 1},
+      {of + "valid.txt", "tokens are more than the model's context of 16; give a shorter text", 1},
       {"inspect attention train.h5 'the cat'", "train.h5", 1},
       {"inspect attention model.h5", "standard input: has no text", 1}};
   for (const Refusal& refusal : refusals) {
@@ -342,7 +350,7 @@ TEST_CASE("attention: weights that are not finite are shown as such, and the sta
     if (tensor.name == "decoder/1/attention/query/bias") std::memcpy(bytes.data() + tensor.offset, &nan, sizeof nan);
   }
   write_file(corpus.path("bad.h5"), bytes);
-  const std::string says = "bad.h5: the attention weights of decoder/1/attention are not finite";
+  const std::string says = "bad.h5: the weights of self-attention in layer 2 are not finite";
   corpus.refused("inspect attention bad.h5" + sentence + " -o a.html", 3, says);
   const json page = data_of_page(read_file(corpus.path("a.html")));
   CHECK(page["attention"][0]["layers"][0]["not_finite"].is_null());
@@ -352,6 +360,121 @@ TEST_CASE("attention: weights that are not finite are shown as such, and the sta
   const auto pixel = png.at(png.width() / 2, png.height() - 26);
   CHECK(static_cast<int>(pixel[0]) == 220);
   CHECK(static_cast<int>(pixel[1]) == 0);
-  CHECK(contains(corpus.refused("inspect attention bad.h5" + sentence + " --layer 2 --head 1", 3, says).out, "??"));
+  const std::string shades = corpus.refused("inspect attention bad.h5" + sentence + " --layer 2 --head 1", 3, says).out;
+  CHECK(contains(shades, "??"));
+  for (const std::string& line : lines_of(shades)) CHECK((!contains(line, "??") || line.ends_with("| ?")));
   CHECK(contains(corpus.refused("inspect attention bad.h5" + sentence, 3, says).out, "nan"));
+}
+
+TEST_CASE("attention: all layers that are not finite are named, and vectors of a page say which elements are not") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  std::string bytes = read_file(corpus.path("model.h5"));
+  const formats::ModelFile file(corpus.path("model.h5"));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const formats::TensorInfo& tensor : file.weights().tensors()) {
+    if (tensor.name == "decoder/0/attention/query/bias") std::memcpy(bytes.data() + tensor.offset, &nan, sizeof nan);
+  }
+  write_file(corpus.path("bad.h5"), bytes);
+  const std::string says = "bad.h5: the weights of self-attention in layers 1, 2 are not finite; train it again";
+  corpus.refused("inspect attention bad.h5" + sentence + " -o a.html", 3, says);
+  const json page = data_of_page(read_file(corpus.path("a.html")));
+  const std::size_t time = page["texts"][0]["tokens"].size(), width = 16;
+  const json& vectors = page["attention"][0]["layers"][0]["vectors"];
+  const auto query = unpacked(vectors["query"], 2 * time * width), key = unpacked(vectors["key"], 2 * time * width);
+  for (std::size_t i = 0; i < 2 * time; ++i) {
+    CHECK(static_cast<signed char>(query[i * width]) == (i < time ? -128 : static_cast<signed char>(query[i * width])));
+    CHECK(static_cast<signed char>(query[i * width + 1]) != -128);
+  }
+  CHECK(std::ranges::count(key, 128) == 0);
+  CHECK(vectors["softmax"] == true);  // of the rows that have one
+}
+
+TEST_CASE("attention: adapters of any task, with their base") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  corpus.must(
+      "finetune -q --from model.h5 --task lm --train train.h5 --lora-rank 2 --learning-rate 0.1 --steps 3 -o lora.h5");
+  corpus.must("convert -q lora.h5 --merge -o whole.h5");
+  const auto weights = [&](const std::string& model) {
+    return flat(attention_of(corpus, model + sentence)["attention"][0]["layers"][1]);
+  };
+  const std::vector<double> adapted = weights("lora.h5"), merged = weights("whole.h5"), base = weights("model.h5");
+  REQUIRE(adapted.size() == merged.size());
+  double apart = 0, moved = 0;
+  for (std::size_t i = 0; i < adapted.size(); ++i) {
+    apart = std::max(apart, std::abs(adapted[i] - merged[i]));
+    moved = std::max(moved, std::abs(adapted[i] - base[i]));
+  }
+  CHECK(apart < 1e-5);
+  CHECK(moved > 1e-3);
+  corpus.must("mkdir away && mv model.h5 away/base.h5");
+  corpus.refused("inspect attention lora.h5" + sentence, 1, "name it with --base");
+  CHECK(weights("lora.h5 --base away/base.h5") == adapted);
+  corpus.refused("inspect attention whole.h5 --base away/base.h5" + sentence, 2, "leave out --base");
+  corpus.refused("inspect attention lora.h5 --base away/base.h5 -o away/base.h5" + sentence, 2, "away/base.h5");
+  corpus.must("inspect attention lora.h5 --base away/base.h5 -o a.h5" + sentence + " && inspect verify a.h5");
+  const std::string says =
+      "lora.h5: is an adapter file; a model file is needed, which convert lora.h5 --merge -o "
+      "whole.h5 makes";
+  for (const std::string verb :
+       {"positions lora.h5", "kernels lora.h5", "neighbours lora.h5 cat", "embed lora.h5 --text cat"}) {
+    corpus.refused("inspect " + verb, 1, says);
+    CHECK_FALSE(contains(corpus.must("inspect " + verb.substr(0, verb.find(' ')) + " --help").out, "--base"));
+  }
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\tthe king\n");
+  corpus.must(
+      "finetune -q --from away/base.h5 --task classify --train texts.tsv --lora-rank 2 --steps 2 -o classes.h5");
+  CHECK(weights("classes.h5 --base away/base.h5").size() == adapted.size());
+}
+
+TEST_CASE("align: adapters, with their base") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  corpus.must(
+      "pretrain -q --train pairs.h5 --width 16 --batch-size 4 --steps 1 -o model.h5 --arch encoder-decoder --layers 1 "
+      "--heads 2");
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\tthe king\n");
+  corpus.must(
+      "finetune -q --from model.h5 --task classify --train texts.tsv --lora-rank 2 --learning-rate 0.1 --steps 3 -o "
+      "lora.h5");
+  const std::string words = " 'the cat sees' 'my queen' --json";
+  const std::string adapted = corpus.must("inspect align lora.h5" + words).out;
+  CHECK(adapted != corpus.must("inspect align model.h5" + words).out);
+  corpus.must("mkdir away && mv model.h5 away/base.h5");
+  CHECK(corpus.must("inspect align lora.h5 --base away/base.h5" + words).out == adapted);
+}
+
+TEST_CASE("attention: bytes that are not UTF-8 are refused where the tokenizer would leave them out") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
+  corpus.must("tokenize -q -t pieces.h5 -o masked.h5 train.txt");
+  corpus.must("pretrain -q --train masked.h5 -o encoder.h5 --arch encoder --steps 1" + tiny_shape);
+  corpus.must(decoder);
+  write_file(corpus.path("bad.txt"), "the\ncat \xff\xfe sees\n");
+  const std::string says = "bad.txt:2:5: invalid UTF-8";
+  corpus.refused("inspect attention encoder.h5 bad.txt --json", 1, says);
+  corpus.refused("inspect attention encoder.h5 'the cat' bad.txt --json", 1, says);
+  corpus.refused("inspect embed encoder.h5 bad.txt", 1, says);
+  corpus.refused("inspect attention encoder.h5 \"$(printf 'a\\xffb')\"", 1, "TEXT:1:2: invalid UTF-8");
+  corpus.must("inspect attention model.h5 bad.txt --json");  // whose tokens are bytes
+}
+
+TEST_CASE("attention: shades that are wider than the terminal give way to the strongest links") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --batch-size 4 --steps 1 -o pair.h5");
+  corpus.must(decoder + " --context 400");
+  const std::string words = "'" + read_file(corpus.path("train.txt")).substr(0, 700) + "'";
+  const auto check_narrow = [&](const std::string& command, const std::string& files) {
+    const std::vector<std::string> lines = lines_of(corpus.must(command).out);
+    for (const std::string& line : lines) CHECK(display_width(line) <= 200);
+    const auto says =
+        std::ranges::find_if(lines, [](const std::string& line) { return contains(line, "is wider than"); });
+    REQUIRE(says != lines.end());
+    CHECK(contains(*says, "is wider than 200 columns; -o writes all weights into a file that ends in " + files));
+    CHECK(lines.end() - says == 1 + 1 + 2 + 10);
+  };
+  check_narrow("inspect attention model.h5 " + words + " --layer 1 --head 1", ".png, .html or .tsv");
+  check_narrow("inspect align pair.h5 " + words + " 'the cat'", ".png or .tsv");
 }

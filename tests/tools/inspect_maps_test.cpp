@@ -133,3 +133,16 @@ TEST_CASE("maps: bad input") {
                  "t-SNE is for at most 2,000 points");
   CHECK(corpus.leftovers() == 0);
 }
+
+TEST_CASE("inspect neighbours: labels of a byte-level tokenizer's pieces are text") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o decoder.h5 --steps 1" + tiny_shape);
+  corpus.must("inspect neighbours decoder.h5 ' the' --top 40 -o map.tsv");
+  const auto rows = cells(read_file(corpus.path("map.tsv")));
+  CHECK(rows[1][0] == "␣the");
+  const auto count = [&](const std::string& letters) {
+    return std::ranges::count_if(rows, [&](const auto& row) { return contains(row[0], letters); });
+  };
+  CHECK(count("Ġ") == 0);
+  CHECK(count("␣") > 1);
+}

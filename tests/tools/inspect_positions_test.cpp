@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -221,6 +224,44 @@ TEST_CASE("inspect positions: tables and files") {
   const Outcome damaged = place.run("verify damaged.h5");
   CHECK(damaged.status == 1);
   CHECK(contains(damaged.out, "the checksum does not match"));
+}
+
+TEST_CASE("inspect positions: numbers that are not finite are shown as such, and the status says so") {
+  const Place place;
+  place.decoder("learned.h5", "learned", 7);
+  place.decoder("relative.h5", "relative-scalar", 7);
+  const auto poison = [&](const std::string& model, const std::string& part) {
+    std::string bytes = read_file(place.path(model));
+    const formats::ModelFile file(place.path(model));
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const formats::TensorInfo& tensor : file.weights().tensors()) {
+      if (contains(tensor.name, part)) std::memcpy(bytes.data() + tensor.offset, &nan, sizeof nan);
+    }
+    write_file(place.path("bad.h5"), bytes);
+  };
+  poison("learned.h5", "position");
+  const auto refused = [&](const std::string& words, const std::string& tables) {
+    const Outcome outcome = place.run(words);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(contains(outcome.err, "bad.h5: some numbers of " + tables + " are not finite; train it again"));
+    return outcome.out;
+  };
+  const json found = json::parse(refused("positions bad.h5 --json", "heatmap and similarity and distance"));
+  const json& rows = found["similarity"]["values"];
+  for (std::size_t i = 0; i < 7; ++i) {
+    for (std::size_t j = 0; j < 7; ++j) CHECK(rows[i][j].is_null() == (i == 0 || j == 0));
+    for (const json& value : found["distance"]["values"][i]) CHECK(value.is_null());
+  }
+  CHECK(contains(refused("positions bad.h5 --what similarity", "similarity"), "|???????|"));
+  CHECK(contains(refused("positions bad.h5 --what distance", "distance"), " nan"));
+  refused("positions bad.h5 --what similarity -o x.tsv", "similarity");
+  CHECK(contains(read_file(place.path("x.tsv")), "\n0\tnan\tnan"));
+  refused("positions bad.h5 --what similarity -o x.png", "similarity");
+  CHECK(std::filesystem::exists(place.path("x.png")));
+  poison("relative.h5", "position");
+  refused("positions bad.h5 --what bias --json", "bias");
+  refused("kernels bad.h5 --what offset --json", "offset");
 }
 
 TEST_CASE("inspect positions: bad input is one line that says what there is") {

@@ -94,8 +94,19 @@ TEST_CASE("not finite: the weights of attention to a source") {
   corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
   corpus.must("pretrain -q --train pairs.h5 -o translator.h5 --arch rnn --width 16 --batch-size 4 --steps 2");
   corpus.poison("translator.h5", "encoder/0/forward/input/weight", 0, no_number);
-  corpus.check_refused("inspect align bad.h5 'the cat' 'the king'");
-  corpus.check_refused("inspect align bad.h5 'the cat' 'the king' -o x.svg");
+  const std::string command = "inspect align bad.h5 'the cat' 'the king'";
+  const std::string says = "bad.h5: the weights of attention to the source in layer 1 are not finite";
+  const Outcome shades = corpus.refused(command, 3, says);
+  CHECK(contains(shades.out, "??"));
+  CHECK(lines_of(shades.out).front().ends_with("| ?"));
+  CHECK(contains(corpus.refused(command + " --json", 3, says).out, "null"));
+  for (const std::string form : {"svg", "tsv", "h5"}) {
+    corpus.refused(command + " -o x." + form, 3, says);
+    CHECK(std::filesystem::exists(corpus.path("x." + form)));
+  }
+  CHECK(contains(read_file(corpus.path("x.tsv")), "\tnan"));
+  CHECK_FALSE(contains(read_file(corpus.path("x.tsv")), "-nan"));
+  corpus.refused("inspect align bad.h5 'the cat'", 3, "bad.h5: the model's");
 }
 
 TEST_CASE("not finite: the line that a model cannot answer is named, and those before it are answered") {
@@ -181,6 +192,7 @@ TEST_CASE("not finite: one logit of a token that no text has") {
     corpus.poison("decoder.h5", "head/weight", 16 * last, value);
     for (const std::string& command : of_decoders) corpus.check_refused(command);
     corpus.refused("inspect evaluate bad.h5 valid.h5", 3, "not finite");
+    corpus.refused("inspect surprise bad.h5 'the cat'", 3, "bad.h5: the model's logits are not finite");
   }
 }
 

@@ -56,6 +56,18 @@ TEST_CASE("outputs: the base of an adapter is an input, though only the adapter 
   corpus.must("cp train.txt base.txt && generate moved/lora.h5 -p the -o base.txt");
 }
 
+TEST_CASE("outputs: the models of an ensemble and their bases are inputs, though only the ensemble names them") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o base.h5");
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
+  corpus.must("finetune -q --threads 1 --from base.h5 --steps 2 --lora-rank 2 --train task.tsv -o lora.h5");
+  corpus.must("finetune -q --arch bag --task classify --train task.tsv --steps 2 -o bag.h5");
+  corpus.must("finetune -q --ensemble lora.h5,bag.h5 --valid task.tsv -o both.h5");
+  for (const std::string member : {"lora.h5", "bag.h5", "base.h5"}) {
+    corpus.kept(member, "echo the cat | classify both.h5 -o " + member, "refusing to overwrite the input ");
+  }
+}
+
 TEST_CASE("outputs: all files of a directory that are read are inputs, and no others") {
   const Outputs corpus;
   corpus.must(quick + "--steps 2 -o model.h5 && convert -q model.h5 -o hf/");
@@ -84,12 +96,15 @@ TEST_CASE("outputs: the file that options come from is an input") {
               "is named like a checkpoint");
 }
 
-TEST_CASE("outputs: a log that is named like a kept checkpoint is refused") {
+TEST_CASE("outputs: a log that is named like a kept checkpoint or a lock is refused") {
   const Outputs corpus;
   corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log m.step-2.h5", 2,
                  "m.step-2.h5: is named like a checkpoint that this run writes");
   corpus.refused(quick + "--steps 4 --keep 1 -o m.h5 --log ./m.step-2.h5", 2,
                  "m.step-2.h5: is named like a checkpoint that this run writes");
+  for (const std::string lock : {".m.h5.lock", ".m.checkpoint.h5.lock"}) {
+    corpus.refused(quick + "--steps 4 -o m.h5 --log " + lock, 2, lock + ": is named as two different outputs");
+  }
   CHECK_FALSE(corpus.exists("m.h5"));
   corpus.must(quick + "--steps 4 -o m.h5 --log m.step-2.h5");  // nothing is kept
 }

@@ -5,17 +5,19 @@
 #include <system_error>
 
 #include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "heddle/cli/values.hpp"
 
 namespace heddle::cli {
 
 std::vector<std::string> model_files(const std::string& words) {
   std::error_code ignored;
   if (words.find(',') == words.npos || std::filesystem::exists(words, ignored)) return {words};
-  std::vector<std::string> files = split(words, ',');
-  for (const std::string& file : files) {
-    check<UsageError>(!file.empty(), words, ": a name is empty; write models as a.h5,b.h5");
-    check<UsageError>(std::ranges::count(files, file) == 1, words, ": ", file, " is named twice");
+  std::vector<std::string> files = split_list(words);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const bool repeated = std::any_of(
+        files.begin(), files.begin() + static_cast<std::ptrdiff_t>(i),
+        [&](const auto& other) { return other == files[i] || std::filesystem::equivalent(other, files[i], ignored); });
+    check<UsageError>(!repeated, words, ": ", files[i], " is named twice");
   }
   return files;
 }

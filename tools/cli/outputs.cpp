@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "heddle/base/error.hpp"
+#include "heddle/formats/heddle/ensemble_file.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/huggingface/foreign_model.hpp"
 
@@ -30,15 +31,25 @@ void append(std::vector<std::string>& files, const std::vector<std::string>& mor
   files.insert(files.end(), more.begin(), more.end());
 }
 
+// The base of an adapter; the models of an ensemble and their bases.
+void append_named_by(const std::string& file, std::vector<std::string>& files) {
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(file, absent)) return;
+  append(files, formats::possible_bases(file));
+  for (const std::string& member : formats::possible_members(file)) {
+    files.push_back(member);
+    if (std::filesystem::is_regular_file(member, absent)) append(files, formats::possible_bases(member));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> files_read(const std::vector<std::string>& inputs, const Arguments& arguments) {
   std::vector<std::string> files = inputs;
   files.push_back(arguments.config_file());
   for (const std::string& input : inputs) {
-    std::error_code absent;
     append(files, formats::companion_files(input));
-    if (std::filesystem::is_regular_file(input, absent)) append(files, formats::possible_bases(input));
+    append_named_by(input, files);
   }
   return files;
 }

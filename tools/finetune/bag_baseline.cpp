@@ -13,6 +13,7 @@ namespace heddle {
 namespace {
 
 constexpr Index default_most_words = 50000, most_examples = 100000;
+constexpr double most_updates = 1e10;  // of single numbers, in all steps: some ten seconds
 
 }  // namespace
 
@@ -69,6 +70,8 @@ std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConf
   const training::TrainingConfig training = options.setup.config(static_cast<Index>(seed));
   training::TaskObjective objective(*bag.model, train, training, {}, judged, better);
   training::Trainer trainer(objective, training);
+  const auto numbers = static_cast<double>(bag.model->parameters().count());
+  if (numbers * static_cast<double>(trainer.total_steps()) > most_updates) return std::nullopt;
   training::Hooks hooks;
   hooks.stop = stop;
   trainer.run(hooks);

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "heddle/formats/heddle/load_model.hpp"
 #include "tools/finetune/run.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/dry_run.hpp"
@@ -53,14 +54,14 @@ Begun begin(const FinetuneOptions& options, const cli::Arguments& arguments) {
     return {std::move(made.task), made.config};
   }
   const formats::ModelFile base(options.from);
-  return {make_finetuning_task(options, base, arguments), base.config<models::ModelConfig>()};
+  return {make_finetuning_task(options, base, arguments), formats::checked_config(base)};
 }
 
 }  // namespace
 
 void finetune_dry_run(FinetuneOptions options, const cli::Arguments& arguments) {
   if (!options.begins_new()) {
-    settle_rate(options.setup.schedule, formats::ModelFile(options.from).config<models::ModelConfig>());
+    settle_rate(options.setup.schedule, formats::checked_config(formats::ModelFile(options.from)));
   }
   settle_length(options.setup.training, arguments);
   const Index steps_done = steps_done_of(options, arguments);

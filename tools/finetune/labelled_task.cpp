@@ -208,11 +208,16 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   if (!valid_) return {};
   std::vector<std::string> notes;
   const std::string& metric = options_.settings.metric;
+  const bool lower = metric == "mean_squared_error";
+  const auto compared = [&](double other, const std::string& advice) {
+    if (!best || (lower ? *best < other : *best > other)) return std::string();
+    return concatenate(", and this model is not better, with ", rounded(*best), advice);
+  };
   if (const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_)) {
     const training::Metric usual =
         judge(*valid_, config(), labels_, baseline->answers, {.metric = metric}).metrics.front();
-    notes.push_back(
-        concatenate("the baseline, ", baseline->what, ", has a validation ", usual.name, " of ", rounded(usual.value)));
+    notes.push_back(concatenate("the baseline, ", baseline->what, ", has a validation ", usual.name, " of ",
+                                rounded(usual.value), compared(usual.value, "")));
   }
   const bool is_bag =
       options_.begins_new() && models::architecture(options_.model.shape.arch()).plays(models::CountedStart::what);
@@ -220,12 +225,8 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   const std::optional<training::Metric> bag = bag_metric({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) return notes;
-  notes.push_back(concatenate("a bag of words and n-grams has a validation ", bag->name, " of ", rounded(bag->value)));
-  const bool lower = metric == "mean_squared_error";
-  if (best && (lower ? *best >= bag->value : *best <= bag->value)) {
-    notes.back() += concatenate(", and this model no better one, ", rounded(*best),
-                                "; finetune --arch bag makes a model of it in seconds");
-  }
+  notes.push_back(concatenate("a bag of words and n-grams has a validation ", bag->name, " of ", rounded(bag->value),
+                              compared(bag->value, "; finetune --arch bag makes a model of it in seconds")));
   return notes;
 }
 

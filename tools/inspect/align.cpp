@@ -1,4 +1,5 @@
 // inspect align: the source tokens that a sequence-to-sequence model attends to while it predicts the target.
+#include <cmath>
 #include <iostream>
 
 #include "heddle/base/printable.hpp"
@@ -23,7 +24,7 @@ namespace {
 struct AlignOptions {
   std::vector<Index> layer{-1};
   Index head = 0;
-  std::string output;
+  std::string base, output;
   bool json = false;
 
   template <class Self, class Visitor>
@@ -35,6 +36,9 @@ struct AlignOptions {
                 .takes("N")
                 .essential(),
             self.head);
+    visitor(
+        Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
+        self.base);
     visitor(
         Field("output", "file to write: a picture .svg, .png or .pdf, a table .tsv, or .h5 with every layer and head")
             .letter('o')
@@ -50,19 +54,18 @@ struct AlignOptions {
 struct Alignment {
   TokenText source, target;
   AttentionGroup group;  // of all layers
+  std::string problem;   // not_finite()
 };
 
-Alignment align(const formats::LoadedModel& loaded, const std::string& path, const std::string& source_text,
-                const std::optional<std::string>& target_text) {
+Alignment align(const formats::LoadedModel& loaded, const std::string& path, const InputText& source_text,
+                const std::optional<InputText>& target_text) {
   const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "inspect align", path);
   AttentionReport report =
       read_attention(loaded, path, source_text, target_text,
                      {.user = "inspect align", .layers = {analysis::all_layers}, .group = "source"});
-  const std::string problem = not_finite(report, path);
-  check<NumericError>(problem.empty(), problem);
   const TranslationFrames frames(model, loaded);
   const auto prompt = static_cast<std::ptrdiff_t>(frames.prompt.size());
-  Alignment result{report.texts[0], {.name = "target"}, report.groups.front()};
+  Alignment result{report.texts[0], {.name = "target"}, report.groups.front(), not_finite(report, path)};
   const std::vector<TokenId>& read = report.texts[1].ids;
   result.target.add(loaded.tokenizer, {read.begin() + prompt, read.end()});
   result.target.add(loaded.tokenizer, {frames.target.end});
@@ -99,6 +102,15 @@ std::vector<std::vector<double>> rows_of(const Tensor& weights) {
   return rows;
 }
 
+// The sign of NaN, which streams print, means nothing.
+void write_number(std::ostream& out, Real weight) {
+  if (std::isnan(weight)) {
+    out << "nan";
+  } else {
+    out << weight;
+  }
+}
+
 void write_table(const Alignment& alignment, const Tensor& weights, const std::string& path) {
   cli::Output output(path);
   for (const std::string& piece : alignment.source.pieces) output.stream() << '\t' << printable(piece);
@@ -106,7 +118,7 @@ void write_table(const Alignment& alignment, const Tensor& weights, const std::s
   const Real* weight = weights.data();
   for (const std::string& piece : alignment.target.pieces) {
     output.stream() << printable(piece);
-    for (Index j = 0; j < alignment.source.tokens(); ++j) output.stream() << '\t' << *weight++;
+    for (Index j = 0; j < alignment.source.tokens(); ++j) write_number(output.stream() << '\t', *weight++);
     output.stream() << '\n';
   }
   output.close();
@@ -129,19 +141,25 @@ void write_hdf5(const Alignment& alignment, const cli::Arguments& arguments, con
   formats::write_attention(path, {stored}, provenance);
 }
 
-void align(const cli::Arguments& arguments, const AlignOptions& options) {
-  const std::string &path = options.output, model = arguments.operand("MODEL");
+void check_usage(const cli::Arguments& arguments, const AlignOptions& options) {
+  const std::string& path = options.output;
   check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
                     ": alignments can be written to .svg, .png, .pdf, .tsv and .h5 files");
   check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
-  std::vector<std::string> inputs{model};
+  std::vector<std::string> inputs{arguments.operand("MODEL"), options.base};
   for (const char* operand : {"SOURCE", "TARGET"}) {
     const std::vector<std::string>& words = arguments.operands(operand);
     inputs.insert(inputs.end(), words.begin(), words.end());
   }
   cli::keep_inputs(inputs, {path}, arguments);
-  const std::vector<std::string> texts = read_each_text(arguments, {"SOURCE", "TARGET"});
-  const formats::LoadedModel loaded = formats::load_language_model(model);
+}
+
+// Weights that are not finite are shown, and the status says so.
+int align(const cli::Arguments& arguments, const AlignOptions& options) {
+  check_usage(arguments, options);
+  const std::string &path = options.output, model = arguments.operand("MODEL");
+  const std::vector<InputText> texts = read_each_text(arguments, {"SOURCE", "TARGET"});
+  const formats::LoadedModel loaded = formats::load_body(model, options.base);
   const Alignment alignment =
       align(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()));
   const Tensor weights = chosen(alignment, options);
@@ -149,7 +167,7 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
     std::cout << dump(
         {{"source", alignment.source.pieces}, {"target", alignment.target.pieces}, {"weights", rows_of(weights)}});
   } else if (path.empty()) {
-    write_shades(std::cout, weights, alignment.target.labels, alignment.source.labels);
+    write_shades(std::cout, weights, alignment.target.labels, alignment.source.labels, {.files = ".png or .tsv"});
   } else if (path.ends_with(".h5")) {
     write_hdf5(alignment, arguments, path);
   } else if (path.ends_with(".tsv")) {
@@ -157,6 +175,9 @@ void align(const cli::Arguments& arguments, const AlignOptions& options) {
   } else {
     draw(alignment, weights, path);
   }
+  if (alignment.problem.empty()) return 0;
+  arguments.warn(alignment.problem);
+  return NumericError(alignment.problem).exit_status();
 }
 
 }  // namespace
@@ -165,11 +186,11 @@ cli::Verb verbs::align() {
   return cli::make_verb<AlignOptions>(
       {.summary = "Shows the source tokens that a sequence-to-sequence model attends to while it predicts the target.",
        .synopsis = {"MODEL [SOURCE|FILE [TARGET]] [--layer N,...] [--head N] [-o FILE] [--json]"},
-       .operands = {{"MODEL", "a sequence-to-sequence model", 1, 1},
+       .operands = {{"MODEL", "a sequence-to-sequence model; or an adapter", 1, 1},
                     {"SOURCE", "the source text, or a file with it, or - for standard input, as without it", 0, 1},
                     {"TARGET", "the target text, or a file with it; none is the model's own, by greedy decoding", 0,
                      1}}},
-      static_cast<void (*)(const cli::Arguments&, const AlignOptions&)>(heddle::align));
+      static_cast<int (*)(const cli::Arguments&, const AlignOptions&)>(heddle::align));
 }
 
 }  // namespace heddle

@@ -108,7 +108,8 @@ void print(const AttentionReport& report, const AttentionOptions& options, const
   } else if (is_single_head(report)) {
     const AttentionGroup& group = report.groups.front();
     std::cout << single_title(group) << "\n";
-    write_shades(std::cout, group.weights(0, 0), report.queries(group).labels, report.keys(group).labels);
+    write_shades(std::cout, group.weights(0, 0), report.queries(group).labels, report.keys(group).labels,
+                 {.files = ".png, .html or .tsv", .top = options.top, .causal = group.causal});
   } else {
     write_patterns(std::cout, report, options.top);
   }
@@ -122,6 +123,8 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
   check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
                     ": such a file has every head; leave out --head");
+  check<UsageError>((path.empty() && !options.json) || !arguments.given("top"),
+                    "--top is for what is printed for people; leave it out, or -o and --json");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
   std::vector<std::string> inputs{arguments.operand("MODEL"), options.base};
   for (const char* operand : {"TEXT", "SECOND"}) {
@@ -135,8 +138,8 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
 int attention(const cli::Arguments& arguments, const AttentionOptions& options) {
   check_usage(arguments, options);
   const std::string &path = options.output, model = arguments.operand("MODEL");
-  const std::vector<std::string> texts = read_each_text(arguments, {"TEXT", "SECOND"});
-  const formats::LoadedModel loaded = formats::load_model(formats::ModelFile(model));
+  const std::vector<InputText> texts = read_each_text(arguments, {"TEXT", "SECOND"});
+  const formats::LoadedModel loaded = formats::load_body(model, options.base);
   AttentionReport report =
       read_attention(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()),
                      {.user = "inspect attention",
@@ -167,7 +170,7 @@ cli::Verb verbs::attention() {
   return cli::make_verb<AttentionOptions>(
       {.summary = "Shows the attention weights of every layer and head in a text or a pair of texts.",
        .synopsis = {"MODEL [TEXT|FILE [SECOND]] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]"},
-       .operands = {{"MODEL", "a model with attention", 1, 1},
+       .operands = {{"MODEL", "a model with attention; or an adapter", 1, 1},
                     {"TEXT",
                      "a text, or a file with one, or - for standard input, as without it; of a sequence-to-sequence "
                      "model, the source",

@@ -11,7 +11,7 @@
 #include "heddle/tensor/processors.hpp"
 #include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/matrix_picture.hpp"
-#include "tools/lines/encode_line.hpp"
+#include "tools/lines/answer_texts.hpp"
 #include "tools/lines/translation_frames.hpp"
 
 namespace heddle {
@@ -61,30 +61,32 @@ void check_length(Index count, std::optional<Index> most, const std::string& wha
 }
 
 std::vector<TokenId> translated(const models::Generator& model, const formats::LoadedModel& loaded,
-                                const TranslationFrames& frames, const std::vector<TokenId>& source) {
+                                const std::string& path, const TranslationFrames& frames,
+                                const std::vector<TokenId>& source) {
   const Index room = model.position_limit() - static_cast<Index>(frames.prompt.size()) + 1;
   const decoding::BeamOptions greedy{.width = 1,
                                      .max_tokens = std::min(static_cast<Index>(source.size()) + 50, room),
                                      .end = frames.target.end,
                                      .vocab_size = loaded.tokenizer.vocab_size()};
   std::vector<TokenId> ids;
-  const auto found = decoding::beam_search(model, {frames.prompt}, 0, greedy, {source});
-  for (const decoding::Choice& token : found.front().front().tokens) ids.push_back(token.id);
+  answer_or_name(path, [&] {
+    const auto found = decoding::beam_search(model, {frames.prompt}, 0, greedy, {source});
+    for (const decoding::Choice& token : found.front().front().tokens) ids.push_back(token.id);
+  });
   if (std::ssize(ids) == room) ids.pop_back();  // the last one of a text without an end is not read
   return ids;
 }
 
 Input read_pair(const models::SequenceToSequence& model, const formats::LoadedModel& loaded, const std::string& path,
-                const std::string& source_words, const std::optional<std::string>& target_text,
-                const std::string& user) {
+                const InputText& source_text, const std::optional<InputText>& target_text, const std::string& user) {
   const TranslationFrames frames(model, loaded);
-  const auto source = frames.source.around(encode_line(loaded.of_sources(), source_words, "SOURCE"));
-  check_length(std::ssize(source), model.max_source_positions(), "SOURCE");
-  std::vector<TokenId> target =
-      target_text ? encode_line(loaded.tokenizer, *target_text, "TARGET")
-                  : translated(models::require<models::Generator>(*loaded.model, user, path), loaded, frames, source);
+  const auto source = frames.source.around(encode_valid(loaded.of_sources(), source_text));
+  check_length(std::ssize(source), model.max_source_positions(), source_text.file);
+  std::vector<TokenId> target = target_text ? encode_valid(loaded.tokenizer, *target_text)
+                                            : translated(models::require<models::Generator>(*loaded.model, user, path),
+                                                         loaded, path, frames, source);
   target.insert(target.begin(), frames.prompt.begin(), frames.prompt.end());
-  check_length(std::ssize(target), model.max_positions(), "TARGET");
+  check_length(std::ssize(target), model.max_positions(), target_text ? target_text->file : "the translation");
   models::Sequences sequences(as_row(target));
   sequences.sources = std::make_shared<const models::Sequences>(as_row(source));
   Input input{std::move(sequences), {{.name = "source"}, {.name = "target"}}};
@@ -94,29 +96,29 @@ Input read_pair(const models::SequenceToSequence& model, const formats::LoadedMo
 }
 
 Input read_text(const models::ContextualVectors& model, const formats::LoadedModel& loaded, const std::string& path,
-                const std::string& first, const std::optional<std::string>& second) {
+                const InputText& first, const std::optional<InputText>& second) {
   const text::Tokenizer& tokenizer = loaded.tokenizer;
   const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
   check<UsageError>(!second || framed, path, ": this model reads one text; leave out the second");
-  const std::vector<TokenId> ids = encode_line(tokenizer, first, "TEXT");
+  const std::vector<TokenId> ids = encode_valid(tokenizer, first);
   data::FramedSequence sequence;
   sequence.ids = ids;
   if (framed) {
     const data::Framing framing(tokenizer, model.position_limit(), loaded.model->config()->has_segments());
-    const std::vector<TokenId> other = second ? encode_line(tokenizer, *second, "SECOND") : std::vector<TokenId>();
+    const std::vector<TokenId> other = second ? encode_valid(tokenizer, *second) : std::vector<TokenId>();
     const auto whole = static_cast<Index>(ids.size() + other.size()) + framing.overhead(second.has_value());
-    check_length(whole, model.max_positions(), second ? "TEXT and SECOND" : "TEXT");
+    check_length(whole, model.max_positions(), second ? first.file + " and " + second->file : first.file);
     sequence =
         second ? framing(ids, other, data::Overlong::error).front() : framing(ids, data::Overlong::error).front();
   }
-  check_length(std::ssize(sequence.ids), model.max_positions(), "TEXT");
+  check_length(std::ssize(sequence.ids), model.max_positions(), first.file);
   Input input{models::Sequences(as_row(sequence.ids), {}, sequence.segments), {{.name = "text"}}};
   input.texts[0].add(tokenizer, sequence.ids);
   return input;
 }
 
-Input read_input(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
-                 const std::optional<std::string>& second, const std::string& user) {
+Input read_input(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
+                 const std::optional<InputText>& second, const std::string& user) {
   if (const auto* model = loaded.model->as<models::SequenceToSequence>()) {
     return read_pair(*model, loaded, path, first, second, user);
   }
@@ -229,8 +231,8 @@ void AttentionReport::keep_head(Index head) {
   }
 }
 
-AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
-                               const std::optional<std::string>& second, const AttentionWanted& wanted) {
+AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
+                               const std::optional<InputText>& second, const AttentionWanted& wanted) {
   const bool has_source = loaded.model->as<models::SequenceToSequence>() != nullptr;
   check<DataError>(!has_source || loaded.model->as<models::AttentionMaps>() != nullptr, path, ": this ",
                    loaded.model->config().arch(), " has no attention: it reads its source as one vector");
@@ -270,14 +272,19 @@ AttentionReport read_attention(const formats::LoadedModel& loaded, const std::st
 
 std::string not_finite(const AttentionReport& report, const std::string& path) {
   const auto is_finite = [](Real weight) { return std::isfinite(weight); };
+  std::vector<std::string> kinds;
   for (const AttentionGroup& group : report.groups) {
-    for (const models::AttentionMap& map : group.layers) {
-      const Tensor& weights = map.pairs.weights;
+    std::vector<std::string> numbers;
+    for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
+      const Tensor& weights = group.layers[layer].pairs.weights;
       if (std::all_of(weights.data(), weights.data() + weights.size(), is_finite)) continue;
-      return concatenate(path, ": the attention weights of ", map.name, " are not finite; train it again");
+      numbers.push_back(std::to_string(group.numbers[layer]));
     }
+    if (numbers.empty()) continue;
+    kinds.push_back(concatenate(group.title(), " in ", numbers.size() == 1 ? "layer " : "layers ", join(numbers)));
   }
-  return "";
+  if (kinds.empty()) return "";
+  return concatenate(path, ": the weights of ", join(kinds, " and of "), " are not finite; train it again");
 }
 
 }  // namespace heddle

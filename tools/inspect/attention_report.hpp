@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/formats/heddle/load_model.hpp"
+#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 
@@ -60,10 +61,10 @@ struct AttentionWanted {
 // Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target
 // with the token that ends it; of others the text alone or, where the model reads pairs, both. Throws DataError for
 // texts that the model cannot read, UsageError for layers and groups that are not there.
-AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const std::string& first,
-                               const std::optional<std::string>& second, const AttentionWanted& wanted);
+AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
+                               const std::optional<InputText>& second, const AttentionWanted& wanted);
 
-// "FILE: the attention weights of LAYER are not finite; …" of the first such layer; or "".
+// "FILE: the weights of KIND in layers N, ... are not finite; …" of all such layers; or "".
 std::string not_finite(const AttentionReport& report, const std::string& path);
 
 }  // namespace heddle

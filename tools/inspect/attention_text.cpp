@@ -9,6 +9,7 @@
 #include "heddle/analysis/attention_patterns.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/text_table.hpp"
+#include "tools/inspect/terminal.hpp"
 
 namespace heddle {
 
@@ -79,18 +80,52 @@ void write_heads(std::ostream& out, const AttentionGroup& group) {
   out << group.title() << "\n" << text_table(rows, std::string(rows.front().size(), 'r'));
 }
 
+std::size_t widest(const std::vector<std::string>& labels) {
+  std::size_t width = 0;
+  for (const std::string& label : labels) width = std::max(width, display_width(label));
+  return width;
+}
+
+// The column with the largest weight of a row, where that can be told.
+std::string largest(const Real* row, const std::vector<std::string>& columns) {
+  const Real* const end = row + columns.size();
+  if (!std::all_of(row, end, [](Real weight) { return std::isfinite(weight); })) return "?";
+  return columns[static_cast<std::size_t>(std::max_element(row, end) - row)];
+}
+
+std::string numbered(const std::vector<std::string>& labels, Index at) {
+  return fmt::format("{} {}", at + 1, labels[static_cast<std::size_t>(at)]);
+}
+
+void write_links(std::ostream& out, const Tensor& weights, const std::vector<std::string>& rows,
+                 const std::vector<std::string>& columns, const WithoutShades& options) {
+  std::vector<std::vector<std::string>> table{{"weight", "from", "to"}};
+  for (const auto& link : analysis::strongest_links(weights, options.top + 1)) {
+    if (std::ssize(table) > options.top || link.weight == 0) break;
+    if (options.causal && link.query == 0) continue;
+    table.push_back({fmt::format("{:.4f}", link.weight), numbered(rows, link.query), numbered(columns, link.key)});
+  }
+  if (table.size() > 1) out << "\nstrongest links\n" << text_table(table, "rll");
+}
+
 }  // namespace
 
 void write_shades(std::ostream& out, const Tensor& weights, const std::vector<std::string>& rows,
-                  const std::vector<std::string>& columns) {
-  std::size_t width = 0;
-  for (const std::string& label : rows) width = std::max(width, display_width(label));
+                  const std::vector<std::string>& columns, const WithoutShades& otherwise) {
+  const std::size_t width = widest(rows), room = output_columns();
   const auto count = static_cast<Index>(columns.size());
+  const bool wide = count <= most_wide_cells;
+  if (width + 4 + (wide ? 2 : 1) * columns.size() + widest(columns) > room) {
+    out << fmt::format(
+        "a row of {} shades is wider than {} columns; -o writes all weights into a file that ends in {}\n", count, room,
+        otherwise.files);
+    return write_links(out, weights, rows, columns, otherwise);
+  }
   const Real* row = weights.data();
   for (const std::string& label : rows) {
     out << std::string(width - display_width(label), ' ') << label << " |";
-    for (Index j = 0; j < count; ++j) out << shade(row[j], count <= most_wide_cells);
-    out << "| " << columns[static_cast<std::size_t>(std::max_element(row, row + count) - row)] << '\n';
+    for (Index j = 0; j < count; ++j) out << shade(row[j], wide);
+    out << "| " << largest(row, columns) << '\n';
     row += count;
   }
 }
@@ -103,9 +138,7 @@ void write_patterns(std::ostream& out, const AttentionReport& report, Index top)
   const bool several = report.groups.size() > 1;
   std::vector<std::vector<std::string>> rows{{"weight", "layer", "head", "from", "to"}};
   if (several) rows.front().push_back("of");
-  const auto token = [&](std::size_t text, Index at) {
-    return fmt::format("{} {}", at + 1, report.texts[text].labels[static_cast<std::size_t>(at)]);
-  };
+  const auto token = [&](std::size_t text, Index at) { return numbered(report.texts[text].labels, at); };
   for (const auto& [group, layer, head, link] : strongest(report, top)) {
     rows.push_back({fmt::format("{:.4f}", link.weight), std::to_string(layer), head_text(head),
                     token(group->query, link.query), token(group->key, link.key)});

@@ -6,7 +6,7 @@
 
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/outputs.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/models/presets.hpp"
 #include "tools/inspect/cost_report.hpp"
 #include "tools/inspect/picture.hpp"
@@ -161,7 +161,7 @@ std::vector<CostReport> reports_of(const cli::Arguments& arguments, const CostOp
   const bool measure = options.measure && !options.plan().has_machines();
   std::vector<CostReport> reports;
   for (const std::string& path : arguments.operands("MODEL")) {
-    reports.push_back(report_of(path, formats::ModelFile(path).config<models::ModelConfig>(), shape, measure));
+    reports.push_back(report_of(path, formats::checked_config(formats::ModelFile(path)), shape, measure));
   }
   for (const std::string& name : options.preset) {
     reports.push_back(report_of(name, models::preset(name), shape, measure));

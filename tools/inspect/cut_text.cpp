@@ -94,11 +94,17 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 
 }  // namespace
 
+std::vector<TokenId> encode_valid(const text::Tokenizer& tokenizer, const InputText& input, text::SpecialText special) {
+  if (!is_utf8(input.text)) {
+    InvalidBytes invalid(InvalidText::error, takes_any_bytes(tokenizer));
+    invalid.valid(input.text);
+    invalid.check_valid(input.file, {std::max<Index>(1, input.line), 1});
+  }
+  return encode_at(input, [&] { return tokenizer.encode(input.text, special); });
+}
+
 CutText cut_text(const text::Tokenizer& tokenizer, const InputText& input, text::SpecialText special) {
-  InvalidBytes invalid(InvalidText::error, takes_any_bytes(tokenizer));
-  invalid.valid(input.text);
-  invalid.check_valid(input.file, {std::max<Index>(1, input.line), 1});
-  const std::vector<TokenId> ids = encode_at(input, [&] { return tokenizer.encode(input.text, special); });
+  const std::vector<TokenId> ids = encode_valid(tokenizer, input, special);
   const auto tokens = located(tokenizer, input.text, special);
   return tokens ? with_offsets(input.text, *tokens, true) : without_offsets(tokenizer, input.text, ids);
 }

@@ -32,7 +32,12 @@ struct CutText {
   bool has_offsets() const { return tokens.empty() || tokens.front().bytes.has_value(); }
 };
 
-// Throws DataError, "FILE:LINE:BYTE: …", for text that the tokenizer has no token for.
+// Throws DataError, "FILE:LINE:BYTE: …", for text that the tokenizer has no token for, and for invalid UTF-8 that it
+// would leave out silently.
+std::vector<TokenId> encode_valid(const text::Tokenizer& tokenizer, const InputText& input,
+                                  text::SpecialText special = text::SpecialText::token);
+
+// Throws DataError as encode_valid().
 CutText cut_text(const text::Tokenizer& tokenizer, const InputText& input,
                  text::SpecialText special = text::SpecialText::token);
 

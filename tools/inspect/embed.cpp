@@ -8,11 +8,11 @@
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/answer_texts.hpp"
-#include "tools/lines/encode_line.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/lines/length_limit.hpp"
 
@@ -130,7 +130,7 @@ class Embedder {
 
  private:
   TextToEmbed make(const InputText& input) {
-    const std::vector<TokenId> tokens = encode_line(loaded_.tokenizer, input.text, input.where());
+    const std::vector<TokenId> tokens = encode_valid(loaded_.tokenizer, input);
     check<DataError>(!tokens.empty(), input.where(), ": has no token");
     TextToEmbed text = analysis::text_to_embed(loaded_.vectors, loaded_.tokenizer, tokens, {0, 0});
     limit_.is_exceeded(static_cast<Index>(tokens.size()), text.text.last - text.text.first + 1, input.where(),

@@ -76,21 +76,22 @@ std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_v
   return texts_of(arguments.input_or_usage(operand).front(), given.documents, arguments, "--text");
 }
 
-std::vector<std::string> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands) {
-  std::vector<std::string> texts;
+std::vector<InputText> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands) {
+  std::vector<InputText> texts;
   bool uses_input = false;
   for (const std::string& operand : operands) {
     const std::vector<std::string> words =
         texts.empty() ? arguments.input_or_usage(operand) : arguments.operands(operand);
     if (words.empty()) break;
     if (words.front().empty()) {
-      texts.emplace_back();
+      texts.push_back({"", operand, 0});
       continue;
     }
     const bool is_input = words.front() == "-";
     check<UsageError>(!(is_input && uses_input), operand, ": standard input gives one text; name a file for the other");
     uses_input = uses_input || is_input;
-    texts.push_back(texts_of(words.front(), TextOf::file, arguments, "standard input").front().text);
+    texts.push_back(texts_of(words.front(), TextOf::file, arguments, "standard input").front());
+    if (texts.back().line == 0) texts.back().file = operand;
   }
   return texts;
 }

@@ -37,7 +37,7 @@ struct GivenTexts {
 std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_view operand, const GivenTexts& given);
 
 // One text for each operand of a model that reads one or two, by the same rules: the first may be left out for standard
-// input, the second for none.
-std::vector<std::string> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands);
+// input, the second for none. A word that is a text itself has the name of its operand, for messages.
+std::vector<InputText> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands);
 
 }  // namespace heddle

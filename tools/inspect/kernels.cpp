@@ -298,8 +298,12 @@ class KernelShapes {
     ShapeTable weights = curves(name, "Weight of a key " + keys, x, [&](const KernelSubject& subject) {
       return analysis::relative_weights(*subject.variant, subject.shape, probe);
     });
-    ShapeTable scores{name + "-score", "Score (logarithm of the weight) of a key " + keys, weights.rows, x,
-                      logarithms(weights.values)};
+    ShapeTable scores{name + "-score",
+                      "Score (logarithm of the weight) of a key " + keys,
+                      weights.rows,
+                      x,
+                      logarithms(weights.values),
+                      true};
     if (wanted(name)) tables_.push_back(std::move(weights));
     if (wanted(name + "-score")) tables_.push_back(std::move(scores));
   }
@@ -346,7 +350,8 @@ class KernelShapes {
   // Of those that estimate others, and whose text is known with another setting.
   void add_error() {
     ShapeTable table{
-        "error", "Error of estimated weights: root mean square of estimate / exact - 1", {"curve", {}, {}}, {}, {}};
+        "error", "Error of estimated weights: root mean square of estimate / exact - 1", {"curve", {}, {}}, {}, {},
+        true};
     for (const Index count : feature_counts) table.columns.numbers.push_back(static_cast<double>(count));
     for (const KernelSubject& subject : subjects_.all()) {
       const auto estimate = subject.variant->estimate();
@@ -430,7 +435,8 @@ class KernelShapes {
   std::vector<ShapeTable> tables_;
 };
 
-void kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
+// Numbers that are not finite are shown, and the status says so.
+int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   const std::string model = arguments.operand("MODEL"), &path = options.output;
   check_choice(arguments);
   if (!options.scheme.empty()) {  // of a known name
@@ -469,6 +475,7 @@ void kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   } else {
     save_panels(path, heading, shapes.panels());
   }
+  return warn_of_not_finite(shapes.tables(), arguments);
 }
 
 }  // namespace

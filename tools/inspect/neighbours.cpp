@@ -8,6 +8,7 @@
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
+#include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vector_map.hpp"
 #include "tools/inspect/vectors.hpp"
@@ -96,13 +97,23 @@ void print_json(const std::vector<WordNeighbours>& all, const text::Tokenizer& t
   std::cout << dump({{"words", std::move(words)}});
 }
 
+// A piece; of a tokenizer of bytes, which spells them in letters of its own, as it stands within a text: "␣in".
+std::string label_of_piece(const text::Tokenizer& tokenizer, TokenId id) {
+  if (tokenizer.kind() != text::TokenizerKind::bpe && tokenizer.kind() != text::TokenizerKind::byte) {
+    return tokenizer.piece(id);
+  }
+  std::string text;
+  tokenizer.decode(id, text, text::TextPlace::inside);
+  return label_of(text);
+}
+
 // A piece that is near several words is a point of the most similar one; a word that is a piece is one point.
 VectorMap map_of(const std::vector<WordNeighbours>& all, const NeighbourSearch& search, const std::string& model) {
   VectorMap map{"Neighbours among the embeddings of " + model, "word", "words asked for", {}, {}};
   std::vector<Tensor> vectors;
   std::map<TokenId, std::pair<double, std::string>> nearest;
   for (const WordNeighbours& each : all) {
-    map.points.push_back({each.word, each.word, "", true});
+    map.points.push_back({label_of(each.word), each.word, "", true});
     vectors.push_back(each.vector);
     for (const auto& [id, similarity] : each.nearest) {
       auto& best = nearest.try_emplace(id, -2.0, "").first->second;
@@ -115,7 +126,7 @@ VectorMap map_of(const std::vector<WordNeighbours>& all, const NeighbourSearch& 
   for (const auto& [id, best] : nearest) {
     const auto& [similarity, word] = best;
     const std::string detail = concatenate("similarity to ", word, ": ", similarity);
-    map.points.push_back({search.tokenizer().piece(id), word, detail, false});
+    map.points.push_back({label_of_piece(search.tokenizer(), id), word, detail, false});
     vectors.push_back(search.vector({&id, 1}));
   }
   map.vectors = Tensor({static_cast<Index>(vectors.size()), vectors.front().size()});

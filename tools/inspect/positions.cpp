@@ -225,7 +225,8 @@ class PositionShapes {
                        "Pairs of dimensions that are circles",
                        {"circle", numbers_to(table.rows), {}},
                        {"", {}, {"dimension", "and", "radius", "radians_per_position", "positions_per_turn"}},
-                       table});
+                       table,
+                       true});
   }
 
   void add_bias(const PositionSubject& subject) {
@@ -328,7 +329,8 @@ void print_json(const PositionSubject& subject, const PositionShapes& shapes) {
   std::cout << dump(json);
 }
 
-void show(const PositionSubject& subject, const cli::Arguments& arguments, const PositionsOptions& options) {
+// Numbers that are not finite are shown, and the status says so.
+int show(const PositionSubject& subject, const cli::Arguments& arguments, const PositionsOptions& options) {
   const PositionShapes shapes(subject, options);
   const std::string& path = options.output;
   if (options.json) {
@@ -342,9 +344,10 @@ void show(const PositionSubject& subject, const cli::Arguments& arguments, const
   } else {
     save_panels(path, heading_of(subject), shapes.panels());
   }
+  return warn_of_not_finite(shapes.tables(), arguments);
 }
 
-void show_model(const cli::Arguments& arguments, const PositionsOptions& options) {
+int show_model(const cli::Arguments& arguments, const PositionsOptions& options) {
   const std::string path = arguments.operand("MODEL");
   cli::keep_inputs({path}, {options.output}, arguments);
   const ModelStack stack(path, "inspect positions", options.choice.stack);
@@ -358,31 +361,27 @@ void show_model(const cli::Arguments& arguments, const PositionsOptions& options
                           count,
                           {}};
   for (const Index layer : stack.layers(options.choice)) subject.layers.emplace_back(layer, stack.positions(layer));
-  show(subject, arguments, options);
+  return show(subject, arguments, options);
 }
 
-void show_scheme(const cli::Arguments& arguments, const PositionsOptions& options) {
+int show_scheme(const cli::Arguments& arguments, const PositionsOptions& options) {
   const Index count = options.count > 0 ? options.count : usual_count;
   const SchemeAlone alone(options, count, static_cast<std::uint64_t>(arguments.common().seed));
-  show({options.scheme,
-        fmt::format("{} positions, width {}, {}", options.scheme, options.alone.width,
-                    counted(options.alone.heads, "head", "heads")),
-        alone.has_parameters(),
-        count,
-        {{1, alone.in()}}},
-       arguments, options);
+  return show({options.scheme,
+               fmt::format("{} positions, width {}, {}", options.scheme, options.alone.width,
+                           counted(options.alone.heads, "head", "heads")),
+               alone.has_parameters(),
+               count,
+               {{1, alone.in()}}},
+              arguments, options);
 }
 
-void positions(const cli::Arguments& arguments, const PositionsOptions& options) {
+int positions(const cli::Arguments& arguments, const PositionsOptions& options) {
   check_choice(arguments);
   check<UsageError>(arguments.operand("MODEL").empty() != options.scheme.empty(),
                     "give one MODEL, or --scheme NAME (inspect positions --help shows the usage)");
   check_shape_output(options.output, options.json);
-  if (options.scheme.empty()) {
-    show_model(arguments, options);
-  } else {
-    show_scheme(arguments, options);
-  }
+  return options.scheme.empty() ? show_model(arguments, options) : show_scheme(arguments, options);
 }
 
 }  // namespace

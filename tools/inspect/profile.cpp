@@ -7,7 +7,7 @@
 
 #include "heddle/base/printable.hpp"
 #include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
+#include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/models/presets.hpp"
 #include "heddle/tensor/limits.hpp"
 #include "heddle/tensor/precision.hpp"
@@ -176,7 +176,7 @@ void profile(const cli::Arguments& arguments, const ProfileOptions& options) {
   check<UsageError>(path.empty() != options.preset.empty(),
                     "give one MODEL, or --preset NAME (inspect profile --help shows the usage)");
   const models::ModelConfig config =
-      options.preset.empty() ? formats::ModelFile(path).config<models::ModelConfig>() : models::preset(options.preset);
+      options.preset.empty() ? formats::checked_config(formats::ModelFile(path)) : models::preset(options.preset);
   const StepProfile result = profile_steps(config, options, arguments);
   std::cout << (options.json ? dump(profile_json(result)) : printable_lines(profile_table(result)));
 }

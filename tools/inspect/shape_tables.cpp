@@ -70,6 +70,11 @@ std::string shades_text(const ShapeTable& table) {
   return text;
 }
 
+// The sign of NaN, which fmt prints, means nothing.
+std::string number_text(double value, int digits) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.{}g}", value, digits);
+}
+
 std::string columns_text(const ShapeTable& table) {
   const std::vector<Index> rows = some_of(table.values.rows, most_text_rows),
                            columns = some_of(table.values.columns, most_text_columns);
@@ -77,7 +82,7 @@ std::string columns_text(const ShapeTable& table) {
   for (const Index column : columns) cells.front().push_back(label(table.columns, column));
   for (const Index row : rows) {
     cells.push_back({label(table.rows, row)});
-    for (const Index column : columns) cells.back().push_back(fmt::format("{:.5g}", table.values.at(row, column)));
+    for (const Index column : columns) cells.back().push_back(number_text(table.values.at(row, column), 5));
   }
   return table.title + "\n" + chosen_text(table, rows.size(), columns.size()) +
          text_table(cells, std::string(columns.size() + 1, 'r'));
@@ -135,6 +140,22 @@ void check_shape_output(const std::string& path, bool json) {
   check<UsageError>(path.empty() || !json, "--json prints to standard output; leave out -o or --json");
 }
 
+int warn_of_not_finite(const std::vector<ShapeTable>& tables, const cli::Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const ShapeTable& table : tables) {
+    const auto is_fault = [&](double value) {
+      return table.may_be_infinite ? std::isnan(value) : !std::isfinite(value);
+    };
+    if (std::ranges::any_of(table.values.values, is_fault)) names.push_back(table.name);
+  }
+  if (names.empty()) return 0;
+  const std::string path = arguments.operand("MODEL");
+  const std::string problem = (path.empty() ? "" : path + ": ") + "some numbers of " + join(names, " and ") +
+                              " are not finite" + (path.empty() ? "" : "; train it again");
+  arguments.warn(problem);
+  return NumericError(problem).exit_status();
+}
+
 void check_drawable(const ShapeTable& table, const std::string& remedy) {
   const Index cells = table.values.rows * table.values.columns;
   check<UsageError>(cells <= most_cells, table.name, " has ", grouped(cells), " cells, and a picture at most ",
@@ -156,7 +177,7 @@ void write_shape_table(const std::string& path, const std::vector<ShapeTable>& t
   for (Index row = 0; row < table.values.rows; ++row) {
     output.stream() << escaped_field(label(table.rows, row));
     for (Index column = 0; column < table.values.columns; ++column) {
-      output.stream() << '\t' << fmt::format("{:.9g}", table.values.at(row, column));
+      output.stream() << '\t' << number_text(table.values.at(row, column), 9);
     }
     output.stream() << '\n';
   }

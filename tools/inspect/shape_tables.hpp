@@ -17,6 +17,7 @@ struct ShapeTable {
   std::string title;  // what its numbers are
   PanelAxis rows, columns;
   analysis::Grid values;
+  bool may_be_infinite = false;  // a logarithm of 0, the positions per turn of what does not turn
 };
 
 // The elements of a list of variants that the option has split at all commas: one that is a setting, with = and no
@@ -37,6 +38,9 @@ void add_to(formats::Json& json, const ShapeTable& table);
 
 // Throws UsageError unless the path is "" or ends in .svg, .png, .pdf, .tsv or .h5, and where --json is given with it.
 void check_shape_output(const std::string& path, bool json);
+
+// Warns of the tables that have numbers which are not finite, and returns the exit status: 0 if there are none.
+int warn_of_not_finite(const std::vector<ShapeTable>& tables, const cli::Arguments& arguments);
 
 // Throws UsageError for a table with more cells than a picture can have; remedy: what gives fewer of them.
 void check_drawable(const ShapeTable& table, const std::string& remedy);

@@ -1,8 +1,10 @@
-// Colours of a terminal.
+// Colours and the width of a terminal.
 #pragma once
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -15,6 +17,12 @@ inline bool has_colours() {
   const char* const terminal = std::getenv("TERM");
   return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0') && terminal != nullptr &&
          std::string_view(terminal) != "dumb";
+}
+
+// The width of the terminal that standard output is; 200 where it is none.
+inline std::size_t output_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 200;
 }
 
 // Black text on one of the 256 colours that terminals share.

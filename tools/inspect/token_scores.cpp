@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/analysis/sentence_likelihood.hpp"
+#include "tools/lines/answer_texts.hpp"
 #include "tools/lines/scored_text.hpp"
 
 namespace heddle {
@@ -33,7 +34,9 @@ class TextScoring {
     const std::string path = arguments_.operand("MODEL");
     const auto scored_with = [&](const auto& role, const Likelihood& likelihood) {
       Scored scored{loaded_.tokenizer, path, likelihood, {}};
-      for (const InputText& input : inputs) scored.texts.push_back(score(role, input));
+      answer_or_name(path, [&] {
+        for (const InputText& input : inputs) scored.texts.push_back(score(role, input));
+      });
       limit_.report(arguments_);
       return scored;
     };

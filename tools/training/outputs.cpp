@@ -34,7 +34,9 @@ void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string
   const auto& [output, log, keep] = outputs;
   check_file_output(output);
   if (output.empty()) return cli::keep_inputs(inputs, {log}, arguments);
-  cli::keep_inputs(inputs, {output, checkpoint_path(output), log}, arguments);
+  const std::string checkpoint = checkpoint_path(output);
+  cli::keep_inputs(inputs, {output, checkpoint, formats::lock_file(output), formats::lock_file(checkpoint), log},
+                   arguments);
   std::vector<std::string> others = cli::files_read(inputs, arguments);
   others.push_back(log);
   check_checkpoint_names(output, others, keep > 0);
