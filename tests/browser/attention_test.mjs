@@ -68,7 +68,24 @@ function on(file, name, options, body) {
 for (const file of files) {
   if (measure) measureOpening(file);
   else if (basename(file) === 'damaged.html') testDamaged(file);
+  else if (basename(file) === 'broken.html') testBroken(file);
   else testPage(file);
+}
+
+// The vector of the second query has an element that is not finite.
+function testBroken(file) {
+  const note = (page) => text(page, '#neurons-note');
+  on(file, 'neurons: what is not finite is said to be so', { hash: 'view=neurons&query=2' }, async (page) => {
+    assert.match(await note(page), /^Some of these vectors are not finite/);
+    assert.equal(await text(page, '[data-step=softmax] strong'), 'not finite');
+    assert.match(await text(page, '.row-table tbody tr'), /not finite/);
+    const box = await (await page.$('[data-strip=query]')).boundingBox();
+    await page.mouse.move(box.x + 1, box.y + 5);
+    assert.match(await text(page, '.tip'), /q not finite × k/);
+    await page.select('select[aria-label=query]', '2');
+    await settled(page);
+    assert.match(await note(page), /^Vectors are rounded to 8 bits/);
+  });
 }
 
 function testDamaged(file) {
@@ -103,7 +120,8 @@ function testPage(file) {
   const middle = Math.floor(query.length / 2);
   const firstHead = layers[0];
   const mean = (heads, i, j) => heads.reduce((sum, head) => sum + firstHead.at(head, i, j), 0) / 255 / heads.length;
-  const shownLabel = (token) => (token.label === '' ? 'empty' : token.label);
+  const shownLabel = (token) =>
+    token.label === '' ? 'empty' : /^\p{M}/u.test(token.label) ? `◌${token.label}` : token.label;
 
   on(file, 'tokens are text, whatever they are', { hash: 'heads=1' }, async (page) => {
     const label = (token) => (/[^\s\p{Cf}\p{Cc}]/u.test(token.label) ? token.label : null);
@@ -114,7 +132,8 @@ function testPage(file) {
       const shown = await texts(page, `.column.${side} .label`);
       assert.equal(shown.length, tokens.length);
       tokens.forEach((token, i) => {
-        if (label(token) !== null) assert.equal(shown[i], token.label);
+        const onCircle = /^\p{M}/u.test(token.label) ? '◌' : ''; // alone, a mark is drawn over a circle
+        if (label(token) !== null) assert.equal(shown[i], onCircle + token.label);
         else assert.match(shown[i], /^(empty|U\+)/);
       });
     }
@@ -303,6 +322,51 @@ function testPage(file) {
     assert.equal((await hash(page)).view, 'neurons');
   });
 
+  on(file, 'matrix: what it says follows the layer, the head and the keys', { hash: 'view=matrix' }, async (page) => {
+    const { x, y, i, j } = await pointerOnCell(page);
+    const says = (layer, head) =>
+      layers[layer].isBroken(head, i, j)
+        ? 'not finite'
+        : `${weightText(layers[layer].at(head, i, j))} (${layers[layer].at(head, i, j)}/255)`;
+    const tip = () => page.$eval('.tip', (each) => (each.hidden ? null : each.firstChild.textContent));
+    assert.equal(await tip(), says(0, 0));
+    await press(page, ']');
+    assert.equal(await tip(), says(1, 0));
+    await press(page, '.');
+    assert.equal(await tip(), says(1, 1));
+    await page.mouse.click(x, y);
+    await press(page, 'ArrowDown');
+    assert.equal(await tip(), null);
+    const drawn = () => page.$eval('.matrix canvas', (canvas) => canvas.toDataURL());
+    const withPointer = await drawn();
+    await page.mouse.move(1, 1);
+    await settled(page);
+    assert.equal(withPointer, await drawn(), 'a cell that the keys have left is outlined');
+  });
+
+  // Moves the pointer to some cell that is not masked; returns where that is and which cell.
+  async function pointerOnCell(page) {
+    const box = await (await page.$('.matrix canvas')).boundingBox();
+    for (let y = box.y + 60; y < Math.min(box.y + box.height, desktop.height); y += 20) {
+      for (let x = box.x + 40; x < box.x + 180; x += 20) {
+        await page.mouse.move(x, y);
+        const lines = await page
+          .$eval('.tip', (each) => (each.hidden ? [] : [...each.children].map((line) => line.textContent)))
+          .catch(() => []);
+        const [i, j] = [1, 2].map((line) => parseInt(lines[line]?.replace(/\D+/, '')) - 1);
+        if (lines.length && allows(i, j)) return { x, y, i, j };
+      }
+    }
+    return assert.fail('no cell that is not masked');
+  }
+
+  on(file, 'matrix: a head that is not finite has no sums and means', { hash: 'view=matrix' }, async (page) => {
+    const broken = query.some((_, i) => key.some((__, j) => firstHead.isBroken(0, i, j)));
+    const said = await page.$$eval('.matrix', ([matrix]) => matrix.parentElement.nextSibling.textContent);
+    assert.equal(/not finite/.test(said), broken);
+    assert.equal(/a row sums to 1|entropy/.test(said), !broken);
+  });
+
   // Moves the pointer over a matrix; whatever cell the tip names, it must have that cell's weight.
   async function readCells(page, selector, byte, isBroken = () => false) {
     const box = await (await page.$(`${selector} canvas`)).boundingBox();
@@ -315,7 +379,9 @@ function testPage(file) {
           .catch(() => null);
         if (!tip) continue;
         const [i, j] = [1, 2].map((line) => Number(tip[line].match(/^(?:query|key) (\d+) /)[1]) - 1);
-        assert.equal(plain(tip[1]).slice(`query ${i + 1} `.length), shownLabel(query[i]));
+        const name = plain(tip[1]).slice(`query ${i + 1} `.length);
+        if (/[^\s\p{Cf}\p{Cc}]/u.test(query[i].label)) assert.equal(name, shownLabel(query[i]));
+        else assert.match(name, /^(empty|U\+)/);
         const expected = !allows(i, j)
           ? 'masked: a later token'
           : isBroken(i, j)
@@ -370,6 +436,7 @@ function testPage(file) {
       assert.equal(await text(page, '[data-step=score] strong'), rows[chosen][3]);
       assert.equal(await text(page, '[data-step=scale] strong'), vectors.scale.toPrecision(3));
       assert.ok(rows[chosen].includes(await text(page, '[data-step=weight] strong')));
+      assert.match(await text(page, '#neurons-note'), vectors.softmax ? /^Vectors are rounded/ : /differs from/);
       for (const strip of ['query', 'key', 'product'])
         assert.ok(await inked(page, `[data-strip=${strip}]`), `the strip of the ${strip} is blank`);
       const box = await (await page.$('[data-strip=query]')).boundingBox();

@@ -1,6 +1,6 @@
 // Tests of pages of `inspect history`; see pages.mjs.
 import assert from 'node:assert/strict';
-import { dataOf, press, settled } from './browser.mjs';
+import { dataOf, phone, press, settled } from './browser.mjs';
 import { files, fits, hash, isInert, on, text, texts } from './pages.mjs';
 
 for (const file of files) {
@@ -15,6 +15,11 @@ for (const file of files) {
     }, label);
 
   isInert(file);
+
+  on(file, 'on a phone the names of runs are not cut into letters', { viewport: phone }, async (page) => {
+    const widths = await page.$$eval('.runs tbody th', (all) => all.map((each) => each.clientWidth));
+    assert.ok(Math.min(...widths) >= 140, String(widths));
+  });
 
   on(file, 'there is a curve of each loss, and the table has the last and lowest', {}, async (page) => {
     assert.equal((await curves(page)).length, losses.length);

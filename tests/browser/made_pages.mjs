@@ -1,8 +1,8 @@
 // Pages with data that no small model gives: node made_pages.mjs PAGE FOLDER [--large]
 //
 // Writes pages that have the style and the script of PAGE: one with weights that are not finite and tokens that are
-// markup, marks of direction, control characters, empty or very long, and one whose second layer is damaged; with
-// --large instead two of the sizes that must open quickly.
+// markup, marks of direction, control characters, empty or very long, one whose second layer is damaged, and one with
+// vectors that are not finite; with --large instead two of the sizes that must open quickly.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
@@ -82,6 +82,7 @@ const strange = [
   '👩‍👩‍👧',
   '🇩🇪',
   'e\u0301\u0302\u0303',
+  '\u05b8',
   'Donaudampfschifffahrtsgesellschaftskapitän',
   'x'.repeat(300),
   'javascript:alert(1)',
@@ -102,5 +103,18 @@ if (large) {
   const damaged = group(2, 3, 4, false);
   damaged.layers[1].weights = damaged.layers[1].weights.slice(0, 8);
   write('damaged.html', { texts: [text(['a', 'b', 'c', 'd'])], attention: [damaged] });
+  const broken = group(1, 1, 4, false);
+  const vectors = Int8Array.from({ length: 8 }, (_, i) => (i === 2 ? -128 : 10 * i));
+  const packedVectors = packed(new Uint8Array(vectors.buffer));
+  broken.layers[0].vectors = {
+    width: 2,
+    scale: 1,
+    query: packedVectors,
+    query_step: 0.01,
+    key: packed(new Uint8Array(vectors.fill(1, 2, 3).buffer)),
+    key_step: 0.01,
+    softmax: true,
+  };
+  write('broken.html', { texts: [text(['a', 'b', 'c', 'd'])], attention: [broken] });
   write('strange.html', { texts: [text(strange)], attention: [group(2, 3, strange.length, false, 0)] });
 }

@@ -39,7 +39,8 @@ Json not_finite_pairs(const Tensor& weights) {
   return some ? Json(packed(bytes)) : Json();
 }
 
-// [1, heads or kv_heads, time, width] -> bytes [heads, time, width], and what 1 stands for.
+// [1, heads or kv_heads, time, width] -> bytes [heads, time, width], and what 1 stands for. -128, which no number is
+// rounded to, stands for one that is not finite.
 struct Vectors {
   std::string bytes;
   double step;
@@ -59,13 +60,18 @@ Vectors quantised(const Tensor& stored, Index heads) {
     const Real* const from = x.data() + head / (heads / shape[1]) * each;
     for (Index i = 0; i < each; ++i) {
       const auto value = static_cast<double>(from[i]);
-      bytes += static_cast<char>(std::isfinite(value) ? std::lround(value / step) : 0);
+      bytes += static_cast<char>(std::isfinite(value) ? std::lround(value / step) : -128);
     }
   }
   return {std::move(bytes), step};
 }
 
-// Whether the weights are the softmax of the products alone, over the keys up to a query's own if it is causal.
+bool are_all_finite(const Real* values, Index count) {
+  return std::all_of(values, values + count, [](Real value) { return std::isfinite(value); });
+}
+
+// Whether the weights are the softmax of the products alone, over the keys up to a query's own if it is causal. Rows
+// that are not finite say nothing about that.
 bool are_softmax(const PairWeights& pairs, bool causal) {
   const Shape& shape = pairs.weights.shape();
   const Tensor query = pairs.query.as(DType::real), key = pairs.key.as(DType::real);
@@ -75,6 +81,7 @@ bool are_softmax(const PairWeights& pairs, bool causal) {
     const Real* const q = query.data() + row * width;
     const Real* const k = key.data() + row / queries / group * keys * width;
     const Real* const weights = pairs.weights.data() + row * keys;
+    if (!are_all_finite(weights, keys)) continue;
     const Index seen = causal ? row % queries + 1 : keys;
     std::vector<double> powers(static_cast<std::size_t>(seen));
     double sum = 0;

@@ -475,7 +475,7 @@
       ]);
     });
     return el('div', { class: 'scrolls', tabindex: 0, role: 'region', 'aria-label': 'Table of the runs' }, [
-      el('table', {}, [
+      el('table', { class: 'runs' }, [
         el('caption', { class: 'unseen' }, ['Losses of the runs']),
         el('thead', {}, [
           el(
@@ -683,7 +683,7 @@
       pageFooter(
         [
           ...(hasBoth && !one
-            ? ['Thin lines are training, thick ones validation; a run has one colour and one pattern.']
+            ? ['Thin lines are training, thick ones validation. A run has one colour, and its thick line one pattern.']
             : []),
           'Smoothing is an exponential moving average with this weight of the values before, corrected for its beginning; validation is not smoothed.',
           `The page has at most ${given.most_points.toLocaleString('en')} points of each curve, with 7 digits${thinned ? `; ${counted(thinned, 'curve', 'curves')} with more are shown as means of equal ranges of steps` : ''}. The last and lowest values of the table are exact.`,

@@ -122,7 +122,7 @@ function gridView(group) {
       bytes,
       broken,
       label: count ? 'not finite' : habitLabel(habits),
-      sentence: (count ? `${counted(count, 'weight', 'weights')} not finite. ` : '') + habitSentence(habits),
+      sentence: count ? `${counted(count, 'weight', 'weights')} not finite.` : habitSentence(habits),
     };
   }
 

@@ -8,6 +8,7 @@ content.texts.forEach((text) =>
   text.tokens.forEach((token, i) => {
     token.position = i;
     if (token.label !== '' && !/[^\s\p{Cf}\p{Cc}]/u.test(token.label)) token.label = codePoints(token.label);
+    else if (/^\p{M}/u.test(token.label)) token.label = `◌${token.label}`; // a mark is drawn over a letter
   }),
 );
 
@@ -37,6 +38,9 @@ function whole(bytes, size) {
   if (bytes.length !== size) throw new Error(`${bytes.length} bytes where ${size} belong`);
   return bytes;
 }
+
+// The byte of an element that is not finite, in vectors of queries and keys.
+const notFinite = -128;
 
 class Group {
   constructor(raw) {
@@ -82,11 +86,12 @@ class Group {
     return new Weights(this, 1, all.subarray(index * size, (index + 1) * size), null);
   }
 
-  // Queries and keys of a layer as signed bytes, [heads][time][width]; null where the page has none.
+  // Queries and keys of a layer, [heads][time][width], which are stored as signed bytes; NaN for what is not finite.
+  // Null where the page has none.
   async vectors(index) {
     const { heads, vectors } = this.layers[index];
     if (!vectors) return null;
-    const { width, scale, query_step: queryStep, key_step: keyStep } = vectors;
+    const { width, scale, softmax, query_step: queryStep, key_step: keyStep } = vectors;
     const [query, key] = await Promise.all([
       unpackOnce(vectors.query, heads * this.queries * width),
       unpackOnce(vectors.key, heads * this.keys * width),
@@ -94,9 +99,9 @@ class Group {
     const slice = (bytes, step, time) => (head, i) =>
       Float32Array.from(
         new Int8Array(bytes.buffer, bytes.byteOffset + (head * time + i) * width, width),
-        (value) => value * step,
+        (value) => (value === notFinite ? NaN : value * step),
       );
-    return { width, scale, query: slice(query, queryStep, this.queries), key: slice(key, keyStep, this.keys) };
+    return { width, scale, softmax, query: slice(query, queryStep, this.queries), key: slice(key, keyStep, this.keys) };
   }
 }
 
@@ -157,8 +162,10 @@ class Weights {
   }
 
   // What a head does, as means over its queries: the weight that goes to the token itself, to the one before, the one
-  // after and the first of the text, and the entropy in bits beside that of even weights.
+  // after and the first of the text, and the entropy in bits beside that of even weights. Null where some weights are
+  // not finite: there are no such means.
   habits(head) {
+    if (this.countBroken(head)) return null;
     const { queries, keys, within } = this.group;
     const result = { self: 0, previous: 0, next: 0, first: 0, entropy: 0, even: 0 };
     for (let i = 0; i < queries; ++i) {

@@ -270,7 +270,7 @@ function linesView(group) {
     const drawn = left ? `, of which the strongest ${(count - left).toLocaleString('en')} are drawn` : '';
     const broken = heads.reduce((sum, head) => sum + weights.countBroken(head), 0);
     const warning = `${counted(broken, 'weight is', 'weights are')} not finite; their lines are dotted. `;
-    const habits = heads.length === 1 ? habitSentence(weights.habits(heads[0])) : '';
+    const habits = heads.length === 1 && !broken ? habitSentence(weights.habits(heads[0])) : '';
     summary.replaceChildren(
       `${counted(count, 'line', 'lines')} of at least ${leastPercent()} %${drawn}. `,
       broken ? el('span', { class: 'warning' }, [warning]) : '',

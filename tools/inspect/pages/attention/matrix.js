@@ -2,7 +2,8 @@
 // the box shows is drawn, so that the size of a text has no limit. ROWS and COLUMNS are arrays of {label}.
 class Matrix {
   #cell = null; // the width of a cell in pixels that was chosen; null to fit
-  #over = null;
+  #over = null; // the cell under the pointer, which is at #pointer
+  #pointer = null;
   #content = null;
 
   // SAYS(row, column): lines about a cell. PICK(row, column): a cell was clicked or reached by keys.
@@ -52,6 +53,7 @@ class Matrix {
   // PICKED: {row, column}, null or each null. ROWMARKS and COLUMNMARKS: {tokens, current} of the search.
   show(shown) {
     this.#content = shown;
+    this.#tell(); // the pointer may rest on a cell of another layer or head
     this.redraw();
   }
   end() {
@@ -96,7 +98,12 @@ class Matrix {
     const cell = this.#at(event);
     if (cell?.row !== this.#over?.row || cell?.column !== this.#over?.column) this.redraw();
     this.#over = cell;
-    tip(event.clientX, event.clientY, cell && this.says(cell.row, cell.column));
+    this.#pointer = { x: event.clientX, y: event.clientY };
+    if (cell) this.#tell();
+    else tip(0, 0, null);
+  }
+  #tell() {
+    if (this.#over) tip(this.#pointer.x, this.#pointer.y, this.says(this.#over.row, this.#over.column));
   }
   #leave() {
     this.#over = null;
@@ -126,6 +133,7 @@ class Matrix {
     const begun = row !== null && column !== null;
     const to = (value, step, count) => (begun ? Math.min(Math.max(value + step, 0), count - 1) : (value ?? 0));
     const [i, j] = [to(row, steps[0], this.rows.length), to(column, steps[1], this.columns.length)];
+    this.#leave(); // the keys have the say until the pointer moves again
     this.pick(i, j);
     this.reveal(i, j);
     announce(

@@ -46,7 +46,9 @@ function matrixView(group) {
       broken
         ? el('span', { class: 'warning' }, [`${counted(broken, 'weight is', 'weights are')} not finite, and hatched. `])
         : '',
-      `Rows are queries, columns are keys; a row sums to 1. ${habitSentence(weights.habits(head))}`,
+      broken
+        ? 'Rows are queries, columns are keys.'
+        : `Rows are queries, columns are keys; a row sums to 1. ${habitSentence(weights.habits(head))}`,
     );
   }
   return {

@@ -15,7 +15,7 @@ function neuronsView(group) {
   const selects = { query: select('query'), key: select('key') };
   const strips = ['query', 'key', 'product'].map((name) => stripOf(name));
   const equation = el('p', { class: 'equation numbers' });
-  const note = el('p', { class: 'quiet' });
+  const note = el('p', { class: 'quiet', id: 'neurons-note' });
   const body = el('tbody');
   const vectorColumns = ['q∘k', 'q·k', 'score'].map((name) =>
     el('th', { scope: 'col', class: name === 'q∘k' ? 'wide' : 'numbers' }, [name]),
@@ -104,7 +104,7 @@ function neuronsView(group) {
     const greatest = Math.max(...dots.map((dot) => dot * vectors.scale));
     const powers = dots.map((dot) => Math.exp(dot * vectors.scale - greatest));
     const total = powers.reduce((sum, power) => sum + power, 0);
-    return { dots, softmax: powers.map((power) => power / total) };
+    return { dots, softmax: powers.map((power) => power / total), finite: Number.isFinite(total) };
   }
 
   function showEquation(scores) {
@@ -124,16 +124,28 @@ function neuronsView(group) {
       el('span', {}, ['=']),
       step('score', signed(dot * vectors.scale), 'score'),
       el('span', {}, ['→']),
-      step(`softmax over ${counted(scores.dots.length, 'key', 'keys')}`, scores.softmax[key].toFixed(3), 'softmax'),
+      step(
+        `softmax over ${counted(scores.dots.length, 'key', 'keys')}`,
+        scores.finite ? scores.softmax[key].toFixed(3) : 'not finite',
+        'softmax',
+      ),
       el('span', {}, ['≈']),
       step('weight', weightText(weights.at(head, query, key), weights.isBroken(head, query, key)), 'weight'),
     );
-    const apart = Math.max(...scores.softmax.map((value, j) => Math.abs(value - weights.at(head, query, j) / 255)));
-    note.textContent =
-      vectors.softmax
-        ? 'Vectors are rounded to 8 bits, so the softmax differs a little from the weight.'
-        : `The softmax of these scores differs from the weights by up to ${apart.toFixed(2)}: the model adds terms ` +
-          'of positions to the scores, hides keys in a window, or does not use their softmax.';
+    note.textContent = noteOf(scores);
+  }
+
+  // Why the softmax of the scores and the weights differ.
+  function noteOf({ softmax, finite }) {
+    const { weights, vectors, query, head } = shown;
+    if (!finite) return 'Some of these vectors are not finite, so neither are the scores and their softmax.';
+    if (softmax.some((_, j) => weights.isBroken(head, query, j))) return 'Some weights of this row are not finite.';
+    if (vectors.softmax) return 'Vectors are rounded to 8 bits, so the softmax differs a little from the weight.';
+    const apart = Math.max(...softmax.map((value, j) => Math.abs(value - weights.at(head, query, j) / 255)));
+    return (
+      `The softmax of these scores differs from the weights by up to ${apart.toFixed(2)}: the model adds terms ` +
+      'of positions to the scores, hides keys in a window, or does not use their softmax.'
+    );
   }
 
   function showRow(scores) {
@@ -274,15 +286,17 @@ function neuronsView(group) {
 }
 
 function greatestOf(values) {
-  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+  return values.reduce((most, value) => (Number.isNaN(value) ? most : Math.max(most, Math.abs(value))), 0) || 1;
 }
 function signed(value) {
+  if (Number.isNaN(value)) return 'not finite';
   const digits = Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
   const text = Math.abs(value).toFixed(digits);
   return value < 0 && Number(text) !== 0 ? '−' + text : text;
 }
 
-// Values as bars, up from the middle where positive and down where negative, on a ground as strong as they are great.
+// Values as bars, up from the middle where positive and down where negative, on a ground as strong as they are great;
+// hatched where they are not finite.
 function drawStrip(canvas, values, width, height, greatest) {
   const context = sized(canvas, Math.max(1, width), height);
   const [positive, negative, middle] = [rgb('--positive'), rgb('--negative'), height / 2];
@@ -290,6 +304,7 @@ function drawStrip(canvas, values, width, height, greatest) {
   context.fillStyle = css(rgb('--surface'));
   context.fillRect(0, 0, width, height);
   values.forEach((value, d) => {
+    if (Number.isNaN(value)) return hatch(context, d * step, 0, step, height);
     const part = Math.min(1, Math.abs(value) / greatest);
     const colour = value < 0 ? negative : positive;
     context.fillStyle = css(colour, 0.22 * part);

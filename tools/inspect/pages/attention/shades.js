@@ -17,17 +17,17 @@ function shades(shading) {
   return shadeTables.get(shading);
 }
 
-function hatch(context, x, y, size) {
+function hatch(context, x, y, width, height = width) {
   context.save();
   context.beginPath();
-  context.rect(x, y, size, size);
+  context.rect(x, y, width, height);
   context.clip();
   context.strokeStyle = css(rgb('--warning'));
   context.lineWidth = 1.5;
   context.beginPath();
-  for (let at = -size; at < size; at += 5) {
-    context.moveTo(x + at, y + size);
-    context.lineTo(x + at + size, y);
+  for (let at = -height; at < width; at += 5) {
+    context.moveTo(x + at, y + height);
+    context.lineTo(x + at + height, y);
   }
   context.stroke();
   context.restore();
