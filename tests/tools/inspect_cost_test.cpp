@@ -171,6 +171,8 @@ TEST_CASE("inspect cost: wrong usage is one line that says what to do") {
       {"inspect cost --preset gpt2 --days 0", "more than 0", 2},
       {"inspect cost --preset gpt2 --tokens 1G --days 1", "give one of them", 2},
       {"inspect cost --preset gpt2 --chips 8", "--tokens or --days", 2},
+      {"inspect cost --chips 512 --price-per-device-hour 8", "needs --days X", 2},
+      {"inspect cost --chips 512 --days 1 -o x.tsv", "give one MODEL or several", 2},
       {"inspect cost --chips 8 --devices 8 --days 1", "give one of them", 2},
       {"inspect cost --preset gpt2 --chips 8 --tokens 1G", "--flops-per-chip", 2},
       {"inspect cost --preset gpt2 --price-per-device-hour 8", "--chips or --devices", 2},

@@ -109,7 +109,7 @@ void print(const AttentionReport& report, const AttentionOptions& options, const
     const AttentionGroup& group = report.groups.front();
     std::cout << single_title(group) << "\n";
     write_shades(std::cout, group.weights(0, 0), report.queries(group).labels, report.keys(group).labels,
-                 {.files = ".png, .html or .tsv", .top = options.top, .causal = group.causal});
+                 {.files = ".png, .tsv or, without --head, .html", .top = options.top, .causal = group.causal});
   } else {
     write_patterns(std::cout, report, options.top);
   }

@@ -125,8 +125,10 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
   const std::vector<std::string>& files = arguments.operands("MODEL");
   const RunPlan plan = options.plan();
   check<UsageError>(files.empty() || options.preset.empty(), "give either models or --preset, not both");
-  const bool only_bill = plan.has_machines() && options.days > 0;
-  check<UsageError>(!files.empty() || !options.preset.empty() || (only_bill && options.output.empty()),
+  const bool has_model = !files.empty() || !options.preset.empty(), is_bill = plan.has_machines() && !has_model;
+  check<UsageError>(!is_bill || options.days > 0 || !options.output.empty(),
+                    "the price of a run on such machines needs --days X; or a model and --tokens D");
+  check<UsageError>(has_model || (is_bill && options.output.empty()),
                     "give one MODEL or several, or --preset NAME,... (inspect cost --help shows the usage)");
   check<UsageError>(options.machines.chips == 0 || options.machines.devices == 0,
                     "--chips counts all chips and --devices all devices; give one of them, and --chips-per-device");

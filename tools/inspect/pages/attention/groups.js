@@ -97,9 +97,8 @@ class Group {
       unpackOnce(vectors.key, heads * this.keys * width),
     ]);
     const slice = (bytes, step, time) => (head, i) =>
-      Float32Array.from(
-        new Int8Array(bytes.buffer, bytes.byteOffset + (head * time + i) * width, width),
-        (value) => (value === notFinite ? NaN : value * step),
+      Float32Array.from(new Int8Array(bytes.buffer, bytes.byteOffset + (head * time + i) * width, width), (value) =>
+        value === notFinite ? NaN : value * step,
       );
     return { width, scale, softmax, query: slice(query, queryStep, this.queries), key: slice(key, keyStep, this.keys) };
   }
