@@ -227,7 +227,7 @@ TEST_CASE("inspect positions: tables and files") {
 }
 
 TEST_CASE("inspect positions: numbers that are not finite are shown as such, and the status says so") {
-  const Place place;
+  const PositionsPlace place;
   place.decoder("learned.h5", "learned", 7);
   place.decoder("relative.h5", "relative-scalar", 7);
   const auto poison = [&](const std::string& model, const std::string& part) {
