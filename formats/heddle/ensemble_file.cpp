@@ -26,7 +26,7 @@ bool is_sound(const EnsembleMembers& members) {
   bool sound = !names.empty() && names.size() == members.names.size() && names.size() == members.weights.size() &&
                names.size() == members.shares.size();
   for (const std::string& name : names) {
-    sound = sound && name.find('\0') == name.npos && name == fs::path(name).filename();
+    sound = sound && !name.empty() && name.find('\0') == name.npos && name == fs::path(name).filename();
   }
   for (const double share : members.shares) sound = sound && std::isfinite(share) && share >= 0;
   return sound;

@@ -213,7 +213,7 @@ TEST_CASE("load model: a configuration is checked against the weights' shapes, w
   const models::Decoder model(small_config(), 5);
   write_model(path, model, WeightType::f32);
   CHECK(checked_config(ModelFile(path))->vocab_size == 257);
-  const models::DecoderConfig wide = small_config(1 << 20);
+  const models::DecoderConfig wide = small_config(1 << 19);
   ModelWriter file(path);
   file.config(models::ModelConfig(wide));
   file.tokenizer(byte_tokenizer_model());

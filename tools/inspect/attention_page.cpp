@@ -39,8 +39,8 @@ Json not_finite_pairs(const Tensor& weights) {
   return some ? Json(packed(bytes)) : Json();
 }
 
-// [1, heads or kv_heads, time, width] -> bytes [heads, time, width], and what 1 stands for. -128, which no number is
-// rounded to, stands for one that is not finite.
+// [1, heads or kv_heads, time, width] -> bytes [heads, time, width], and what 1 stands for. Numbers that are not finite
+// are -128, a value that rounding does not give.
 struct Vectors {
   std::string bytes;
   double step;

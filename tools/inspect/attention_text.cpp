@@ -86,7 +86,7 @@ std::size_t widest(const std::vector<std::string>& labels) {
   return width;
 }
 
-// The column with the largest weight of a row, where that can be told.
+// The column with the largest weight of a row; "?" where a weight is not finite.
 std::string largest(const Real* row, const std::vector<std::string>& columns) {
   const Real* const end = row + columns.size();
   if (!std::all_of(row, end, [](Real weight) { return std::isfinite(weight); })) return "?";

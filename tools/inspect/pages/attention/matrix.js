@@ -53,7 +53,7 @@ class Matrix {
   // PICKED: {row, column}, null or each null. ROWMARKS and COLUMNMARKS: {tokens, current} of the search.
   show(shown) {
     this.#content = shown;
-    this.#tell(); // the pointer may rest on a cell of another layer or head
+    this.#report(); // the pointer may rest on a cell of another layer or head
     this.redraw();
   }
   end() {
@@ -99,10 +99,10 @@ class Matrix {
     if (cell?.row !== this.#over?.row || cell?.column !== this.#over?.column) this.redraw();
     this.#over = cell;
     this.#pointer = { x: event.clientX, y: event.clientY };
-    if (cell) this.#tell();
+    if (cell) this.#report();
     else tip(0, 0, null);
   }
-  #tell() {
+  #report() {
     if (this.#over) tip(this.#pointer.x, this.#pointer.y, this.says(this.#over.row, this.#over.column));
   }
   #leave() {
