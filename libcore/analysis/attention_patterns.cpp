@@ -34,8 +34,10 @@ HeadPattern head_pattern(const Tensor& weights) {
     sum.own += at(i);
     sum.next += at(i + 1);
     for (Index j = 0; j < keys; ++j) {
-      sum.distance += at(j) * static_cast<double>(std::abs(i - j));
-      if (at(j) != 0) sum.bits -= at(j) * std::log2(at(j));
+      if (row[j] == 0) continue;
+      const auto weight = static_cast<double>(row[j]);
+      sum.distance += weight * static_cast<double>(std::abs(i - j));
+      sum.bits -= weight * static_cast<double>(std::log2(row[j]));
     }
   }
   const auto count = static_cast<double>(std::max<Index>(1, queries));
@@ -45,19 +47,23 @@ HeadPattern head_pattern(const Tensor& weights) {
 
 std::vector<AttentionLink> strongest_links(const Tensor& weights, Index count) {
   const Index queries = weights.shape()[0], keys = weights.shape()[1];
-  std::vector<AttentionLink> links;
-  for (Index i = 0; i < queries; ++i) {
-    for (Index j = 0; j < keys; ++j) {
-      if (std::isfinite(weights[i * keys + j])) links.push_back({i, j, weights[i * keys + j]});
-    }
-  }
-  const auto kept = std::min<std::ptrdiff_t>(count, std::ssize(links));
   const auto is_before = [](const AttentionLink& a, const AttentionLink& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.query != b.query ? a.query < b.query : a.key < b.key;
   };
-  std::partial_sort(links.begin(), links.begin() + kept, links.end(), is_before);
-  links.resize(static_cast<std::size_t>(kept));
-  return links;
+  std::vector<AttentionLink> kept;  // a heap whose first is the weakest
+  const Real* weight = weights.data();
+  for (Index at = 0; at < queries * keys && count > 0; ++at, ++weight) {
+    const bool full = std::ssize(kept) == count;
+    if (!std::isfinite(*weight) || (full && *weight <= kept.front().weight)) continue;  // an equal, later one is weaker
+    if (full) {
+      std::ranges::pop_heap(kept, is_before);
+      kept.pop_back();
+    }
+    kept.push_back({at / keys, at % keys, *weight});
+    std::ranges::push_heap(kept, is_before);
+  }
+  std::ranges::sort_heap(kept, is_before);
+  return kept;
 }
 
 const Tensor& AttentionRollout::add(const Tensor& weights) {

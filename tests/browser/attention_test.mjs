@@ -69,7 +69,21 @@ for (const file of files) {
   if (measure) measureOpening(file);
   else if (basename(file) === 'damaged.html') testDamaged(file);
   else if (basename(file) === 'broken.html') testBroken(file);
+  else if (basename(file) === 'long.html') testLong(file);
   else testPage(file);
+}
+
+// Even shades of weights that are 1/80 in the mean are those of 0.
+function testLong(file) {
+  on(file, 'grid: shades of small weights', { hash: 'view=grid' }, async (page) => {
+    const chosen = () => page.$eval('input[value=root]', (each) => each.checked);
+    assert.equal(await chosen(), true);
+    assert.equal((await hash(page)).shading, undefined);
+    await page.$eval('input[value=even]', (each) => each.click());
+    await settled(page);
+    assert.equal(await chosen(), false);
+    assert.equal((await hash(page)).shading, 'even');
+  });
 }
 
 // The vector of the second query has an element that is not finite.
@@ -579,6 +593,7 @@ function testPage(file) {
   for (const wrong of [
     'view=no&layer=0&heads=99,x&query=-1&key=1e9&group=7&least=x',
     'layer=999999999999',
+    'view=toString&shading=valueOf',
     'heads=0&find=%F0',
     '%',
   ]) {

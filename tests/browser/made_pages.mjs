@@ -1,8 +1,8 @@
 // Pages with data that no small model gives: node made_pages.mjs PAGE FOLDER [--large]
 //
 // Writes pages that have the style and the script of PAGE: one with weights that are not finite and tokens that are
-// markup, marks of direction, control characters, empty or very long, one whose second layer is damaged, and one with
-// vectors that are not finite; with --large instead two of the sizes that must open quickly.
+// markup, marks of direction, control characters, empty or very long, one whose second layer is damaged, one with
+// vectors that are not finite, and one of many tokens; with --large instead two of the sizes that must open quickly.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
@@ -116,5 +116,7 @@ if (large) {
     softmax: true,
   };
   write('broken.html', { texts: [text(['a', 'b', 'c', 'd'])], attention: [broken] });
+  const words = Array.from({ length: 80 }, (_, i) => `token${i}`);
+  write('long.html', { texts: [text(words)], attention: [group(1, 2, words.length, true)] });
   write('strange.html', { texts: [text(strange)], attention: [group(2, 3, strange.length, false, 0)] });
 }

@@ -414,18 +414,41 @@ TEST_CASE("attention: adapters of any task, with their base") {
   corpus.refused("inspect attention whole.h5 --base away/base.h5" + sentence, 2, "leave out --base");
   corpus.refused("inspect attention lora.h5 --base away/base.h5 -o away/base.h5" + sentence, 2, "away/base.h5");
   corpus.must("inspect attention lora.h5 --base away/base.h5 -o a.h5" + sentence + " && inspect verify a.h5");
-  const std::string says =
-      "lora.h5: is an adapter file; a model file is needed, which convert lora.h5 --merge -o "
-      "whole.h5 makes";
-  for (const std::string verb :
-       {"positions lora.h5", "kernels lora.h5", "neighbours lora.h5 cat", "embed lora.h5 --text cat"}) {
-    corpus.refused("inspect " + verb, 1, says);
-    CHECK_FALSE(contains(corpus.must("inspect " + verb.substr(0, verb.find(' ')) + " --help").out, "--base"));
-  }
   write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\tthe king\n");
   corpus.must(
       "finetune -q --from away/base.h5 --task classify --train texts.tsv --lora-rank 2 --steps 2 -o classes.h5");
   CHECK(weights("classes.h5 --base away/base.h5").size() == adapted.size());
+}
+
+TEST_CASE("inspect: other verbs take adapters, too, and say what merged models do") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  corpus.must(
+      "finetune -q --from model.h5 --task lm --train train.h5 --lora-rank 2 --learning-rate 0.1 --steps 3 -o lora.h5");
+  corpus.must("convert -q lora.h5 --merge -o whole.h5 && mkdir away && mv model.h5 away/base.h5");
+  const auto vector_of = [&](const std::string& model) -> std::vector<double> {
+    const std::string out = corpus.must("inspect embed --text 'the cat sees' --pooling mean --json " + model).out;
+    return parse_json(out)["texts"][0]["vector"];
+  };
+  const std::vector<double> adapted = vector_of("lora.h5 --base away/base.h5"), merged = vector_of("whole.h5"),
+                            base = vector_of("away/base.h5");
+  double moved = 0;
+  REQUIRE(adapted.size() == merged.size());
+  for (std::size_t i = 0; i < adapted.size(); ++i) {
+    CHECK(adapted[i] == doctest::Approx(merged[i]).epsilon(1e-4));
+    moved = std::max(moved, std::abs(adapted[i] - base[i]));
+  }
+  CHECK(moved > 1e-3);
+  for (const std::string verb : {"positions MODEL --json", "kernels MODEL --json", "neighbours MODEL cat --json"}) {
+    const auto of = [&](const std::string& model) {
+      std::string command = "inspect " + verb;
+      return corpus.must(command.replace(command.find("MODEL"), 5, model)).out;
+    };
+    CHECK(of("lora.h5 --base away/base.h5") == of("whole.h5"));
+  }
+  corpus.refused("inspect embed lora.h5 --text cat", 1, "name it with --base");
+  corpus.refused("inspect embed lora.h5 --text cat --base away/base.h5 -o away/base.h5", 2, "away/base.h5");
+  corpus.refused("inspect positions --scheme rope --base away/base.h5", 2, "--base is of a MODEL");
 }
 
 TEST_CASE("align: adapters, with their base") {

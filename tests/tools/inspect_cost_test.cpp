@@ -153,8 +153,23 @@ TEST_CASE("inspect cost: tables and pictures") {
   }
 }
 
+// Sequences of other lengths are not compared in silence.
+TEST_CASE("inspect cost: a picture says what a step reads, once or for each model") {
+  const SmallCorpus corpus;
+  const auto height = [&](const std::string& options) {
+    corpus.must("inspect cost --no-measure -o costs.svg " + options);
+    const std::string picture = read_file(corpus.path("costs.svg")), name = " height=\"";
+    return std::stod(picture.substr(picture.find(name) + name.size()));
+  };
+  const double same = height("--preset gpt2,gpt1 --time 512"), other = height("--preset gpt2,gpt1");
+  CHECK(other > same + 10);  // a line more
+  CHECK(other < same + 25);
+}
+
 TEST_CASE("inspect cost: wrong usage is one line that says what to do") {
   const SmallCorpus corpus;
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\tthe king\n");
+  corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o bag.h5");
   const Refusal refusals[]{
       {"inspect cost", "give one MODEL", 2},
       {"inspect cost --preset gpt9", "llama3-405b", 2},
@@ -162,6 +177,7 @@ TEST_CASE("inspect cost: wrong usage is one line that says what to do") {
       {"inspect cost train.h5 --preset gpt2", "not both", 2},
       {"inspect cost train.h5", "train.h5: ", 1},
       {"inspect cost nowhere.h5", "No such file", 1},
+      {"inspect cost bag.h5", "no objective of pre-training is for it", 1},
       {"inspect cost --preset gpt2 --time 1025", "--time 1025 is more than the 1024 positions", 2},
       {"inspect cost --preset gpt2 --batch-size 1000000", "more than 16,777,216 tokens", 2},
       {"inspect cost --preset gpt2 --tokens 15X", "such as 300G", 2},

@@ -36,9 +36,7 @@ struct AlignOptions {
                 .takes("N")
                 .essential(),
             self.head);
-    visitor(
-        Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
-        self.base);
+    visitor(base_field(), self.base);
     visitor(
         Field("output", "file to write: a picture .svg, .png or .pdf, a table .tsv, or .h5 with every layer and head")
             .letter('o')

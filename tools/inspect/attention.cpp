@@ -50,9 +50,7 @@ struct AttentionOptions {
             .takes("WHICH")
             .essential(),
         self.vectors);
-    visitor(
-        Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
-        self.base);
+    visitor(base_field(), self.base);
     visitor(
         Field("output", "file to write: an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5")
             .letter('o')
@@ -69,7 +67,7 @@ std::string head_title(Index number) {
 }
 
 bool is_single_head(const AttentionReport& report) {
-  return report.groups.size() == 1 && report.groups.front().layers.size() == 1 && report.groups.front().heads() == 1;
+  return report.groups.size() == 1 && report.groups.front().numbers.size() == 1 && report.groups.front().heads() == 1;
 }
 
 std::string single_title(const AttentionGroup& group) {
@@ -140,13 +138,15 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
   const std::string &path = options.output, model = arguments.operand("MODEL");
   const std::vector<InputText> texts = read_each_text(arguments, {"TEXT", "SECOND"});
   const formats::LoadedModel loaded = formats::load_body(model, options.base);
-  AttentionReport report =
+  const bool for_people = path.empty() && !options.json;
+  const AttentionReport report =
       read_attention(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()),
                      {.user = "inspect attention",
                       .layers = options.layer,
                       .group = options.of,
-                      .picture = Picture::is_name(path) ? path : ""});
-  report.keep_head(options.head);
+                      .head = options.head,
+                      .picture = Picture::is_name(path) ? path : "",
+                      .links = for_people ? std::optional(links_for(options.top)) : std::nullopt});
   if (path.empty()) {
     print(report, options, model);
   } else if (path.ends_with(".h5")) {

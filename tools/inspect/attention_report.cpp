@@ -9,6 +9,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/decoding/beam_search.hpp"
 #include "heddle/tensor/processors.hpp"
+#include "heddle/tensor/threads.hpp"
 #include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/matrix_picture.hpp"
 #include "tools/lines/answer_texts.hpp"
@@ -161,28 +162,93 @@ void check_group(const GroupSizes& sizes, const std::string& group, const std::s
                     join(names));
 }
 
-bool is_causal(const AttentionGroup& group) {
-  if (group.query != group.key) return false;
-  for (const models::AttentionMap& map : group.layers) {
-    const Shape& shape = map.pairs.weights.shape();
-    const Real* row = map.pairs.weights.data();
-    for (Index i = 0; i < shape[1] * shape[2]; ++i, row += shape[3]) {
-      for (Index j = i % shape[2] + 1; j < shape[3]; ++j) {
-        if (row[j] != 0) return false;
-      }
-    }
+// The layers of each group, by its name.
+using ChosenLayers = std::map<std::string, std::set<Index>>;
+
+void check_heads(const GroupSizes& sizes, const ChosenLayers& chosen, Index head) {
+  for (const auto& [name, layers] : chosen) {
+    const Index heads = sizes.at(name).heads;
+    check<UsageError>(head <= heads, "--head ", head, ": the layers of ", name, " have heads 1 to ", heads);
+  }
+}
+
+bool is_one_head(const GroupSizes& sizes, const ChosenLayers& chosen, Index head) {
+  if (chosen.size() != 1 || chosen.begin()->second.size() != 1) return false;
+  return head != AttentionGroup::all_heads || sizes.at(chosen.begin()->first).heads == 1;
+}
+
+// weights [1, heads, queries, keys] -> [1, 1, queries, keys] of one head, or of the mean.
+Tensor one_head(const Tensor& weights, Index head) {
+  if (head != AttentionGroup::mean_head) return weights.narrowed(1, head - 1, 1).copy();
+  const Shape& shape = weights.shape();
+  Tensor mean({1, 1, shape[2], shape[3]}, Real(0));
+  for (Index i = 0; i < shape[1]; ++i) mean.add(weights.narrowed(1, i, 1));
+  mean.scale(Real(1) / static_cast<Real>(shape[1]));
+  return mean;
+}
+
+// [queries, keys] of one head of weights [1, heads, queries, keys].
+Tensor head_of(const Tensor& weights, Index head) {
+  const Shape& shape = weights.shape();
+  return weights.reshaped({shape[1], shape[2], shape[3]}).narrowed(0, head, 1).reshaped({shape[2], shape[3]});
+}
+
+// No query has a weight for a later key: weights [time, time].
+bool is_causal(const Tensor& weights) {
+  const Index queries = weights.shape()[0], keys = weights.shape()[1];
+  const Real* row = weights.data();
+  for (Index i = 0; i < queries; ++i, row += keys) {
+    if (!std::all_of(row + std::min(i + 1, keys), row + keys, [](Real weight) { return weight == 0; })) return false;
   }
   return true;
 }
 
-void check_memory(const GroupSizes& sizes, const std::map<std::string, std::set<Index>>& chosen, const Input& input) {
+bool is_finite(const Tensor& weights) {
+  return std::all_of(weights.data(), weights.data() + weights.size(), [](Real x) { return std::isfinite(x); });
+}
+
+AttentionGroup& group_for(AttentionReport& report, const models::AttentionMap& map, Index only_head) {
+  const std::string name = group_of(map);
+  const auto known = std::ranges::find(report.groups, name, &AttentionGroup::name);
+  if (known != report.groups.end()) return *known;
+  const auto place = [&](Text text) { return text == Text::own ? report.texts.size() - 1 : 0; };
+  const std::size_t query = place(map.queries), key = place(map.keys);
+  report.groups.push_back({.name = name, .query = query, .key = key, .only_head = only_head, .causal = query == key});
+  return report.groups.back();
+}
+
+void add_layer(AttentionGroup& group, const models::AttentionMap& map, Index number, std::optional<Index> links) {
+  models::AttentionMap kept = map;
+  if (group.only_head != AttentionGroup::all_heads) kept.pairs = {one_head(map.pairs.weights, group.only_head)};
+  const auto heads = static_cast<std::size_t>(kept.pairs.weights.shape()[1]);
+  std::vector<char> causal(heads), finite(heads);
+  std::vector<HeadSummary> summaries(links ? heads : 0);
+  parallel_for(std::ssize(causal), [&](Index head) {
+    const Tensor weights = head_of(kept.pairs.weights, head);
+    const auto at = static_cast<std::size_t>(head);
+    causal[at] = group.causal && is_causal(weights);
+    finite[at] = is_finite(weights);
+    if (links) summaries[at] = {analysis::head_pattern(weights), analysis::strongest_links(weights, *links)};
+  });
+  const auto all = [](const std::vector<char>& of) { return std::ranges::all_of(of, std::identity()); };
+  group.causal = all(causal);
+  group.numbers.push_back(number);
+  if (!all(finite)) group.not_finite.push_back(number);
+  if (links) {
+    group.summaries.push_back(std::move(summaries));
+  } else {
+    group.layers.push_back(std::move(kept));
+  }
+}
+
+void check_memory(const GroupSizes& sizes, const ChosenLayers& chosen, Index head, const Input& input) {
   double bytes = 0;
   const auto tokens = [&](std::size_t text) { return static_cast<double>(input.texts[text].ids.size()); };
   for (const auto& [name, layers] : chosen) {
     const double queries = tokens(name == of_source || input.texts.size() == 1 ? 0 : 1);
     const double keys = name == of_itself ? tokens(input.texts.size() - 1) : tokens(0);
-    bytes +=
-        static_cast<double>(layers.size()) * static_cast<double>(sizes.at(name).heads) * queries * keys * sizeof(Real);
+    const Index heads = head == AttentionGroup::all_heads ? sizes.at(name).heads : 1;
+    bytes += static_cast<double>(layers.size()) * static_cast<double>(heads) * queries * keys * sizeof(Real);
   }
   check<DataError>(bytes < 0.6 * available_memory(), "the attention weights take ", std::llround(bytes * 1e-9),
                    " GB; choose fewer layers with --layer, or give a shorter text");
@@ -199,36 +265,13 @@ void TokenText::add(const text::Tokenizer& tokenizer, const std::vector<TokenId>
 }
 
 Tensor AttentionGroup::weights(std::size_t layer, Index head) const {
-  const Tensor& all = layers[layer].pairs.weights;
-  const Shape& shape = all.shape();
-  return all.reshaped({shape[1], shape[2], shape[3]}).narrowed(0, head, 1).reshaped({shape[2], shape[3]});
+  return head_of(layers[layer].pairs.weights, head);
 }
 
 std::string AttentionGroup::title() const {
   if (name == across) return "attention to the source";
   if (name == of_source) return "encoder self-attention";
   return query == 0 ? "self-attention" : "decoder self-attention";
-}
-
-void AttentionReport::keep_head(Index head) {
-  if (head == AttentionGroup::all_heads) return;
-  for (AttentionGroup& group : groups) {
-    const Index heads = group.heads();
-    check<UsageError>(head <= heads, "--head ", head, ": the layers of ", group.name, " have heads 1 to ", heads);
-    for (models::AttentionMap& map : group.layers) {
-      const Tensor& all = map.pairs.weights;
-      const Shape& shape = all.shape();
-      Tensor kept({1, 1, shape[2], shape[3]}, Real(0));
-      if (head == AttentionGroup::mean_head) {
-        for (Index i = 0; i < heads; ++i) kept.add(all.narrowed(1, i, 1));
-        kept.scale(Real(1) / static_cast<Real>(heads));
-      } else {
-        kept = all.narrowed(1, head - 1, 1).copy();
-      }
-      map.pairs = {kept};
-    }
-    group.only_head = head;
-  }
 }
 
 AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
@@ -243,44 +286,32 @@ AttentionReport read_attention(const formats::LoadedModel& loaded, const std::st
   }
   const GroupSizes sizes = sizes_of(model, input.sequences);
   check_group(sizes, wanted.group, path);
-  std::map<std::string, std::set<Index>> chosen;
+  ChosenLayers chosen;
   for (const auto& [name, size] : sizes) {
     if (wanted.group == "all" || wanted.group == name) {
       chosen[name] = analysis::chosen_layers(wanted.layers, 1, size.layers);
     }
   }
-  check_memory(sizes, chosen, input);
+  check_heads(sizes, chosen, wanted.head);
+  const std::optional<Index> links = is_one_head(sizes, chosen, wanted.head) ? std::nullopt : wanted.links;
+  if (!links) check_memory(sizes, chosen, wanted.head, input);
   AttentionReport report{input.texts, {}};
-  const std::size_t own = input.texts.size() - 1;
   std::map<std::string, Index> seen;
   model.attention_maps(input.sequences, [&](const models::AttentionMap& map) {
     const std::string name = group_of(map);
     const Index number = ++seen[name];
     if (!chosen.contains(name) || !chosen.at(name).contains(number)) return;
-    auto group = std::ranges::find(report.groups, name, &AttentionGroup::name);
-    if (group == report.groups.end()) {
-      const auto place = [&](Text text) { return text == Text::own ? own : 0; };
-      report.groups.push_back({.name = name, .query = place(map.queries), .key = place(map.keys)});
-      group = report.groups.end() - 1;
-    }
-    group->numbers.push_back(number);
-    group->layers.push_back(map);
+    add_layer(group_for(report, map, wanted.head), map, number, links);
   });
-  for (AttentionGroup& group : report.groups) group.causal = is_causal(group);
   return report;
 }
 
 std::string not_finite(const AttentionReport& report, const std::string& path) {
-  const auto is_finite = [](Real weight) { return std::isfinite(weight); };
   std::vector<std::string> kinds;
   for (const AttentionGroup& group : report.groups) {
+    if (group.not_finite.empty()) continue;
     std::vector<std::string> numbers;
-    for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
-      const Tensor& weights = group.layers[layer].pairs.weights;
-      if (std::all_of(weights.data(), weights.data() + weights.size(), is_finite)) continue;
-      numbers.push_back(std::to_string(group.numbers[layer]));
-    }
-    if (numbers.empty()) continue;
+    for (const Index number : group.not_finite) numbers.push_back(std::to_string(number));
     kinds.push_back(concatenate(group.title(), " in ", numbers.size() == 1 ? "layer " : "layers ", join(numbers)));
   }
   if (kinds.empty()) return "";

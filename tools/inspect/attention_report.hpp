@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/analysis/attention_patterns.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "tools/lines/text_reader.hpp"
 
@@ -22,17 +23,29 @@ struct TokenText {
   Index tokens() const { return static_cast<Index>(ids.size()); }
 };
 
+// What the weights of a head say.
+struct HeadSummary {
+  analysis::HeadPattern pattern;
+  std::vector<analysis::AttentionLink> links;  // the strongest
+};
+
 // The layers in which the tokens of one text attend to those of one text.
 struct AttentionGroup {
-  std::string name;              // "self", "encoder" or "source"
-  std::size_t query, key;        // which of the report's texts
-  bool causal = false;           // no token attends to a later one
-  std::vector<Index> numbers{};  // of the layers, from 1
-  std::vector<models::AttentionMap> layers{};
-  Index only_head = all_heads;  // which `layers` have: all, a single one from 1, or the mean
-
   static constexpr Index all_heads = -1, mean_head = 0;
-  Index heads() const { return layers.front().pairs.weights.shape()[1]; }
+
+  std::string name;                 // "self", "encoder" or "source"
+  std::size_t query, key;           // which of the report's texts
+  Index only_head = all_heads;      // which heads the report has: all, a single one from 1, or the mean
+  bool causal = false;              // no token attends to a later one
+  std::vector<Index> numbers{};     // of the layers, from 1
+  std::vector<Index> not_finite{};  // numbers of those that have such weights
+  // Of the layers, either their weights or what these say about each head.
+  std::vector<models::AttentionMap> layers{};
+  std::vector<std::vector<HeadSummary>> summaries{};
+
+  Index heads() const {
+    return layers.empty() ? static_cast<Index>(summaries.front().size()) : layers.front().pairs.weights.shape()[1];
+  }
   // From 1, of one from 0; mean_head of the mean.
   Index head_number(Index head) const { return only_head == all_heads ? head + 1 : only_head; }
   // "decoder self-attention"
@@ -45,22 +58,24 @@ struct AttentionReport {
   std::vector<TokenText> texts;
   std::vector<AttentionGroup> groups;
 
-  // Keeps one head of each layer, from 1, or makes the mean of all. Throws UsageError for a head that is not there.
-  void keep_head(Index head);
   const TokenText& queries(const AttentionGroup& group) const { return texts[group.query]; }
   const TokenText& keys(const AttentionGroup& group) const { return texts[group.key]; }
 };
 
 struct AttentionWanted {
-  std::string user;           // for messages
-  std::vector<Index> layers;  // of each group, as analysis::chosen_layers() takes them
-  std::string group = "all";  // or the name of one
-  std::string picture{};      // a picture to draw, for which texts must not be too long; or empty
+  std::string user;                        // for messages
+  std::vector<Index> layers;               // of each group, as analysis::chosen_layers() takes them
+  std::string group = "all";               // or the name of one
+  Index head = AttentionGroup::all_heads;  // or one of each layer, from 1, or the mean
+  std::string picture{};                   // a picture to draw, for which texts must not be too long; or empty
+  // If given, more than one head of one layer is summarised, with so many links, and its weights are not kept: they are
+  // there a layer at a time.
+  std::optional<Index> links{};
 };
 
 // Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target
 // with the token that ends it; of others the text alone or, where the model reads pairs, both. Throws DataError for
-// texts that the model cannot read, UsageError for layers and groups that are not there.
+// texts that the model cannot read, UsageError for layers, heads and groups that are not there.
 AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
                                const std::optional<InputText>& second, const AttentionWanted& wanted);
 

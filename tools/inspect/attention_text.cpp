@@ -36,10 +36,10 @@ struct PlacedLink {
 std::vector<PlacedLink> strongest(const AttentionReport& report, Index top) {
   std::vector<PlacedLink> all;
   for (const AttentionGroup& group : report.groups) {
-    for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
+    for (std::size_t layer = 0; layer < group.summaries.size(); ++layer) {
       for (Index head = 0; head < group.heads(); ++head) {
-        for (const auto& link : analysis::strongest_links(group.weights(layer, head), top + 1)) {
-          if (link.weight == 0 || (group.causal && link.query == 0)) continue;  // the first query has no choice
+        for (const auto& link : group.summaries[layer][static_cast<std::size_t>(head)].links) {
+          if (link.weight == 0 || (group.causal && link.query == 0)) continue;
           all.push_back({&group, group.numbers[layer], group.head_number(head), link});
         }
       }
@@ -62,9 +62,9 @@ void write_heads(std::ostream& out, const AttentionGroup& group) {
   if (same && !group.causal) rows.front().push_back("next");
   if (same) rows.front().push_back("distance");
   rows.front().push_back("bits");
-  for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
+  for (std::size_t layer = 0; layer < group.summaries.size(); ++layer) {
     for (Index head = 0; head < group.heads(); ++head) {
-      const analysis::HeadPattern pattern = analysis::head_pattern(group.weights(layer, head));
+      const analysis::HeadPattern& pattern = group.summaries[layer][static_cast<std::size_t>(head)].pattern;
       const auto number = [](double value, int digits) {
         return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("nan");
       };
@@ -100,7 +100,7 @@ std::string numbered(const std::vector<std::string>& labels, Index at) {
 void write_links(std::ostream& out, const Tensor& weights, const std::vector<std::string>& rows,
                  const std::vector<std::string>& columns, const WithoutShades& options) {
   std::vector<std::vector<std::string>> table{{"weight", "from", "to"}};
-  for (const auto& link : analysis::strongest_links(weights, options.top + 1)) {
+  for (const auto& link : analysis::strongest_links(weights, links_for(options.top))) {
     if (std::ssize(table) > options.top || link.weight == 0) break;
     if (options.causal && link.query == 0) continue;
     table.push_back({fmt::format("{:.4f}", link.weight), numbered(rows, link.query), numbered(columns, link.key)});

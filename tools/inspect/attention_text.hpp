@@ -22,7 +22,14 @@ struct WithoutShades {
 void write_shades(std::ostream& out, const Tensor& weights, const std::vector<std::string>& rows,
                   const std::vector<std::string>& columns, const WithoutShades& otherwise);
 
-// Where each head of each layer attends to, then the `top` largest weights of all.
+// How many links of each head show the `top` strongest: in causal attention the first query has no choice, so its link,
+// which is among the strongest, is left out.
+constexpr Index links_for(Index top) {
+  return top + 1;
+}
+
+// Where each head of each layer attends to, then the `top` largest weights of all; of a report with summaries of
+// links_for(top) links.
 void write_patterns(std::ostream& out, const AttentionReport& report, Index top);
 
 }  // namespace heddle

@@ -25,6 +25,7 @@ using metrics::Vector;
 struct BiasOptions {
   std::vector<Index> layer{-1};
   Index permutations = 100000;
+  std::string base;
   bool json = false;
 
   template <class Self, class Visitor>
@@ -36,6 +37,7 @@ struct BiasOptions {
                 .takes("N")
                 .essential(),
             self.permutations);
+    visitor(base_field(), self.base);
     visitor(Field("json", "print one JSON object").essential(), self.json);
   }
 };
@@ -167,7 +169,8 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
   cli::Input input(arguments.operand("TESTS"));
   const std::string content = cli::read_all(input);
   const data::BiasTests tests = formats::read_bias_tests(content, input.name());
-  const Loaded loaded{VectorModel(arguments.operand("MODEL"), "inspect bias"), input.name(), options.layer};
+  const Loaded loaded{VectorModel(arguments.operand("MODEL"), options.base, "inspect bias"), input.name(),
+                      options.layer};
   Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
     const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);
@@ -196,7 +199,8 @@ cli::Verb verbs::bias() {
   return cli::make_verb<BiasOptions>(
       {.summary = "Measures what a model associates: templates, sentence pairs, word sets (WEAT).",
        .synopsis = {"MODEL TESTS [--permutations N] [--layer N,...] [--json]"},
-       .operands = {{"MODEL", "a model file", 1, 1}, {"TESTS", "tests of bias, as the man page describes", 1, 1}}},
+       .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
+                    {"TESTS", "tests of bias, as the man page describes", 1, 1}}},
       heddle::bias);
 }
 

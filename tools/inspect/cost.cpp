@@ -163,7 +163,12 @@ std::vector<CostReport> reports_of(const cli::Arguments& arguments, const CostOp
   const bool measure = options.measure && !options.plan().has_machines();
   std::vector<CostReport> reports;
   for (const std::string& path : arguments.operands("MODEL")) {
-    reports.push_back(report_of(path, formats::checked_config(formats::ModelFile(path)), shape, measure));
+    const models::ModelConfig config = formats::checked_config(formats::ModelFile(path));
+    try {
+      reports.push_back(report_of(path, config, shape, measure));
+    } catch (const UsageError& error) {  // a file's configuration is no option
+      throw DataError(error.what());
+    }
   }
   for (const std::string& name : options.preset) {
     reports.push_back(report_of(name, models::preset(name), shape, measure));

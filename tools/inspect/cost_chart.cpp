@@ -20,6 +20,7 @@ using palette::of_byte;
 
 constexpr double bars_width = 760, chart_margin = 24, bar_height = 22, bar_gap = 8, panel_gap = 26,
                  bar_legend_line = 18;
+constexpr double heading_line = 16;
 constexpr double character = 6.6;  // of names, at their size
 constexpr double name_size = 11, total_width = 96, label_character = 5.6;
 constexpr std::size_t longest_name = 28, legend_columns = 4;
@@ -208,18 +209,37 @@ class CostChart {
   double left_ = 0;
 };
 
+// What is counted, once for all models or, where they differ, for each.
+std::vector<std::string> heading_of(const std::vector<CostReport>& reports) {
+  std::vector<std::string> lines;
+  for (const CostReport& report : reports) lines.push_back("a training step " + step_text(report.cost));
+  if (std::ranges::count(lines, lines.front()) == std::ssize(lines)) {
+    lines.resize(1);
+    if (reports.size() == 1) lines.front() = reports.front().name + ": " + lines.front();
+    return lines;
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = shortened_name(reports[i].name) + ": " + lines[i];
+  return lines;
+}
+
 }  // namespace
 
 void save_cost_chart(const std::string& path, const std::vector<CostReport>& reports) {
+  const std::vector<std::string> heading = heading_of(reports);
   const std::vector<BarGroup> panels = panels_of(reports);
   const std::vector<std::string_view> order = nn::parts::all();
   const std::span<const BarGroup> all = panels;
   const Legend parts(all.first(panels.size() - 1), order, part_colours);
   const Legend memory(all.last(1), memory_categories, memory_colours);
-  double height = 2 * chart_margin + parts.height() + memory.height() + panel_gap;
+  const double first = chart_margin + heading_line * static_cast<double>(heading.size()) + bar_gap;
+  double height = first + chart_margin + parts.height() + memory.height() + panel_gap;
   for (const BarGroup& panel : panels) height += panel_height(panel) + bar_gap;
   CostChart chart(path, height, reports);
-  double y = chart_margin;
+  for (std::size_t i = 0; i < heading.size(); ++i) {
+    chart.picture().text({chart_margin, chart_margin + 10 + heading_line * static_cast<double>(i)}, heading[i],
+                         Anchor::start, palette::text, name_size);
+  }
+  double y = first;
   for (std::size_t i = 0; i + 1 < panels.size(); ++i) {
     chart.draw(panels[i], parts, y);
     y += panel_height(panels[i]) + bar_gap;

@@ -46,8 +46,7 @@ std::string heading(const CostReport& report) {
   const Cost& cost = report.cost;
   std::string text = concatenate(report.name, ": ", report.architecture, ", ", grouped(cost.parameters), " parameters");
   if (cost.head_parameters > 0) text += concatenate(", and ", grouped(cost.head_parameters), " in the head");
-  return text + concatenate("\na training step reads ", sequences_text(cost), " and predicts ", grouped(cost.predicted),
-                            ", in ", to_text(cost.precision), "\n");
+  return concatenate(text, "\na training step ", step_text(cost), "\n");
 }
 
 std::vector<std::string> row_of(const CostReport& report, const PartCost& part) {
@@ -268,6 +267,11 @@ std::string run_text(const CostReport* report, const RunPlan& plan) {
   if (report != nullptr) text += work_lines(report->cost, bill);
   if (bill.hours) text += hours_line(plan, bill) + price_lines(plan, bill);
   return text;
+}
+
+std::string step_text(const Cost& cost) {
+  return concatenate("reads ", sequences_text(cost), " and predicts ", grouped(cost.predicted), ", in ",
+                     to_text(cost.precision));
 }
 
 std::string cost_text(const CostReport& report, const RunPlan& plan) {

@@ -27,6 +27,8 @@ struct RunPlan {
   bool is_empty() const { return work.tokens == 0 && work.days == 0 && !has_machines(); }
 };
 
+// What a training step "reads 8 sequences of 512 tokens and predicts 4,096, in f32".
+std::string step_text(const analysis::Cost& cost);
 // Of one model, part by part.
 std::string cost_text(const CostReport& report, const RunPlan& plan);
 // Of several side by side, a line each.

@@ -44,7 +44,7 @@ struct EmbedOptions {
   std::vector<Index> layer{-1};
   TextPooling pooling = TextPooling::none;
   data::Overlong overlong = data::Overlong::error;
-  std::string output;
+  std::string base, output;
   bool json = false, jsonl = false;
 
   template <class Self, class Visitor>
@@ -60,6 +60,7 @@ struct EmbedOptions {
                 .one_of({"error", "truncate"})
                 .essential(),
             self.overlong);
+    visitor(base_field(), self.base);
     visitor(Field("output", "file for the vectors: .h5, or .tsv in the format of standard output")
                 .letter('o')
                 .takes("FILE")
@@ -100,7 +101,7 @@ class Embedder {
   Embedder(const cli::Arguments& arguments, const EmbedOptions& options)
       : arguments_(arguments),
         options_(options),
-        loaded_(arguments.operand("MODEL"), "inspect embed"),
+        loaded_(arguments.operand("MODEL"), options.base, "inspect embed"),
         limit_(options.overlong) {
     embedding_.layers = options.layer;
   }
@@ -229,7 +230,7 @@ void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
   check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
                     output, ": vectors can only be written to .tsv and .h5 files");
   std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.push_back(arguments.operand("MODEL"));
+  inputs.insert(inputs.end(), {arguments.operand("MODEL"), options.base});
   cli::keep_inputs(inputs, {output}, arguments);
 }
 
@@ -254,7 +255,7 @@ cli::Verb verbs::embed() {
       {.summary = "Computes the hidden states of texts.",
        .synopsis = {"MODEL [FILE] [--layer N] [--pooling NAME] [-o x.h5|x.tsv] [--jsonl]",
                     "MODEL --text TEXT [--layer N] [--pooling NAME] [-o x.h5|x.tsv] [--json]"},
-       .operands = {{"MODEL", "a model file", 1, 1},
+       .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
                     {"FILE", "texts, one per line; none or - is standard input", 0, 1}}},
       heddle::embed);
 }

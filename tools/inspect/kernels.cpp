@@ -144,7 +144,7 @@ class KernelSubjects {
   }
 
   void add_model(const std::string& path) {
-    model_.emplace(path, "inspect kernels", options_.choice.stack);
+    model_.emplace(path, "inspect kernels", options_.choice);
     for (const Index layer : model_->layers(options_.choice)) {
       const nn::MultiHeadAttention& module = model_->attention(layer);
       check<DataError>(module.support().weights, path, ": ", model_->view.attention, " does not return its weights");
@@ -453,7 +453,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
                       " is of positions; give --scheme NAME");
   }
   check_shape_output(path, options.json);
-  cli::keep_inputs({model}, {path}, arguments);
+  cli::keep_inputs({model, options.choice.base}, {path}, arguments);
   KernelSubjects subjects(arguments, options);
   const KernelShapes shapes(subjects, options);
   std::vector<std::string> heading{
@@ -485,7 +485,7 @@ cli::Verb verbs::kernels() {
       {.summary = "Shows how the weights of attention variants depend on the distance and the angle of query and key.",
        .synopsis = {"--attention NAME,... [--scheme NAME] [--what NAME,...] [-o FILE] [--json]",
                     "MODEL [--attention NAME,...] [--what NAME,...] [--layer N,...] [--head N] [-o FILE] [--json]"},
-       .operands = {{"MODEL", "a model of attention layers", 0, 1}}},
+       .operands = {{"MODEL", "a model of attention layers, or an adapter of one", 0, 1}}},
       heddle::kernels);
 }
 

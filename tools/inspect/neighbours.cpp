@@ -20,13 +20,14 @@ namespace {
 
 struct NeighboursOptions {
   Index top = 10;
-  std::string output;
+  std::string base, output;
   MapLayout layout = MapLayout::pca;
   bool json = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("top", "how many pieces to print for each word").range(1, 1000000).takes("K").essential(), self.top);
+    visitor(base_field(), self.base);
     visitor(map_output_field("the words and these pieces"), self.output);
     visitor(layout_field(), self.layout);
     visitor(Field("json", "print one JSON object").essential(), self.json);
@@ -47,8 +48,8 @@ struct WordNeighbours {
 
 class NeighbourSearch {
  public:
-  explicit NeighbourSearch(const std::string& model)
-      : loaded_(model, "inspect neighbours"), pieces_(loaded_.vectors.token_embeddings()) {}
+  NeighbourSearch(const std::string& model, const std::string& base)
+      : loaded_(model, base, "inspect neighbours"), pieces_(loaded_.vectors.token_embeddings()) {}
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }
   Tensor vector(std::span<const TokenId> ids) const { return analysis::embed_tokens(loaded_.vectors, ids); }
@@ -141,9 +142,9 @@ void neighbours(const cli::Arguments& arguments, const NeighboursOptions& option
   if (!options.output.empty()) {
     check_map_name(options.output);
     check<UsageError>(!options.json, "-o writes a map; leave --json out");
-    cli::keep_inputs({model}, {options.output}, arguments);
+    cli::keep_inputs({model, options.base}, {options.output}, arguments);
   }
-  const NeighbourSearch search(model);
+  const NeighbourSearch search(model, options.base);
   std::vector<WordNeighbours> all;
   for (const std::string& word : arguments.operands("WORD")) all.push_back(search(word, options.top));
   if (!options.output.empty()) {
@@ -162,7 +163,7 @@ cli::Verb verbs::neighbours() {
       {.summary = "Prints the pieces whose embeddings are most similar to a word's.",
        .synopsis = {"MODEL WORD... [--top K] [--json]",
                     "MODEL WORD... [--top K] [--layout NAME] -o x.html|x.svg|x.png|x.pdf|x.tsv"},
-       .operands = {{"MODEL", "a model file", 1, 1},
+       .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
                     {"WORD", "words, as they would stand in a text", 1, cli::any_number}}},
       heddle::neighbours);
 }

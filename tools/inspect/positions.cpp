@@ -349,8 +349,8 @@ int show(const PositionSubject& subject, const cli::Arguments& arguments, const 
 
 int show_model(const cli::Arguments& arguments, const PositionsOptions& options) {
   const std::string path = arguments.operand("MODEL");
-  cli::keep_inputs({path}, {options.output}, arguments);
-  const ModelStack stack(path, "inspect positions", options.choice.stack);
+  cli::keep_inputs({path, options.choice.base}, {options.output}, arguments);
+  const ModelStack stack(path, "inspect positions", options.choice);
   const std::optional<Index> context = stack.view.context;
   const Index count = options.count > 0 ? options.count : std::min(usual_count, context.value_or(usual_count));
   check<UsageError>(!context || count <= *context, "--count ", count, ": the model has ", context.value_or(0),
@@ -391,7 +391,7 @@ cli::Verb verbs::positions() {
       {.summary = "Shows what a scheme of positions does: heat map, circles, similarities, biases of scores.",
        .synopsis = {"MODEL [--what NAME,...] [--layer N,...] [--head N] [--count N] [-o FILE] [--json]",
                     "--scheme NAME [--what NAME,...] [--width N] [--heads N] [--count N] [-o FILE] [--json]"},
-       .operands = {{"MODEL", "a model of attention layers", 0, 1}}},
+       .operands = {{"MODEL", "a model of attention layers, or an adapter of one", 0, 1}}},
       heddle::positions);
 }
 

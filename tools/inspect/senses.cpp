@@ -33,7 +33,7 @@ struct SensesOptions {
   std::vector<Index> layer;
   Index voters = 0;
   double sentence_weight = 0.5;
-  std::string output;
+  std::string base, output;
   MapLayout layout = MapLayout::pca;
   bool json = false, jsonl = false;
 
@@ -55,6 +55,7 @@ struct SensesOptions {
                 .range(0, 1)
                 .essential(),
             self.sentence_weight);
+    visitor(base_field(), self.base);
     visitor(map_output_field("the examples, and of the words of FILE with their predicted senses"), self.output);
     visitor(layout_field(), self.layout);
     visitor(Field("json", "print one JSON object").essential(), self.json);
@@ -100,7 +101,7 @@ class WordEmbedder {
  public:
   WordEmbedder(const cli::Arguments& arguments, const SensesOptions& options)
       : arguments_(arguments),
-        loaded_(arguments.operand("MODEL"), "inspect senses"),
+        loaded_(arguments.operand("MODEL"), options.base, "inspect senses"),
         sentence_(static_cast<Real>(options.sentence_weight)) {
     embedding_.layers = options.layer;
     for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.vectors.layers()); ++i) {
@@ -260,7 +261,7 @@ void check_usage(const cli::Arguments& arguments, const SensesOptions& options) 
   check<UsageError>(!options.json && !options.jsonl && !options.evaluate,
                     "-o writes a map; leave --json, --jsonl and --evaluate out");
   std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.insert(inputs.end(), {arguments.operand("MODEL"), arguments.operand("TRAIN")});
+  inputs.insert(inputs.end(), {arguments.operand("MODEL"), options.base, arguments.operand("TRAIN")});
   cli::keep_inputs(inputs, {options.output}, arguments);
 }
 
@@ -306,7 +307,7 @@ cli::Verb verbs::senses() {
        .synopsis = {"MODEL TRAIN [FILE] [--voters K] [--layer N,...] [--jsonl]",
                     "MODEL TRAIN [FILE] --evaluate [--json]",
                     "MODEL TRAIN [FILE] [--layout NAME] -o x.html|x.svg|x.png|x.pdf|x.tsv"},
-       .operands = {{"MODEL", "a model file", 1, 1},
+       .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
                     {"TRAIN", "examples of the senses, one per line: SENSE, POSITION and SENTENCE, tab-separated", 1,
                      1},
                     {"FILE", "marked words, one per line: POSITION and SENTENCE; none or - is standard input", 0, 1}}},

@@ -10,13 +10,13 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/base/visit.hpp"
 #include "heddle/cli/arguments.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "tools/inspect/vectors.hpp"
 
 namespace heddle {
 
 // Which part of a model is shown.
 struct StackChoice {
-  std::string stack;
+  std::string stack, base;
   std::vector<Index> layer{1};
   Index head = 0;
 
@@ -26,6 +26,7 @@ struct StackChoice {
                 .not_empty()
                 .takes("NAME"),
             self.stack);
+    visitor(base_field(), self.base);
     visitor(Field("layer", "layers of the stack, from 1; negative numbers count from the last")
                 .word(-1, "last")
                 .word(analysis::all_layers, "all")
@@ -40,7 +41,7 @@ struct StackChoice {
 
 // Throws UsageError for a stack or layers where there is no MODEL.
 inline void check_choice(const cli::Arguments& arguments) {
-  for (const char* of_models : {"stack", "layer"}) {
+  for (const char* of_models : {"stack", "base", "layer"}) {
     check<UsageError>(!arguments.operand("MODEL").empty() || !arguments.given(of_models), "--", of_models,
                       " is of a MODEL, and there is none; leave it out");
   }
@@ -48,8 +49,9 @@ inline void check_choice(const cli::Arguments& arguments) {
 
 struct ModelStack {
   // Throws DataError for a model without attention layers, UsageError for a stack that it does not have.
-  ModelStack(const std::string& path, std::string_view user, const std::string& name)
-      : loaded(formats::load_model(formats::ModelFile(path))) {
+  ModelStack(const std::string& path, std::string_view user, const StackChoice& choice)
+      : loaded(formats::load_body(path, choice.base)) {
+    const std::string& name = choice.stack;
     std::vector<std::string> names;
     for (models::StackView& each : models::require<models::AttentionStacks>(*loaded.model, user, path).stacks()) {
       names.push_back(each.name);

@@ -17,6 +17,7 @@
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/terminal.hpp"
 #include "tools/inspect/token_scores.hpp"
+#include "tools/inspect/vectors.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
@@ -51,9 +52,7 @@ struct SurpriseOptions {
                   "texts longer than the context: report an error, truncate them, or read them in overlapping parts")
                 .essential(),
             self.overlong);
-    visitor(
-        Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
-        self.base);
+    visitor(base_field(), self.base);
     visitor(Field("output", "file to write: a page .html, or a table .tsv")
                 .letter('o')
                 .not_empty()

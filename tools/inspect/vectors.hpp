@@ -6,14 +6,14 @@
 
 #include "heddle/analysis/embed.hpp"
 #include "heddle/base/visit.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
 
 namespace heddle {
 
-// Opens a model file. Throws DataError for a model that has no hidden states.
+// Opens a model file, or an adapter and its base. Throws DataError for a model that has no hidden states.
 struct VectorModel {
-  VectorModel(const std::string& path, std::string_view user)
-      : loaded(formats::load_model(formats::ModelFile(path))),
+  VectorModel(const std::string& path, const std::string& base, std::string_view user)
+      : loaded(formats::load_body(path, base)),
         tokenizer(loaded.of_sources()),
         vectors(models::require<models::ContextualVectors>(*loaded.model, user, path)) {}
 
@@ -21,6 +21,11 @@ struct VectorModel {
   const text::Tokenizer& tokenizer;
   const models::ContextualVectors& vectors;
 };
+
+// The field of --base.
+inline Field base_field() {
+  return Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL");
+}
 
 // The field of --layer, which analysis::chosen_layers() resolves; `which` describes the layers that there are,
 // `several` what happens to several of them.

@@ -39,7 +39,7 @@ function shadingControl() {
     weight,
     el('span', { class: 'shade', 'aria-hidden': 'true' }),
   ]);
-  const switcher = choice('Shading', { even: 'Even shades', root: '√ shades' }, state.shading, (shading) =>
+  const switcher = choice('Shading', shadingNames, state.shading, (shading) =>
     update({ shading }),
   );
   const frame = el('div', { class: 'row' }, [

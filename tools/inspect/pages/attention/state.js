@@ -3,8 +3,14 @@
 const groups = content.attention.map((raw) => new Group(raw));
 const views = { heads: 'Heads', grid: 'Grid', matrix: 'Matrix', neurons: 'Neurons', rollout: 'Rollout' };
 const everyHead = 'all';
+const shadingNames = { even: 'Even shades', root: '√ shades' };
 
 let state = {};
+
+// The weights of many keys are small: by the square root they can be told from 0.
+function usualShading(group) {
+  return groups[group].keys > 64 ? 'root' : 'even';
+}
 
 function stateFrom(hash) {
   const number = (text) => (/^\d+$/.test(text ?? '') ? Number(text) - 1 : null);
@@ -34,7 +40,7 @@ function hashOf(shown) {
     key: number(shown.key),
     find: shown.find,
     least: shown.least,
-    shading: shown.shading === 'even' ? null : shown.shading,
+    shading: shown.shading === usualShading(shown.group) ? null : shown.shading,
   };
 }
 
@@ -51,13 +57,13 @@ function settled(wanted) {
     ...wanted,
     group,
     layer,
-    view: wanted.view in views ? wanted.view : 'heads',
+    view: Object.hasOwn(views, wanted.view) ? wanted.view : 'heads',
     head: Math.min(within(wanted.head, mostHeads) ?? 0, heads - 1),
     heads: chosen === everyHead ? everyHead : chosen.filter((head) => within(head, mostHeads) !== null),
     query: within(wanted.query, queries),
     key: within(wanted.key, keys),
     least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : null,
-    shading: wanted.shading === 'root' ? 'root' : 'even',
+    shading: Object.hasOwn(shadingNames, wanted.shading) ? wanted.shading : usualShading(group),
   };
 }
 
