@@ -51,13 +51,13 @@ struct Runs : SmallCorpus {
 TEST_CASE("running: the same command starts, continues to the same bits, and knows that it has finished") {
   const Runs corpus;
   const std::string rest = " --threads 1 --train train.h5 --valid valid.h5 --eval-every 7" + tiny_shape +
-                           "--log-every 1 --checkpoint-every 3 --steps 60 ";
+                           "--log-every 1 --checkpoint-every 3 --steps 24 ";
   corpus.must("pretrain -q" + rest + "-o whole.h5 --log whole.jsonl");
   const std::string command = "pretrain" + rest + "-o m.h5 --log m.jsonl ";
   long before = -1;
   // Each attempt ends with the status of an interruption until the run has finished.
   Outcome outcome;
-  for (int attempt = 0; attempt < 60; ++attempt) {
+  for (int attempt = 0; attempt < 24; ++attempt) {
     outcome = corpus.run(command + "--max-time 0.001s");
     if (outcome.status != 75) break;
     CHECK_FALSE(corpus.exists("m.h5"));
@@ -69,7 +69,7 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
       before = stopped_at(corpus.run(command + "--threads 2 --checkpoint-every never --max-time 0.001s"));
   }
   CHECK(outcome.status == 0);
-  CHECK(contains(outcome.err, "m.h5: step 60, loss "));
+  CHECK(contains(outcome.err, "m.h5: step 24, loss "));
   CHECK(corpus.must("ls m.*").out == "m.h5\nm.jsonl\n");
   CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
   CHECK(corpus.history("m.h5") == corpus.history("whole.h5"));
@@ -77,7 +77,7 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
   corpus.must("touch -d 2001-01-01 m.h5");
   const std::string bytes = read_file(corpus.path("m.h5"));
   CHECK(contains(corpus.must(command).err,
-                 "m.h5: is finished: this command made it, in 60 steps; --restart trains it again"));
+                 "m.h5: is finished: this command made it, in 24 steps; --restart trains it again"));
   CHECK(corpus.must("find m.h5 -newermt 2002-01-01").out == "m.h5\n");
   CHECK(read_file(corpus.path("m.h5")) == bytes);
   // Another command replaces it, but not before it has finished.

@@ -50,7 +50,6 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
       trainer_(objective, setup.config(arguments.common().seed, options.control.checkpoint_every.steps)),
       options_(options),
       arguments_(arguments),
-      matmul_rate_(measure_matmul_rate(trainer_.precision())),
       progress_(arguments, "steps"),
       max_seconds_(options.control.max_time.seconds) {
   check<UsageError>(setup.schedule.final_learning_rate <= setup.schedule.learning_rate, "--final-learning-rate ",
@@ -60,6 +59,9 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
     arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is not less than the total of ",
                                total_steps(), " steps: the learning rate never falls after its peak"));
   }
+  // Takes longer than a short run's start, so it is done for those who read it.
+  if (options.log.empty() && !arguments.common().verbose) return;
+  matmul_rate_ = measure_matmul_rate(trainer_.precision());
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
                                to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }

@@ -78,7 +78,7 @@ class TrainingSession {
   training::Trainer trainer_;
   SessionOptions options_;
   const cli::Arguments& arguments_;
-  double matmul_rate_;
+  double matmul_rate_ = 0;  // of this machine; measured where it is written
   formats::History history_;
   std::optional<TrainingLog> log_;
   cli::Progress progress_;

@@ -7,7 +7,7 @@ const shadingNames = { even: 'Even shades', root: '√ shades' };
 
 let state = {};
 
-// The weights of many keys are small: by the square root they can be told from 0.
+// The weights of many keys are small; by the square root they differ from 0 in sight.
 function usualShading(group) {
   return groups[group].keys > 64 ? 'root' : 'even';
 }
