@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace adapters_tests {
+
 namespace {
 
 using Weights = std::map<std::string, std::vector<float>>;
@@ -101,3 +103,5 @@ TEST_CASE("adapters: are small and need their base") {
   corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model);
   corpus.refused(ask + " --base other.h5", 1, "another model");
 }
+
+}  // namespace adapters_tests

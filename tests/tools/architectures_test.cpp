@@ -9,6 +9,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace architectures_tests {
+
 namespace {
 
 const std::string lstm =
@@ -182,3 +184,5 @@ TEST_CASE("shapes: grouped heads, gates and parallel blocks train, generate and 
   corpus.refused(
       {"pretrain -q --train train.h5 -o model.h5 --steps 14 --resume model.step-10.h5 --kv-heads 4", "--kv-heads", 2});
 }
+
+}  // namespace architectures_tests

@@ -4,6 +4,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace bad_input_tests {
+
 namespace {
 
 const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-size 2 --steps 2 ";
@@ -193,3 +195,5 @@ TEST_CASE("bad input: no standard input, a folder for it, and no place for outpu
   }
   CHECK(tools.leftovers() == 0);
 }
+
+}  // namespace bad_input_tests

@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace bag_tests {
+
 namespace {
 
 const std::string bag = "finetune -q --arch bag --task ";
@@ -93,3 +95,5 @@ TEST_CASE("new models: what does not go together is refused in one line") {
   }
   corpus.refused("pretrain --arch bag --train train.h5 -o x.h5", 2, "finetune");
 }
+
+}  // namespace bag_tests

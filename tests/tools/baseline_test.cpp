@@ -4,6 +4,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace baseline_tests {
+
 namespace {
 
 const std::string bag = "finetune -q --arch bag --task ";
@@ -93,3 +95,5 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
   corpus.refused("classify poor.h5 valid.tsv --baseline bag.h5", 2, "--baseline");
   corpus.refused("classify poor.h5 valid.tsv --evaluate --baseline bag.h5 -o bag.h5", 2, "bag.h5");
 }
+
+}  // namespace baseline_tests

@@ -12,6 +12,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace by_hand_tests {
+
 namespace {
 
 using Weights = std::map<std::string, std::vector<float>>;
@@ -327,3 +329,5 @@ TEST_CASE("by hand: finetune reads every example once in an epoch, in other batc
   }
   CHECK(batches.size() == 4);
 }
+
+}  // namespace by_hand_tests

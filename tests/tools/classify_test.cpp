@@ -13,6 +13,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace classify_tests {
+
 namespace {
 
 // A model, sentences of animals and of royals, and words with their tags.
@@ -503,3 +505,5 @@ TEST_CASE("classify: sentences are tagged as they are, with the places of their 
   corpus.refused({"classify t.h5 raw --raw --evaluate", "--raw reads text without tags", 2});
   corpus.refused({"classify t.h5 raw --raw --format conllu", "--format has no effect with --raw", 2});
 }
+
+}  // namespace classify_tests

@@ -4,6 +4,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace columns_tests {
+
 namespace {
 
 // The labelled texts in other forms, and a model that learned them from TSV.
@@ -103,3 +105,5 @@ TEST_CASE("columns: what is not there is refused, with what is") {
     corpus.refused(refusal);
   }
 }
+
+}  // namespace columns_tests

@@ -14,6 +14,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace convert_tests {
+
 namespace {
 
 // A corpus with a model trained on it, and the last checkpoint of that training.
@@ -359,3 +361,5 @@ TEST_CASE("convert: a directory of OPUS encodes pairs, trains models and is trai
   write_file(place.path("x.model"), "no model");
   place.refused("tokenize -t x.model en", 1, "x.model: at byte 0: ");
 }
+
+}  // namespace convert_tests

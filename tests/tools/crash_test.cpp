@@ -11,6 +11,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace crash_tests {
+
 namespace {
 
 int crashes() {
@@ -184,3 +186,5 @@ TEST_CASE("crash: where there are no hard links, checkpoints are copied") {
   CHECK(crash.with_fault(crash.runs()[0], "link:0:1").status == 0);
   crash.check_ends_alike(crash.runs()[0]);
 }
+
+}  // namespace crash_tests

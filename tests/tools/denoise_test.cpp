@@ -8,6 +8,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace denoise_tests {
+
 namespace {
 
 // Lines of seven letters in the order of a circle of nine, forwards or backwards, so that what is missing is certain.
@@ -182,3 +184,5 @@ TEST_CASE("denoise: weights that are whole numbers repeat files; what cannot wor
               shape);
   corpus.refused("finetune --from two-model.h5 --task lm --train lines.h5 --steps 2 -o x.h5", 2, "needs one tokenizer");
 }
+
+}  // namespace denoise_tests

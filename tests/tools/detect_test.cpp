@@ -7,6 +7,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace detect_tests {
+
 namespace {
 
 const std::string shape = " --arch encoder --objective detect" + tiny_shape;
@@ -97,3 +99,5 @@ TEST_CASE("detect: what it is not for is refused with advice") {
   const json preset = parse_json(corpus.must("inspect --preset electra-small --json").out);
   CHECK(preset["config"]["embedding_width"] == 128);
 }
+
+}  // namespace detect_tests

@@ -8,6 +8,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace dry_run_tests {
+
 namespace {
 
 // Seconds of a step, by the log's rates.
@@ -166,3 +168,5 @@ TEST_CASE("dry run: an encoder that would read too little to be of use is told t
   CHECK_FALSE(contains(corpus.must(run + "--arch encoder --sequence-length 50 --steps 10000").err, "budget"));
   CHECK_FALSE(contains(corpus.must(run + "--steps 10").err, "budget"));
 }
+
+}  // namespace dry_run_tests

@@ -8,6 +8,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace ensemble_tests {
+
 namespace {
 
 const std::string bag = "finetune -q --arch bag --task ";
@@ -131,3 +133,5 @@ TEST_CASE("ensemble: what does not go together is refused in one line") {
     CHECK(!std::filesystem::exists(corpus.path("x.h5")));
   }
 }
+
+}  // namespace ensemble_tests

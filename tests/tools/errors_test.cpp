@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace errors_tests {
+
 namespace {
 
 const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-size 2 --steps 2 ";
@@ -157,3 +159,5 @@ TEST_CASE("classify: line ends of the input, \\n or \\r\\n, are those of the out
     CHECK(out == corpus.must("printf 'the\\ncat\\n\\nking\\n' | classify tagger.h5" + std::string(options)).out);
   }
 }
+
+}  // namespace errors_tests

@@ -6,6 +6,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace finetune_lm_tests {
+
 namespace {
 
 // Words that the tokenizer knows, in another order than those the model was trained on.
@@ -159,3 +161,5 @@ TEST_CASE("finetune: weight decay leaves a pooler alone that the task does not r
   CHECK(corpus.weights("mean.h5").at("encoder/pooler/weight") == base);
   CHECK(corpus.weights("first.h5").at("encoder/pooler/weight") != base);
 }
+
+}  // namespace finetune_lm_tests

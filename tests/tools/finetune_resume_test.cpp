@@ -9,6 +9,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace finetune_resume_tests {
+
 namespace {
 
 struct Started : SmallCorpus {
@@ -181,3 +183,5 @@ TEST_CASE("finetune, pretrain: --resume takes the seed of the checkpoint") {
     corpus.must("rm resumed.h5 own.h5 kept*");
   }
 }
+
+}  // namespace finetune_resume_tests

@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace finetune_tests {
+
 TEST_CASE("finetune and classify: classes, with validation, the best model and equal bytes twice") {
   const Labelled corpus;
   const std::string command = "finetune --from model.h5 --task classify --train texts.tsv --valid texts.tsv -o ";
@@ -248,3 +250,5 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused("classify x.h5 texts.tsv --evaluate --base model.h5", 2, "--base");
   refused("generate train.h5 -p x", 1, "train.h5");
 }
+
+}  // namespace finetune_tests

@@ -6,6 +6,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace folds_tests {
+
 namespace {
 
 constexpr int folds = 4;
@@ -111,3 +113,5 @@ TEST_CASE("folds: have as much of every label, to within one example") {
     }
   }
 }
+
+}  // namespace folds_tests

@@ -6,6 +6,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace generate_encoder_tests {
+
 namespace {
 
 struct Filling : EncoderCorpus {
@@ -132,3 +134,5 @@ TEST_CASE("generate: what encoders cannot do, and texts that do not fit, are sai
   }
   corpus.refused("generate model.h5 -p '[MASK]' --score", 1, "--score needs a model that predicts next tokens");
 }
+
+}  // namespace generate_encoder_tests

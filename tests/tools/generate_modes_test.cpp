@@ -8,6 +8,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace generate_modes_tests {
+
 namespace {
 
 struct Trained : SmallCorpus {
@@ -390,3 +392,5 @@ TEST_CASE("generate: neither the end of a text nor a stop string ends it before 
   const std::string stream = "generate model.h5 -p 'the cat' --temperature 0 --max-tokens 30 --stop e --min-tokens 9";
   CHECK(corpus.must(stream).out == "the cat" + stopped["text"].get<std::string>() + "\n");
 }
+
+}  // namespace generate_modes_tests

@@ -6,6 +6,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace generate_tests {
+
 namespace {
 
 // A corpus with a model trained on it.
@@ -175,3 +177,5 @@ TEST_CASE("generate: an empty prompt begins a text") {
   CHECK(corpus.must("generate model.h5 -p '' --max-tokens 8").out.size() > 1);
   CHECK(lines_of(corpus.must("printf '\\n\\n' | generate model.h5 --max-tokens 8").out).size() == 2);
 }
+
+}  // namespace generate_tests

@@ -6,6 +6,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace held_out_tests {
+
 namespace {
 
 // A corpus of documents of a line.
@@ -111,3 +113,5 @@ TEST_CASE("held out: what is no such part is refused, and files may have such na
   corpus.must(train + "--valid ./10%");
   CHECK(contains(corpus.must("inspect x.h5 --provenance").out, "valid: ./10%"));
 }
+
+}  // namespace held_out_tests

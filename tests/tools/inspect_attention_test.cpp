@@ -17,6 +17,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace inspect_attention_tests {
+
 namespace {
 
 const std::string decoder = "pretrain -q --train train.h5 -o model.h5 --steps 1 --learning-rate 1e-9" + tiny_shape;
@@ -501,3 +503,5 @@ TEST_CASE("attention: shades that are wider than the terminal give way to the st
   check_narrow("inspect attention model.h5 " + words + " --layer 1 --head 1", ".png, .tsv or, without --head, .html");
   check_narrow("inspect align pair.h5 " + words + " 'the cat'", ".png or .tsv");
 }
+
+}  // namespace inspect_attention_tests

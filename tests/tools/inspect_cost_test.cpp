@@ -11,6 +11,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace inspect_cost_tests {
+
 namespace {
 
 json answer(const SmallCorpus& corpus, const std::string& command) {
@@ -198,3 +200,5 @@ TEST_CASE("inspect cost: wrong usage is one line that says what to do") {
       {"inspect cost --preset gpt2 -o costs.svg --json", "leave out -o or --json", 2}};
   for (const Refusal& refusal : refusals) CHECK(lines_in(corpus.refused(refusal).err) == 1);
 }
+
+}  // namespace inspect_cost_tests

@@ -11,6 +11,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace inspect_maps_tests {
+
 namespace {
 
 class MapCorpus : public EncoderCorpus {
@@ -146,3 +148,5 @@ TEST_CASE("inspect neighbours: labels of a byte-level tokenizer's pieces are tex
   CHECK(count("Ġ") == 0);
   CHECK(count("␣") > 1);
 }
+
+}  // namespace inspect_maps_tests

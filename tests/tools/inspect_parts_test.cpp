@@ -10,6 +10,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace inspect_parts_tests {
+
 namespace {
 
 json answer(const SmallCorpus& corpus, const std::string& command) {
@@ -217,3 +219,5 @@ TEST_CASE("inspect history: several runs as a table, a picture, columns and JSON
   corpus.refused("inspect history run1.h5 train.h5", 1, "train.h5: has no history");
   corpus.refused("inspect history run1.h5 run2.h5 -o run2.h5", 2, "run2.h5");
 }
+
+}  // namespace inspect_parts_tests

@@ -9,6 +9,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace inspect_tokens_tests {
+
 namespace {
 
 // Decoder, encoder, recurrent models and a model of pairs; their weights are drawn, and trained for a moment.
@@ -252,3 +254,5 @@ TEST_CASE("inspect surprise: bad input") {
                  "x.h5: surprise is written into files that end in");
   corpus.refused("inspect surprise decoder.h5 'the cat' --top -1", 2, "--top");
 }
+
+}  // namespace inspect_tokens_tests

@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace layer_rates_tests {
+
 namespace {
 
 constexpr Index layers = 3;
@@ -83,3 +85,5 @@ TEST_CASE("finetune --reset-layers draws the last layers anew and keeps the othe
                  "--reset-layers: an adapter has no weights of layers; leave out --lora-rank");
   corpus.refused("finetune --arch bag --train texts.tsv -o x.h5 --reset-layers 1", 2, "--reset-layers needs --from");
 }
+
+}  // namespace layer_rates_tests

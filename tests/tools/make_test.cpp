@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace make_tests {
+
 namespace {
 
 // Two models and what is made of them. A recipe notes its process, which runs until it is stopped by HEDDLE_FAULT.
@@ -99,3 +101,5 @@ TEST_CASE(
   CHECK_FALSE(corpus.exists("a.checkpoint.h5"));
   CHECK(corpus.must("make -q").status == 0);
 }
+
+}  // namespace make_tests

@@ -10,6 +10,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace masked_tests {
+
 namespace {
 
 const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 10" + tiny_encoder;
@@ -152,3 +154,5 @@ TEST_CASE("pretrain: a loss at the level of token frequencies is told once, with
     CHECK(warned(corpus.must(command + "-o short.h5 --restart --learning-rate 1e-9 --steps 400 --arch " + arch)) == 0);
   }
 }
+
+}  // namespace masked_tests

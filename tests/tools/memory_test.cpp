@@ -7,6 +7,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace memory_tests {
+
 namespace {
 
 const std::string shape =
@@ -99,3 +101,5 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
   }
 }
+
+}  // namespace memory_tests

@@ -9,6 +9,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace not_finite_tests {
+
 namespace {
 
 const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-size 4 --steps 3 ";
@@ -215,3 +217,5 @@ TEST_CASE("not finite: a regression that diverges ends, and says at which step")
     corpus.refused(command + options, 3, " diverged: ");
   }
 }
+
+}  // namespace not_finite_tests

@@ -10,6 +10,8 @@
 
 using namespace heddle::testing;
 
+namespace option_values_tests {
+
 namespace {
 
 const std::vector<std::string> tools{
@@ -213,3 +215,5 @@ TEST_CASE("options: no number stands for something else; there are words for tha
     }
   }
 }
+
+}  // namespace option_values_tests

@@ -10,6 +10,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace options_tests {
+
 namespace {
 
 const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-size 2 --log-every 1 ";
@@ -317,3 +319,5 @@ TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the war
   }
   CHECK(contains(all.must("finetune --from encoder.h5 --train texts.tsv -o y.h5 --steps 3").err, "y.h5: step 3, loss"));
 }
+
+}  // namespace options_tests

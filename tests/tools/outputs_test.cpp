@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace outputs_tests {
+
 namespace {
 
 const std::string quick = "pretrain -q --threads 1 --train train.h5" + tiny_shape;
@@ -370,3 +372,5 @@ TEST_CASE("outputs: a dry run is of what is left of the run that the command wou
   CHECK(tuning["parameters"].get<long>() < rest["parameters"].get<long>() / 4);  // the adapter's, as the file says
   corpus.refused(further + " --dry-run --lora-rank 3", 2, "--lora-rank differs");
 }
+
+}  // namespace outputs_tests

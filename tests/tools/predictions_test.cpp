@@ -7,6 +7,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace predictions_tests {
+
 namespace {
 
 // The fields of TSV's lines.
@@ -129,3 +131,5 @@ TEST_CASE("predictions: other endings, and a file that is read, are refused; a r
   CHECK_FALSE(std::filesystem::exists(corpus.path("p.tsv")));
   CHECK(corpus.leftovers() == 0);
 }
+
+}  // namespace predictions_tests

@@ -9,6 +9,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace pretrain_tests {
+
 namespace {
 
 const std::string data_options = " --train train.h5 --valid valid.h5 --eval-every 10 ";
@@ -274,3 +276,5 @@ TEST_CASE("pretrain: memory does not grow with the corpus") {
   CHECK(std::filesystem::file_size(corpus.path("large.h5")) > 100'000'000);
   CHECK(most_memory("large.h5") < most_memory("small.h5") + 16);
 }
+
+}  // namespace pretrain_tests

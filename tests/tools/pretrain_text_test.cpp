@@ -6,6 +6,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace pretrain_text_tests {
+
 namespace {
 
 const std::string train = "pretrain -q --steps 8" + tiny_model;
@@ -91,3 +93,5 @@ TEST_CASE("pretrain on text: refusals say what to do") {
     corpus.refused(refusal);
   }
 }
+
+}  // namespace pretrain_text_tests

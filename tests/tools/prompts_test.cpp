@@ -6,6 +6,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace prompts_tests {
+
 namespace {
 
 // Reviews in one form, of which the last word says what they say: "the film was lovely and the cast was warm, so it was
@@ -65,3 +67,5 @@ TEST_CASE("prompts: an encoder that has read a form fills in the label of held-o
   }
   CHECK(right >= 180);
 }
+
+}  // namespace prompts_tests

@@ -9,6 +9,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace running_tests {
+
 namespace {
 
 const std::string train = "pretrain --threads 1 --train train.h5 --learning-rate 5e-3" + tiny_model;
@@ -584,3 +586,5 @@ TEST_CASE("running: fine-tuning on several files is fine-tuning on all of their 
   CHECK(corpus.weights("joined.h5") != corpus.weights("one.h5"));
   CHECK(contains(corpus.must("inspect joined.h5 --provenance").out, "train, weight 3: valid.h5"));
 }
+
+}  // namespace running_tests

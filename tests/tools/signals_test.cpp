@@ -5,6 +5,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace signals_tests {
+
 namespace {
 
 const std::string train = "pretrain -q --threads 1 --train train.h5 --log-every 1 --log log -o m.h5" + tiny_shape;
@@ -114,3 +116,5 @@ TEST_CASE("signals: under nohup SIGHUP ends neither training nor filters") {
   CHECK(filter.status == 0);
   CHECK(filter.out == "answered\n");
 }
+
+}  // namespace signals_tests

@@ -4,6 +4,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace slips_tests {
+
 namespace {
 
 std::ptrdiff_t warnings(const Outcome& outcome, const std::string& what) {
@@ -71,3 +73,5 @@ TEST_CASE("slips: sentences as words, and labelled files without --evaluate") {
     CHECK(warnings(corpus.must("classify c.h5 " + name), "") == 0);
   }
 }
+
+}  // namespace slips_tests

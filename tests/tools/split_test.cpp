@@ -8,6 +8,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace split_tests {
+
 namespace {
 
 const std::vector<std::string> part_names{"train", "valid", "test"};
@@ -190,3 +192,5 @@ TEST_CASE("split: slips are pointed out: swapped columns, a text with two labels
   CHECK(contains(corpus.must("convert u.tsv --split 80,10,10 -o unsure").err,
                  "warning: u.tsv:1: a text with several labels, as 1 text is in all"));
 }
+
+}  // namespace split_tests

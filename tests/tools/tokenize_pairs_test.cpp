@@ -20,6 +20,8 @@ using heddle::testing::TemporaryFolder;
 using heddle::testing::watching;
 using heddle::testing::write_file;
 
+namespace tokenize_pairs_tests {
+
 namespace {
 
 using namespace std::string_literals;
@@ -42,7 +44,8 @@ class Workplace {
 
   // $T is tokenize, $I inspect.
   Outcome run(const std::string& command) const {
-    return run_command("cd " + (folder_ / ".") + "; T=" TOKENIZE "; I=" INSPECT "; " + command);
+    return run_command("cd " + (folder_ / ".") + "; T=" HEDDLE_TOOLS "/tokenize; I=" HEDDLE_TOOLS "/inspect; " +
+                       command);
   }
   Outcome must(const std::string& command) const {
     CAPTURE(command);
@@ -305,3 +308,5 @@ TEST_CASE("inspect: pairs files, their tokens, damage and differences") {
   CHECK(place.run("$I verify cut.h5").status == 1);
   CHECK(contains(place.run("$I one.h5 --history").err, "has no history; it is a pairs file, "));
 }
+
+}  // namespace tokenize_pairs_tests

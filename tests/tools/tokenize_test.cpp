@@ -23,11 +23,13 @@ using heddle::testing::TemporaryFolder;
 using heddle::testing::watching;
 using heddle::testing::write_file;
 
+namespace tokenize_tests {
+
 namespace {
 
 using namespace std::string_literals;
 
-const std::string tokenize = TOKENIZE;
+const std::string tokenize = HEDDLE_TOOLS "/tokenize";
 
 // Of every kind that a text can trip over.
 const std::string odd_text =
@@ -592,3 +594,5 @@ TEST_CASE("tokenize: --invalid says what becomes of bytes that are not UTF-8") {
   CHECK(contains(untouched.err, "--invalid has no effect: the tokenizer has all bytes"));
   CHECK(place.run("$T -t byte.h5 --decode --invalid skip bad").status == 2);
 }
+
+}  // namespace tokenize_tests

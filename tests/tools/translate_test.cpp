@@ -11,6 +11,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace translate_tests {
+
 namespace {
 
 // Pairs of which the target has the source's letters in the reverse order.
@@ -489,3 +491,5 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   CHECK(lines[1] == "c");
   CHECK(lines[3] == "d");
 }
+
+}  // namespace translate_tests

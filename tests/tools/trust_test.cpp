@@ -9,6 +9,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace trust_tests {
+
 namespace {
 
 const std::string red = "\x1b[31m", c1 = "\u009b31m", invalid = "\x9b\xff";
@@ -214,3 +216,5 @@ TEST_CASE("trust: the memory of one long word is linear in it, with a small fact
   CHECK(peak_of(begin + "-t tokenizer.h5 -o x.h5 word.txt") <= 20 * bytes + slack);
   CHECK(peak_of(begin + "-t unigram.h5 -o x.h5 word.txt") <= 32 * bytes + slack);
 }
+
+}  // namespace trust_tests

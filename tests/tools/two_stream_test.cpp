@@ -7,6 +7,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace two_stream_tests {
+
 namespace {
 
 const std::string shape = " --arch two-stream --layers 2 --width 32 --heads 2 --sequence-length 16 --batch-size 4 ";
@@ -85,3 +87,5 @@ TEST_CASE("two-stream: what it cannot do, and what needs another model, is refus
   const json preset = parse_json(corpus.must("inspect --preset xlnet-base --json").out);
   CHECK(preset["parameters"] == 116718336);
 }
+
+}  // namespace two_stream_tests

@@ -12,6 +12,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace vectors_tests {
+
 namespace {
 
 std::string pick(const std::vector<std::string>& list, std::uint64_t at) {
@@ -271,3 +273,5 @@ TEST_CASE("inspect bias: word sets, with words alone and in context") {
   CHECK(bad.status == 1);
   CHECK(contains(bad.err, "bad.txt:1: "));
 }
+
+}  // namespace vectors_tests
