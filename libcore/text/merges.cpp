@@ -111,51 +111,52 @@ void Merges::merge_short(ShortWord& word, std::vector<TokenId>& ids) const {
   ids.insert(ids.end(), tokens.begin(), tokens.begin() + count);
 }
 
-// Keeps candidate pairs in a heap by rank and position. A pair that has changed since is recognised by its rank. Takes
-// about 30 bytes of memory for each token.
+// Symbols that have been merged are one, which stands at the place of the first; the places of its first and of its
+// last have their number, so that both neighbours can be found. Candidate pairs are in a heap by rank and place; one
+// whose symbols have changed since is recognised by its rank. Takes 16 bytes of memory for each symbol.
 template <class TokenAt>
 void Merges::merge_long(std::size_t count, const TokenAt& token_at, std::vector<TokenId>& ids) const {
-  using Position = std::uint32_t;
+  using Place = std::uint32_t;
   struct Symbol {
-    TokenId token;  // no_token once merged into its left neighbour
-    std::uint32_t rank;
-    Position previous, next;
+    TokenId token;  // no_token once merged into another
+    Place count;
   };
-  using Candidate = std::pair<std::uint32_t, Position>;
-  check<DataError>(count < std::numeric_limits<Position>::max(), "a word of ", count,
+  using Candidate = std::pair<std::uint32_t, Place>;
+  check<DataError>(count < std::numeric_limits<Place>::max(), "a word of ", count,
                    " bytes; put spaces or line ends into the text");
-  const auto size = static_cast<Position>(count);
+  const auto size = static_cast<Place>(count);
   std::vector<Symbol> symbols(size);
+  for (Place i = 0; i < size; ++i) symbols[i] = {token_at(i), 1};
+  // The merge of a symbol with the next one; null if there is none.
+  const auto merge_at = [&](Place i) -> const Merge* {
+    const Place next = i + symbols[i].count;
+    if (symbols[i].token == no_token || next >= size) return nullptr;
+    const Merge& merge = find(symbols[i].token, symbols[next].token);
+    return merge.rank == no_rank ? nullptr : &merge;
+  };
   std::vector<Candidate> candidates;
   candidates.reserve(2 * count);  // growing would copy it; what is not used is never touched
-  const auto update = [&](Position i) {
-    const Position next = symbols[i].next;
-    symbols[i].rank = next < size ? find(symbols[i].token, symbols[next].token).rank : no_rank;
-    return symbols[i].rank != no_rank;
-  };
-  for (Position i = 0; i < size; ++i) {
-    symbols[i] = {token_at(i), no_rank, i - 1, i + 1};
-  }
-  for (Position i = 0; i < size; ++i) {
-    if (update(i)) candidates.emplace_back(symbols[i].rank, i);
+  for (Place i = 0; i < size; ++i) {
+    if (const Merge* merge = merge_at(i)) candidates.emplace_back(merge->rank, i);
   }
   std::priority_queue queue(std::greater<Candidate>{}, std::move(candidates));
+  const auto add = [&](Place i) {
+    if (const Merge* merge = merge_at(i)) queue.emplace(merge->rank, i);
+  };
   while (!queue.empty()) {
     const auto [rank, at] = queue.top();
     queue.pop();
-    Symbol& left = symbols[at];
-    if (left.token == no_token || left.rank != rank) continue;
-    Symbol& right = symbols[left.next];
-    left.token = find(left.token, right.token).merged;
-    left.next = right.next;
+    const Merge* const merge = merge_at(at);
+    if (merge == nullptr || merge->rank != rank) continue;
+    Symbol &left = symbols[at], &right = symbols[at + left.count];
+    left.token = merge->merged;
+    left.count += right.count;
     right.token = no_token;
-    if (left.next < size) symbols[left.next].previous = at;
-    if (update(at)) queue.emplace(left.rank, at);
-    if (at > 0 && update(left.previous)) queue.emplace(symbols[left.previous].rank, left.previous);
+    symbols[at + left.count - 1].count = left.count;
+    add(at);
+    if (at > 0) add(at - symbols[at - 1].count);
   }
-  for (const Symbol& symbol : symbols) {
-    if (symbol.token != no_token) ids.push_back(symbol.token);
-  }
+  for (Place i = 0; i < size; i += symbols[i].count) ids.push_back(symbols[i].token);
 }
 
 }  // namespace heddle::text

@@ -8,6 +8,7 @@ namespace heddle::text {
 
 PieceTrie::PieceTrie(std::vector<Piece> pieces) : nodes_(1) {
   std::ranges::sort(pieces);
+  for (const auto& [piece, number] : pieces) longest_ = std::max(longest_, piece.size());
   nodes_[0].parent = 0;
   std::vector<Task> tasks{{0, 0, pieces.size(), 0}};
   std::vector<unsigned char> labels;

@@ -20,6 +20,9 @@ class PieceTrie {
   // Of different pieces that are not empty, each with a number that is not negative.
   explicit PieceTrie(std::vector<Piece> pieces);
 
+  // Bytes of the longest piece.
+  std::size_t longest() const { return longest_; }
+
   // Calls take(length, number) for every piece that text[begin, end) begins with, the shortest first.
   template <class Take>
   void for_each_prefix(std::string_view text, std::size_t begin, Take&& take) const {
@@ -47,6 +50,7 @@ class PieceTrie {
   std::uint32_t place(std::span<const unsigned char> labels);
 
   std::vector<Node> nodes_;
+  std::size_t longest_ = 0;
   std::size_t search_from_ = 1;  // few nodes are free before this one
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "heddle/text/cuts.hpp"
 #include "heddle/text/encoder.hpp"
@@ -58,7 +59,6 @@ class UnigramEncoder : public Encoder {
  private:
   struct Scratch {
     std::vector<LastPiece> ways;
-    std::vector<std::size_t> ends;
     SpacedWords::Scratch spaced;
     float sum = 0;  // of the text so far
   };
@@ -89,30 +89,36 @@ class UnigramEncoder : public Encoder {
   }
 
   void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
-    const std::vector<LastPiece>& ways = scratch.ways;
+    std::vector<LastPiece>& ways = scratch.ways;
     if (rounds_sums()) {
-      find_best_pieces_rounded(word, trie_, segments_.scores(), static_cast<float>(unknown_score_), scratch.sum,
-                               scratch.ways);
-      scratch.sum = static_cast<float>(ways.back().score);
+      scratch.sum = find_best_pieces_rounded(word, trie_, segments_.scores(), static_cast<float>(unknown_score_),
+                                             scratch.sum, ways);
     } else {
-      find_best_pieces(word, trie_, segments_.scores(), unknown_score_, scratch.ways);
+      find_best_pieces(word, trie_, segments_.scores(), unknown_score_, ways);
     }
-    scratch.ends.clear();
-    for (std::size_t end = word.size(); end > 0; end = ways[end].begin) scratch.ends.push_back(end);
-    for (std::size_t begin = 0; !scratch.ends.empty();) {
-      std::size_t end = scratch.ends.back();
-      scratch.ends.pop_back();
+    const std::size_t first = turn(ways);
+    for (std::size_t begin = 0, end = first; begin < word.size();) {
+      std::size_t next = ways[end].begin;
       const TokenId segment = ways[end].piece;
       if (segment != no_token) {
         segments_.append(segment, begin, ids);
       } else {
-        for (; !scratch.ends.empty() && ways[scratch.ends.back()].piece == no_token; scratch.ends.pop_back()) {
-          end = scratch.ends.back();
-        }
+        for (; end < word.size() && ways[next].piece == no_token; next = ways[end].begin) end = next;
         segments_.append_unknown(word.substr(begin, end - begin), begin, ids);
       }
       begin = end;
+      end = next;
     }
+  }
+
+  // Of the ways to a word's end, each piece's begin becomes the end of the next one; returns that of the first.
+  static std::size_t turn(std::vector<LastPiece>& ways) {
+    std::uint32_t next = 0;
+    for (auto end = static_cast<std::uint32_t>(ways.size() - 1); end > 0;) {
+      const std::uint32_t begin = std::exchange(ways[end].begin, next);
+      next = std::exchange(end, begin);
+    }
+    return next;
   }
 
   const Vocabulary& vocabulary_;
