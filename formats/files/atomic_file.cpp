@@ -52,6 +52,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
   check<DataError>(target.has_filename(), path, ": is not the name of a file");
   struct stat old {};
   const bool exists = ::stat(target_.c_str(), &old) == 0;
+  if (!exists && errno == ENAMETOOLONG) throw_system_error(path_, "create");
   check<DataError>(!exists || !S_ISDIR(old.st_mode), path, ": is a directory; name a file in it");
   check<DataError>(!exists || S_ISREG(old.st_mode), path,
                    ": is not a regular file; only regular files can be replaced");

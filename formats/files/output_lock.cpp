@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <utility>
 
 #include "heddle/base/error.hpp"
@@ -30,8 +29,7 @@ std::string holder_of(int file) {
 }  // namespace
 
 std::string lock_file(const std::string& path) {
-  const std::filesystem::path target(follow_links(path));
-  return (target.parent_path() / ("." + target.filename().string() + ".lock")).string();
+  return hidden_name(follow_links(path), ".lock");
 }
 
 OutputLock::OutputLock(const std::string& path) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "heddle/base/error.hpp"
+#include "heddle/formats/files/checksum.hpp"
 
 namespace heddle::formats {
 
@@ -72,11 +73,22 @@ void remove_if_abandoned(const std::filesystem::path& path) {
   }
 }
 
+// File systems allow 255 bytes, and endings take some 30.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t longest = 220, beginning = 180;
+  if (name.size() <= longest) return name;
+  return concatenate(name.substr(0, beginning), "~", checksum_of(name.data(), name.size()));
+}
+
 }  // namespace
 
-std::string temporary_name(const std::string& target) {
+std::string hidden_name(const std::string& target, std::string_view ending) {
   const std::filesystem::path path(target);
-  return (path.parent_path() / concatenate(".", path.filename().string(), temporary_mark, ::getpid())).string();
+  return (path.parent_path() / concatenate(".", shortened(path.filename().string()), ending)).string();
+}
+
+std::string temporary_name(const std::string& target) {
+  return hidden_name(target, concatenate(temporary_mark, ::getpid()));
 }
 
 bool mark_in_use(const Descriptor& open, const std::string& path) {
@@ -93,7 +105,7 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
 }
 
 void remove_abandoned(const std::string& target) {
-  const std::string name = std::filesystem::path(target).filename().string();
+  const std::string name = shortened(std::filesystem::path(target).filename().string());
   remove_abandoned(folder_of(target), [&](std::string_view of) { return of == name; });
 }
 

@@ -38,6 +38,10 @@ class Temporary {
   std::atomic<Temporary*> next_{nullptr};
 };
 
+// A hidden name beside the target: ".NAME" and an ending. Of a long NAME, its beginning and its checksum, so that each
+// name that the system allows has room for endings.
+std::string hidden_name(const std::string& target, std::string_view ending);
+
 // The temporary name of a file or directory: ".NAME.tmp.PID" in the same directory.
 std::string temporary_name(const std::string& target);
 

@@ -202,6 +202,22 @@ TEST_CASE("trust: a vocabulary is known by what it is, whatever it is called") {
   CHECK(corpus.must("echo the king sees | tokenize -q -t bert-uncased.txt").out == "1 2 0\n");
 }
 
+TEST_CASE("trust: names as long as the system allows, and names of two lines") {
+  const SmallCorpus corpus;
+  const std::string longest = std::string(252, 'n') + ".h5";
+  corpus.must("tokenize -q -t tokenizer.h5 -o " + longest + " train.txt && inspect verify " + longest);
+  corpus.must("mkdir d && cd d && ln -s ../train.txt . && tokenize -q -t ../tokenizer.h5 -o ../" + longest +
+              " train.txt");
+  CHECK(corpus.leftovers() == 0);
+  corpus.refused("tokenize -q -t tokenizer.h5 -o n" + longest + " train.txt", 1, "cannot create: File name too long");
+  // A run needs room for the names of its checkpoints, which it finds out at once.
+  corpus.refused("pretrain -q --train train.h5 -o " + longest + small_model, 1,
+                 ".checkpoint.h5: cannot create: File name too long");
+  CHECK(corpus.leftovers() == 0);
+  corpus.must("cp tokenizer.h5 \"$(printf 'x\\ny.h5')\"");
+  CHECK(corpus.must("inspect \"$(printf 'x\\ny.h5')\"").out.starts_with("x\\x0ay.h5: tokenizer file"));
+}
+
 TEST_CASE("trust: the memory of one long word is within twenty times its own") {
   const SmallCorpus corpus;
   constexpr std::size_t bytes = std::size_t{32} << 20, slack = std::size_t{64} << 20;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/streams.hpp"
 #include "heddle/cli/text_table.hpp"
@@ -44,7 +45,8 @@ std::string sequences_text(const Cost& cost) {
 
 std::string heading(const CostReport& report) {
   const Cost& cost = report.cost;
-  std::string text = concatenate(report.name, ": ", report.architecture, ", ", grouped(cost.parameters), " parameters");
+  std::string text =
+      concatenate(printable(report.name), ": ", report.architecture, ", ", grouped(cost.parameters), " parameters");
   if (cost.head_parameters > 0) text += concatenate(", and ", grouped(cost.head_parameters), " in the head");
   return concatenate(text, "\na training step ", step_text(cost), "\n");
 }
@@ -301,7 +303,7 @@ std::string cost_table(const std::vector<CostReport>& reports, const RunPlan& pl
   for (const CostReport& report : reports) {
     const Cost& cost = report.cost;
     const Bill bill = plan.is_empty() ? Bill{} : bill_of(&report, plan);
-    rows.push_back({report.name, quantity_text(static_cast<double>(cost.parameters), ""),
+    rows.push_back({printable(report.name), quantity_text(static_cast<double>(cost.parameters), ""),
                     grouped(cost.batch_size * cost.time), flops_text(cost.flops_per_token()),
                     ratio_text(cost.flops_per_token(), cost.parameter_formula()), bytes_text(cost.memory.total()),
                     cost.generation ? bytes_text(cost.generation->memory()) : "-"});

@@ -25,7 +25,7 @@ std::string value_text(const Json& value) {
 }
 
 std::string fields_text(const Comparison& comparison) {
-  std::vector<std::vector<std::string>> rows{{"", comparison.first, comparison.second, ""}};
+  std::vector<std::vector<std::string>> rows{{"", printable(comparison.first), printable(comparison.second), ""}};
   for (const FieldDifference& each : comparison.fields) {
     const std::string others = each.others > 0 ? "and " + grouped(each.others) + " more" : "";
     rows.push_back({each.field, value_text(each.first), value_text(each.second), others});
@@ -59,7 +59,7 @@ std::string weights_text(const WeightComparison& weights) {
 }
 
 std::string mismatches_text(const Comparison& comparison) {
-  std::vector<std::vector<std::string>> rows{{"", comparison.first, comparison.second}};
+  std::vector<std::vector<std::string>> rows{{"", printable(comparison.first), printable(comparison.second)}};
   for (const WeightMismatch& each : comparison.weights->mismatched) {
     rows.push_back({each.name, shape_text(each.first), shape_text(each.second)});
   }
@@ -92,7 +92,7 @@ Json weights_json(const WeightComparison& weights) {
 }
 
 std::string comparison_text(const Comparison& comparison) {
-  const std::string names = comparison.first + " and " + comparison.second;
+  const std::string names = printable(comparison.first) + " and " + printable(comparison.second);
   if (comparison.same()) return names + " have the same content\n";
   std::string text = names + " differ\n";
   if (!comparison.fields.empty()) text += text_section("Fields", fields_text(comparison));

@@ -99,7 +99,7 @@ std::vector<std::string> row_of(const Run& run) {
   const auto loss = [](const CurvePoint& point) { return fmt::format("{:.4f}", point.loss); };
   const auto step = [](const CurvePoint& point) { return grouped(std::llround(point.step)); };
   const auto& [train, valid] = run.curves;
-  std::vector<std::string> row{run.name, step(train.empty() ? valid.back() : train.back()),
+  std::vector<std::string> row{printable(run.name), step(train.empty() ? valid.back() : train.back()),
                                train.empty() ? "" : loss(train.back())};
   if (valid.empty()) {
     row.insert(row.end(), 3, "");

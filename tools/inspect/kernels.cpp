@@ -457,7 +457,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   KernelSubjects subjects(arguments, options);
   const KernelShapes shapes(subjects, options);
   std::vector<std::string> heading{
-      model.empty() ? "Kernels of attention" : model + ": kernels of attention",
+      model.empty() ? "Kernels of attention" : printable(model) + ": kernels of attention",
       fmt::format("Head width {}, query of length {:.4g}{}", subjects.shape().key_width, shapes.length(),
                   subjects.before_training() ? "; learned numbers are those before training" : "")};
   if (options.json) {

@@ -356,7 +356,7 @@ int show_model(const cli::Arguments& arguments, const PositionsOptions& options)
   check<UsageError>(!context || count <= *context, "--count ", count, ": the model has ", context.value_or(0),
                     " positions");
   PositionSubject subject{stack.view.scheme,
-                          fmt::format("{}, {}: {} positions", path, stack.view.name, stack.view.scheme),
+                          fmt::format("{}, {}: {} positions", printable(path), stack.view.name, stack.view.scheme),
                           false,
                           count,
                           {}};

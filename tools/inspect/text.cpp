@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/cli/text_table.hpp"
 #include "heddle/formats/archives/text_archive.hpp"
@@ -110,7 +111,7 @@ std::string text_section(const std::string& title, const std::string& content) {
 std::string as_text(const Summary& summary) {
   std::string text;
   if (!summary.description.empty()) {
-    text += summary.name + ": " + summary.description + "\n";
+    text += printable(summary.name) + ": " + printable(summary.description) + "\n";
     if (summary.parameters) text += grouped(*summary.parameters) + " parameters\n";
     if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
   }

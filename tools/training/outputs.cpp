@@ -18,6 +18,8 @@ bool is_file(const std::string& log) {
          (std::filesystem::is_regular_file(status) || !std::filesystem::exists(status));
 }
 
+constexpr Index most_steps = 999'999'999;  // for the length of names
+
 // Fails before the work rather than after it if the file cannot be written.
 void check_writable(const std::string& path) {
   const formats::AtomicFile attempt(path);
@@ -46,6 +48,7 @@ ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs) {
   check_writable(outputs.output);
   output_.emplace(outputs.output);
   check_writable(checkpoint_path(outputs.output));
+  check_writable(best_path(outputs.output, most_steps));
   checkpoint_.emplace(checkpoint_path(outputs.output));
   if (is_file(outputs.log)) log_.emplace(outputs.log);
   remove_abandoned_checkpoints(outputs.output);
