@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "heddle/data/label_set.hpp"
 #include "heddle/tensor/context.hpp"
 #include "heddle/tensor/matmul.hpp"
 #include "heddle/text/spelling.hpp"
@@ -38,11 +39,25 @@ auto guarded(const ModelFile& file, const char* part, const Make& make) {
   }
 }
 
+}  // namespace
+
+models::TaskConfig task_of(const ModelFile& file) {
+  auto task = file.part<models::TaskConfig>(task_part);
+  try {
+    const data::LabelSet valid(task.labels);
+  } catch (const DataError& error) {
+    throw DataError(concatenate(file.file().path(), ": /", task_part, "/labels: ", error.what(),
+                                ". The file is damaged or not heddle's"));
+  }
+  return task;
+}
+
+namespace {
+
 std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::ModelConfig& config,
                                          const ParameterSource& weights) {
   return guarded(file, task_part, [&] {
-    return std::make_unique<models::TaskModel>(models::make_model(config, weights),
-                                               file.part<models::TaskConfig>(task_part));
+    return std::make_unique<models::TaskModel>(models::make_model(config, weights), task_of(file));
   });
 }
 
@@ -200,7 +215,7 @@ LoadedTask load_to_merge(const std::string& adapter, const std::string& base) {
 LoadedModel load_language_model(const std::string& path, const std::string& base) {
   if (kind_of(path) != FileKind::adapter) return load_unadapted(path, base);
   const Adapted files(path, base);
-  const auto task = files.adapter().part<models::TaskConfig>(task_part).task;
+  const auto task = task_of(files.adapter()).task;
   check<DataError>(models::has_own_head(task), path, ": is an adapter for the task ", to_text(task),
                    ", not for a language model; use it with classify, without --labels");
   return load_adapted_body(files);

@@ -56,6 +56,9 @@ LoadedModel load_language_model(const std::string& path, const std::string& base
 // Throws DataError as load_model() and load_task().
 LoadedModel load_body(const std::string& path, const std::string& base = "");
 
+// What a model was fine-tuned for. Throws DataError for labels that no task has.
+models::TaskConfig task_of(const ModelFile& file);
+
 struct NewTask {
   models::TaskConfig task;
   LowRankOptions adapters;

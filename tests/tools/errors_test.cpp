@@ -64,6 +64,27 @@ TEST_CASE("classify: a tokenizer with more pieces than the model has embeddings 
   corpus.refused("echo cat | classify mixed.h5", "mixed.h5: a tokenizer of 300 pieces with a model of");
 }
 
+TEST_CASE("classify: labels that no task has are the file's damage, for inspect verify, too") {
+  const Tuned corpus;
+  corpus.must("finetune -q --from encoder.h5 --train texts.tsv -o tuned.h5");
+  const formats::ModelFile tuned(corpus.path("tuned.h5"));
+  auto task = tuned.part<models::TaskConfig>("task");
+  REQUIRE(task.labels.size() == 2);
+  task.labels[1] = task.labels[0];
+  formats::ModelWriter writer(corpus.path("forged.h5"));
+  writer.config(tuned.config<models::ModelConfig>());
+  writer.tokenizer(tuned.tokenizer_model());
+  writer.part("task", task);
+  writer.weights(tuned.weights().read());
+  writer.commit(formats::start_provenance("test"));
+  const std::string twice = "forged.h5: /task/labels: the label '" + task.labels[0] + "' comes twice";
+  corpus.refused("echo cat | classify forged.h5", twice);
+  corpus.refused("inspect forged.h5", twice);
+  const Outcome verified = corpus.run("inspect verify forged.h5");
+  CHECK(verified.status == 1);
+  CHECK(contains(verified.out, twice));
+}
+
 TEST_CASE("convert: an encoder that no directory can hold is compared with encoders") {
   const Tuned corpus;
   corpus.refused("convert encoder.h5 -o hf/", "bert has no ");

@@ -108,13 +108,16 @@ TEST_CASE("signals: under nohup SIGHUP ends neither training nor filters") {
       corpus.run(watching + "nohup " + train + " --steps 1000000 2> /dev/null & run=$!\n" +
                  "await $run 'test -s log'; kill -HUP $run\n" + seen + "kill -TERM $run; wait $run");
   CHECK(outcome.status == 143);
-  const Outcome filter = corpus.run(
-      "coproc nohup tokenize -t tokenizer.h5 2> /dev/null; run=$COPROC_PID\n"
-      "exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-\n"
-      "echo the cat >&$to; read -ru $from; kill -HUP $run\n"
-      "echo the cat >&$to; read -ru $from && echo answered; exec {to}>&-; wait $run");
-  CHECK(filter.status == 0);
-  CHECK(filter.out == "answered\n");
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\tthe king\n");
+  corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o bag.h5");
+  for (const std::string command : {"tokenize -t tokenizer.h5", "classify bag.h5"}) {
+    const Outcome filter = corpus.run("coproc nohup " + command + " 2> /dev/null; run=$COPROC_PID\n" +
+                                      "exec {to}>&${COPROC[1]}- {from}<&${COPROC[0]}-\n"
+                                      "echo the cat >&$to; read -ru $from; kill -HUP $run\n"
+                                      "echo the cat >&$to; read -ru $from && echo answered; exec {to}>&-; wait $run");
+    CHECK(filter.status == 0);
+    CHECK(filter.out == "answered\n");
+  }
 }
 
 }  // namespace signals_tests

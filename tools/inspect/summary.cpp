@@ -5,6 +5,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/formats/heddle/pairs_file.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
 #include "heddle/formats/huggingface/foreign_vocabulary.hpp"
 #include "heddle/models/presets.hpp"
@@ -53,7 +54,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   if (file.has_history()) summary.history = file.history();
   if (file.has_part("adapters")) summary.adapters = file.part<LowRankOptions>("adapters");
   if (!file.has_part("task")) return summary;
-  summary.task = file.part<models::TaskConfig>("task").without_counts();
+  summary.task = formats::task_of(file).without_counts();
   summary.description += ", fine-tuned for the task " + to_text(summary.task->task);
   if (summary.task->has_classes()) summary.description += " (" + join(summary.task->labels) + ")";
   return summary;

@@ -36,8 +36,7 @@ void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
   const std::string where = file.file().path() + ": ";
   std::map<std::string, Shape> wanted;
   const auto config = file.config<models::ModelConfig>();
-  for (const auto& tensor :
-       file.has_part("task") ? weights_of(config, file.part<models::TaskConfig>("task")) : weights_of(config)) {
+  for (const auto& tensor : file.has_part("task") ? weights_of(config, formats::task_of(file)) : weights_of(config)) {
     wanted.emplace(tensor.name, tensor.shape);
   }
   for (const formats::TensorInfo& tensor : file.weights().tensors()) {
@@ -74,6 +73,15 @@ std::vector<std::string> verify_model(const formats::ModelFile& file) {
   return problems.list();
 }
 
+std::vector<std::string> verify_adapter(const formats::ModelFile& file) {
+  formats::Problems problems;
+  problems.watch([&] {
+    if (file.has_part("task")) formats::task_of(file);
+  });
+  problems.add(file.verify());
+  return problems.list();
+}
+
 std::vector<std::string> verify_tokenizer(const formats::InputFile& file) {
   formats::Problems problems;
   problems.watch([&] { formats::read_tokenizer(file); });
@@ -100,7 +108,7 @@ std::vector<std::string> problems_of(const std::string& path) {
   }
   const formats::InputFile file(path);
   if (file.kind() == formats::FileKind::model) return verify_model(formats::ModelFile(path));
-  if (file.kind() == formats::FileKind::adapter) return formats::ModelFile(path, file.kind()).verify();
+  if (file.kind() == formats::FileKind::adapter) return verify_adapter(formats::ModelFile(path, file.kind()));
   if (file.kind() == formats::FileKind::ensemble) return verify_ensemble(path);
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
   if (file.kind() == formats::FileKind::pairs) return formats::PairsFile(path).verify();
