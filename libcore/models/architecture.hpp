@@ -16,7 +16,7 @@ struct Preset {
 
 // What suits a new model that learns a task from labelled examples, without pre-training.
 struct FromScratch {
-  double learning_rate = 1e-3, epochs = 10;
+  double learning_rate = 1e-3, epochs = 10;  // 0 epochs: as many as the number of examples suggests, see trainer.cpp
   Index batch_size = 16;
 };
 

@@ -46,6 +46,18 @@ TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   CHECK(answer["probability"].get<double>() == doctest::Approx(1 / (1 + std::exp(-logit))).epsilon(1e-4));
 }
 
+TEST_CASE("bag: few examples are read up to twenty times, many four times, in batches of 32; an option replaces that") {
+  const Labelled corpus;
+  corpus.must("for i in $(seq 160); do printf 'a\\tred %d\\nb\\tblue %d\\n' $i $i; done > some.tsv");
+  corpus.must("for i in $(seq 13); do cat some.tsv; done > more.tsv");
+  const auto steps = [&](const std::string& options) {
+    return parse_json(corpus.must(bag + "classify -o x.h5 --dry-run --json --train " + options).out)["steps"];
+  };
+  CHECK(steps("some.tsv") == 20 * 320 / 32);
+  CHECK(steps("more.tsv") == 4 * 13 * 320 / 32);
+  CHECK(steps("some.tsv --epochs 3 --batch-size 16") == 3 * 320 / 16);
+}
+
 TEST_CASE("bag: pairs, tags and numbers") {
   const Labelled corpus;
   corpus.must(bag + "pair --train pairs.tsv -o p.h5");

@@ -56,6 +56,28 @@ TEST_CASE("baseline: each word's most frequent tag, and the most frequent one fo
   CHECK(report["baseline"]["value"] == 0.75);
 }
 
+TEST_CASE("baseline: of numbers the mean of the training examples, by whichever metric; less squared error is better") {
+  const Labelled corpus;
+  corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > train.tsv");
+  corpus.must("{ grep ^10 train.tsv | head -n 9; grep ^20 train.tsv | head -n 9; echo '18\tqueen'; } > test.tsv");
+  corpus.must(bag + "regress --train train.tsv -o model.h5");
+  const json correlation = corpus.evaluated("classify model.h5 test.tsv")["baseline"];
+  CHECK(correlation["what"] == "always 15, the mean");
+  CHECK(correlation["metric"] == "pearson");
+  CHECK(correlation["value"] == 0.0);
+  CHECK(correlation["model_is_better"] == true);
+  // 18 numbers are 5 away from the mean, one 3.
+  const json error = corpus.evaluated("classify model.h5 test.tsv --metric mean_squared_error")["baseline"];
+  CHECK(error["value"] == doctest::Approx((18 * 25 + 9) / 19.0));
+  CHECK(error["high"] < 0);
+  CHECK(error["model_is_better"] == true);
+  const json itself =
+      corpus.evaluated("classify model.h5 test.tsv --metric mean_squared_error --baseline model.h5")["baseline"];
+  CHECK(itself["what"] == "model.h5");
+  CHECK(itself["difference"] == 0.0);
+  CHECK(itself["model_is_better"] == false);
+}
+
 TEST_CASE("baseline: finetune prints it at its end") {
   const Labelled corpus;
   const auto outcome =

@@ -71,13 +71,17 @@ void learn_baseline(models::TaskConfig& task, const TaskData& train, const data:
 
 std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConfig& task,
                                     const data::LabelSet& labels) {
+  TaskAnswers answers;
+  if (task.task == Task::regress) {
+    answers.numbers.assign(data.texts.size(), task.mean);
+    return Baseline{concatenate("always ", task.mean, ", the mean"), std::move(answers)};
+  }
   if (!task.has_classes() || task.label_counts.empty()) return std::nullopt;
   const Index usual = most_frequent(task.label_counts);
   const std::string always = concatenate("always '", labels.name(usual), "'");
   if (task.task == Task::label) {
     return Baseline{task.words.empty() ? always : "each word's most frequent tag", tags_of_words(data, task, usual)};
   }
-  TaskAnswers answers;
   answers.classes.assign(data.texts.size(), certain(usual, labels.size()));
   return Baseline{always, std::move(answers)};
 }

@@ -53,6 +53,9 @@ std::string confusion_table(const metrics::ClassificationReport& report) {
   return table;
 }
 
+// The one metric of which less is better.
+constexpr const char* squared_error = "mean_squared_error";
+
 // A metric over the examples at these indices: all, or a bootstrap sample, which repeats some.
 struct Measure {
   std::string name;
@@ -84,7 +87,7 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
   const double value = baseline.of(all), difference = model.of(all) - value;
   const metrics::Interval interval = metrics::bootstrap_interval(
       examples, [&](Places places) { return model.of(places) - baseline.of(places); }, {.seed = how.seed});
-  const bool is_better = interval.low > 0;
+  const bool is_better = model.name == squared_error ? interval.high < 0 : interval.low > 0;
   judgement.json["baseline"] = {{"what", how.baseline->what},  {"metric", model.name}, {"value", value},
                                 {"difference", difference},    {"low", interval.low},  {"high", interval.high},
                                 {"model_is_better", is_better}};
@@ -239,24 +242,28 @@ Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, con
   return judgement;
 }
 
-Judgement judge_numbers(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
-  const std::vector<double> gold = gold_numbers(data);
+// Of the numbers; both must outlive the measures.
+std::vector<Measure> number_measures(const std::vector<double>& gold, const std::vector<double>& predicted) {
   const auto measure = [&](const char* name, double (*metric)(std::span<const double>, std::span<const double>)) {
-    return Measure{name, [&gold, &answers, metric](Places places) {
-                     std::vector<double> right, predicted;
+    return Measure{name, [&gold, &predicted, metric](Places places) {
+                     std::vector<double> right, answered;
                      for (const Index place : places) {
                        right.push_back(gold[static_cast<std::size_t>(place)]);
-                       predicted.push_back(answers.numbers[static_cast<std::size_t>(place)]);
+                       answered.push_back(predicted[static_cast<std::size_t>(place)]);
                      }
-                     return metric(right, predicted);
+                     return metric(right, answered);
                    }};
   };
+  return {measure("pearson", metrics::pearson), measure("spearman", metrics::spearman),
+          measure(squared_error, metrics::mean_squared_error)};
+}
+
+Judgement judge_numbers(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
+  const std::vector<double> gold = gold_numbers(data);
   Judgement judgement;
   judgement.json = formats::to_json(metrics::regression_report(gold, answers.numbers));
-  add_measures(judgement,
-               {measure("pearson", metrics::pearson), measure("spearman", metrics::spearman),
-                measure("mean_squared_error", metrics::mean_squared_error)},
-               static_cast<Index>(gold.size()), how);
+  add_measures(judgement, number_measures(gold, answers.numbers), static_cast<Index>(gold.size()), how,
+               how.baseline != nullptr ? number_measures(gold, how.baseline->answers.numbers) : std::vector<Measure>());
   return judgement;
 }
 
