@@ -103,13 +103,21 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   for (const auto& [option, name, usual, column] : wanted) names.look_for(name.empty() ? usual : name);
   if (texts_ == Texts::one) names.look_for("text_b");
   const Place header = place;
-  const Index count = format_.split(rest, place, [&](Index column, std::string_view name) { names.add(column, name); });
+  bool has_semicolon = false;
+  const Index count = format_.split(rest, place, [&](Index column, std::string_view name) {
+    names.add(column, name);
+    has_semicolon = name.find(';') != name.npos;
+  });
+  const auto advice = [&](const char* option) {
+    return count == 1 && has_semicolon ? std::string("columns have commas between them, not semicolons")
+                                       : concatenate("choose one with ", option);
+  };
   for (const auto& [option, given, usual, column] : wanted) {
     const std::string name = given.empty() ? usual : given;
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
     check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
-                     "; there are: ", names.shown(), "; choose one with ", option);
+                     "; there are: ", names.shown(), "; ", advice(option));
   }
   check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");

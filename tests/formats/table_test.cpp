@@ -108,6 +108,8 @@ TEST_CASE("csv: columns that are not there, and names that two columns have") {
         "x.csv:1: has no column 'review'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""}) ==
         "x.csv:1: has no column '3'; there are: 'text', 'label'; choose one with --text-column");
+  CHECK(csv_message("text;label\na;b\n") ==
+        "x.csv:1: has no column 'label'; there are: 'text;label'; columns have commas between them, not semicolons");
   CHECK(csv_message("text,label,text\na,b,c\n") ==
         "x.csv:1: the columns 1 and 3 are both called 'text'; give the number of the one to read, or rename one");
   CHECK(shown(csv("text,label,text\na,b,c\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""})) ==

@@ -74,4 +74,16 @@ TEST_CASE("slips: sentences as words, and labelled files without --evaluate") {
   }
 }
 
+TEST_CASE("slips: examples of one label cannot judge models of several") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("texts.tsv"), "animal\tthe cat\nanimal\tthe dog\nperson\tthe king\nperson\tmy queen\n");
+  write_file(corpus.path("one.tsv"), "animal\ta cat\nanimal\ta dog\n");
+  write_file(corpus.path("both.tsv"), "animal\ta cat\nperson\ta king\n");
+  const std::string bag = "finetune --arch bag --task classify --train texts.tsv --steps 1 ";
+  const std::string says = "one.tsv: all examples have the label 'animal'";
+  CHECK(warnings(corpus.must(bag + "--valid one.tsv -o a.h5"), says) == 1);
+  CHECK(warnings(corpus.must(bag + "--valid both.tsv --seed 2 -o b.h5"), "all examples have") == 0);
+  CHECK(warnings(corpus.must("finetune --ensemble a.h5,b.h5 --valid one.tsv -o ab.h5"), says) == 1);
+}
+
 }  // namespace slips_tests

@@ -58,7 +58,8 @@ std::optional<std::string> LabelWatch::of_line(const InputText& text) const {
   if (texts_ == LabelledFormat::jsonl && has_label_member(text.text)) return text.where() + has_labels;
   const std::size_t tab = text.text.find('\t');
   if (texts_ != LabelledFormat::tsv || tab == std::string::npos || input_.columns.any()) return std::nullopt;
-  if (labels_.find(text.text.substr(0, tab))) return text.where() + has_labels;
+  if (labels_.find(text.text.substr(0, tab)))
+    return text.where() + has_labels + " (now the whole line, with its label, is the text)";
   if (!is_tsv_ || task_.two_texts || input_.header == formats::Header::present) return std::nullopt;
   return text.where() + ": the whole line, with its tab, is the text; --text-column reads one column";
 }

@@ -14,6 +14,7 @@
 #include "heddle/formats/heddle/ensemble_file.hpp"
 #include "tools/tasks/ensemble.hpp"
 #include "tools/tasks/report.hpp"
+#include "tools/tasks/warnings.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {
@@ -71,6 +72,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
       arguments.open_text(options.valid),
       {settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, formats::Gold::given});
   check_metric(data, task, models.labels(), settings.metric);
+  if (const auto warning = one_label_warning(data, task.task, models.labels())) arguments.warn(*warning);
   std::vector<TaskAnswers> answers;
   data::OverlongTexts overlong{settings.overlong};
   for (std::size_t m = 0; m < models.size(); ++m) {

@@ -97,6 +97,7 @@ void LabelledTask::warn_of_slips() const {
   if (!valid_) return;
   warn(copies_warning(train_, *valid_));
   warn(small_validation_warning(*valid_, task));
+  warn(one_label_warning(*valid_, task, labels_));
 }
 
 models::TaskConfig LabelledTask::config() const {

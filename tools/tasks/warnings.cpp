@@ -51,6 +51,15 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
                      fmt::format("{:.2f}", std::min(chance, 1.0)), "; --folds uses all examples in turn");
 }
 
+std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {
+  if (labels.size() < 2 || valid.size() == 0) return std::nullopt;
+  const std::vector<Index> counts = label_counts_in(valid, task, labels);
+  if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
+  const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();
+  return concatenate(valid.file, ": all examples have the label ", shown(labels.name(only)),
+                     "; models are judged by examples of each");
+}
+
 std::optional<std::string> long_word_warning(const TaskData& data) {
   for (const data::TaggedSentence& sentence : data.sentences) {
     for (std::size_t w = 0; w < sentence.words.size(); ++w) {

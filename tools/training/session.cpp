@@ -157,11 +157,11 @@ void TrainingSession::watch_plateau(Index step) {
   const double loss = std::accumulate(losses->end() - static_cast<std::ptrdiff_t>(count), losses->end(), 0.0) /
                       static_cast<double>(count);
   if (loss < near * *frequencies) return;
-  arguments_.warn(
-      concatenate("after ", step, " steps the loss, ", text_of(loss, 2),
-                  ", is no lower than that of token frequencies alone, ", text_of(*frequencies, 2),
-                  ": the model does not use the context yet. Another --learning-rate (a higher one if the "
-                  "loss still falls), rotary positions, smaller steps (--batch-size) or more of them help"));
+  arguments_.warn(concatenate(
+      "after ", step, " steps the loss, ", text_of(loss, 2), ", is no lower than that of token frequencies alone, ",
+      text_of(*frequencies, 2),
+      ": the model does not use the context yet. Another --learning-rate (a higher one if the "
+      "loss still falls), rotary positions where there are others, smaller steps (--batch-size) or more of them help"));
 }
 
 bool TrainingSession::out_of_patience() const {

@@ -12,6 +12,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace architectures_tests {
+
 namespace {
 
 constexpr Index vocabulary = 13;
@@ -307,3 +309,5 @@ TEST_CASE("architectures: the list says which roles a model plays") {
           .c_str(),
       UsageError);
 }
+
+}  // namespace architectures_tests

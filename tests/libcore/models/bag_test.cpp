@@ -13,6 +13,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace bag_tests {
+
 namespace {
 
 // Sets a field of a configuration by its name.
@@ -151,3 +153,5 @@ TEST_CASE("bag: the examples decide the width, and the rows for at least eight o
   given->fit_examples(models::counted_examples(examples, models::Task::classify), 2);
   CHECK(given == bag(7, 2, 9));
 }
+
+}  // namespace bag_tests

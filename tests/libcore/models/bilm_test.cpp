@@ -14,6 +14,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace bilm_tests {
+
 namespace {
 
 constexpr Index vocabulary = 7, width = 5;
@@ -245,3 +247,5 @@ TEST_CASE("bilm: generates nothing, and is named by what it does where it is ref
                        "projection: the cell cho has a gate before its product; leave it out, or choose another cell",
                        UsageError);
 }
+
+}  // namespace bilm_tests

@@ -17,6 +17,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace combinations_tests {
+
 namespace {
 
 // A scheme as small models have it: distances that texts of 8 tokens reach, and what a decoder can use.
@@ -95,3 +97,5 @@ TEST_CASE("encoder: attention and positions, every pair: gradients, and texts th
   });
   CHECK(pairs > 4 * static_cast<int>(attention_variants().size()));
 }
+
+}  // namespace combinations_tests

@@ -15,6 +15,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace decoder_tests {
+
 namespace {
 
 std::vector<Variation<models::DecoderConfig>> variations() {
@@ -186,3 +188,5 @@ TEST_CASE("decoder: sequences beyond the context, ids outside the vocabulary and
   config.vocab_size = 0;
   CHECK_THROWS_AS(models::Decoder(config, 0), UsageError);
 }
+
+}  // namespace decoder_tests

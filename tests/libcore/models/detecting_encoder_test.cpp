@@ -19,6 +19,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace detecting_encoder_tests {
+
 namespace {
 
 models::EncoderConfig small_config() {
@@ -210,3 +212,5 @@ TEST_CASE("detecting encoder: ELECTRA has its published number of parameters; he
   config.prepare_for(models::ReplacementDetector::what);
   CHECK(config.generator_width == 192);
 }
+
+}  // namespace detecting_encoder_tests

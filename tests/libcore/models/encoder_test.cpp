@@ -17,6 +17,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace encoder_tests {
+
 namespace {
 
 std::vector<Variation<models::EncoderConfig>> variations() {
@@ -229,3 +231,5 @@ TEST_CASE("encoder: what does not go together is refused") {
   CHECK_THROWS_AS(model.hidden(TokenIds(Shape{1, 9})), DataError);
   CHECK_THROWS_AS(model.next_sentence(model.hidden(TokenIds(Shape{1, 2}))), UsageError);
 }
+
+}  // namespace encoder_tests

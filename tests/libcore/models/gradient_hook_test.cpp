@@ -14,6 +14,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace gradient_hook_tests {
+
 namespace {
 
 struct Completion {
@@ -91,3 +93,5 @@ TEST_CASE("hook: the order is that of the backward pass, from the head to the em
   const models::Decoder tied(config, 3);
   CHECK(backward(tied, tied.next_token_head()).order.back() == "decoder/embedding/token/weight");
 }
+
+}  // namespace gradient_hook_tests

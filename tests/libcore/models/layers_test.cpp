@@ -13,6 +13,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace layers_tests {
+
 namespace {
 
 models::DecoderConfig config_with(Index layers, Index distinct_layers) {
@@ -113,3 +115,5 @@ TEST_CASE("stochastic depth: leaves nothing out outside training, whichever the 
     CHECK(difference(model.hidden(ids, {.seed = 1, .step = step}).value(), plain.hidden(ids).value()) == 0);
   }
 }
+
+}  // namespace layers_tests

@@ -13,6 +13,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace low_rank_tests {
+
 namespace {
 
 const LowRankOptions everywhere{3, 6, "query,key,value,output,up,down", 0};
@@ -216,3 +218,5 @@ TEST_CASE("adapters: dropout zeroes elements of their input and scales the other
   CHECK(std::abs(second - 1000) < 110);
   CHECK(std::abs(both - 250) < 62);
 }
+
+}  // namespace low_rank_tests

@@ -16,6 +16,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace memory_tests {
+
 namespace {
 
 constexpr Index batch = 2, text_time = 12, vocab = 13;
@@ -264,3 +266,5 @@ TEST_CASE("memory: published models have the parameters that their code counts, 
   CHECK(count("transformer-xl-enwik8") == 41055436 + 11 * 2 * 512 - 204);
   CHECK(count("transformer-xl") == 151107538 + 15 * 2 * 410 - 267735 - 3 * (410 + 1));
 }
+
+}  // namespace memory_tests

@@ -8,6 +8,8 @@
 
 using namespace heddle;
 
+namespace presets_tests {
+
 namespace {
 
 // Every field in the order of its visit().
@@ -164,3 +166,5 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
   }
   CHECK(models::preset_names() == names);
 }
+
+}  // namespace presets_tests

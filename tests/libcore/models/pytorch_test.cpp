@@ -19,6 +19,8 @@ using namespace heddle;
 using namespace heddle::testing;
 using nlohmann::json;
 
+namespace pytorch_tests {
+
 namespace {
 
 // The file has twelve digits.
@@ -293,3 +295,5 @@ TEST_CASE("pytorch: stacks of encoder and decoder layers, norms after and before
     CHECK(parameters.count() == numbers);
   }
 }
+
+}  // namespace pytorch_tests

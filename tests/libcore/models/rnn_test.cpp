@@ -14,6 +14,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace rnn_tests {
+
 namespace {
 
 constexpr Index vocabulary = 7;
@@ -438,3 +440,5 @@ TEST_CASE("rnn: settings that exclude each other are refused") {
   CHECK(convolution("convolution:taps=3").starts_with("source_encoder: convolution has no setting 'taps'"));
   CHECK(convolution("recurrent:kernel=3").starts_with("source_encoder: recurrent has no setting 'kernel'"));
 }
+
+}  // namespace rnn_tests

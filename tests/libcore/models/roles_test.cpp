@@ -6,6 +6,8 @@
 
 using namespace heddle;
 
+namespace roles_tests {
+
 namespace {
 
 const testing::ModelShape shape{.layers = 1, .width = 4, .heads = 2, .context = 6, .vocab_size = 9};
@@ -54,3 +56,5 @@ TEST_CASE("sequences: lists are padded to the longest one, and to as many positi
   CHECK(wider.ids.shape == Shape{2, 4});
   CHECK(wider.ids.ids[4] == 7);
 }
+
+}  // namespace roles_tests

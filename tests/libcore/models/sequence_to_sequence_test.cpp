@@ -15,6 +15,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace sequence_to_sequence_tests {
+
 namespace {
 
 constexpr Index vocabulary = 13;
@@ -221,3 +223,5 @@ TEST_CASE("encoder-decoder: unequal vocabularies cannot share embeddings, and a 
   config.start_token = 13;
   CHECK_THROWS_WITH_AS(models::make_model(config, 1), "start_token = 13 is outside the vocabulary of 13", UsageError);
 }
+
+}  // namespace sequence_to_sequence_tests

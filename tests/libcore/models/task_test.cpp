@@ -18,6 +18,8 @@ using namespace heddle::testing;
 using models::Pooling;
 using models::Task;
 
+namespace task_tests {
+
 namespace {
 
 constexpr Index vocabulary = 20, context = 12, classes = 3;
@@ -694,3 +696,5 @@ TEST_CASE("tasks: what cannot be is refused") {
   CHECK_THROWS_AS(model_of("decoder", task_of(Task::classify, Pooling::first)), UsageError);
   CHECK_THROWS_AS(model_of("encoder", {.task = Task::classify, .labels = {"only"}}), UsageError);
 }
+
+}  // namespace task_tests

@@ -12,6 +12,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace translation_search_tests {
+
 namespace {
 
 constexpr Index vocabulary = 4, longest = 3;
@@ -187,3 +189,5 @@ TEST_CASE("translations: a search of width 1 is greedy decoding, to the bit") {
     }
   }
 }
+
+}  // namespace translation_search_tests

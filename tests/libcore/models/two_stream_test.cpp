@@ -18,6 +18,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace two_stream_tests {
+
 namespace {
 
 using Ranks = models::PermutationPredictor::Ranks;
@@ -223,3 +225,5 @@ TEST_CASE("two-stream: XLNet has its published number of parameters (SPEC append
   CHECK_FALSE(model->is_beside_vectors("two-stream/embedding/token/weight"));
   CHECK(model->parameters().find("two-stream/embedding/query/weight") != nullptr);
 }
+
+}  // namespace two_stream_tests

@@ -19,6 +19,8 @@
 using namespace heddle;
 using namespace heddle::testing;
 
+namespace whole_model_tests {
+
 namespace {
 
 using Vector = NaiveTransformer::Vector;
@@ -438,3 +440,5 @@ TEST_CASE("dropout: the adapters of each product draw their own mask, in trainin
   }
   CHECK(dropped_by(*model, ids, {.seed = 4, .step = 5}).empty());
 }
+
+}  // namespace whole_model_tests

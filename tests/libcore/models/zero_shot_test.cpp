@@ -9,6 +9,8 @@
 
 using namespace heddle;
 
+namespace zero_shot_tests {
+
 TEST_CASE("zero-shot: labels of several tokens, in batches, score as step by step") {
   const models::Decoder decoder(testing::small_decoder_config, 3);
   const std::vector<decoding::Tokens> prompts{{1, 2, 3}, {4}, {5, 6, 7, 8, 9}, {1}}, labels{{10}, {11, 12}, {2, 3, 4}};
@@ -44,3 +46,5 @@ TEST_CASE("zero-shot: what does not fit, and what is empty, is refused") {
   CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, longest, empty), DataError);
   CHECK_THROWS_AS(decoding::label_log_likelihoods(decoder, empty, labels), DataError);
 }
+
+}  // namespace zero_shot_tests
