@@ -33,6 +33,13 @@ TEST_CASE("attention patterns: the strongest links, in order, and never one that
   CHECK(links[1].key == 0);
   CHECK(links[2].weight == Real(0.4));
   CHECK(strongest_links(weights, 100).size() == 5);
+  CHECK(strongest_links(weights, 0).empty());
+  // Of equal ones the first.
+  const auto equal = strongest_links(Tensor({2, 2}, Real(0.5)), 2);
+  REQUIRE(equal.size() == 2);
+  CHECK(equal[0].query + equal[0].key == 0);
+  CHECK(equal[1].query == 0);
+  CHECK(equal[1].key == 1);
 }
 
 TEST_CASE("attention rollout: half the residual, half the mean of the heads, layer by layer (Abnar and Zuidema 2020)") {
