@@ -39,9 +39,7 @@ function shadingControl() {
     weight,
     el('span', { class: 'shade', 'aria-hidden': 'true' }),
   ]);
-  const switcher = choice('Shading', shadingNames, state.shading, (shading) =>
-    update({ shading }),
-  );
+  const switcher = choice('Shading', shadingNames, state.shading, (shading) => update({ shading }));
   const frame = el('div', { class: 'row' }, [
     switcher,
     el(
