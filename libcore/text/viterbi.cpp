@@ -41,7 +41,7 @@ double find(std::string_view word, const PieceTrie& trie, const std::vector<doub
   check<DataError>(word.size() < std::numeric_limits<std::uint32_t>::max(), "a word of ", word.size(),
                    " bytes; put spaces or line ends into the text");
   ways.assign(word.size() + 1, {0, no_token});
-  RecentSums sums(std::max(trie.longest(), longest_character));
+  RecentSums sums(std::min(std::max(trie.longest(), longest_character), word.size()));
   sums.at(0) = static_cast<double>(before);
   for (std::size_t begin = 0; begin < word.size();) {
     const std::size_t length = decode(word, begin).length;

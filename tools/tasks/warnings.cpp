@@ -56,8 +56,9 @@ std::optional<std::string> one_label_warning(const TaskData& valid, models::Task
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
   const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();
-  return concatenate(valid.file, ": all examples have the label ", shown(labels.name(only)),
-                     "; models are judged by examples of each");
+  return concatenate(valid.file, ": the ", counted(valid.size(), "example", "examples"),
+                     " for validation all have the label ", shown(labels.name(only)),
+                     "; models are judged by all labels");
 }
 
 std::optional<std::string> long_word_warning(const TaskData& data) {
