@@ -351,6 +351,8 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
   corpus.must(decoder + " --restart --context 2700");
   corpus.refused("inspect attention model.h5 \"$(head -c 9000 train.txt)\" --layer 1 --head 1 -o long.svg", 2,
                  "long.svg: a picture has at most 1024 tokens on a side, and the text has ");
+  CHECK(contains(corpus.must("inspect attention model.h5 \"$(head -c 9000 train.txt)\" --layer 1 --head 1").out,
+                 "-o writes all weights into a file that ends in .tsv\n"));
   CHECK(corpus.leftovers() == 0);
 }
 

@@ -274,4 +274,14 @@ TEST_CASE("inspect bias: word sets, with words alone and in context") {
   CHECK(contains(bad.err, "bad.txt:1: "));
 }
 
+TEST_CASE("inspect senses and bias: a bag has one layer and predicts no tokens") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\tthe king\n");
+  corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o bag.h5");
+  write_file(corpus.path("senses.tsv"), "a\t1\tthe cat\nb\t1\tthe king\n");
+  CHECK(contains(corpus.must("inspect senses bag.h5 senses.tsv senses.tsv --evaluate").out, "accuracy"));
+  write_file(corpus.path("pairs.txt"), "[pairs animals]\nfirst = the cat\nsecond = the king\n");
+  corpus.refused("inspect bias bag.h5 pairs.txt", 1, "bag.h5: predicts neither masked nor next tokens");
+}
+
 }  // namespace vectors_tests

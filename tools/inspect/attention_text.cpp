@@ -9,6 +9,7 @@
 #include "heddle/analysis/attention_patterns.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/text_table.hpp"
+#include "tools/inspect/matrix_picture.hpp"
 #include "tools/inspect/terminal.hpp"
 
 namespace heddle {
@@ -116,9 +117,10 @@ void write_shades(std::ostream& out, const Tensor& weights, const std::vector<st
   const auto count = static_cast<Index>(columns.size());
   const bool wide = count <= most_wide_cells;
   if (width + 4 + (wide ? 2 : 1) * columns.size() + widest(columns) > room) {
+    const bool fits = std::max(std::ssize(rows), std::ssize(columns)) <= most_picture_tokens;
     out << fmt::format(
         "a row of {} shades is wider than {} columns; -o writes all weights into a file that ends in {}\n", count, room,
-        otherwise.files);
+        fits ? otherwise.files : ".tsv");
     return write_links(out, weights, rows, columns, otherwise);
   }
   const Real* row = weights.data();

@@ -171,6 +171,12 @@ void bias(const cli::Arguments& arguments, const BiasOptions& options) {
   const data::BiasTests tests = formats::read_bias_tests(content, input.name());
   const Loaded loaded{VectorModel(arguments.operand("MODEL"), options.base, "inspect bias"), input.name(),
                       options.layer};
+  const models::Model& model = *loaded.whole.loaded.model;
+  check<DataError>((tests.templates.empty() && tests.pairs.empty()) || model.as<models::MaskedPredictor>() != nullptr ||
+                       model.as<models::TokenLoss>() != nullptr,
+                   arguments.operand("MODEL"),
+                   ": predicts neither masked nor next tokens, which tests of templates and ",
+                   "of pairs need; leave those out");
   Json answers{{"templates", Json::array()}, {"pairs", Json::array()}, {"weat", Json::array()}};
   for (const data::TemplateTest& test : tests.templates) {
     const auto biases = analysis::template_bias(*loaded.whole.loaded.model, loaded.whole.tokenizer, test, loaded.file);

@@ -65,7 +65,7 @@ void check_pixels(const std::string& path, double width, double height) {
 
 void check_picture_side(const std::string& path, Index tokens) {
   check<UsageError>(tokens <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
-                    " tokens on a side, and the text has ", tokens, "; shorten it, or write a .html, .h5 or .tsv file");
+                    " tokens on a side, and the text has ", tokens, "; shorten it, or write a .tsv file");
 }
 
 CellImage grey_cells(const Tensor& weights) {
