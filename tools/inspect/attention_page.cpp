@@ -6,6 +6,7 @@
 #include "heddle/analysis/attention_patterns.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/version.hpp"
+#include "heddle/tensor/threads.hpp"
 #include "tools/inspect/pages/page.hpp"
 
 namespace heddle {
@@ -154,16 +155,17 @@ Json json_of(const TokenText& text) {
 }
 
 Json json_of(const AttentionGroup& group, bool with_vectors) {
-  Json layers = Json::array();
-  for (std::size_t i = 0; i < group.layers.size(); ++i) {
+  std::vector<Json> layers(group.layers.size());
+  parallel_for(std::ssize(layers), [&](Index layer) {
+    const auto i = static_cast<std::size_t>(layer);
     const models::AttentionMap& map = group.layers[i];
-    layers.push_back({{"name", map.name},
-                      {"number", group.numbers[i]},
-                      {"heads", group.heads()},
-                      {"weights", packed(weight_bytes(map.pairs.weights))},
-                      {"not_finite", not_finite_pairs(map.pairs.weights)},
-                      {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}});
-  }
+    layers[i] = {{"name", map.name},
+                 {"number", group.numbers[i]},
+                 {"heads", group.heads()},
+                 {"weights", packed(weight_bytes(map.pairs.weights))},
+                 {"not_finite", not_finite_pairs(map.pairs.weights)},
+                 {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}};
+  });
   return {{"name", group.title()},  {"query", group.query},        {"key", group.key},
           {"causal", group.causal}, {"layers", std::move(layers)}, {"rollout", rollout_of(group)}};
 }
