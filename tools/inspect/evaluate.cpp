@@ -20,6 +20,7 @@
 #include "heddle/training/permute.hpp"
 #include "heddle/training/translate.hpp"
 #include "tools/inspect/print.hpp"
+#include "tools/inspect/vectors.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/training/pairs.hpp"
 
@@ -38,11 +39,7 @@ struct EvaluateOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("base", "base model of an adapter, if it is not in the adapter's directory")
-                .not_empty()
-                .takes("MODEL")
-                .essential(),
-            self.base);
+    visitor(base_field().essential(), self.base);
     visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
     visitor(Field("sequence_length", "tokens per window; auto means the length that the model was trained with")
                 .range(1, 10000000)

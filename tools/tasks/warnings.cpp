@@ -52,7 +52,7 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
 }
 
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {
-  if (labels.size() < 2 || valid.size() == 0) return std::nullopt;
+  if (labels.size() < 2 || valid.size() < 2) return std::nullopt;
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
   const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();

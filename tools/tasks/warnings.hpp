@@ -21,7 +21,7 @@ std::optional<std::string> copies_warning(const TaskData& train, const TaskData&
 // 0.98 / sqrt(n) (95 % of a binomial distribution, at most), a correlation by 1.96 / sqrt(n - 3) (Fisher).
 std::optional<std::string> small_validation_warning(const TaskData& valid, models::Task task);
 
-// All examples to judge by have one label of several.
+// All of several examples to judge by have one label.
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels);
 
 // A word with three blanks or more: it is a sentence.
