@@ -1,4 +1,5 @@
-# heddle_module(NAME [REAL | EITHER_REAL] [SOURCES file...] [DEPENDS module...] [LINK target...] [PRECOMPILE header])
+# heddle_module(NAME [REAL | EITHER_REAL] [SOURCES file...] [DEPENDS module...] [LINK target...] [PRECOMPILE header]
+#               [OPTIMIZE level])
 #
 # One module is one folder of libcore/ or formats/. Its headers are included as <heddle/NAME/...>, and the folder that
 # makes that path resolve belongs to the module's own target: a file can include only the modules that its own target
@@ -10,9 +11,12 @@
 # of its own kind.
 add_library(heddle_options INTERFACE)
 target_compile_features(heddle_options INTERFACE cxx_std_20)
-# For this build alone: programs that use the installed library choose their own. Targets with the property
-# HEDDLE_QUICK_TO_COMPILE (tests, tools: what computes is in libcore) are not worth all that the optimiser can do.
-set(level $<IF:$<BOOL:$<TARGET_PROPERTY:HEDDLE_QUICK_TO_COMPILE>>,1,3>)
+# For this build alone: programs that use the installed library choose their own. Targets that do not compute are not
+# worth all that the optimiser can do: the property HEDDLE_OPTIMIZE is 1 for formats and tools, g for tests, which a
+# compiler translates in two thirds of the time that it takes with 1, and 3 where it is not set.
+define_property(TARGET PROPERTY HEDDLE_OPTIMIZE BRIEF_DOCS "Level of optimisation" FULL_DOCS "1, g, or unset for 3")
+set(property $<TARGET_PROPERTY:HEDDLE_OPTIMIZE>)
+set(level $<IF:$<STREQUAL:${property},>,3,${property}>)
 set(flags
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CONFIG:Release>:-O${level}> $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
@@ -37,11 +41,11 @@ endif()
 # GCC 12 then takes lengths of strings for negative where it optimises most, as it does in -Wrestrict above; builds
 # without precompiled headers have these warnings.
 function(heddle_precompile target header)
-  get_target_property(quick ${target} HEDDLE_QUICK_TO_COMPILE)
-  if(NOT quick AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  get_property(level TARGET ${target} PROPERTY HEDDLE_OPTIMIZE)
+  if(NOT level AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
   endif()
-  string(MAKE_C_IDENTIFIER "HEDDLE_PRECOMPILED_${header}_${quick}" owner)
+  string(MAKE_C_IDENTIFIER "HEDDLE_PRECOMPILED_${header}_${level}" owner)
   get_property(first GLOBAL PROPERTY ${owner})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
@@ -99,13 +103,14 @@ function(heddle_module_in_double name)
   heddle_module_variant(heddle_${name}_f64 ${name} HEDDLE_REAL_IS_DOUBLE
     SOURCES ${arg_SOURCES} DEPENDS ${depends} LINK ${arg_LINK})
   set_target_properties(heddle_${name}_f64 PROPERTIES
-    EXCLUDE_FROM_ALL ON HEDDLE_QUICK_TO_COMPILE ON LINKER_LANGUAGE CXX)
+    EXCLUDE_FROM_ALL ON HEDDLE_OPTIMIZE 1 LINKER_LANGUAGE CXX)
 endfunction()
 
 function(heddle_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL;EITHER_REAL" "PRECOMPILE" "SOURCES;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL;EITHER_REAL" "PRECOMPILE;OPTIMIZE" "SOURCES;DEPENDS;LINK")
   list(TRANSFORM arg_DEPENDS PREPEND heddle_ OUTPUT_VARIABLE depends)
   heddle_module_variant(heddle_${name} ${name} "" SOURCES ${arg_SOURCES} DEPENDS ${depends} LINK ${arg_LINK})
+  set_property(TARGET heddle_${name} PROPERTY HEDDLE_OPTIMIZE ${arg_OPTIMIZE})
   if(NOT arg_PRECOMPILE)
     set(arg_PRECOMPILE cmake/precompiled.hpp)
   endif()

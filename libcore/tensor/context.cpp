@@ -5,6 +5,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/matmul.hpp"
+#include "heddle/tensor/processors.hpp"
 #include "heddle/tensor/thread_state.hpp"
 #include "heddle/tensor/threads.hpp"
 #include "heddle/tensor/workers.hpp"
@@ -27,7 +28,7 @@ Precision checked(Precision precision) {
 // Lives as long as the process: tensors of static storage may outlive any order of destruction. Its workers end before.
 const Context& default_context() {
   static const Context* const instance = [] {
-    const auto* const context = new Context(available_threads());
+    const auto* const context = new Context(default_threads().count);
     (void)std::atexit([] { default_context().workers().retire(); });
     return context;
   }();

@@ -7,8 +7,8 @@
 //     trainer.run(hooks);
 //   });
 //
-// A thread without a scope computes in the default context, which all such threads share: every processor that the
-// process may use, in f32. Tasks see the context of the thread that called parallel_for.
+// A thread without a scope computes in the default context, which all such threads share: default_threads() of
+// processors.hpp, in f32. Tasks see the context of the thread that called parallel_for.
 #pragma once
 
 #include <memory>

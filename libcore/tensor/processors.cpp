@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <memory>
+#include <system_error>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
@@ -135,6 +137,29 @@ int affinity_count() {
     if (errno != EINVAL) return 1;
   }
   return 1;
+}
+
+DefaultThreads default_threads() {
+  const Processors available = processors();
+  DefaultThreads result;
+  for (const char* variable : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
+    const char* const text = std::getenv(variable);
+    if (text == nullptr) continue;
+    const std::string first = split(text, ',').front();
+    int wanted = 0;
+    const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), wanted);
+    if (error != std::errc() || end != first.data() + first.size() || wanted < 1) {
+      result.warnings.push_back(concatenate(variable, "='", text, "' is not a number of threads; ignored"));
+      continue;
+    }
+    result.count = std::min(wanted, available.count());
+    result.reason = wanted == result.count ? std::string(variable)
+                                           : concatenate(variable, " = ", wanted, ", but ", available.reason());
+    return result;
+  }
+  result.count = available.count();
+  result.reason = available.reason();
+  return result;
 }
 
 Processors processors() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -29,5 +30,16 @@ double available_memory(const std::string& root = "/");
 int affinity_count();
 
 Processors processors();
+
+// How many threads compute where a program does not choose, at most as many as there are processors.
+struct DefaultThreads {
+  int count = 1;
+  std::string reason;                 // the variable that asks for them, or why there are so many processors
+  std::vector<std::string> warnings;  // of variables that are not a number of threads
+};
+
+// The first number of OMP_NUM_THREADS (OpenMP allows one for each level of nesting), else SLURM_CPUS_PER_TASK, else the
+// number of processors.
+DefaultThreads default_threads();
 
 }  // namespace heddle

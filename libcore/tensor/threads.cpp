@@ -2,14 +2,9 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/tensor/context.hpp"
-#include "heddle/tensor/processors.hpp"
 #include "heddle/tensor/workers.hpp"
 
 namespace heddle {
-
-int available_threads() {
-  return processors().count();
-}
 
 void detail::run_tasks(Index count, TaskFunction function, const void* body) {
   const Context& context = Context::current();

@@ -8,9 +8,6 @@
 
 namespace heddle {
 
-// Processors this process may use: its affinity mask, cut by the cgroup's CPU quota. At least 1.
-int available_threads();
-
 // How many threads share the work of the current context, the caller's among them.
 int thread_count();
 

@@ -347,6 +347,8 @@ TEST_CASE("common options: threads come from OMP_NUM_THREADS, SLURM or the machi
 }
 
 TEST_CASE("common options: -v tells how many threads there are, and why") {
+  unsetenv("OMP_NUM_THREADS");
+  unsetenv("SLURM_CPUS_PER_TASK");
   const auto note = [](std::vector<std::string> words) {
     words.push_back("-v");
     const Overheard overheard;

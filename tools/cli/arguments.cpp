@@ -182,7 +182,7 @@ void Arguments::settle(const OptionTable& table) {
   common.add(common_, common_group);
   for (const Option& option : common.options()) option.assign(option.parse(table.find(option.field.name)->get()));
   Threads threads{common_.threads, "as requested"};
-  if (common_.threads == 0) threads = default_threads();
+  if (common_.threads == 0) threads = threads_by_default();
   common_.threads = threads.count;
   if (requests_.print_config) answer(render_config(table, given_));
   table.check_needs(explicit_);
@@ -192,21 +192,10 @@ void Arguments::settle(const OptionTable& table) {
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }
 
-Arguments::Threads Arguments::default_threads() const {
-  const Processors available = processors();
-  for (const char* variable : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
-    const char* text = std::getenv(variable);
-    if (text == nullptr) continue;
-    try {
-      // OpenMP allows a list, one number for each level of nesting.
-      const Index count = parse_index(split(text, ',').front());
-      if (count >= 1 && count <= available.count()) return {count, variable};
-      if (count >= 1) return {available.count(), concatenate(variable, " = ", count, ", but ", available.reason())};
-    } catch (const UsageError&) {
-    }
-    warn(concatenate(variable, "='", text, "' is not a number of threads; ignored"));
-  }
-  return {available.count(), available.reason()};
+Arguments::Threads Arguments::threads_by_default() const {
+  const DefaultThreads threads = default_threads();
+  for (const std::string& warning : threads.warnings) warn(warning);
+  return {threads.count, threads.reason};
 }
 
 bool Arguments::given(std::string_view option) const {

@@ -162,7 +162,7 @@ class Arguments {
     Index count;
     std::string reason;
   };
-  Threads default_threads() const;
+  Threads threads_by_default() const;
 
   About about_;
   std::vector<std::string> words_;

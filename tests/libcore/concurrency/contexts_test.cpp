@@ -150,7 +150,7 @@ TEST_CASE("contexts: threads without one share the default") {
   const std::vector<Real> expected = product();
   std::vector<int> well(2, 0);
   const auto work = [&](std::size_t which) {
-    well[which] = all_is_well(product, expected, Precision::f32, available_threads()) ? 1 : 0;
+    well[which] = all_is_well(product, expected, Precision::f32, thread_count()) ? 1 : 0;
   };
   side_by_side({[&] { work(0); }, [&] { work(1); }});
   CHECK(well == std::vector<int>(2, 1));
