@@ -6,6 +6,7 @@
 #include "formats/files.hpp"
 #include "heddle/formats/archives/hdf5_archive.hpp"
 #include "heddle/formats/heddle/file.hpp"
+#include "support/peak_memory.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -38,3 +39,19 @@ TEST_CASE("ensemble file: names are those of files in its folder, each once; oth
   }
   CHECK(possible_members(folder.file("absent.h5")).empty());
 }
+
+#ifndef HEDDLE_SANITIZED  // the sanitizer's own memory counts, too
+TEST_CASE("memory: ensemble files") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("all.h5");
+  std::vector<std::string> names(200'000);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
+  write_members(path, names);
+  constexpr std::size_t factor = 20, slack = std::size_t{64} << 20;
+  const std::size_t most = factor * std::filesystem::file_size(path) + slack;
+  CHECK(heddle::testing::peak_memory([&] { possible_members(path); }) <= most);
+  CHECK(heddle::testing::peak_memory([&] { read_ensemble(path); }) <= most);
+  CHECK(possible_members(path).size() == names.size());
+  CHECK_THROWS_WITH_AS(read_ensemble(path), doctest::Contains("'0', which is not in the same directory"), DataError);
+}
+#endif

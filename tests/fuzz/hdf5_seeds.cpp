@@ -6,7 +6,9 @@
 
 #include "formats/samples.hpp"
 #include "fuzz/target.hpp"
+#include "heddle/formats/archives/hdf5_archive.hpp"
 #include "heddle/formats/heddle/embedding_file.hpp"
+#include "heddle/formats/heddle/ensemble_file.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "heddle/formats/heddle/pairs_file.hpp"
 #include "heddle/formats/heddle/token_file.hpp"
@@ -82,6 +84,14 @@ void write_embeddings(const std::string& path) {
   formats::write_embeddings(path, embeddings, provenance());
 }
 
+void write_ensemble(const std::string& path) {
+  formats::OutputFile file(path, formats::FileKind::ensemble);
+  file.needs_version(5);
+  formats::save_fields(file.root().create_group("ensemble"),
+                       formats::EnsembleMembers{{"a.h5", "b.h5"}, {"0", "1"}, {0.5, 0.25}});
+  file.commit(provenance());
+}
+
 // What files of the other kinds seldom have: indexes of parts, of attributes and of chunks.
 void write_indexes(const std::string& path, Index parts, Index rows) {
   formats::OutputFile file(path, formats::FileKind::tensors);
@@ -130,6 +140,7 @@ std::vector<Seed> make_seeds() {
       seed("model_file", "encoder", [&](const auto& path) { write_model(path, WeightType::bf16, encoder); }),
       seed("model_file", "int8", [&](const auto& path) { write_model(path, WeightType::int8, decoder); }),
       seed("tensor_file", "tokens", write_embeddings),
+      seed("ensemble_file", "two", write_ensemble),
       seed("hdf5_file", "tokens", write_embeddings),
       seed("hdf5_file", "parts", [](const auto& path) { write_indexes(path, 70, 0); }),
       seed("hdf5_file", "chunks", [](const auto& path) { write_indexes(path, 0, 300); }),
