@@ -55,6 +55,18 @@ TEST_CASE("signals: one that ends a program while it reads its files leaves noth
   }
 }
 
+TEST_CASE("signals: a model that is cut while it is in use is an error, and the output that there was stays") {
+  const Signals corpus;
+  corpus.must("pretrain -q --train train.h5 -o cut.h5" + tiny_shape + " --steps 1; mkfifo prompts; echo before > text");
+  const Outcome outcome =
+      corpus.run(watching + "generate -q cut.h5 prompts -o text & run=$!\nexec 3> prompts; " +
+                 "await $run 'grep -q cut.h5 /proc/$run/maps'; : > cut.h5; echo the >&3; exec 3>&-; wait $run");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err.starts_with("generate: a file that was in use became shorter, or its disk cannot be read"));
+  CHECK(read_file(corpus.path("text")) == "before\n");
+  CHECK(corpus.leftovers() == 0);
+}
+
 TEST_CASE("signals: SIGUSR1 while files are read ends nothing") {
   const Signals corpus;
   const Outcome outcome =

@@ -1,10 +1,13 @@
 #include "heddle/cli/signals.hpp"
 
+#include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <string_view>
 
 #include "heddle/formats/files/temporary.hpp"
 
@@ -42,6 +45,16 @@ void clean_up(int signal) {
   formats::remove_temporaries_and([](int last) { raise(last); }, signal);
 }
 
+// Weights are read from files that are mapped into memory. The kernel sends SIGBUS where a page of one is no longer
+// there.
+void fail_for_lost_pages(int signal) {
+  const std::string_view message =
+      ": a file that was in use became shorter, or its disk cannot be read; write models elsewhere and rename them\n";
+  const bool written = write(STDERR_FILENO, program_invocation_short_name, strlen(program_invocation_short_name)) > 0 &&
+                       write(STDERR_FILENO, message.data(), message.size()) > 0;
+  formats::remove_temporaries_and([](int) { _exit(1); }, written ? signal : 0);
+}
+
 void handle(int signal, void (*handler)(int), int flags) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -62,6 +75,7 @@ void clean_up_on_signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     if (!is_ignored(signal)) handle(signal, clean_up, SA_RESETHAND | SA_NODEFER);
   }
+  handle(SIGBUS, fail_for_lost_pages, SA_RESETHAND);
 }
 
 void catch_stop_signals() {

@@ -7,7 +7,8 @@
 namespace heddle::cli {
 
 // From here on, a signal that ends the process first removes the temporary files of formats. run() calls it. Signals
-// that were ignored when the process started (by nohup, for example) stay ignored.
+// that were ignored when the process started (by nohup, for example) stay ignored. SIGBUS, which comes where a file
+// that is in use was cut, ends the process with a message and status 1.
 void clean_up_on_signals();
 
 // From here on the first SIGTERM or SIGINT is only noted, and the second ends the process with 128 + its number.
