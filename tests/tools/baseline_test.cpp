@@ -82,13 +82,31 @@ TEST_CASE("baseline: finetune prints it at its end") {
   const Labelled corpus;
   const auto outcome =
       corpus.must("finetune --arch bag --task classify --train texts.tsv --valid texts.tsv -o model.h5");
-  CHECK(contains(outcome.err, "the baseline, always 'animal', has a validation accuracy of 0.5"));
+  CHECK(contains(outcome.err,
+                 "the baseline, always 'animal', has a validation accuracy of 0.5, and this model is better, with 1: "
+                 "difference of accuracy 0.5000, from 0."));
   CHECK_FALSE(corpus.evaluated("classify model.h5 texts.tsv")["baseline"].is_null());
   // Nothing is better than the most frequent class where there is no other.
   const auto one = corpus.must(
       "grep ^animal texts.tsv > one.tsv && finetune --arch bag --task classify --train texts.tsv --valid one.tsv -o "
       "one.h5");
-  CHECK(contains(one.err, "has a validation accuracy of 1, and this model is not better, with "));
+  CHECK(contains(one.err,
+                 "has a validation accuracy of 1, and this model is not better, with 1: difference of "
+                 "accuracy 0.0000, from 0.0000 to 0.0000 with 95 % confidence\n"));
+}
+
+TEST_CASE("baseline: the interval that finetune prints is that of classify") {
+  const Labelled corpus;
+  corpus.must("tail -n 60 texts.tsv > valid.tsv && head -n 60 texts.tsv > train.tsv");
+  const std::string err = corpus
+                              .must(
+                                  "finetune --from model.h5 --train train.tsv --valid valid.tsv --seed 7 -o m.h5 "
+                                  "--steps 12 --eval-every 2 --learning-rate 0.05 --schedule constant")
+                              .err;
+  const std::string report = corpus.must("classify --seed 7 m.h5 valid.tsv --evaluate").out;
+  const std::size_t begin = report.find("difference of accuracy ");
+  REQUIRE(begin != std::string::npos);
+  CHECK(contains(err, report.substr(begin, report.find('\n', begin) - begin)));
 }
 
 TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag would make") {

@@ -41,8 +41,8 @@ text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words) {
   return text::Tokenizer(trainer.finish());
 }
 
-std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConfig task, const std::string& metric,
-                                           std::uint64_t seed, const std::function<bool()>& stop) {
+std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskConfig task, const std::string& metric,
+                                            std::uint64_t seed, const std::function<bool()>& stop) {
   if (task.task == models::Task::span || data.train.size() > most_examples) return std::nullopt;
   task.pooling = models::Pooling::automatic;
   task.layer_mix = false;
@@ -61,12 +61,16 @@ std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConf
 
   FinetuneOptions options;
   options.suit(models::architecture("bag").from_scratch);
-  const auto judged = [&](const std::function<bool()>& stopped) -> std::vector<training::Metric> {
-    const TaskAnswers answers = answer(*bag.model, data.valid, valid, {}, {.stop = stopped});
-    if (stopped()) return {{"nothing", 0}};
-    return judge(data.valid, bag.model->task(), data.labels, answers, {.metric = metric}).metrics;
-  };
   const auto better = metric == "mean_squared_error" ? training::Better::lower : training::Better::higher;
+  std::optional<JudgedAnswers> best;
+  const auto judged = [&](const std::function<bool()>& stopped) -> std::vector<training::Metric> {
+    TaskAnswers answers = answer(*bag.model, data.valid, valid, {}, {.stop = stopped});
+    if (stopped()) return {{"nothing", 0}};
+    std::vector<training::Metric> metrics =
+        judge(data.valid, bag.model->task(), data.labels, answers, {.metric = metric}).metrics;
+    keep_best(best, better, {metrics.front().value, std::move(answers)});
+    return metrics;
+  };
   const training::TrainingConfig training = options.setup.config(static_cast<Index>(seed));
   training::TaskObjective objective(*bag.model, train, training, {}, judged, better);
   training::Trainer trainer(objective, training);
@@ -75,9 +79,8 @@ std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConf
   training::Hooks hooks;
   hooks.stop = stop;
   trainer.run(hooks);
-  const training::TrainingState& state = trainer.state();
-  if (stop() || state.best_step == 0) return std::nullopt;
-  return training::Metric{state.metric, state.best_metric};
+  if (stop()) return std::nullopt;
+  return best;
 }
 
 }  // namespace heddle

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "heddle/data/label_set.hpp"
-#include "heddle/training/objective.hpp"
+#include "tools/finetune/judged_answers.hpp"
 #include "tools/tasks/data.hpp"
 
 namespace heddle {
@@ -20,9 +20,9 @@ struct BagData {
   const data::LabelSet& labels;
 };
 
-// The metric that decides on the validation data, at its best, of a bag with the settings that finetune --arch bag has
-// by default. Nothing for tasks without classes or numbers, for more than 100,000 examples, and if `stop` became true.
-std::optional<training::Metric> bag_metric(const BagData& data, models::TaskConfig task, const std::string& metric,
-                                           std::uint64_t seed, const std::function<bool()>& stop);
+// Of a bag with the settings that finetune --arch bag has by default, where it is best on the validation data. Nothing
+// for tasks without classes or numbers, for more than 100,000 examples, and if `stop` became true.
+std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskConfig task, const std::string& metric,
+                                            std::uint64_t seed, const std::function<bool()>& stop);
 
 }  // namespace heddle

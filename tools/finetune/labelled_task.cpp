@@ -166,10 +166,8 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   std::vector<double> weights = class_weights(examples);
   training::TaskObjective::Evaluate judge_model;
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
-  const bool lower = settings.metric == "mean_squared_error";
-  auto objective =
-      std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights), judge_model,
-                                                lower ? training::Better::lower : training::Better::higher);
+  auto objective = std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights),
+                                                             judge_model, better());
   if (settings.token_dropout > 0) {
     objective->drop_pieces({settings.token_dropout, data::MaskVocabulary(*tokenizer_, options_.from)});
   }
@@ -182,12 +180,18 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
 }
 
 std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model,
-                                                     const std::function<bool()>& stop) const {
-  const TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = stop});
+                                                     const std::function<bool()>& stop) {
+  TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = stop});
   if (stop()) return {{"nothing", 0}};
   Judge how{.metric = options_.settings.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
-  return judge(*valid_, model.task(), labels_, answers, how).metrics;
+  std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, answers, how).metrics;
+  keep_best(best_answers_, better(), {metrics.front().value, std::move(answers)});
+  return metrics;
+}
+
+training::Better LabelledTask::better() const {
+  return options_.settings.metric == "mean_squared_error" ? training::Better::lower : training::Better::higher;
 }
 
 EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
@@ -204,30 +208,44 @@ EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& confi
   return {.parts = static_cast<double>(all) / read, .batches = read / static_cast<double>(batch_size)};
 }
 
+std::string LabelledTask::compared(std::optional<double> best, const Baseline& baseline, double value,
+                                   const std::string& advice) const {
+  if (!best) return "";
+  bool is_better = better() == training::Better::lower ? *best < value : *best > value;
+  std::string difference;
+  if (best_answers_ && best_answers_->metric == *best) {
+    const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+    const Judgement judgement =
+        judge(*valid_, config(), labels_, best_answers_->answers,
+              {.metric = options_.settings.metric, .intervals = true, .seed = seed, .baseline = &baseline});
+    is_better = judgement.comparison->is_better;
+    difference = ": " + judgement.comparison->text(judgement.metrics.front().name);
+  }
+  return concatenate(is_better ? ", and this model is better, with " : ", and this model is not better, with ",
+                     rounded(*best), difference, is_better ? "" : advice);
+}
+
 std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best,
                                                       const std::function<bool()>& stop) const {
   if (!valid_) return {};
   std::vector<std::string> notes;
   const std::string& metric = options_.settings.metric;
-  const bool lower = metric == "mean_squared_error";
-  const auto compared = [&](double other, const std::string& advice) {
-    if (!best || (lower ? *best < other : *best > other)) return std::string();
-    return concatenate(", and this model is not better, with ", rounded(*best), advice);
-  };
-  if (const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_)) {
+  const auto note = [&](const std::string& whose, const Baseline& baseline, const std::string& advice) {
     const training::Metric usual =
-        judge(*valid_, config(), labels_, baseline->answers, {.metric = metric}).metrics.front();
-    notes.push_back(concatenate("the baseline, ", baseline->what, ", has a validation ", usual.name, " of ",
-                                rounded(usual.value), compared(usual.value, "")));
-  }
+        judge(*valid_, config(), labels_, baseline.answers, {.metric = metric}).metrics.front();
+    notes.push_back(concatenate(whose, " has a validation ", usual.name, " of ", rounded(usual.value),
+                                compared(best, baseline, usual.value, advice)));
+  };
+  const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_);
+  if (baseline) note(concatenate("the baseline, ", baseline->what, ","), *baseline, "");
   const bool is_bag =
       options_.begins_new() && models::architecture(options_.model.shape.arch()).plays(models::CountedStart::what);
   if (is_bag) return notes;
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
-  const std::optional<training::Metric> bag = bag_metric({train_, *valid_, labels_}, config(), metric, seed, stop);
+  std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) return notes;
-  notes.push_back(concatenate("a bag of words and n-grams has a validation ", bag->name, " of ", rounded(bag->value),
-                              compared(bag->value, "; finetune --arch bag makes a model of it in seconds")));
+  note("a bag of words and n-grams", {"a bag", std::move(bag->answers)},
+       "; finetune --arch bag makes a model of it in seconds");
   return notes;
 }
 

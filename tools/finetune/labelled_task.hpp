@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/training/task_objective.hpp"
+#include "tools/finetune/judged_answers.hpp"
 #include "tools/finetune/task.hpp"
 #include "tools/tasks/report.hpp"
 
@@ -34,7 +35,12 @@ class LabelledTask : public FinetuningTask {
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
-  std::vector<training::Metric> evaluate(const models::TaskModel& model, const std::function<bool()>& stop) const;
+  std::vector<training::Metric> evaluate(const models::TaskModel& model, const std::function<bool()>& stop);
+  training::Better better() const;
+  // How the model, whose metric is best, compares with the baseline, whose metric is value, with the interval of the
+  // difference if the answers of that model are at hand: of a run that was resumed they may not be.
+  std::string compared(std::optional<double> best, const Baseline& baseline, double value,
+                       const std::string& advice) const;
 
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
@@ -45,6 +51,7 @@ class LabelledTask : public FinetuningTask {
   data::LabelSet labels_;
   std::vector<data::TaskExample> train_examples_;  // of fit(), until an objective has them
   std::vector<data::TaskExample> valid_examples_;
+  std::optional<JudgedAnswers> best_answers_;  // of this process's evaluations
   bool overlong_told_ = false;
 };
 

@@ -87,15 +87,22 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
   const double value = baseline.of(all), difference = model.of(all) - value;
   const metrics::Interval interval = metrics::bootstrap_interval(
       examples, [&](Places places) { return model.of(places) - baseline.of(places); }, {.seed = how.seed});
-  const bool is_better = model.name == squared_error ? interval.high < 0 : interval.low > 0;
-  judgement.json["baseline"] = {{"what", how.baseline->what},  {"metric", model.name}, {"value", value},
-                                {"difference", difference},    {"low", interval.low},  {"high", interval.high},
-                                {"model_is_better", is_better}};
+  const Comparison comparison{.baseline = value,
+                              .difference = difference,
+                              .low = interval.low,
+                              .high = interval.high,
+                              .is_better = model.name == squared_error ? interval.high < 0 : interval.low > 0};
+  judgement.comparison = comparison;
+  judgement.json["baseline"] = {{"what", how.baseline->what},
+                                {"metric", model.name},
+                                {"value", value},
+                                {"difference", difference},
+                                {"low", interval.low},
+                                {"high", interval.high},
+                                {"model_is_better", comparison.is_better}};
   judgement.text += concatenate("baseline            ", rounded(value), " (", how.baseline->what, ")\n");
-  judgement.text +=
-      concatenate(is_better ? "the model is better than the baseline" : "the model is not better than the baseline",
-                  ": difference of ", model.name, " ", rounded(difference), ", from ", rounded(interval.low), " to ",
-                  rounded(interval.high), " with 95 % confidence\n");
+  judgement.text += concatenate("the model is ", comparison.is_better ? "" : "not ",
+                                "better than the baseline: ", comparison.text(model.name), "\n");
 }
 
 // The metrics of all examples, and the confidence interval of the first. The measures of the baseline, if there are
@@ -322,6 +329,11 @@ Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Ju
 }
 
 }  // namespace
+
+std::string Comparison::text(const std::string& metric) const {
+  return concatenate("difference of ", metric, " ", rounded(difference), ", from ", rounded(low), " to ", rounded(high),
+                     " with 95 % confidence");
+}
 
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                 const TaskAnswers& answers, const Judge& how) {

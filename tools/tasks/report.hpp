@@ -1,6 +1,7 @@
 // Evaluates predictions: metrics for training, and a report for people.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,20 @@
 
 namespace heddle {
 
+// The metric that decides, of a model, against that of a baseline on the same bootstrap samples of the examples.
+struct Comparison {
+  double baseline = 0;
+  double difference = 0;     // of the model from it
+  double low = 0, high = 0;  // of the difference, with 95 % confidence
+  bool is_better = false;    // whether the model is, by more than chance
+
+  // "difference of accuracy 0.0210, from 0.0050 to 0.0370 with 95 % confidence"
+  std::string text(const std::string& metric) const;
+};
+
 struct Judgement {
   std::vector<training::Metric> metrics;  // the first one decides
+  std::optional<Comparison> comparison;   // if there is a baseline, and intervals are asked for
   formats::Json json;
   std::string text;  // tables for people
 };
