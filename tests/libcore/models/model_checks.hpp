@@ -22,7 +22,28 @@ inline TokenIds some_ids(Index batch, Index time, Index vocab) {
   return ids;
 }
 
-// The gradient of every parameter matches finite differences of the loss [1], which is the same at each call.
+// Signs of 1 / sqrt(size): a direction of length 1 in which every element moves.
+inline std::vector<double> some_direction(Index size, std::uint64_t number) {
+  const RandomStream stream(7, number);
+  std::vector<double> direction(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < direction.size(); ++i) {
+    direction[i] = (stream.below(i, 2) == 0 ? -1.0 : 1.0) / std::sqrt(static_cast<double>(size));
+  }
+  return direction;
+}
+
+// The loss where a parameter has moved by h in the direction.
+inline double loss_at(const Parameter& parameter, const std::vector<double>& direction, double h,
+                      const std::function<Variable()>& loss) {
+  const std::vector<Real> kept = parameter.value().elements();
+  for (Index i = 0; i < parameter.size(); ++i) parameter.value()[i] += h * direction[static_cast<std::size_t>(i)];
+  const double moved = loss().value()[0];
+  for (Index i = 0; i < parameter.size(); ++i) parameter.value()[i] = kept[static_cast<std::size_t>(i)];
+  return moved;
+}
+
+// The gradient of every parameter matches finite differences of the loss [1], which is the same at each call, in two
+// directions: each depends on every element.
 inline void check_gradients(Parameters& parameters, const std::function<Variable()>& loss) {
   parameters.clear_gradients();
   {
@@ -32,17 +53,13 @@ inline void check_gradients(Parameters& parameters, const std::function<Variable
   for (const Parameter& parameter : parameters.all()) {
     CAPTURE(parameter.name);
     const Tensor gradient = parameter.gradient();
-    const Index step = std::max<Index>(1, parameter.size() / 12);
-    for (Index i = 0; i < parameter.size(); i += step) {
-      Real& weight = parameter.value()[i];
-      const Real kept = weight;
+    for (const std::uint64_t number : {1, 2}) {
+      const std::vector<double> direction = some_direction(parameter.size(), number);
       constexpr double h = 1e-5;
-      weight = kept + h;
-      const double above = loss().value()[0];
-      weight = kept - h;
-      const double below = loss().value()[0];
-      weight = kept;
-      const double numeric = (above - below) / (2 * h), analytic = gradient[i];
+      const double numeric =
+          (loss_at(parameter, direction, h, loss) - loss_at(parameter, direction, -h, loss)) / (2 * h);
+      double analytic = 0;
+      for (std::size_t i = 0; i < direction.size(); ++i) analytic += direction[i] * gradient[static_cast<Index>(i)];
       // Differences of a loss near 3 carry rounding of about 1e-11.
       CHECK(std::abs(numeric - analytic) < 1e-6 * (std::abs(numeric) + std::abs(analytic)) + 1e-10);
     }
