@@ -31,8 +31,8 @@ hdf5::Group group_of(const InputFile& file, Side side) {
   if (side == Side::source && has_source_tokenizer(file)) {
     return file.root().group(source_group).group(tokenizer_group);
   }
-  check<DataError>(file.root().has_group(tokenizer_group), file.path(), ": is a ", to_text(file.kind()),
-                   " file without a tokenizer");
+  check<DataError>(file.root().has_group(tokenizer_group), file.path(), ": is ", a_file(file.kind()),
+                   " without a tokenizer");
   return file.root().group(tokenizer_group);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/inspect/summary.hpp"
 
 #include <filesystem>
+#include <string_view>
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
@@ -110,9 +111,14 @@ Summary summarize_all(const std::string& path) {
   throw DataError(path + ": is of a kind that this version of inspect does not support");
 }
 
+// "an ensemble file, ..."
+std::string with_article(const std::string& description) {
+  return (std::string_view("aeiou").find(description.front()) == std::string_view::npos ? "a " : "an ") + description;
+}
+
 template <class Part>
 void select(const Summary& summary, std::optional<Part>& part, bool wanted, const char* name) {
-  check<DataError>(!wanted || part, summary.name, ": has no ", name, "; it is a ", summary.description);
+  check<DataError>(!wanted || part, summary.name, ": has no ", name, "; it is ", with_article(summary.description));
   if (!wanted) part.reset();
 }
 
@@ -128,7 +134,8 @@ Summary selected(Summary summary, const Parts& parts) {
     summary.tokens.reset();
     summary.pairs.reset();
   } else if (!summary.tokens && !summary.pairs) {
-    check<DataError>(summary.tokenizer.has_value(), summary.name, ": has no tokens; it is a ", summary.description);
+    check<DataError>(summary.tokenizer.has_value(), summary.name, ": has no tokens; it is ",
+                     with_article(summary.description));
     summary.pieces = summary.tokenizer->pieces;
   }
   select(summary, summary.tokenizer, parts.tokenizer, "tokenizer");
