@@ -212,6 +212,33 @@ TEST_CASE("attention: a picture has a cell of 255 w for each pair, with and with
   }
 }
 
+TEST_CASE("attention: a grid of many heads has a grey pixel of 255 w for each pair") {
+  const SmallCorpus corpus;
+  corpus.must(
+      "pretrain -q --train train.h5 -o model.h5 --steps 1 --layers 12 --heads 8 --width 16 --context 512 --batch-size "
+      "1 "
+      "--sequence-length 16");
+  corpus.must("inspect attention model.h5 valid.txt -o grid.png");
+  const Png png(read_file(corpus.path("grid.png")));
+  CHECK(png.is_grey());
+  CHECK(png.width() * png.height() > 8'000'000);
+  for (const auto& [layer, head] : {std::pair<std::size_t, std::size_t>{1, 1}, {7, 4}, {12, 8}}) {
+    const json weights = attention_of(corpus, "model.h5 valid.txt --layer " + std::to_string(layer) + " --head " +
+                                                  std::to_string(head))["attention"][0]["layers"][0]["weights"][0];
+    // The heads are this far apart, in whole points, and the last one ends before the margin.
+    const std::size_t time = weights.size(), apart = 2 * ((time + 1) / 2 + 6);
+    const std::size_t left = png.width() - 24 - (9 - head) * apart, top = png.height() - 24 - (13 - layer) * apart;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < time; ++i) {
+      for (std::size_t j = 0; j < time; ++j) {
+        const long level = std::lround(255 * weights[i][j].get<double>());
+        wrong += png.at(left + j, top + i)[0] != level ? 1 : 0;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("attention: as text, where heads look and the strongest links; or one head as shades") {
   const SmallCorpus corpus;
   corpus.must(decoder);
@@ -367,6 +394,7 @@ TEST_CASE("attention: weights that are not finite are shown as such, and the sta
   CHECK(page["attention"][0]["layers"][1]["not_finite"].is_string());
   corpus.refused("inspect attention bad.h5" + sentence + " --layer 2 --head 1 -o a.png", 3, says);
   const Png png(read_file(corpus.path("a.png")));
+  CHECK_FALSE(png.is_grey());
   const auto pixel = png.at(png.width() / 2, png.height() - 26);
   CHECK(static_cast<int>(pixel[0]) == 220);
   CHECK(static_cast<int>(pixel[1]) == 0);

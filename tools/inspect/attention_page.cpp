@@ -161,7 +161,7 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
     const models::AttentionMap& map = group.layers[i];
     layers[i] = {{"name", map.name},
                  {"number", group.numbers[i]},
-                 {"heads", group.heads()},
+                 {"heads", group.heads},
                  {"weights", packed(weight_bytes(map.pairs.weights))},
                  {"not_finite", not_finite_pairs(map.pairs.weights)},
                  {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}};
