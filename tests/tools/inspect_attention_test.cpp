@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <set>
 
 #include "heddle/base/base64.hpp"
 #include "heddle/base/printable.hpp"
@@ -237,6 +238,37 @@ TEST_CASE("attention: a grid of many heads has a grey pixel of 255 w for each pa
     }
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("attention: an SVG has each head as a PNG with a pixel of 255 w for each pair") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  const json layers = attention_of(corpus, "model.h5" + sentence)["attention"][0]["layers"];
+  corpus.must("inspect attention model.h5" + sentence + " -o grid.svg");
+  const std::string svg = read_file(corpus.path("grid.svg")), begin = "data:image/png;base64,";
+  std::set<std::string> found, wanted;
+  for (std::size_t at = 0; (at = svg.find(begin, at)) != svg.npos;) {
+    at += begin.size();
+    std::string text = svg.substr(at, svg.find('"', at) - at);
+    std::erase_if(text, [](char letter) { return letter == '\n'; });
+    const Png png(*from_base64(text));
+    std::string levels;
+    for (std::size_t y = 0; y < png.height(); ++y) {
+      for (std::size_t x = 0; x < png.width(); ++x) levels += static_cast<char>(png.at(x, y)[0]);
+    }
+    found.insert(levels);
+  }
+  for (const json& layer : layers) {
+    for (const json& head : layer["weights"]) {
+      std::string levels;
+      for (const json& row : head) {
+        for (const json& weight : row) levels += static_cast<char>(std::lround(255 * weight.get<double>()));
+      }
+      wanted.insert(levels);
+    }
+  }
+  CHECK(wanted.size() == 4);
+  CHECK(found == wanted);
 }
 
 TEST_CASE("attention: as text, where heads look and the strongest links; or one head as shades") {

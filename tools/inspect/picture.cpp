@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <vector>
 
@@ -142,7 +143,22 @@ void stroke(cairo_t* context, const Pen& pen) {
   cairo_stroke(context);
 }
 
-constexpr Index rows_at_once = 32;  // for a thread
+constexpr Index rows_at_once = 32;          // for a thread
+constexpr Index most_thorough = 8'000'000;  // pixels; of more, only runs are compressed
+
+std::string png_file(const PixelRows& pixels) {
+  return png_of(pixels, pixels.width * pixels.height > most_thorough ? Deflate::runs : Deflate::thorough);
+}
+
+// Cairo would make a PNG of its own, which takes ten times as long.
+void set_png(cairo_surface_t* surface) {
+  auto png = std::make_unique<std::string>(png_of(ImagePixels(surface).rows(), Deflate::runs));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(png->data());
+  const cairo_status_t status = cairo_surface_set_mime_data(
+      surface, CAIRO_MIME_TYPE_PNG, bytes, png->size(), [](void* text) { delete static_cast<std::string*>(text); },
+      png.get());
+  if (status == CAIRO_STATUS_SUCCESS) png.release();
+}
 
 // Where cells begin and end along a side, in whole pixels.
 std::vector<Index> pixel_edges(double begin, double length, Index cells) {
@@ -195,6 +211,7 @@ struct Picture::Canvas {
   }
 
   bool is_image() const { return cairo_surface_get_type(surface.get()) == CAIRO_SURFACE_TYPE_IMAGE; }
+  bool is_svg() const { return cairo_surface_get_type(surface.get()) == CAIRO_SURFACE_TYPE_SVG; }
 
   const Form& form;
   std::string bytes;  // declared before its users
@@ -282,6 +299,7 @@ void Picture::embed_cells(Point corner, double width, double height, const Cells
     for (Index row = begin; row < end; ++row) cells.paint(row, pixels.row(row));
   });
   cairo_surface_mark_dirty(surface.get());
+  if (canvas_->is_svg()) set_png(surface.get());
   cairo_save(context);
   cairo_translate(context, corner.x, corner.y);
   cairo_scale(context, width / columns, height / rows);
@@ -321,7 +339,7 @@ void Picture::save() {
   check_drawn();
   cairo_surface_t* const surface = canvas_->surface.get();
   cairo_surface_flush(surface);
-  if (canvas_->is_image()) canvas_->bytes = png_of(ImagePixels(surface).rows());
+  if (canvas_->is_image()) canvas_->bytes = png_file(ImagePixels(surface).rows());
   canvas_->context.reset();
   cairo_surface_finish(surface);
   const cairo_status_t status = cairo_surface_status(surface);

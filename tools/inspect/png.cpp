@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "heddle/tensor/threads.hpp"
-#include "tools/inspect/deflate.hpp"
 
 namespace heddle {
 
 namespace {
 
-constexpr Index band_bytes = 1 << 20;       // compressed at a time
-constexpr Index most_thorough = 8'000'000;  // pixels; of more, only runs are compressed
+constexpr Index band_bytes = 1 << 20;  // compressed at a time
 
 std::string big_endian(uLong number) {
   std::string bytes;
@@ -75,9 +73,8 @@ struct Band {
 
 }  // namespace
 
-std::string png_of(const PixelRows& pixels) {
+std::string png_of(const PixelRows& pixels, Deflate method) {
   const Index channels = are_grey(pixels) ? 1 : 3;
-  const Deflate method = pixels.width * pixels.height > most_thorough ? Deflate::runs : Deflate::thorough;
   const Index rows = std::max<Index>(1, band_bytes / (1 + channels * pixels.width));
   std::vector<Band> bands(static_cast<std::size_t>((pixels.height + rows - 1) / rows));
   parallel_ranges(pixels.height, rows, [&](Index begin, Index end) {

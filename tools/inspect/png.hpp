@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heddle/base/real.hpp"
+#include "tools/inspect/deflate.hpp"
 
 namespace heddle {
 
@@ -17,6 +18,6 @@ struct PixelRows {
 
 // With a byte for each pixel if all are grey, else three. The bytes depend on the pixels alone. Rows are compressed in
 // parallel.
-std::string png_of(const PixelRows& pixels);
+std::string png_of(const PixelRows& pixels, Deflate method);
 
 }  // namespace heddle
