@@ -213,6 +213,31 @@ TEST_CASE("attention: a picture has a cell of 255 w for each pair, with and with
   }
 }
 
+TEST_CASE("attention: the sign of a space stands above the middle of its column") {
+  const SmallCorpus corpus;
+  corpus.must(decoder + " --context 40");
+  // So long that the cells are wider than the title.
+  const std::string text = "model.h5 'the  cat sees my queen. the old king forgets a dog. my queen sings to the cat.'";
+  corpus.must("inspect attention " + text + " -o a.html");
+  corpus.must("inspect attention " + text + " --layer 1 --head 1 -o a.png");
+  const json tokens = data_of_page(read_file(corpus.path("a.html")))["texts"][0]["tokens"];
+  const auto blank = std::ranges::find_if(tokens, [](const json& token) { return token["label"] == "␣"; });
+  REQUIRE(blank != tokens.end());
+  const Png png(read_file(corpus.path("a.png")));
+  const std::size_t side = 28 * tokens.size(), left = png.width() - 24 - side, top = png.height() - 24 - side;
+  const std::size_t first = left + 28 * static_cast<std::size_t>(blank - tokens.begin());
+  double ink = 0, places = 0;
+  for (std::size_t x = first; x < first + 28; ++x) {
+    for (std::size_t y = top - 30; y < top - 4; ++y) {
+      const double dark = 255 - png.at(x, y)[0];
+      ink += dark;
+      places += dark * static_cast<double>(x - first);
+    }
+  }
+  REQUIRE(ink > 500);
+  CHECK(std::abs(places / ink - 13.5) < 3);
+}
+
 TEST_CASE("attention: a grid of many heads has a grey pixel of 255 w for each pair") {
   const SmallCorpus corpus;
   corpus.must(

@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-// What repeats is found anywhere before (thorough), or only as runs of a byte (runs). Runs take a fifth of the time, and
-// attention weights about the same space.
+// What repeats is found anywhere before (thorough), or only as runs of a byte (runs). Runs take a fifth of the time,
+// and attention weights about the same space.
 enum class Deflate { thorough, runs };
 
 // Bytes as a zlib stream.

@@ -25,6 +25,13 @@ CellSizes sizes_for(Index tokens) {
   return {5, 3.5};
 }
 
+// Whether all signs of a label are at the foot of the line: a turned label would seem to be its neighbour's.
+bool is_low(std::string_view label) {
+  constexpr std::size_t bytes = 3;  // of either sign
+  while (label.starts_with("␣") || label.starts_with("‥")) label.remove_prefix(bytes);
+  return label.empty();
+}
+
 constexpr std::size_t longest_label = 28;  // columns of a terminal
 
 std::vector<std::string> shortened_labels(const std::vector<std::string>& labels) {
@@ -117,7 +124,8 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   }
   const double baseline = cell / 2 + 0.36 * size;
   for (std::size_t j = 0; j < column_labels.size(); ++j) {
-    picture.text({left + static_cast<double>(j) * cell + baseline, top - 4}, column_labels[j], Anchor::start, {}, size,
+    const double raised = is_low(column_labels[j]) ? baseline - 0.45 * size : baseline;
+    picture.text({left + static_cast<double>(j) * cell + raised, top - 4}, column_labels[j], Anchor::start, {}, size,
                  Direction::up);
   }
   for (std::size_t i = 0; i < row_labels.size(); ++i) {
