@@ -52,6 +52,10 @@ models::TaskConfig task_of(const ModelFile& file) {
   return task;
 }
 
+LowRankOptions adapters_of(const ModelFile& file) {
+  return file.part<LowRankOptions>(adapters_part);
+}
+
 namespace {
 
 std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::ModelConfig& config,
@@ -112,7 +116,7 @@ class Adapted {
     const ParameterSource both = ParameterSource::given([=, this](const Declaration& declaration) {
       return (adapter_.weights().has(declaration.names[0]) ? of_adapter : of_base)(declaration);
     });
-    return with_adapters(both, adapter_.part<LowRankOptions>(adapters_part));
+    return with_adapters(both, adapters_of(adapter_));
   }
 
  private:

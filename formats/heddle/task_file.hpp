@@ -59,6 +59,9 @@ LoadedModel load_body(const std::string& path, const std::string& base = "");
 // What a model was fine-tuned for. Throws DataError for labels that no task has.
 models::TaskConfig task_of(const ModelFile& file);
 
+// The adapters of an adapter file.
+LowRankOptions adapters_of(const ModelFile& file);
+
 struct NewTask {
   models::TaskConfig task;
   LowRankOptions adapters;

@@ -69,9 +69,11 @@ void add_formulas(const models::ModelConfig& config, Cost& cost) {
 
 void count_parameters(const models::Model& model, Cost& cost, std::map<std::string_view, PartCost>& by_part) {
   for (const Parameter& parameter : model.parameters().all()) {
-    by_part[parts::of_parameter(parameter.name)].parameters += parameter.size();
-    const bool apart = model.as<models::MaskedPredictor>() != nullptr && models::is_of_head(parameter.name);
-    (apart ? cost.head_parameters : cost.parameters) += parameter.size();
+    const std::string_view part = parts::of_parameter(parameter.name);
+    by_part[part].parameters += parameter.size();
+    const bool of_head = model.as<models::MaskedPredictor>() != nullptr && models::is_of_head(parameter.name);
+    Index& sum = part == parts::adapters ? cost.adapter_parameters : of_head ? cost.head_parameters : cost.parameters;
+    sum += parameter.size();
   }
 }
 
@@ -180,7 +182,7 @@ double Cost::bytes() const {
 }
 
 Cost cost_of(const models::ModelConfig& config, const TrialShape& shape) {
-  Cost cost{.batch_size = shape.batch_size, .precision = shape.precision};
+  Cost cost{.batch_size = shape.batch_size, .precision = shape.precision, .adapters = shape.adapters};
   count_step(config, shape, cost);
   cost.generation = generation_of(config, shape);
   add_formulas(config, cost);

@@ -48,21 +48,23 @@ struct GenerationCost {
 };
 
 struct Cost {
-  Index parameters = 0;       // as inspect counts: those of an encoder without its head
-  Index head_parameters = 0;  // of an encoder's head, which come in addition
+  Index parameters = 0;          // as inspect counts: those of an encoder without its head
+  Index head_parameters = 0;     // of an encoder's head, which come in addition
+  Index adapter_parameters = 0;  // of adapters, which come in addition and alone are trained
   Index time = 0, batch_size = 0;
   bool of_pairs = false;  // sequences are a source and a target of `time` tokens each
   Index predicted = 0;    // tokens of a step
   Precision precision = Precision::f32;
+  LowRankOptions adapters{};
   std::vector<PartCost> parts{};  // in the order of nn/parts.hpp, those that have anything
   std::vector<OperationCost> operations{};
   TrainingMemory memory{};
-  std::optional<GenerationCost> generation{};  // of models that generate text
+  std::optional<GenerationCost> generation{};  // of models that generate text, whose adapters are merged
   double attention_formula = 0;                // 12 L d T, of a token in training; L counts attentions of any kind
 
   // A token of a pair is one of the target together with one of the source.
   double tokens() const { return static_cast<double>(batch_size) * static_cast<double>(time); }
-  Index all_parameters() const { return parameters + head_parameters; }
+  Index all_parameters() const { return parameters + head_parameters + adapter_parameters; }
   double forward_flops() const;
   double backward_flops() const;
   double step_flops() const { return forward_flops() + backward_flops(); }

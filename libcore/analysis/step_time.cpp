@@ -66,7 +66,7 @@ bool fits(const Sample& sample, double most_flops, double most_bytes) {
 // Nothing if even the smallest sample is too large.
 std::optional<Sample> sample_of(const models::ModelConfig& config, const Cost& cost, double most_flops) {
   const double most_bytes = 0.5 * available_memory();
-  Sample sample{config, {cost.time, cost.batch_size, cost.precision}};
+  Sample sample{config, {cost.time, cost.batch_size, cost.precision, cost.adapters}};
   if (cost.step_flops() <= most_flops && cost.memory.total() <= most_bytes) return sample;
   Shrink shrink;
   sample.config.visit_own(shrink);

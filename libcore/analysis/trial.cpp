@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/base/strings.hpp"
+#include "heddle/nn/parts.hpp"
 #include "heddle/training/objectives.hpp"
 
 namespace heddle::analysis {
@@ -70,6 +71,16 @@ training::TrainingConfig config_for(const TrialShape& shape, std::uint64_t seed)
   return config;
 }
 
+// The rate of all but the adapters is 0.
+ParameterSource weights_for(const TrialShape& shape, std::uint64_t seed) {
+  const ParameterSource weights(seed);
+  if (shape.adapters.lora_rank == 0) return weights;
+  const auto rate = [](std::string_view name) {
+    return nn::parts::of_parameter(name) == nn::parts::adapters ? 1.0 : 0;
+  };
+  return with_adapters(weights.trained_at(rate), shape.adapters);
+}
+
 }  // namespace
 
 models::ModelConfig with_window(models::ModelConfig config, Index time) {
@@ -83,7 +94,7 @@ models::ModelConfig with_window(models::ModelConfig config, Index time) {
 
 Trial::Trial(const models::ModelConfig& config, const TrialShape& shape, std::uint64_t seed)
     : batch_size_(shape.batch_size),
-      model_(models::make_model(with_window(config, shape.time), seed)),
+      model_(models::make_model(with_window(config, shape.time), weights_for(shape, seed))),
       tokens_(tokens_for(*model_, shape.batch_size, seed)),
       pairs_(pairs_for(*model_, shape.batch_size, seed)) {
   const training::TrainingConfig training = config_for(shape, seed);

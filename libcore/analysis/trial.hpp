@@ -6,6 +6,7 @@
 #include "heddle/data/pair_source.hpp"
 #include "heddle/data/token_source.hpp"
 #include "heddle/models/model.hpp"
+#include "heddle/nn/low_rank_options.hpp"
 #include "heddle/training/objective.hpp"
 #include "heddle/training/trainer.hpp"
 
@@ -15,6 +16,7 @@ struct TrialShape {
   Index time = 0;  // tokens of a sequence; of pairs, of the source and of the target; 0: the configuration's window
   Index batch_size = 1;  // sequences of a step
   Precision precision = Precision::f32;
+  LowRankOptions adapters{};  // if of any rank, they alone are trained
 };
 
 // The configuration with windows of `time` tokens. Throws UsageError, which names --time, for more than it can hold.

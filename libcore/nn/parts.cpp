@@ -9,6 +9,7 @@ namespace {
 
 // What a name has, "/" before it, and the part that it then belongs to: the first that fits.
 constexpr std::pair<std::string_view, std::string_view> names[] = {
+    {"/lora/", adapters},
     {"norm/", norms},
     {"/readout/", readout},
     {"/embedding/position/", positions},
@@ -37,8 +38,9 @@ constexpr std::pair<std::string_view, std::string_view> names[] = {
 }  // namespace
 
 std::vector<std::string_view> all() {
-  return {token_embeddings, positions, segments,  convolutions, recurrent, context, projections, mixing,
-          feed_forward,     norms,     residuals, readout,      pooler,    output,  optimizer,   other};
+  return {token_embeddings, positions, segments,     convolutions, recurrent, context,
+          projections,      mixing,    feed_forward, norms,        residuals, readout,
+          pooler,           output,    adapters,     optimizer,    other};
 }
 
 std::string_view of_parameter(std::string_view name) {

@@ -21,6 +21,7 @@ inline constexpr const char* residuals = "dropout and residuals";
 inline constexpr const char* readout = "readout";
 inline constexpr const char* pooler = "pooler";
 inline constexpr const char* output = "output head";
+inline constexpr const char* adapters = "adapters";
 inline constexpr const char* optimizer = "optimizer";
 inline constexpr const char* other = "other";
 

@@ -82,6 +82,7 @@ HEDDLE_KERNEL void add_to_run(const Real* v, BFloat16* y, Index count) {
 void input_gradient(const Tensor& g, const Tensor& w, const LowRankSum& low_rank, const Tensor& v,
                     const GradientTarget& dx) {
   const Index width = w.shape()[1];
+  count_matmul(v.shape()[1], width, v.shape()[0]);
   matmul(matrix(g), matrix(w), [&](const Real* values, Index stride, const Tile& tile) {
     std::array<Real, chunk> sums;
     for (Index i = tile.row_begin; i < tile.row_end; ++i, values += stride) {

@@ -1,4 +1,4 @@
-// Reads the PNG files that the tools write: 8-bit RGB or RGBA, not interlaced.
+// Reads the PNG files that the tools write: 8-bit grey or RGB, not interlaced.
 #pragma once
 
 #include <zlib.h>
@@ -37,10 +37,12 @@ class Png {
 
   std::size_t width() const { return width_; }
   std::size_t height() const { return height_; }
+  bool is_grey() const { return channels_ == 1; }
   Pixel at(std::size_t x, std::size_t y) const {
     const std::size_t begin = (y * width_ + x) * channels_;
     require(x < width_ && y < height_, "place");
-    return {pixels_[begin], pixels_[begin + 1], pixels_[begin + 2]};
+    const std::size_t next = channels_ == 1 ? 0 : 1;
+    return {pixels_[begin], pixels_[begin + next], pixels_[begin + 2 * next]};
   }
 
  private:
@@ -57,8 +59,8 @@ class Png {
   void read_header(const std::string& data) {
     width_ = number(data, 0);
     height_ = number(data, 4);
-    require(data.size() == 13 && data[8] == 8 && (data[9] == 2 || data[9] == 6) && data[12] == 0, "kind");
-    channels_ = data[9] == 2 ? 3 : 4;
+    require(data.size() == 13 && data[8] == 8 && (data[9] == 0 || data[9] == 2) && data[12] == 0, "kind");
+    channels_ = data[9] == 0 ? 1 : 3;
   }
 
   // Each row begins with the filter that its bytes went through.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <set>
 
 #include "heddle/base/base64.hpp"
 #include "heddle/base/printable.hpp"
@@ -212,6 +213,89 @@ TEST_CASE("attention: a picture has a cell of 255 w for each pair, with and with
   }
 }
 
+TEST_CASE("attention: the sign of a space stands above the middle of its column") {
+  const SmallCorpus corpus;
+  corpus.must(decoder + " --context 40");
+  // So long that the cells are wider than the title.
+  const std::string text = "model.h5 'the  cat sees my queen. the old king forgets a dog. my queen sings to the cat.'";
+  corpus.must("inspect attention " + text + " -o a.html");
+  corpus.must("inspect attention " + text + " --layer 1 --head 1 -o a.png");
+  const json tokens = data_of_page(read_file(corpus.path("a.html")))["texts"][0]["tokens"];
+  const auto blank = std::ranges::find_if(tokens, [](const json& token) { return token["label"] == "␣"; });
+  REQUIRE(blank != tokens.end());
+  const Png png(read_file(corpus.path("a.png")));
+  const std::size_t side = 28 * tokens.size(), left = png.width() - 24 - side, top = png.height() - 24 - side;
+  const std::size_t first = left + 28 * static_cast<std::size_t>(blank - tokens.begin());
+  double ink = 0, places = 0;
+  for (std::size_t x = first; x < first + 28; ++x) {
+    for (std::size_t y = top - 30; y < top - 4; ++y) {
+      const double dark = 255 - png.at(x, y)[0];
+      ink += dark;
+      places += dark * static_cast<double>(x - first);
+    }
+  }
+  REQUIRE(ink > 500);
+  CHECK(std::abs(places / ink - 13.5) < 3);
+}
+
+TEST_CASE("attention: a grid of many heads has a grey pixel of 255 w for each pair") {
+  const SmallCorpus corpus;
+  corpus.must(
+      "pretrain -q --train train.h5 -o model.h5 --steps 1 --layers 12 --heads 8 --width 16 --context 512 --batch-size "
+      "1 "
+      "--sequence-length 16");
+  corpus.must("inspect attention model.h5 valid.txt -o grid.png");
+  const Png png(read_file(corpus.path("grid.png")));
+  CHECK(png.is_grey());
+  CHECK(png.width() * png.height() > 8'000'000);
+  for (const auto& [layer, head] : {std::pair<std::size_t, std::size_t>{1, 1}, {7, 4}, {12, 8}}) {
+    const json weights = attention_of(corpus, "model.h5 valid.txt --layer " + std::to_string(layer) + " --head " +
+                                                  std::to_string(head))["attention"][0]["layers"][0]["weights"][0];
+    // The heads are this far apart, in whole points, and the last one ends before the margin.
+    const std::size_t time = weights.size(), apart = 2 * ((time + 1) / 2 + 6);
+    const std::size_t left = png.width() - 24 - (9 - head) * apart, top = png.height() - 24 - (13 - layer) * apart;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < time; ++i) {
+      for (std::size_t j = 0; j < time; ++j) {
+        const long level = std::lround(255 * weights[i][j].get<double>());
+        wrong += png.at(left + j, top + i)[0] != level ? 1 : 0;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("attention: an SVG has each head as a PNG with a pixel of 255 w for each pair") {
+  const SmallCorpus corpus;
+  corpus.must(decoder);
+  const json layers = attention_of(corpus, "model.h5" + sentence)["attention"][0]["layers"];
+  corpus.must("inspect attention model.h5" + sentence + " -o grid.svg");
+  const std::string svg = read_file(corpus.path("grid.svg")), begin = "data:image/png;base64,";
+  std::set<std::string> found, wanted;
+  for (std::size_t at = 0; (at = svg.find(begin, at)) != svg.npos;) {
+    at += begin.size();
+    std::string text = svg.substr(at, svg.find('"', at) - at);
+    std::erase_if(text, [](char letter) { return letter == '\n'; });
+    const Png png(*from_base64(text));
+    std::string levels;
+    for (std::size_t y = 0; y < png.height(); ++y) {
+      for (std::size_t x = 0; x < png.width(); ++x) levels += static_cast<char>(png.at(x, y)[0]);
+    }
+    found.insert(levels);
+  }
+  for (const json& layer : layers) {
+    for (const json& head : layer["weights"]) {
+      std::string levels;
+      for (const json& row : head) {
+        for (const json& weight : row) levels += static_cast<char>(std::lround(255 * weight.get<double>()));
+      }
+      wanted.insert(levels);
+    }
+  }
+  CHECK(wanted.size() == 4);
+  CHECK(found == wanted);
+}
+
 TEST_CASE("attention: as text, where heads look and the strongest links; or one head as shades") {
   const SmallCorpus corpus;
   corpus.must(decoder);
@@ -367,6 +451,7 @@ TEST_CASE("attention: weights that are not finite are shown as such, and the sta
   CHECK(page["attention"][0]["layers"][1]["not_finite"].is_string());
   corpus.refused("inspect attention bad.h5" + sentence + " --layer 2 --head 1 -o a.png", 3, says);
   const Png png(read_file(corpus.path("a.png")));
+  CHECK_FALSE(png.is_grey());
   const auto pixel = png.at(png.width() / 2, png.height() - 26);
   CHECK(static_cast<int>(pixel[0]) == 220);
   CHECK(static_cast<int>(pixel[1]) == 0);

@@ -42,6 +42,25 @@ TEST_CASE("inspect cost: models of any size are counted without memory for them"
   CHECK(children.ru_maxrss < 300'000);  // kilobytes
 }
 
+TEST_CASE("inspect cost: an adapter file without its base, and what no text alone trains") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 1" + tiny_shape);
+  corpus.must(
+      "finetune -q --from model.h5 --task lm --train train.h5 -o lora.h5 --lora-rank 2 --steps 1 --batch-size 2");
+  const json whole = cost_of(corpus, "model.h5");
+  corpus.must("mkdir apart && mv lora.h5 apart");
+  const json cost = cost_of(corpus, "apart/lora.h5");
+  CHECK(cost["parameters"] == whole["parameters"]);
+  CHECK(whole["adapter_parameters"] == 0);
+  CHECK(cost["adapter_parameters"] == 2 * 2 * 2 * (32 + 32));  // layers, matrices, rank, sides
+  CHECK(cost["memory"]["gradients_bytes"] == 4 * cost["adapter_parameters"].get<long>());
+  CHECK(contains(corpus.must("inspect cost --no-measure apart/lora.h5").out,
+                 " and 512 in adapters, which alone are trained\n"));
+  write_file(corpus.path("texts.tsv"), "good\tthe cat\nbad\tthe dog\n");
+  corpus.must("finetune -q --arch bag --task classify -t tokenizer.h5 --train texts.tsv -o bag.h5 --epochs 1");
+  CHECK(lines_in(corpus.refused("inspect cost bag.h5", 1, "no objective of pre-training is for it").err) == 1);
+}
+
 TEST_CASE("inspect cost: totals are those of inspect and of a dry run") {
   const SmallCorpus corpus;
   // So large a step that the dry run does not measure any.

@@ -78,9 +78,9 @@ Alignment align(const formats::LoadedModel& loaded, const std::string& path, con
 Tensor chosen(const Alignment& alignment, const AlignOptions& options) {
   const AttentionGroup& group = alignment.group;
   const auto layers = analysis::chosen_layers(options.layer, 1, static_cast<Index>(group.layers.size()));
-  check<UsageError>(options.head <= group.heads(), "--head ", options.head, ": the layer has ",
-                    counted(group.heads(), "head", "heads"));
-  const Index first = options.head == 0 ? 0 : options.head - 1, count = options.head == 0 ? group.heads() : 1;
+  check<UsageError>(options.head <= group.heads, "--head ", options.head, ": the layer has ",
+                    counted(group.heads, "head", "heads"));
+  const Index first = options.head == 0 ? 0 : options.head - 1, count = options.head == 0 ? group.heads : 1;
   Tensor sum({alignment.target.tokens(), alignment.source.tokens()}, Real(0));
   for (const Index layer : layers) {
     for (Index head = first; head < first + count; ++head) {

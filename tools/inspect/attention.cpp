@@ -67,38 +67,50 @@ std::string head_title(Index number) {
 }
 
 bool is_single_head(const AttentionReport& report) {
-  return report.groups.size() == 1 && report.groups.front().numbers.size() == 1 && report.groups.front().heads() == 1;
+  return report.groups.size() == 1 && report.groups.front().numbers.size() == 1 && report.groups.front().heads == 1;
 }
 
 std::string single_title(const AttentionGroup& group) {
   return concatenate(group.title(), ", layer ", group.numbers.front(), ", ", head_title(group.head_number(0)));
 }
 
-// One head with its tokens, or the heads of all layers as a grid.
-void draw(const AttentionReport& report, const std::string& path) {
-  std::vector<std::string> names;
-  for (const AttentionGroup& group : report.groups) names.push_back(group.name);
-  check<UsageError>(names.size() == 1, path, ": a picture shows attention of one kind; choose --of ",
-                    join(names, " or "));
+// One head with its tokens.
+void draw_head(const AttentionReport& report, const std::string& path) {
   const AttentionGroup& group = report.groups.front();
-  if (is_single_head(report)) {
-    draw_matrix(path, {.title = single_title(group),
-                       .weights = group.weights(0, 0),
-                       .rows = report.queries(group).labels,
-                       .columns = report.keys(group).labels});
-    return;
-  }
-  MatrixGrid grid{.title = group.title()};
-  for (Index head = 0; head < group.heads(); ++head) {
-    const Index number = group.head_number(head);
-    grid.columns.push_back(number == AttentionGroup::mean_head ? "mean" : concatenate("head ", number));
-  }
-  for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
-    grid.rows.push_back(concatenate("layer ", group.numbers[layer]));
-    for (Index head = 0; head < group.heads(); ++head) grid.cells.push_back(group.weights(layer, head));
-  }
-  draw_grid(path, grid);
+  draw_matrix(path, {.title = single_title(group),
+                     .weights = group.weights(0, 0),
+                     .rows = report.queries(group).labels,
+                     .columns = report.keys(group).labels});
 }
+
+// The heads of all layers, drawn a layer at a time, so that the weights of all need not be kept.
+class GridPicture {
+ public:
+  explicit GridPicture(std::string path) : path_(std::move(path)) {}
+
+  void add(const AttentionGroup& group, const Tensor& weights) {
+    if (!grid_) grid_.emplace(path_, labels_of(group), Shape{weights.shape()[2], weights.shape()[3]});
+    for (Index head = 0; head < group.heads; ++head) {
+      grid_->draw(group.numbers.size() - 1, static_cast<std::size_t>(head), head_of(weights, head));
+    }
+  }
+  bool is_empty() const { return !grid_; }
+  void save() { grid_->save(); }
+
+ private:
+  static GridLabels labels_of(const AttentionGroup& group) {
+    GridLabels labels{.title = group.title()};
+    for (const Index layer : group.chosen) labels.rows.push_back(concatenate("layer ", layer));
+    for (Index head = 0; head < group.heads; ++head) {
+      const Index number = group.head_number(head);
+      labels.columns.push_back(number == AttentionGroup::mean_head ? "mean" : concatenate("head ", number));
+    }
+    return labels;
+  }
+
+  std::string path_;
+  std::optional<MatrixGrid> grid_;
+};
 
 void print(const AttentionReport& report, const AttentionOptions& options, const std::string& model) {
   if (options.json) {
@@ -139,14 +151,18 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
   const std::vector<InputText> texts = read_each_text(arguments, {"TEXT", "SECOND"});
   const formats::LoadedModel loaded = formats::load_body(model, options.base);
   const bool for_people = path.empty() && !options.json;
-  const AttentionReport report =
-      read_attention(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()),
-                     {.user = "inspect attention",
-                      .layers = options.layer,
-                      .group = options.of,
-                      .head = options.head,
-                      .picture = Picture::is_name(path) ? path : "",
-                      .links = for_people ? std::optional(links_for(options.top)) : std::nullopt});
+  AttentionWanted wanted{.user = "inspect attention",
+                         .layers = options.layer,
+                         .group = options.of,
+                         .head = options.head,
+                         .links = for_people ? std::optional(links_for(options.top)) : std::nullopt};
+  GridPicture grid(path);
+  if (Picture::is_name(path)) {
+    wanted.picture = path;
+    wanted.take = [&](const AttentionGroup& group, const Tensor& weights) { grid.add(group, weights); };
+  }
+  const AttentionReport report = read_attention(loaded, model, texts.front(),
+                                                texts.size() < 2 ? std::nullopt : std::optional(texts.back()), wanted);
   if (path.empty()) {
     print(report, options, model);
   } else if (path.ends_with(".h5")) {
@@ -155,8 +171,10 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
     write_attention_table(path, report);
   } else if (is_page_name(path)) {
     write_page(path, attention_page(report, model, options.vectors));
+  } else if (grid.is_empty()) {
+    draw_head(report, path);
   } else {
-    draw(report, path);
+    grid.save();
   }
   const std::string problem = not_finite(report, model);
   if (problem.empty()) return 0;

@@ -48,7 +48,7 @@ Json group_json(const AttentionReport& report, const AttentionGroup& group) {
   Json layers = Json::array();
   for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
     Json heads = Json::array(), weights = Json::array();
-    for (Index head = 0; head < group.heads(); ++head) {
+    for (Index head = 0; head < group.heads; ++head) {
       heads.push_back(head_name(group.head_number(head)));
       weights.push_back(rows_of(group.weights(layer, head)));
     }
@@ -70,7 +70,7 @@ void write_attention_table(const std::string& path, const AttentionReport& repor
   output.stream() << "of\tlayer\thead\tquery\tkey\tquery_piece\tkey_piece\tweight\n";
   for (const AttentionGroup& group : report.groups) {
     for (std::size_t layer = 0; layer < group.layers.size(); ++layer) {
-      for (Index head = 0; head < group.heads(); ++head) {
+      for (Index head = 0; head < group.heads; ++head) {
         const Index number = group.head_number(head);
         const std::string name = number == AttentionGroup::mean_head ? "mean" : std::to_string(number);
         write_head(output.stream(), concatenate(group.name, '\t', group.numbers[layer], '\t', name, '\t'),

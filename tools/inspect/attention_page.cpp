@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heddle/analysis/attention_patterns.hpp"
+#include "heddle/analysis/weight_levels.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/version.hpp"
 #include "heddle/tensor/threads.hpp"
@@ -19,25 +20,18 @@ constexpr double most_weights = 256e6;       // of a page, a byte each
 constexpr double automatic_vectors = 2.5e6;  // bytes
 
 std::string weight_bytes(const Tensor& weights) {
-  std::string bytes(static_cast<std::size_t>(weights.size()), '\0');
-  for (Index i = 0; i < weights.size(); ++i) {
-    const auto weight = static_cast<double>(weights[i]);
-    const long level = std::isfinite(weight) ? std::lround(255 * std::clamp(weight, 0.0, 1.0)) : 0;
-    bytes[static_cast<std::size_t>(i)] = static_cast<char>(static_cast<unsigned char>(level));
-  }
+  const auto count = static_cast<std::size_t>(weights.size());
+  std::string bytes(count, '\0');
+  analysis::weight_levels({weights.data(), count}, reinterpret_cast<std::uint8_t*>(bytes.data()));
   return bytes;
 }
 
-// 1 for each weight that is not finite; null if all are.
-Json not_finite_pairs(const Tensor& weights) {
-  std::string bytes(static_cast<std::size_t>(weights.size()), '\0');
-  bool some = false;
-  for (Index i = 0; i < weights.size(); ++i) {
-    if (std::isfinite(weights[i])) continue;
-    bytes[static_cast<std::size_t>(i)] = '\1';
-    some = true;
-  }
-  return some ? Json(packed(bytes)) : Json();
+// 1 for each weight that is not finite.
+std::string not_finite_pairs(const Tensor& weights) {
+  std::string bytes;
+  std::transform(weights.data(), weights.data() + weights.size(), std::back_inserter(bytes),
+                 [](Real weight) { return std::isfinite(weight) ? '\0' : '\1'; });
+  return bytes;
 }
 
 // [1, heads or kv_heads, time, width] -> bytes [heads, time, width], and what 1 stands for. Numbers that are not finite
@@ -159,11 +153,12 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
   parallel_for(std::ssize(layers), [&](Index layer) {
     const auto i = static_cast<std::size_t>(layer);
     const models::AttentionMap& map = group.layers[i];
+    const bool all_finite = std::ranges::find(group.not_finite, group.numbers[i]) == group.not_finite.end();
     layers[i] = {{"name", map.name},
                  {"number", group.numbers[i]},
-                 {"heads", group.heads()},
+                 {"heads", group.heads},
                  {"weights", packed(weight_bytes(map.pairs.weights))},
-                 {"not_finite", not_finite_pairs(map.pairs.weights)},
+                 {"not_finite", all_finite ? Json() : Json(packed(not_finite_pairs(map.pairs.weights)))},
                  {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}};
   });
   return {{"name", group.title()},  {"query", group.query},        {"key", group.key},

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "heddle/analysis/embed.hpp"
+#include "heddle/analysis/weight_levels.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/decoding/beam_search.hpp"
@@ -172,6 +173,13 @@ void check_heads(const GroupSizes& sizes, const ChosenLayers& chosen, Index head
   }
 }
 
+void check_picture_kind(const std::string& picture, const ChosenLayers& chosen) {
+  std::vector<std::string> names;
+  for (const auto& [name, layers] : chosen) names.push_back(name);
+  check<UsageError>(names.size() == 1, picture, ": a picture shows attention of one kind; choose --of ",
+                    join(names, " or "));
+}
+
 bool is_one_head(const GroupSizes& sizes, const ChosenLayers& chosen, Index head) {
   if (chosen.size() != 1 || chosen.begin()->second.size() != 1) return false;
   return head != AttentionGroup::all_heads || sizes.at(chosen.begin()->first).heads == 1;
@@ -187,54 +195,55 @@ Tensor one_head(const Tensor& weights, Index head) {
   return mean;
 }
 
-// [queries, keys] of one head of weights [1, heads, queries, keys].
-Tensor head_of(const Tensor& weights, Index head) {
-  const Shape& shape = weights.shape();
-  return weights.reshaped({shape[1], shape[2], shape[3]}).narrowed(0, head, 1).reshaped({shape[2], shape[3]});
-}
-
 // No query has a weight for a later key: weights [time, time].
 bool is_causal(const Tensor& weights) {
   const Index queries = weights.shape()[0], keys = weights.shape()[1];
   const Real* row = weights.data();
   for (Index i = 0; i < queries; ++i, row += keys) {
-    if (!std::all_of(row + std::min(i + 1, keys), row + keys, [](Real weight) { return weight == 0; })) return false;
+    if (!analysis::are_zero({row + std::min(i + 1, keys), row + keys})) return false;
   }
   return true;
 }
 
-bool is_finite(const Tensor& weights) {
-  return std::all_of(weights.data(), weights.data() + weights.size(), [](Real x) { return std::isfinite(x); });
-}
-
-AttentionGroup& group_for(AttentionReport& report, const models::AttentionMap& map, Index only_head) {
+AttentionGroup& group_for(AttentionReport& report, const models::AttentionMap& map, const std::set<Index>& chosen,
+                          Index only_head) {
   const std::string name = group_of(map);
   const auto known = std::ranges::find(report.groups, name, &AttentionGroup::name);
   if (known != report.groups.end()) return *known;
   const auto place = [&](Text text) { return text == Text::own ? report.texts.size() - 1 : 0; };
   const std::size_t query = place(map.queries), key = place(map.keys);
-  report.groups.push_back({.name = name, .query = query, .key = key, .only_head = only_head, .causal = query == key});
+  const Index heads = only_head == AttentionGroup::all_heads ? map.pairs.weights.shape()[1] : 1;
+  report.groups.push_back({.name = name,
+                           .query = query,
+                           .key = key,
+                           .only_head = only_head,
+                           .causal = query == key,
+                           .chosen = {chosen.begin(), chosen.end()},
+                           .heads = heads});
   return report.groups.back();
 }
 
-void add_layer(AttentionGroup& group, const models::AttentionMap& map, Index number, std::optional<Index> links) {
+void add_layer(AttentionGroup& group, const models::AttentionMap& map, Index number, const AttentionWanted& wanted) {
   models::AttentionMap kept = map;
   if (group.only_head != AttentionGroup::all_heads) kept.pairs = {one_head(map.pairs.weights, group.only_head)};
-  const auto heads = static_cast<std::size_t>(kept.pairs.weights.shape()[1]);
+  const auto heads = static_cast<std::size_t>(group.heads);
   std::vector<char> causal(heads), finite(heads);
-  std::vector<HeadSummary> summaries(links ? heads : 0);
-  parallel_for(std::ssize(causal), [&](Index head) {
+  std::vector<HeadSummary> summaries(wanted.links ? heads : 0);
+  parallel_for(group.heads, [&](Index head) {
     const Tensor weights = head_of(kept.pairs.weights, head);
     const auto at = static_cast<std::size_t>(head);
     causal[at] = group.causal && is_causal(weights);
-    finite[at] = is_finite(weights);
-    if (links) summaries[at] = {analysis::head_pattern(weights), analysis::strongest_links(weights, *links)};
+    finite[at] = analysis::are_finite({weights.data(), static_cast<std::size_t>(weights.size())});
+    if (wanted.links)
+      summaries[at] = {analysis::head_pattern(weights), analysis::strongest_links(weights, *wanted.links)};
   });
   const auto all = [](const std::vector<char>& of) { return std::ranges::all_of(of, std::identity()); };
   group.causal = all(causal);
   group.numbers.push_back(number);
   if (!all(finite)) group.not_finite.push_back(number);
-  if (links) {
+  if (wanted.take) {
+    wanted.take(group, kept.pairs.weights);
+  } else if (wanted.links) {
     group.summaries.push_back(std::move(summaries));
   } else {
     group.layers.push_back(std::move(kept));
@@ -255,6 +264,11 @@ void check_memory(const GroupSizes& sizes, const ChosenLayers& chosen, Index hea
 }
 
 }  // namespace
+
+Tensor head_of(const Tensor& weights, Index head) {
+  const Shape& shape = weights.shape();
+  return weights.reshaped({shape[1], shape[2], shape[3]}).narrowed(0, head, 1).reshaped({shape[2], shape[3]});
+}
 
 void TokenText::add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more) {
   for (const TokenId id : more) {
@@ -293,15 +307,20 @@ AttentionReport read_attention(const formats::LoadedModel& loaded, const std::st
     }
   }
   check_heads(sizes, chosen, wanted.head);
-  const std::optional<Index> links = is_one_head(sizes, chosen, wanted.head) ? std::nullopt : wanted.links;
-  if (!links) check_memory(sizes, chosen, wanted.head, input);
+  if (!wanted.picture.empty()) check_picture_kind(wanted.picture, chosen);
+  AttentionWanted use = wanted;
+  if (is_one_head(sizes, chosen, wanted.head)) {
+    use.links.reset();
+    use.take = nullptr;
+  }
+  if (!use.links && !use.take) check_memory(sizes, chosen, wanted.head, input);
   AttentionReport report{input.texts, {}};
   std::map<std::string, Index> seen;
   model.attention_maps(input.sequences, [&](const models::AttentionMap& map) {
     const std::string name = group_of(map);
     const Index number = ++seen[name];
     if (!chosen.contains(name) || !chosen.at(name).contains(number)) return;
-    add_layer(group_for(report, map, wanted.head), map, number, links);
+    add_layer(group_for(report, map, chosen.at(name), wanted.head), map, number, use);
   });
   return report;
 }

@@ -1,6 +1,7 @@
 // The attention of a model in one or two texts, for inspect attention and align.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,15 +38,14 @@ struct AttentionGroup {
   std::size_t query, key;           // which of the report's texts
   Index only_head = all_heads;      // which heads the report has: all, a single one from 1, or the mean
   bool causal = false;              // no token attends to a later one
-  std::vector<Index> numbers{};     // of the layers, from 1
+  std::vector<Index> chosen{};      // numbers of the layers that are shown, from 1
+  Index heads = 0;                  // that each of them shows
+  std::vector<Index> numbers{};     // of the layers read so far
   std::vector<Index> not_finite{};  // numbers of those that have such weights
-  // Of the layers, either their weights or what these say about each head.
+  // Of the layers, either their weights or what these say about each head; or neither, if they were taken.
   std::vector<models::AttentionMap> layers{};
   std::vector<std::vector<HeadSummary>> summaries{};
 
-  Index heads() const {
-    return layers.empty() ? static_cast<Index>(summaries.front().size()) : layers.front().pairs.weights.shape()[1];
-  }
   // From 1, of one from 0; mean_head of the mean.
   Index head_number(Index head) const { return only_head == all_heads ? head + 1 : only_head; }
   // "decoder self-attention"
@@ -53,6 +53,9 @@ struct AttentionGroup {
   // [queries, keys] of a head, from 0.
   Tensor weights(std::size_t layer, Index head) const;
 };
+
+// [queries, keys] of one head of weights [1, heads, queries, keys].
+Tensor head_of(const Tensor& weights, Index head);
 
 struct AttentionReport {
   std::vector<TokenText> texts;
@@ -67,10 +70,14 @@ struct AttentionWanted {
   std::vector<Index> layers;               // of each group, as analysis::chosen_layers() takes them
   std::string group = "all";               // or the name of one
   Index head = AttentionGroup::all_heads;  // or one of each layer, from 1, or the mean
-  std::string picture{};                   // a picture to draw, for which texts must not be too long; or empty
+  // A picture to draw, for which texts must not be too long, and attention is of one kind; or empty.
+  std::string picture{};
   // If given, more than one head of one layer is summarised, with so many links, and its weights are not kept: they are
   // there a layer at a time.
   std::optional<Index> links{};
+  // If given, gets the weights of more than one head of one layer, a layer at a time, the group's last; they are not
+  // kept.
+  std::function<void(const AttentionGroup& group, const Tensor& weights)> take{};
 };
 
 // Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target

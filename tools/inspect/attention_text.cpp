@@ -38,7 +38,7 @@ std::vector<PlacedLink> strongest(const AttentionReport& report, Index top) {
   std::vector<PlacedLink> all;
   for (const AttentionGroup& group : report.groups) {
     for (std::size_t layer = 0; layer < group.summaries.size(); ++layer) {
-      for (Index head = 0; head < group.heads(); ++head) {
+      for (Index head = 0; head < group.heads; ++head) {
         for (const auto& link : group.summaries[layer][static_cast<std::size_t>(head)].links) {
           if (link.weight == 0 || (group.causal && link.query == 0)) continue;
           all.push_back({&group, group.numbers[layer], group.head_number(head), link});
@@ -64,7 +64,7 @@ void write_heads(std::ostream& out, const AttentionGroup& group) {
   if (same) rows.front().push_back("distance");
   rows.front().push_back("bits");
   for (std::size_t layer = 0; layer < group.summaries.size(); ++layer) {
-    for (Index head = 0; head < group.heads(); ++head) {
+    for (Index head = 0; head < group.heads; ++head) {
       const analysis::HeadPattern& pattern = group.summaries[layer][static_cast<std::size_t>(head)].pattern;
       const auto number = [](double value, int digits) {
         return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("nan");

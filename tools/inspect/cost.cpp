@@ -6,7 +6,7 @@
 
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/outputs.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/models/presets.hpp"
 #include "tools/inspect/cost_report.hpp"
 #include "tools/inspect/picture.hpp"
@@ -157,15 +157,24 @@ CostReport report_of(const std::string& name, models::ModelConfig config, const 
   return report;
 }
 
+// Of a model file, or of an adapter file, which has the configuration of its base.
+CostReport report_of_file(const std::string& path, analysis::TrialShape shape, bool measure) {
+  if (formats::kind_of(path) != formats::FileKind::adapter) {
+    return report_of(path, formats::checked_config(formats::ModelFile(path)), shape, measure);
+  }
+  const formats::ModelFile file(path, formats::FileKind::adapter);
+  shape.adapters = formats::adapters_of(file);
+  return report_of(path, file.config<models::ModelConfig>(), shape, measure);
+}
+
 std::vector<CostReport> reports_of(const cli::Arguments& arguments, const CostOptions& options) {
   const PrecisionChoice precision = choose_precision(options.precision, arguments);
   const analysis::TrialShape shape{options.time, options.batch_size, chosen(precision)};
   const bool measure = options.measure && !options.plan().has_machines();
   std::vector<CostReport> reports;
   for (const std::string& path : arguments.operands("MODEL")) {
-    const models::ModelConfig config = formats::checked_config(formats::ModelFile(path));
     try {
-      reports.push_back(report_of(path, config, shape, measure));
+      reports.push_back(report_of_file(path, shape, measure));
     } catch (const UsageError& error) {  // a file's configuration is no option
       throw DataError(error.what());
     }
@@ -211,7 +220,7 @@ cli::Verb verbs::cost() {
        .synopsis = {"MODEL... [--time T] [--batch-size N] [-o FILE] [--json] [options]",
                     "--preset NAME,... [--time T] [--batch-size N] [-o FILE] [--json] [options]",
                     "[--preset NAME] --chips N --price-per-device-hour X --days X [options]"},
-       .operands = {{"MODEL", "model files, of which only the configuration is used", 0, cli::any_number}}},
+       .operands = {{"MODEL", "model or adapter files, of which only the configuration is used", 0, cli::any_number}}},
       heddle::cost);
 }
 

@@ -48,6 +48,9 @@ std::string heading(const CostReport& report) {
   std::string text =
       concatenate(printable(report.name), ": ", report.architecture, ", ", grouped(cost.parameters), " parameters");
   if (cost.head_parameters > 0) text += concatenate(", and ", grouped(cost.head_parameters), " in the head");
+  if (cost.adapter_parameters > 0) {
+    text += concatenate(", and ", grouped(cost.adapter_parameters), " in adapters, which alone are trained");
+  }
   return concatenate(text, "\na training step ", step_text(cost), "\n");
 }
 
@@ -62,7 +65,7 @@ std::vector<std::string> row_of(const CostReport& report, const PartCost& part) 
                                flops_text(part.backward_flops),
                                part.formula ? ratio_text(part.forward_flops, *part.formula) : "-",
                                part.bytes == 0 ? "-" : bytes_text(part.bytes)};
-  if (report.step) row.push_back(duration_text(seconds_of(*report.step, part.part)));
+  if (report.step) row.push_back(part.bytes == 0 ? "-" : duration_text(seconds_of(*report.step, part.part)));
   return row;
 }
 
@@ -338,6 +341,7 @@ formats::Json cost_json(const CostReport& report, const RunPlan& plan) {
                      {"architecture", report.architecture},
                      {"parameters", cost.parameters},
                      {"head_parameters", cost.head_parameters},
+                     {"adapter_parameters", cost.adapter_parameters},
                      {"time", cost.time},
                      {"batch_size", cost.batch_size},
                      {"predicted", cost.predicted},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/analysis/weight_levels.hpp"
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
 #include "tools/inspect/cut_text.hpp"
@@ -11,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-constexpr double matrix_margin = 12, matrix_title_size = 12;
+constexpr double matrix_margin = 12, matrix_title_size = 12, grid_label = 9, grid_gap = 6;
 
 // Points of a cell, and of the labels beside it, so that no two overlap. Sides are multiples of half a point.
 struct CellSizes {
@@ -24,6 +25,13 @@ CellSizes sizes_for(Index tokens) {
   return {5, 3.5};
 }
 
+// Whether all signs of a label are at the foot of the line: a turned label would seem to be its neighbour's.
+bool is_low(std::string_view label) {
+  constexpr std::size_t bytes = 3;  // of either sign
+  while (label.starts_with("␣") || label.starts_with("‥")) label.remove_prefix(bytes);
+  return label.empty();
+}
+
 constexpr std::size_t longest_label = 28;  // columns of a terminal
 
 std::vector<std::string> shortened_labels(const std::vector<std::string>& labels) {
@@ -32,9 +40,24 @@ std::vector<std::string> shortened_labels(const std::vector<std::string>& labels
   return result;
 }
 
+constexpr std::uint32_t red = 0xdc0000;
+
+// One grey of 255 w, rounded, in each colour.
+void paint_row(std::span<const Real> weights, std::uint32_t* colours) {
+  analysis::weight_greys(weights, colours);
+  if (analysis::are_finite(weights)) return;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!std::isfinite(weights[i])) colours[i] = red;
+  }
+}
+
 // Cells with a hairline around them, since the largest weight is as white as the paper.
 void draw_cells(Picture& picture, Point corner, double width, double height, const Tensor& weights) {
-  picture.cells(corner, width, height, grey_cells(weights));
+  const Index rows = weights.shape()[0], columns = weights.shape()[1];
+  picture.cells(corner, width, height,
+                {rows, columns, [&](Index row, std::uint32_t* colours) {
+                   paint_row({weights.data() + row * columns, static_cast<std::size_t>(columns)}, colours);
+                 }});
   const Pen hairline{{0.6, 0.6, 0.6}, 0.5};
   const double right = corner.x + width + 0.25, bottom = corner.y + height + 0.25, left = corner.x - 0.25,
                top = corner.y - 0.25;
@@ -66,20 +89,6 @@ void check_pixels(const std::string& path, double width, double height) {
 void check_picture_side(const std::string& path, Index tokens) {
   check<UsageError>(tokens <= most_picture_tokens, path, ": a picture has at most ", most_picture_tokens,
                     " tokens on a side, and the text has ", tokens, "; shorten it, or write a .tsv file");
-}
-
-CellImage grey_cells(const Tensor& weights) {
-  CellImage image{weights.shape()[0], weights.shape()[1], {}};
-  image.rgb.reserve(3 * static_cast<std::size_t>(weights.size()));
-  for (Index i = 0; i < weights.size(); ++i) {
-    const auto weight = static_cast<double>(weights[i]);
-    if (std::isfinite(weight)) {
-      image.rgb.insert(image.rgb.end(), 3, static_cast<std::uint8_t>(std::lround(255 * std::clamp(weight, 0.0, 1.0))));
-    } else {
-      image.rgb.insert(image.rgb.end(), {220, 0, 0});
-    }
-  }
-  return image;
 }
 
 void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
@@ -115,7 +124,8 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   }
   const double baseline = cell / 2 + 0.36 * size;
   for (std::size_t j = 0; j < column_labels.size(); ++j) {
-    picture.text({left + static_cast<double>(j) * cell + baseline, top - 4}, column_labels[j], Anchor::start, {}, size,
+    const double raised = is_low(column_labels[j]) ? baseline - 0.45 * size : baseline;
+    picture.text({left + static_cast<double>(j) * cell + raised, top - 4}, column_labels[j], Anchor::start, {}, size,
                  Direction::up);
   }
   for (std::size_t i = 0; i < row_labels.size(); ++i) {
@@ -125,41 +135,51 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   picture.save();
 }
 
-void draw_grid(const std::string& path, const MatrixGrid& grid) {
-  constexpr double size = 9, gap = 6, thumbnail = 96;
-  const Shape& shape = grid.cells.front().shape();
+MatrixGrid::Layout::Layout(const std::string& path, const GridLabels& labels, const Shape& matrix) {
+  constexpr double thumbnail = 96;
   // A whole number of pixels for each pair, at least one.
-  const auto longest = static_cast<double>(longest_side(path, shape));
+  const auto longest = static_cast<double>(longest_side(path, matrix));
   const double pair =
       std::max(1.0, std::floor(thumbnail * Picture::pixels_per_point / longest)) / Picture::pixels_per_point;
-  const double cell_width = static_cast<double>(shape[1]) * pair, cell_height = static_cast<double>(shape[0]) * pair;
+  cell_width = static_cast<double>(matrix[1]) * pair;
+  cell_height = static_cast<double>(matrix[0]) * pair;
   // Short texts leave cells narrower than their labels.
   const Picture ruler(path, 1, 1);
-  const double left = std::ceil(matrix_margin + widest(ruler, grid.rows, size) + 6),
-               top = matrix_margin + matrix_title_size + 8 + size + 6;
-  const double column_width = std::ceil(std::max(cell_width, widest(ruler, grid.columns, size))) + gap,
-               row_height = std::ceil(std::max(cell_height, size)) + gap;
-  const auto rows = static_cast<double>(grid.rows.size()), columns = static_cast<double>(grid.columns.size());
-  const double width = std::max(left + columns * column_width + matrix_margin,
-                                ruler.text_width(grid.title, matrix_title_size) + 2 * matrix_margin),
-               height = top + rows * row_height + matrix_margin;
+  left = std::ceil(matrix_margin + widest(ruler, labels.rows, grid_label) + 6);
+  top = matrix_margin + matrix_title_size + 8 + grid_label + 6;
+  column_width = std::ceil(std::max(cell_width, widest(ruler, labels.columns, grid_label))) + grid_gap;
+  row_height = std::ceil(std::max(cell_height, grid_label)) + grid_gap;
+  const auto rows = static_cast<double>(labels.rows.size()), columns = static_cast<double>(labels.columns.size());
+  width = std::max(left + columns * column_width + matrix_margin,
+                   ruler.text_width(labels.title, matrix_title_size) + 2 * matrix_margin);
+  height = top + rows * row_height + matrix_margin;
   check_pixels(path, width, height);
-  Picture picture(path, width, height);
-  picture.text({matrix_margin, matrix_margin + matrix_title_size - 2}, grid.title, Anchor::start, {},
-               matrix_title_size);
-  for (std::size_t j = 0; j < grid.columns.size(); ++j) {
-    const double middle = left + static_cast<double>(j) * column_width + (column_width - gap) / 2;
-    picture.text({middle, top - 6}, grid.columns[j], Anchor::middle, {}, size);
+}
+
+Point MatrixGrid::Layout::corner(std::size_t row, std::size_t column) const {
+  return {left + static_cast<double>(column) * column_width, top + static_cast<double>(row) * row_height};
+}
+
+MatrixGrid::MatrixGrid(const std::string& path, const GridLabels& labels, const Shape& matrix)
+    : layout_(path, labels, matrix), picture_(path, layout_.width, layout_.height) {
+  picture_.text({matrix_margin, matrix_margin + matrix_title_size - 2}, labels.title, Anchor::start, {},
+                matrix_title_size);
+  for (std::size_t j = 0; j < labels.columns.size(); ++j) {
+    const double middle = layout_.corner(0, j).x + (layout_.column_width - grid_gap) / 2;
+    picture_.text({middle, layout_.top - 6}, labels.columns[j], Anchor::middle, {}, grid_label);
   }
-  for (std::size_t i = 0; i < grid.rows.size(); ++i) {
-    const double y = top + static_cast<double>(i) * row_height;
-    picture.text({left - 6, y + cell_height / 2 + 0.36 * size}, grid.rows[i], Anchor::end, {}, size);
-    for (std::size_t j = 0; j < grid.columns.size(); ++j) {
-      draw_cells(picture, {left + static_cast<double>(j) * column_width, y}, cell_width, cell_height,
-                 grid.cells[i * grid.columns.size() + j]);
-    }
+  for (std::size_t i = 0; i < labels.rows.size(); ++i) {
+    const double baseline = layout_.corner(i, 0).y + layout_.cell_height / 2 + 0.36 * grid_label;
+    picture_.text({layout_.left - 6, baseline}, labels.rows[i], Anchor::end, {}, grid_label);
   }
-  picture.save();
+}
+
+void MatrixGrid::draw(std::size_t row, std::size_t column, const Tensor& weights) {
+  draw_cells(picture_, layout_.corner(row, column), layout_.cell_width, layout_.cell_height, weights);
+}
+
+void MatrixGrid::save() {
+  picture_.save();
 }
 
 }  // namespace heddle

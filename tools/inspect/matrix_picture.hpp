@@ -17,9 +17,6 @@ inline constexpr double most_picture_pixels = 1.2e8;
 // Throws UsageError for more tokens than a side of a picture can have.
 void check_picture_side(const std::string& path, Index tokens);
 
-// One grey of 255 w, rounded, in each colour: [rows, columns] -> cells.
-CellImage grey_cells(const Tensor& weights);
-
 struct LabelledMatrix {
   std::string title;                        // or empty
   Tensor weights;                           // [rows, columns]
@@ -31,13 +28,29 @@ struct LabelledMatrix {
 // tokens than can be drawn.
 void draw_matrix(const std::string& path, const LabelledMatrix& matrix);
 
-// Matrices of one size in a grid.
-struct MatrixGrid {
+// Matrices of one size in a grid, drawn one by one.
+struct GridLabels {
   std::string title;
-  std::vector<std::string> rows{}, columns{};  // labels
-  std::vector<Tensor> cells{};                 // [rows of the grid][columns of the grid], each [queries, keys]
+  std::vector<std::string> rows{}, columns{};
 };
-// Throws UsageError for a picture with too many pixels.
-void draw_grid(const std::string& path, const MatrixGrid& grid);
+class MatrixGrid {
+ public:
+  // Of matrices of so many rows and columns. Throws UsageError for a picture with too many pixels.
+  MatrixGrid(const std::string& path, const GridLabels& labels, const Shape& matrix);
+  // The matrix in a row and a column of the grid.
+  void draw(std::size_t row, std::size_t column, const Tensor& weights);
+  void save();
+
+ private:
+  // Of the picture, in points.
+  struct Layout {
+    double left, top, column_width, row_height, cell_width, cell_height, width, height;
+    Layout(const std::string& path, const GridLabels& labels, const Shape& matrix);
+    Point corner(std::size_t row, std::size_t column) const;
+  };
+
+  const Layout layout_;
+  Picture picture_;
+};
 
 }  // namespace heddle

@@ -69,6 +69,19 @@ void draw_title(Picture& picture, const std::string& title, double top) {
   picture.text({sheet_margin, top + 15}, title, Anchor::start, ink, panel_title_size);
 }
 
+// What to add to the title where all numbers are nearly the same, since a map of one shade looks like an error.
+std::string sameness_of(const analysis::Grid& grid, double limit) {
+  double low = limit, high = -limit;
+  for (const double value : grid.values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  if (grid.values.size() < 2 || low > high || high - low > 0.05 * limit) return "";
+  if (low == high) return fmt::format("; all are {:.4g}", low);
+  return fmt::format("; all are from {:.4g} to {:.4g}", low, high);
+}
+
 class HeatPanel : public Panel {
  public:
   explicit HeatPanel(HeatMap map) : map_(std::move(map)), shades_(shades_for(map_.grid)), limit_(map_.grid.largest()) {
@@ -87,7 +100,7 @@ class HeatPanel : public Panel {
   }
 
   void draw(Picture& picture, double top) const override {
-    draw_title(picture, map_.title, top);
+    draw_title(picture, map_.title + sameness_of(map_.grid, limit_), top);
     const double y = top + title_height;
     for (Index row = 0; row < map_.grid.rows; ++row) {
       for (Index column = 0; column < map_.grid.columns; ++column) {

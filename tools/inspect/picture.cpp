@@ -5,12 +5,17 @@
 #include <cairo.h>
 #include <pango/pangocairo.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <vector>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/cli/streams.hpp"
+#include "heddle/tensor/threads.hpp"
+#include "tools/inspect/png.hpp"
 
 #ifdef HEDDLE_SANITIZED
 // Fontconfig keeps the patterns of fonts until the process ends, some of them unreachable: not a leak of heddle.
@@ -61,6 +66,21 @@ Surface pdf_surface(std::string& bytes, double width, double height) {
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
   return surface;
 }
+
+class ImagePixels {
+ public:
+  explicit ImagePixels(cairo_surface_t* surface)
+      : data_(cairo_image_surface_get_data(surface)),
+        stride_(cairo_image_surface_get_stride(surface)),
+        width_(cairo_image_surface_get_width(surface)),
+        height_(cairo_image_surface_get_height(surface)) {}
+  std::uint32_t* row(Index y) const { return reinterpret_cast<std::uint32_t*>(data_ + y * stride_); }
+  PixelRows rows() const { return {row(0), width_, height_, stride_ / static_cast<Index>(sizeof(std::uint32_t))}; }
+
+ private:
+  unsigned char* data_;
+  Index stride_, width_, height_;
+};
 
 Surface png_surface(std::string&, double width, double height) {
   constexpr double scale = Picture::pixels_per_point;
@@ -123,6 +143,60 @@ void stroke(cairo_t* context, const Pen& pen) {
   cairo_stroke(context);
 }
 
+constexpr Index rows_at_once = 32;          // for a thread
+constexpr Index most_thorough = 8'000'000;  // pixels; of more, only runs are compressed
+
+std::string png_file(const PixelRows& pixels) {
+  return png_of(pixels, pixels.width * pixels.height > most_thorough ? Deflate::runs : Deflate::thorough);
+}
+
+// Cairo would make a PNG of its own, which takes ten times as long.
+void set_png(cairo_surface_t* surface) {
+  auto png = std::make_unique<std::string>(png_of(ImagePixels(surface).rows(), Deflate::runs));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(png->data());
+  const cairo_status_t status = cairo_surface_set_mime_data(
+      surface, CAIRO_MIME_TYPE_PNG, bytes, png->size(), [](void* text) { delete static_cast<std::string*>(text); },
+      png.get());
+  if (status == CAIRO_STATUS_SUCCESS) png.release();
+}
+
+// Where cells begin and end along a side, in whole pixels.
+std::vector<Index> pixel_edges(double begin, double length, Index cells) {
+  std::vector<Index> edges;
+  for (Index i = 0; i <= cells; ++i) {
+    const double at = begin + length * static_cast<double>(i) / static_cast<double>(cells);
+    edges.push_back(std::llround(Picture::pixels_per_point * at));
+  }
+  return edges;
+}
+
+// Colours of cells, one after the other, become those of the pixels between these edges, in place.
+void widen(std::uint32_t* colours, const std::vector<Index>& edges) {
+  for (std::size_t i = edges.size() - 1; i-- > 0;) {
+    const std::uint32_t colour = colours[i];
+    std::fill(colours + (edges[i] - edges[0]), colours + (edges[i + 1] - edges[0]), colour);
+  }
+}
+
+// Without Cairo, which would copy all pixels once more, on one thread.
+void paint_cells(cairo_surface_t* surface, Point corner, double width, double height, const Cells& cells) {
+  cairo_surface_flush(surface);
+  const ImagePixels pixels(surface);
+  const std::vector<Index> across = pixel_edges(corner.x, width, cells.columns),
+                           down = pixel_edges(corner.y, height, cells.rows);
+  const Index left = across.front(), count = across.back() - left;
+  parallel_ranges(cells.rows, rows_at_once, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const Index top = down[static_cast<std::size_t>(row)], bottom = down[static_cast<std::size_t>(row) + 1];
+      std::uint32_t* const first = pixels.row(top) + left;
+      cells.paint(row, first);
+      if (count != cells.columns) widen(first, across);
+      for (Index y = top + 1; y < bottom; ++y) std::copy_n(first, count, pixels.row(y) + left);
+    }
+  });
+  cairo_surface_mark_dirty(surface);
+}
+
 }  // namespace
 
 struct Picture::Canvas {
@@ -135,6 +209,9 @@ struct Picture::Canvas {
     if (layout == nullptr) cairo_set_font_face(context.get(), font_face("@cairo:").get());
     cairo_set_line_join(context.get(), CAIRO_LINE_JOIN_ROUND);
   }
+
+  bool is_image() const { return cairo_surface_get_type(surface.get()) == CAIRO_SURFACE_TYPE_IMAGE; }
+  bool is_svg() const { return cairo_surface_get_type(surface.get()) == CAIRO_SURFACE_TYPE_SVG; }
 
   const Form& form;
   std::string bytes;  // declared before its users
@@ -202,27 +279,31 @@ void Picture::rectangle(Point corner, double width, double height, const Colour&
   cairo_fill(canvas_->context.get());
 }
 
-void Picture::cells(Point corner, double width, double height, const CellImage& image) {
-  cairo_t* const context = canvas_->context.get();
-  const auto columns = static_cast<int>(image.columns), rows = static_cast<int>(image.rows);
-  const Surface pixels(cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows));
-  check<DataError>(cairo_surface_status(pixels.get()) == CAIRO_STATUS_SUCCESS, path_, ": ", rows, " x ", columns,
-                   " cells cannot be drawn");
-  const int stride = cairo_image_surface_get_stride(pixels.get());
-  unsigned char* const data = cairo_image_surface_get_data(pixels.get());
-  const std::uint8_t* cell = image.rgb.data();
-  for (int row = 0; row < rows; ++row) {
-    auto* const line = reinterpret_cast<std::uint32_t*>(data + static_cast<std::ptrdiff_t>(row) * stride);
-    for (int column = 0; column < columns; ++column, cell += 3) {
-      line[column] =
-          static_cast<std::uint32_t>(cell[0]) << 16 | static_cast<std::uint32_t>(cell[1]) << 8 | std::uint32_t{cell[2]};
-    }
+void Picture::cells(Point corner, double width, double height, const Cells& cells) {
+  if (canvas_->is_image()) {
+    paint_cells(canvas_->surface.get(), corner, width, height, cells);
+  } else {
+    embed_cells(corner, width, height, cells);
   }
-  cairo_surface_mark_dirty(pixels.get());
+}
+
+// As an image with a pixel for each cell.
+void Picture::embed_cells(Point corner, double width, double height, const Cells& cells) {
+  cairo_t* const context = canvas_->context.get();
+  const auto columns = static_cast<int>(cells.columns), rows = static_cast<int>(cells.rows);
+  const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows));
+  check<DataError>(cairo_surface_status(surface.get()) == CAIRO_STATUS_SUCCESS, path_, ": ", rows, " x ", columns,
+                   " cells cannot be drawn");
+  const ImagePixels pixels(surface.get());
+  parallel_ranges(cells.rows, rows_at_once, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) cells.paint(row, pixels.row(row));
+  });
+  cairo_surface_mark_dirty(surface.get());
+  if (canvas_->is_svg()) set_png(surface.get());
   cairo_save(context);
   cairo_translate(context, corner.x, corner.y);
   cairo_scale(context, width / columns, height / rows);
-  cairo_set_source_surface(context, pixels.get(), 0, 0);
+  cairo_set_source_surface(context, surface.get(), 0, 0);
   cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_NEAREST);
   cairo_rectangle(context, 0, 0, columns, rows);
   cairo_fill(context);
@@ -258,12 +339,10 @@ void Picture::save() {
   check_drawn();
   cairo_surface_t* const surface = canvas_->surface.get();
   cairo_surface_flush(surface);
-  const bool is_image = cairo_surface_get_type(surface) == CAIRO_SURFACE_TYPE_IMAGE;
-  cairo_status_t status = CAIRO_STATUS_SUCCESS;
-  if (is_image) status = cairo_surface_write_to_png_stream(surface, append, &canvas_->bytes);
+  if (canvas_->is_image()) canvas_->bytes = png_file(ImagePixels(surface).rows());
   canvas_->context.reset();
   cairo_surface_finish(surface);
-  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
+  const cairo_status_t status = cairo_surface_status(surface);
   check<DataError>(status == CAIRO_STATUS_SUCCESS, path_, ": cannot be drawn: ", cairo_status_to_string(status));
   cli::Output output(path_);
   output.stream() << canvas_->bytes;

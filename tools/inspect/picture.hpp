@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,10 +33,11 @@ struct Point {
 enum class Anchor { start, middle, end };  // which part of a text stands at the point
 enum class Direction { right, up };        // of the baseline of a text
 
-// Cells of one colour each, row by row.
-struct CellImage {
+// Cells of one colour each.
+struct Cells {
   Index rows, columns;
-  std::vector<std::uint8_t> rgb;  // [rows][columns][3]
+  // Writes the colours of a row's cells, 0xRRGGBB; called by several threads at once.
+  std::function<void(Index row, std::uint32_t* colours)> paint;
 };
 
 class Picture {
@@ -54,9 +56,9 @@ class Picture {
   void polyline(std::span<const Point> points, const Pen& pen);
   void disc(Point centre, double radius, const Colour& colour);
   void rectangle(Point corner, double width, double height, const Colour& colour);
-  // Each cell is a rectangle of its exact colour. In a PNG the cells are as exact as their sides are multiples of half
-  // a point.
-  void cells(Point corner, double width, double height, const CellImage& image);
+  // Each cell is a rectangle of its exact colour. In a PNG its sides are rounded to whole pixels, of which each cell
+  // must have one at least, and the cells must lie in the picture.
+  void cells(Point corner, double width, double height, const Cells& cells);
   // One line with its baseline at the point, in a sans-serif font and in others for the characters that it lacks, in
   // the order of its script; or in Cairo's own font of ASCII if the system has none. Unprintable characters are written
   // as \xHH.
@@ -71,6 +73,7 @@ class Picture {
  private:
   struct Canvas;
   void check_drawn() const;
+  void embed_cells(Point corner, double width, double height, const Cells& cells);
 
   std::string path_;
   std::unique_ptr<Canvas> canvas_;

@@ -53,7 +53,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   summary.tokenizer = file.tokenizer_model();
   if (file.has_training()) summary.description += ", a checkpoint of unfinished training";
   if (file.has_history()) summary.history = file.history();
-  if (file.has_part("adapters")) summary.adapters = file.part<LowRankOptions>("adapters");
+  if (file.has_part("adapters")) summary.adapters = formats::adapters_of(file);
   if (!file.has_part("task")) return summary;
   summary.task = formats::task_of(file).without_counts();
   summary.description += ", fine-tuned for the task " + to_text(summary.task->task);

@@ -151,6 +151,33 @@ TEST_CASE("cost: published models have their published parameters, part by part 
   }
 }
 
+TEST_CASE("cost: of adapters, which alone are trained") {
+  constexpr Index rank = 2, T = cost_time, d = cost_width;
+  TrialShape shape{.time = T};
+  const Cost whole = cost_of(testing::decoder(small), shape);
+  shape.adapters.lora_rank = rank;
+  shape.adapters.lora_targets = "query,up";
+  const Cost cost = cost_of(testing::decoder(small), shape);
+  CHECK(cost.parameters == whole.parameters);
+  CHECK(cost.adapter_parameters == cost_layers * rank * ((d + d) + (d + 4 * d)));
+  CHECK(part_of(cost, parts::adapters).parameters == cost.adapter_parameters);
+  CHECK(cost.all_parameters() == whole.parameters + cost.adapter_parameters);
+  CHECK(forward(cost, parts::projections) == forward(whole, parts::projections) + cost_layers * 4 * cubed(T, rank, d));
+  CHECK(forward(cost, parts::feed_forward) ==
+        forward(whole, parts::feed_forward) + cost_layers * 2 * (cubed(T, rank, d) + cubed(T, rank, 4 * d)));
+  // Of fixed weights, the backward pass has one product instead of two; of adapters, all four.
+  CHECK(part_of(cost, parts::feed_forward).backward_flops ==
+        forward(whole, parts::feed_forward) + 2 * cost_layers * 2 * (cubed(T, rank, d) + cubed(T, rank, 4 * d)));
+  CHECK(part_of(cost, parts::output).backward_flops == forward(whole, parts::output));
+  CHECK(cost.memory.gradients == static_cast<double>(cost.adapter_parameters) * sizeof(Real));
+  CHECK(cost.memory.optimizer == 2 * cost.memory.gradients);
+  CHECK(cost.memory.activations < whole.memory.activations);
+  CHECK(cost.generation->flops == whole.generation->flops);
+  const StepTime step = predict_step_time(testing::decoder(small), cost, 0.01);
+  CHECK(step.from == StepTime::From::model);
+  CHECK(step.parts.at(parts::optimizer) < step.seconds);
+}
+
 TEST_CASE("cost: norms of published models (SPEC 3.1)") {
   const std::map<std::string, Index> norms{{"gpt2", 38400},
                                            {"gpt2-medium", 100352},

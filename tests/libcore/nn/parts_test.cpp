@@ -22,6 +22,7 @@ TEST_CASE("parts: parameters belong to parts by their names") {
       {"head/norm/gain", parts::norms},
       {"decoder/0/attention/query/weight", parts::projections},
       {"decoder/0/cross_attention/output/bias", parts::projections},
+      {"decoder/0/attention/query/lora/a", parts::adapters},
       {"decoder/0/attention/log_bandwidth", parts::mixing},
       {"decoder/attention/score/weight", parts::mixing},
       {"decoder/0/feed_forward/gate/weight", parts::feed_forward},

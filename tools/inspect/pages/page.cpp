@@ -1,10 +1,8 @@
 #include "tools/inspect/pages/page.hpp"
 
-#include <zlib.h>
-
 #include "heddle/base/base64.hpp"
-#include "heddle/base/error.hpp"
 #include "heddle/cli/streams.hpp"
+#include "tools/inspect/deflate.hpp"
 #include "tools/inspect/pages/asset.hpp"
 
 namespace heddle {
@@ -55,13 +53,7 @@ bool is_page_name(std::string_view path) {
 }
 
 std::string packed(std::string_view bytes) {
-  uLongf size = compressBound(bytes.size());
-  std::string compressed(size, '\0');
-  const int status = compress(reinterpret_cast<Bytef*>(compressed.data()), &size,
-                              reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  check<Error>(status == Z_OK, "zlib cannot compress ", bytes.size(), " bytes");
-  compressed.resize(size);
-  return to_base64(compressed);
+  return to_base64(deflated(bytes, Deflate::runs));
 }
 
 std::string page(const std::string& title, const std::string& kind, const formats::Json& data) {
