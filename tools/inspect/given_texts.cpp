@@ -60,7 +60,6 @@ std::vector<InputText> read_file(cli::Input input, TextOf documents) {
 std::vector<InputText> texts_of(const std::string& word, TextOf documents, const cli::Arguments& arguments,
                                 std::string_view other_way) {
   if (word == "-" || exists(word)) return read_file(arguments.open_text(word), documents);
-  check<UsageError>(!word.empty(), "the text is empty");
   check<DataError>(!looks_like_path(word), word, ": there is no such file; ", other_way, " takes it as a text");
   return {{word, "the text", 0}};
 }

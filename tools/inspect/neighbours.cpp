@@ -56,7 +56,6 @@ class NeighbourSearch {
 
   // The pieces whose embeddings are most similar to the mean of the word's pieces, except these and special tokens.
   WordNeighbours operator()(const std::string& text, Index top) const {
-    check<UsageError>(!text.empty(), "the WORD is empty");
     const std::vector<TokenId> ids = tokenizer().encode(text);
     check<UsageError>(!ids.empty(), "'", text, "' has no token");
     WordNeighbours result{text, ids, vector(ids), {}};
